@@ -1,0 +1,37 @@
+/** @jest-config-loader esbuild-register */
+import type { Config } from 'jest';
+
+type Dialect = { legacyDecorator: true; decoratorMetadata: true } | { decoratorVersion: '2022-03' };
+
+// No `module.type`: @swc/jest then follows jest's own choice between ESM and CommonJS.
+const swc = (transform: Dialect) => ({
+  swcrc: false,
+  jsc: { target: 'es2022', parser: { syntax: 'typescript', decorators: true }, transform, keepClassNames: true },
+  sourceMaps: 'inline',
+});
+const typescript = swc({ legacyDecorator: true, decoratorMetadata: true });
+const tc39 = swc({ decoratorVersion: '2022-03' });
+const javascript = { swcrc: false, jsc: { target: 'es2022', parser: { syntax: 'ecmascript' } } };
+
+const config: Config = {
+  testEnvironment: 'node',
+  roots: ['<rootDir>/packages', '<rootDir>/examples', '<rootDir>/bench', '<rootDir>/test'],
+  testMatch: ['**/test/**/*.test.ts'],
+  modulePathIgnorePatterns: ['<rootDir>/.*/dist/'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '\\.tc39(\\.test)?\\.ts$': ['@swc/jest', tc39],
+    '\\.ts$': ['@swc/jest', typescript],
+    // light-my-request requires cookie, which is ESM only
+    '/node_modules/cookie/.+\\.js$': ['@swc/jest', javascript],
+  },
+  transformIgnorePatterns: ['/node_modules/(?!(?:\\.pnpm/cookie@|cookie/))'],
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^@decorum/core/transport$': '<rootDir>/packages/core/src/transport.ts',
+    '^@decorum/(core|http|testing)$': '<rootDir>/packages/$1/src/index.ts',
+  },
+  testTimeout: 20_000,
+};
+
+export default config;

@@ -1,0 +1,14 @@
+import type { CompletionOptions, CompletionValues } from '../metadata/records.js';
+import { type MemberDecorator, memberDecorator } from './member-decorator.js';
+
+/** Methods that complete: they take what is typed so far and the `Context`, whose `arguments` are those already filled in. */
+export type CompletionMethod = (value: string, context: never) => CompletionValues | Promise<CompletionValues>;
+
+/**
+ * Serves a method as the completion of one argument.
+ * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
+ */
+export function Completion(options: CompletionOptions): MemberDecorator<CompletionMethod> {
+  return memberDecorator('completion', options);
+}

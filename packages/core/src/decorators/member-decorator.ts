@@ -1,0 +1,17 @@
+import type { MemberKind } from '../metadata/records.js';
+import { writeMember } from '../metadata/store.js';
+
+/** A handler of any parameters and result. */
+export type Method = (...args: never[]) => unknown;
+
+/** A decorator for methods assignable to `M`, in the TC39 dialect and in that of `experimentalDecorators`. */
+export interface MemberDecorator<M extends Method = Method> {
+  <T extends M>(value: T, context: ClassMethodDecoratorContext): void;
+  <T extends M>(target: object, key: string | symbol, descriptor: TypedPropertyDescriptor<T>): void;
+}
+
+/** Makes the decorator that writes one record of `kind`. */
+export function memberDecorator<M extends Method>(kind: MemberKind, options: object): MemberDecorator<M> {
+  const record = { kind, options: { ...options } };
+  return (target: unknown, context: unknown) => writeMember(record, target, context);
+}

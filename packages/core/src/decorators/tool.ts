@@ -1,0 +1,59 @@
+import type { ToolResult } from '../protocol/content.js';
+import type { Icon, JsonObject, ToolAnnotations } from '../protocol/model.js';
+import type { Accepted, Parsed, SchemaSource } from '../schema/shape.js';
+import { type MemberDecorator, memberDecorator } from './member-decorator.js';
+
+/** Options of `@Tool`. */
+export interface ToolOptions<I extends SchemaSource = SchemaSource, O extends SchemaSource = SchemaSource> {
+  /** 1 to 128 characters out of `A–Z a–z 0–9 _ - .`; by default the name of the method. */
+  readonly name?: string;
+  /** For people. */
+  readonly title?: string;
+  /** For the model: what the tool does and when to use it. */
+  readonly description?: string;
+  readonly icons?: readonly Icon[];
+  readonly annotations?: ToolAnnotations;
+  readonly _meta?: JsonObject;
+  /**
+   * Schema of the arguments: a DTO class, a Standard Schema or a JSON Schema. By default the class of the first
+   * parameter, where the compiler emits it (`emitDecoratorMetadata`).
+   */
+  readonly input?: I;
+  /** Schema of the result: it is published, and what the handler returns is checked against it. */
+  readonly output?: O;
+}
+
+type Awaitable<T> = T | Promise<T>;
+type Answer<O> = Accepted<O> | ToolResult<Accepted<O>>;
+
+/** Methods that take what the schema `I` gives, and return what the schema `O` accepts. */
+export type ToolMethod<I, O> = (
+  input: Parsed<I>,
+  context: never,
+) => Awaitable<Answer<O>> | AsyncGenerator<unknown, Answer<O>, void>;
+
+type Method = (...args: never[]) => unknown;
+type InputOnly<I> = (input: Parsed<I>, context: never) => unknown;
+type OutputOnly<O> = (...args: never[]) => ReturnType<ToolMethod<unknown, O>>;
+
+/**
+ * Serves a method as a tool. The method gets the checked arguments and the call's `Context`; what it returns becomes
+ * content: text, numbers, objects (as JSON), bytes, content blocks, or a `toolResult`.
+ *
+ * A method whose parameter contradicts `input`, or whose result contradicts `output`, does not compile.
+ * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
+ */
+export function Tool<I extends SchemaSource, O extends SchemaSource>(
+  options: ToolOptions<I, O> & { readonly input: I; readonly output: O },
+): MemberDecorator<ToolMethod<I, O>>;
+export function Tool<I extends SchemaSource>(
+  options: ToolOptions<I> & { readonly input: I; readonly output?: undefined },
+): MemberDecorator<InputOnly<I>>;
+export function Tool<O extends SchemaSource>(
+  options: ToolOptions<never, O> & { readonly output: O; readonly input?: undefined },
+): MemberDecorator<OutputOnly<O>>;
+export function Tool(options?: ToolOptions & { readonly input?: undefined; readonly output?: undefined }): MemberDecorator<Method>;
+export function Tool(options: object = {}): MemberDecorator<Method> {
+  return memberDecorator('tool', options);
+}

@@ -1,0 +1,78 @@
+export { Completion } from './decorators/completion.js';
+export { Describe, type FieldDecorator } from './decorators/describe.js';
+export { Hidden } from './decorators/hidden.js';
+export type { MemberDecorator, Method } from './decorators/member-decorator.js';
+export { Prompt, type PromptOptions } from './decorators/prompt.js';
+export { Resource, type ResourceOptions } from './decorators/resource.js';
+export { Tool, type ToolMethod, type ToolOptions } from './decorators/tool.js';
+export { ClientLog, CompletionContext, Context } from './kernel/context.js';
+export type { ErrorOrigin, Logger } from './kernel/faults.js';
+export type {
+  ElicitOptions,
+  ElicitResult,
+  QuestionOptions,
+  SampleOptions,
+  SampleResult,
+} from './kernel/questions.js';
+export type { CompletionOptions, CompletionValues, FieldDescription, ResourceListing } from './metadata/records.js';
+export type { Class } from './metadata/store.js';
+export {
+  assistant,
+  audio,
+  type BlockOptions,
+  embedded,
+  type EmbeddedOptions,
+  image,
+  link,
+  resourceContents,
+  text,
+  ToolResult,
+  toolResult,
+  type ToolResultOptions,
+  user,
+} from './protocol/content.js';
+export {
+  DecorumError,
+  type FailureKind,
+  McpError,
+  STARTUP_ERROR_CODES,
+  type StartupErrorCode,
+  ToolError,
+} from './protocol/errors.js';
+export type { Client } from './protocol/exchange.js';
+export type {
+  Annotations,
+  AudioContent,
+  CallToolResult,
+  ClientCapabilities,
+  ContentBlock,
+  EmbeddedResource,
+  GetPromptResult,
+  Icon,
+  ImageContent,
+  Implementation,
+  JsonObject,
+  LogLevel,
+  PromptMessage,
+  ReadResourceResult,
+  RequestId,
+  ResourceContents,
+  ResourceLink,
+  Role,
+  Root,
+  TextContent,
+  ToolAnnotations,
+} from './protocol/model.js';
+export type { Principal, RequestHeaders, TransportInfo } from './protocol/wire.js';
+export { type Accepted, NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
+export {
+  type Lifecycle,
+  McpServer,
+  type McpServerOptions,
+  type Notifier,
+  type PrefixedProvider,
+  type ProviderSource,
+  type Registration,
+} from './server.js';
+export type { Host } from './transports/transport.js';
+export { connectMemory, type MemoryConnection, type MemoryOptions } from './transports/memory.js';

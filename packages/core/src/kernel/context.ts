@@ -1,0 +1,200 @@
+import type { Client, Exchange } from '../protocol/exchange.js';
+import type { JsonObject, LogLevel, RequestId, Root } from '../protocol/model.js';
+import type { Principal, TransportInfo } from '../protocol/wire.js';
+import type { Parsed, SchemaSource } from '../schema/shape.js';
+import {
+  elicit,
+  type ElicitOptions,
+  type ElicitResult,
+  type QuestionOptions,
+  roots,
+  sample,
+  type SampleOptions,
+  type SampleResult,
+} from './questions.js';
+
+/**
+ * Writes log messages to the client of one request: those at or above the level that the client asked for.
+ * The specification has deprecated this in 2026-07-28; for the operator's eyes, log to stderr or to OpenTelemetry.
+ */
+export class ClientLog {
+  readonly #exchange: Exchange;
+
+  /** @param exchange the request whose client is written to */
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  /**
+   * @param data text or anything that can be written as JSON; no secrets, the client sees it
+   * @param logger names the part of the server that speaks
+   */
+  write(level: LogLevel, data: unknown, logger?: string): void {
+    if (!this.#exchange.logs(level)) return;
+    this.#exchange.notify('notifications/message', { level, ...(logger !== undefined && { logger }), data });
+  }
+
+  debug(data: unknown, logger?: string): void {
+    this.write('debug', data, logger);
+  }
+
+  info(data: unknown, logger?: string): void {
+    this.write('info', data, logger);
+  }
+
+  notice(data: unknown, logger?: string): void {
+    this.write('notice', data, logger);
+  }
+
+  warning(data: unknown, logger?: string): void {
+    this.write('warning', data, logger);
+  }
+
+  error(data: unknown, logger?: string): void {
+    this.write('error', data, logger);
+  }
+
+  critical(data: unknown, logger?: string): void {
+    this.write('critical', data, logger);
+  }
+
+  alert(data: unknown, logger?: string): void {
+    this.write('alert', data, logger);
+  }
+
+  emergency(data: unknown, logger?: string): void {
+    this.write('emergency', data, logger);
+  }
+}
+
+/** What a handler knows and can do beside its input: the second parameter of every handler. */
+export class Context {
+  readonly #exchange: Exchange;
+  #log: ClientLog | undefined;
+  #progress = Number.NEGATIVE_INFINITY;
+
+  /** @param exchange the request under way */
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  /** Log messages to the client. */
+  get log(): ClientLog {
+    this.#log ??= new ClientLog(this.#exchange);
+    return this.#log;
+  }
+
+  /** Aborts when the client cancels the request, is gone (where that means cancelling), or the server closes. */
+  get signal(): AbortSignal {
+    return this.#exchange.signal;
+  }
+
+  /** Who called, as far as the client says. Not to be trusted for security. */
+  get client(): Client {
+    return this.#exchange.client;
+  }
+
+  /** The revision of the request, such as `2025-11-25`. */
+  get revision(): string {
+    return this.#exchange.revision.id;
+  }
+
+  get requestId(): RequestId {
+    return this.#exchange.id;
+  }
+
+  /** The session, where the transport has sessions. */
+  get sessionId(): string | undefined {
+    return this.#exchange.sessionId;
+  }
+
+  /** Who called, as authorization established. */
+  get principal(): Principal | undefined {
+    return this.#exchange.wire.principal;
+  }
+
+  /** The `_meta` of the request. */
+  get meta(): JsonObject | undefined {
+    return this.#exchange.meta;
+  }
+
+  /** How the request came; on HTTP with its headers. */
+  get transport(): TransportInfo {
+    return this.#exchange.wire.transport;
+  }
+
+  /**
+   * Reports progress, if the client wants to hear of it. Values that do not grow are dropped.
+   * @param progress how far, in any unit
+   * @param total how far it goes, in the same unit
+   * @param message for people
+   */
+  progress(progress: number, total?: number, message?: string): void {
+    const { progressToken } = this.#exchange;
+    if (progressToken === undefined || !(progress > this.#progress)) return;
+    this.#progress = progress;
+    this.#exchange.notify('notifications/progress', {
+      progressToken,
+      progress,
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && { message }),
+    });
+  }
+
+  /**
+   * Asks the user, by a form, for data that fits a DTO or schema. Never ask for passwords, keys or payment data.
+   * @throws {McpError} `missing-capability` when the client has no elicitation
+   * @throws {ToolError} when the answer does not fit
+   */
+  elicit<S extends SchemaSource>(source: S, options: ElicitOptions): Promise<ElicitResult<Parsed<S>>> {
+    return elicit(this.#exchange, source, options);
+  }
+
+  /**
+   * Lets the client's model answer. The specification has deprecated this in 2026-07-28.
+   * @throws {McpError} `missing-capability` when the client has no sampling, or the client's own error
+   */
+  sample(options: SampleOptions): Promise<SampleResult> {
+    return sample(this.#exchange, options);
+  }
+
+  /**
+   * The directories and files the client works in: guidance, not a permission. The specification has deprecated this in
+   * 2026-07-28.
+   * @throws {McpError} `missing-capability` when the client has no roots, or the client's own error
+   */
+  roots(options: QuestionOptions = {}): Promise<readonly Root[]> {
+    return roots(this.#exchange, options);
+  }
+
+  /**
+   * Asks whether the client is still there, in the revisions that have `ping`.
+   * @throws {McpError} when it does not answer in time
+   */
+  async ping(options: Pick<QuestionOptions, 'timeoutMs'> = {}): Promise<void> {
+    await this.#exchange.ask({ method: 'ping', params: {}, ...options });
+  }
+
+  /**
+   * Ends the response stream for now, so that no connection is held while the handler works on; the client comes back
+   * for the rest. Does nothing where the transport or the revision has no such thing.
+   * @param options.retryMs milliseconds after which the client should come back
+   */
+  closeStream({ retryMs }: { readonly retryMs?: number } = {}): void {
+    if (this.#exchange.revision.primesStreams) this.#exchange.wire.closeStream?.(retryMs);
+  }
+}
+
+/** The context of a completion. */
+export class CompletionContext extends Context {
+  /**
+   * @param exchange the request under way
+   * @param args the arguments that are filled in already
+   */
+  constructor(
+    exchange: Exchange,
+    readonly args: Readonly<Record<string, string>>,
+  ) {
+    super(exchange);
+  }
+}

@@ -1,0 +1,166 @@
+import { checkMessage, readableId } from '../protocol/checks.js';
+import { McpError } from '../protocol/errors.js';
+import { openStateful, Session, type SessionOptions } from '../protocol/eras/stateful.js';
+import { isStateless, openStateless } from '../protocol/eras/stateless.js';
+import type { Exchange } from '../protocol/exchange.js';
+import { errorFrame, type JsonRpcNotification, type JsonRpcRequest, resultFrame } from '../protocol/jsonrpc.js';
+import type { Wire } from '../protocol/wire.js';
+import { completionMethods } from './methods/completion.js';
+import { lifecycleMethods } from './methods/lifecycle.js';
+import type { KernelParts, Method } from './methods/method.js';
+import { promptMethods } from './methods/prompts.js';
+import { resourceMethods } from './methods/resources.js';
+import { toolMethods } from './methods/tools.js';
+
+type Feature = Parameters<KernelParts['registry']['offered']['has']>[0];
+
+/** Methods that exist only on servers that have something for them. */
+const NEEDS: ReadonlyMap<string, Feature> = new Map([
+  ['tools/list', 'tools'],
+  ['tools/call', 'tools'],
+  ['prompts/list', 'prompts'],
+  ['prompts/get', 'prompts'],
+  ['resources/list', 'resources'],
+  ['resources/templates/list', 'resources'],
+  ['resources/read', 'resources'],
+  ['resources/subscribe', 'resources'],
+  ['resources/unsubscribe', 'resources'],
+  ['completion/complete', 'completions'],
+]);
+
+/** One message in, at most one out: transports know nothing else of the protocol. */
+export class Kernel {
+  private readonly methods: ReadonlyMap<string, Method>;
+  private readonly running = new Set<Exchange>();
+  private idle: (() => void) | undefined;
+
+  constructor(private readonly parts: KernelParts) {
+    this.methods = new Map(
+      Object.entries({
+        ...lifecycleMethods(parts),
+        ...toolMethods(parts),
+        ...resourceMethods(parts),
+        ...promptMethods(parts),
+        ...completionMethods(parts),
+      }),
+    );
+  }
+
+  /**
+   * Handles one parsed message. Never throws.
+   * @param message anything that was JSON
+   * @param wire how it came
+   * @param session the session it came in; without one, only stateless requests are served
+   * @returns the response as text; undefined where none is due: notifications, answers, cancelled requests
+   */
+  async handle(message: unknown, wire: Wire, session?: Session): Promise<string | undefined> {
+    try {
+      checkMessage(message);
+    } catch (error) {
+      return this.refuse(error, wire, readableId(message));
+    }
+    if (!('method' in message)) return void session?.settle(message);
+    if (!('id' in message)) return void this.take(message, session);
+    if (session?.calls.has(message.id)) {
+      // without the id: it is that of the first request, whose answer this must not seem to be
+      return this.refuse(new McpError('invalid-request', 'A request with this id is under way.'), wire, undefined);
+    }
+    let exchange: Exchange;
+    let method: Method;
+    try {
+      exchange = this.open(message, wire, session);
+      method = this.find(exchange);
+    } catch (error) {
+      return this.refuse(error, wire, message.id);
+    }
+    return await this.run(exchange, method, session);
+  }
+
+  /** Makes the memory of a client that is about to send `initialize`. */
+  openSession(options: Pick<SessionOptions, 'push' | 'id' | 'principal'>): Session {
+    const { logLevel, questionTimeoutMs } = this.parts;
+    return new Session({ ...options, logLevel, questionTimeoutMs });
+  }
+
+  /** Ends a session: gives up its requests and questions, and tells it of nothing more. */
+  closeSession(session: Session): void {
+    this.parts.events.leave(session);
+    session.close();
+  }
+
+  /** Waits until no request is under way, at most `deadlineMs` milliseconds, then cancels what is left. */
+  async drain(deadlineMs: number): Promise<void> {
+    if (this.running.size > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, deadlineMs);
+        this.idle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    for (const exchange of this.running) exchange.cancel('The server is closing.');
+  }
+
+  private open(request: JsonRpcRequest, wire: Wire, session: Session | undefined): Exchange {
+    const stateless = session === undefined || isStateless(request, wire.declaredVersion);
+    return stateless ? openStateless(request, wire) : openStateful(request, wire, session);
+  }
+
+  private find({ method, revision }: Exchange): Method {
+    const handler = revision.methods.has(method) ? this.methods.get(method) : undefined;
+    const needs = NEEDS.get(method);
+    if (handler === undefined || (needs !== undefined && !this.parts.registry.offered.has(needs))) {
+      throw new McpError('method-not-found', 'Method not found');
+    }
+    return handler;
+  }
+
+  private async run(exchange: Exchange, method: Method, session: Session | undefined): Promise<string | undefined> {
+    const { id, wire, revision } = exchange;
+    this.running.add(exchange);
+    session?.calls.set(id, exchange);
+    if (revision.era === 'stateless') wire.onDisconnect?.(() => exchange.cancel('The client went away.'));
+    try {
+      const result = await method(exchange, session);
+      return exchange.cancelled ? undefined : resultFrame(id, result);
+    } catch (failure) {
+      if (exchange.cancelled) return undefined;
+      const error = this.parts.faults.publicError(failure, exchange);
+      if (error.kind === 'missing-capability') wire.refuse?.(error);
+      const { message, data } = error;
+      return errorFrame(id, { code: revision.errorCode(error) ?? INTERNAL_ERROR, message, data });
+    } finally {
+      exchange.close();
+      session?.calls.delete(id);
+      this.running.delete(exchange);
+      if (this.running.size === 0) this.idle?.();
+    }
+  }
+
+  private refuse(error: unknown, wire: Wire, id: string | number | undefined): string {
+    const known = error instanceof McpError ? error : new McpError('internal-error', 'Internal error');
+    if (known !== error) this.parts.faults.report(error);
+    wire.refuse?.(known);
+    return errorFrame(id, known);
+  }
+
+  private take({ method, params }: JsonRpcNotification, session: Session | undefined): void {
+    switch (method) {
+      case 'notifications/initialized':
+        if (session?.revision) this.parts.events.join(session);
+        break;
+      case 'notifications/cancelled': {
+        const { requestId, reason } = params ?? {};
+        const exchange = session?.calls.get(requestId as string);
+        if (exchange && exchange.method !== 'initialize') exchange.cancel(typeof reason === 'string' ? reason : undefined);
+        break;
+      }
+      case 'notifications/roots/list_changed':
+        if (session) session.roots = undefined;
+        break;
+    }
+  }
+}
+
+const INTERNAL_ERROR = -32603;

@@ -1,0 +1,53 @@
+import type { Annotations } from '../protocol/model.js';
+
+/** What a decorator on a method announces. */
+export type MemberKind = 'tool' | 'resource' | 'prompt' | 'completion' | 'hidden';
+
+/** The facts one decorator wrote about one method. Never a function: overriding or wrapping the method keeps them. */
+export interface MemberRecord {
+  readonly kind: MemberKind;
+  /** The property key of the method. */
+  readonly key: string;
+  /** What the user gave the decorator. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** What `@Describe` says of a field. */
+export interface FieldDescription {
+  readonly title?: string;
+  readonly description?: string;
+  readonly examples?: readonly unknown[];
+}
+
+/** The facts `@Describe` wrote about one field. */
+export interface FieldRecord {
+  readonly key: string;
+  readonly description: FieldDescription;
+}
+
+/** Options of `@Completion`. */
+export interface CompletionOptions {
+  /** The methods of this class whose argument is completed: prompts, and resources with a template. */
+  readonly for: string | readonly string[];
+  /** The argument of the prompt, or the variable of the template. */
+  readonly argument: string;
+}
+
+/** What a completing method may return. With more than 100 values, the first 100 are sent and the client is told. */
+export type CompletionValues =
+  | readonly string[]
+  | { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean };
+
+/** One resource of a template, as its enumerating method returns it. */
+export interface ResourceListing {
+  /** Values of the template's variables. */
+  readonly variables: Readonly<Record<string, string | readonly string[]>>;
+  /** By default the URI. */
+  readonly name?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  /** Bytes. */
+  readonly size?: number;
+  readonly annotations?: Annotations;
+}

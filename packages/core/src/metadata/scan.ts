@@ -1,0 +1,47 @@
+import { startupError } from '../protocol/errors.js';
+import type { FieldDescription, MemberRecord } from './records.js';
+import { type Class, declaredFields, declaredMembers, lineage } from './store.js';
+
+/**
+ * The decorated members of a class, those of its base classes first and each in order of declaration.
+ * A subclass that decorates a member again refines it: its options win one by one. `@Hidden()` drops the member.
+ * @throws {DecorumError} `DECORUM_DECORATED_TWICE`
+ */
+export function scanMembers(cls: Class): MemberRecord[] {
+  const merged = new Map<string, MemberRecord>();
+  for (const ancestor of lineage(cls)) {
+    const records = declaredMembers(ancestor);
+    refuseRepeats(ancestor, records);
+    for (const record of records) {
+      const id = `${record.kind} ${record.key}`;
+      const inherited = merged.get(id);
+      merged.set(id, inherited ? { ...record, options: { ...inherited.options, ...record.options } } : record);
+    }
+    for (const { key } of records.filter(({ kind }) => kind === 'hidden')) dropMember(merged, key);
+  }
+  return [...merged.values()];
+}
+
+function dropMember(merged: Map<string, MemberRecord>, key: string): void {
+  for (const [id, record] of merged) if (record.key === key) merged.delete(id);
+}
+
+function refuseRepeats(cls: Class, records: readonly MemberRecord[]): void {
+  const seen = new Set<string>();
+  for (const { kind, key } of records) {
+    const id = `${kind} ${key}`;
+    if (seen.has(id)) throw startupError('DECORUM_DECORATED_TWICE', `${cls.name}.${key}`, kind);
+    seen.add(id);
+  }
+}
+
+/** What `@Describe` says of each field of a class, with ancestors merged in. */
+export function scanFields(cls: Class): Map<string, FieldDescription> {
+  const merged = new Map<string, FieldDescription>();
+  for (const ancestor of lineage(cls)) {
+    for (const { key, description } of declaredFields(ancestor)) {
+      merged.set(key, { ...merged.get(key), ...description });
+    }
+  }
+  return merged;
+}

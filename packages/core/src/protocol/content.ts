@@ -1,0 +1,97 @@
+import type {
+  Annotations,
+  AudioContent,
+  ContentBlock,
+  EmbeddedResource,
+  ImageContent,
+  JsonObject,
+  PromptMessage,
+  ResourceContents,
+  ResourceLink,
+  TextContent,
+} from './model.js';
+
+/** What any block of content may carry beside its data. */
+export interface BlockOptions {
+  readonly annotations?: Annotations;
+  readonly _meta?: JsonObject;
+}
+
+const base64 = (data: Uint8Array | string): string =>
+  typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64');
+
+/** A block of text. */
+export function text(value: string, options?: BlockOptions): TextContent {
+  return { type: 'text', text: value, ...options };
+}
+
+/**
+ * An image.
+ * @param data bytes, or base64
+ * @param mimeType for example `image/png`
+ */
+export function image(data: Uint8Array | string, mimeType: string, options?: BlockOptions): ImageContent {
+  return { type: 'image', data: base64(data), mimeType, ...options };
+}
+
+/**
+ * A sound. Clients of 2024-11-05 have no audio; they get it as an embedded resource.
+ * @param data bytes, or base64
+ * @param mimeType for example `audio/wav`
+ */
+export function audio(data: Uint8Array | string, mimeType: string, options?: BlockOptions): AudioContent {
+  return { type: 'audio', data: base64(data), mimeType, ...options };
+}
+
+/** What `embedded` takes: a URI, and text or bytes. */
+export interface EmbeddedOptions extends BlockOptions {
+  readonly uri: string;
+  /** By default `text/plain` or `application/octet-stream`. */
+  readonly mimeType?: string;
+  readonly data: Uint8Array | string;
+}
+
+/** A resource carried inside the message. A string becomes `text`, bytes become `blob`. */
+export function embedded({ uri, mimeType, data, ...options }: EmbeddedOptions): EmbeddedResource {
+  return { type: 'resource', resource: resourceContents(uri, data, mimeType), ...options };
+}
+
+/** A pointer to a resource that the client may read. */
+export function link(uri: string, options: Omit<ResourceLink, 'type' | 'uri' | 'name'> & { name?: string } = {}): ResourceLink {
+  return { type: 'resource_link', uri, name: options.name ?? uri, ...options };
+}
+
+/** The content of one resource, from text or bytes. */
+export function resourceContents(uri: string, data: Uint8Array | string, mimeType?: string): ResourceContents {
+  if (typeof data === 'string') return { uri, mimeType: mimeType ?? 'text/plain', text: data };
+  return { uri, mimeType: mimeType ?? 'application/octet-stream', blob: base64(data) };
+}
+
+/** A message of a prompt, said by the user. */
+export function user(content: string | ContentBlock): PromptMessage {
+  return { role: 'user', content: typeof content === 'string' ? text(content) : content };
+}
+
+/** A message of a prompt, said by the assistant. */
+export function assistant(content: string | ContentBlock): PromptMessage {
+  return { role: 'assistant', content: typeof content === 'string' ? text(content) : content };
+}
+
+/** What `toolResult` takes. */
+export interface ToolResultOptions<T> {
+  /** What a model reads; by default the JSON of `structuredContent`. */
+  readonly content?: string | ContentBlock | readonly ContentBlock[];
+  readonly structuredContent?: T;
+  readonly isError?: boolean;
+  readonly _meta?: JsonObject;
+}
+
+/** A complete result of a tool, for handlers that decide everything themselves. */
+export class ToolResult<T = unknown> {
+  constructor(readonly options: ToolResultOptions<T>) {}
+}
+
+/** Makes a complete result of a tool: content, structured content, error flag and `_meta`. */
+export function toolResult<T>(options: ToolResultOptions<T>): ToolResult<T> {
+  return new ToolResult(options);
+}

@@ -1,0 +1,166 @@
+/**
+ * Every error Decorum raises is in one of the two tables of this file. `docs/errors.md` describes each row, and a test
+ * holds the page and the tables together.
+ */
+
+const quoted = (names: Iterable<string>): string => [...names].map((name) => `"${name}"`).join(', ') || 'none';
+
+/** Mistakes found while a server is put together: what is wrong, where, and what to do about it. */
+const STARTUP = {
+  DECORUM_UNSUPPORTED_MEMBER: (member: string) =>
+    `"${member}" cannot be decorated: it is static, private, or named by a symbol. Decorate a public instance method or field with a plain name.`,
+  DECORUM_DECORATED_TWICE: (where: string, kind: string) =>
+    `${where} has two @${kind} decorators. Merge their options into one.`,
+  DECORUM_NOT_A_METHOD: (where: string, kind: string) =>
+    `${where} is decorated as a ${kind} but is not a method. Decorate a method.`,
+  DECORUM_NO_MEMBERS: (cls: string) =>
+    `${cls} is a provider without a single decorated method. Decorate one with @Tool, @Resource, @Prompt or @Completion, or take the class out of \`providers\`.`,
+  DECORUM_BAD_PROVIDER: (found: string) =>
+    `\`providers\` holds ${found}. List classes, ready instances, or { provider, prefix }.`,
+  DECORUM_MISSING_INPUT: (where: string, found: string) =>
+    `${where}: the type of the first parameter is ${found}, from which no schema follows. Name a DTO class, a Standard Schema or a JSON Schema: \`input: MyDto\`. (esbuild, tsx and vitest emit no parameter types, so there \`input\` is always needed.)`,
+  DECORUM_DUPLICATE_NAME: (kind: string, name: string, places: Iterable<string>) =>
+    `Two ${kind}s are called "${name}": ${[...places].join(' and ')}. Give one of them another \`name\`, or its provider a \`prefix\`.`,
+  DECORUM_INVALID_NAME: (where: string, name: string) =>
+    `${where}: "${name}" is not a valid name. Use 1 to 128 characters out of A–Z, a–z, 0–9, "_", "-" and ".".`,
+  DECORUM_DANGLING_COMPLETION: (where: string, target: string, known: Iterable<string>) =>
+    `${where} completes "${target}", which is no @Prompt or templated @Resource of the class. Known members: ${quoted(known)}.`,
+  DECORUM_UNKNOWN_ARGUMENT: (where: string, argument: string, known: Iterable<string>) =>
+    `${where} completes the argument "${argument}", which its target does not have. It has: ${quoted(known)}.`,
+  DECORUM_DUPLICATE_COMPLETION: (where: string, argument: string, target: string) =>
+    `${where} completes "${argument}" of "${target}", for which there is a @Completion already. Remove one.`,
+  DECORUM_DANGLING_LIST: (where: string, member: string) =>
+    `${where}: \`list: '${member}'\` names no method of the class. Name the method that enumerates the template.`,
+  DECORUM_BAD_TEMPLATE: (where: string, template: string, reason: string) =>
+    `${where}: "${template}" is not a URI template (RFC 6570): ${reason}.`,
+  DECORUM_BAD_URI: (where: string, uri: string) =>
+    `${where}: "${uri}" is not an absolute URI (RFC 3986). Begin with a scheme, as in "docs://".`,
+  DECORUM_TEMPLATE_VARIABLE: (where: string, variable: string, known: Iterable<string>) =>
+    `${where}: the template variable "${variable}" has no field in the DTO. Fields: ${quoted(known)}.`,
+  DECORUM_TEMPLATE_FIELD: (where: string, field: string, known: Iterable<string>) =>
+    `${where}: the required DTO field "${field}" is not a variable of the template, so no URI can fill it. Variables: ${quoted(known)}. Add it to the template or mark it @IsOptional().`,
+  DECORUM_INVALID_OPTION: (where: string, option: string, problem: string) => `${where}: \`${option}\` ${problem}.`,
+  DECORUM_NO_RULES: (cls: string) =>
+    `${cls} has no class-validator rule, so nothing is known of its fields. Decorate its fields, for example with @IsString().`,
+  DECORUM_UNSUPPORTED_RULE: (where: string, rule: string, remedy: string) =>
+    `${where}: the rule @${rule} is not supported. ${remedy}`,
+  DECORUM_UNKNOWN_FIELD_TYPE: (where: string) =>
+    `${where}: the type of the nested object is not known. Add @Type(() => TheClass) from class-transformer.`,
+  DECORUM_INVALID_SCHEMA: (where: string, reason: string) => `${where}: the schema cannot be used: ${reason}.`,
+  DECORUM_UNSAFE_HOST: (host: string) =>
+    `Listening on "${host}" makes the server reachable from other machines, and \`allowedHosts\` is not set. List the host names it is reached by (\`allowedHosts: ['mcp.example.com']\`), or listen on 127.0.0.1.`,
+  DECORUM_SERVER_CLOSED: () => 'The server is closed. Create a new one to serve again.',
+} satisfies Record<string, (...args: never[]) => string>;
+
+type StartupTable = typeof STARTUP;
+
+/** The stable code of a mistake found at startup. */
+export type StartupErrorCode = keyof StartupTable;
+
+/** All startup codes, in the order of the documentation. */
+export const STARTUP_ERROR_CODES = Object.keys(STARTUP) as readonly StartupErrorCode[];
+
+/** What can go wrong while a message is handled, with its code in the newest revision (JSON-RPC 2.0, section 5.1; MCP). */
+export const FAILURES = {
+  'parse-error': -32700,
+  'invalid-request': -32600,
+  'method-not-found': -32601,
+  'invalid-params': -32602,
+  'internal-error': -32603,
+  'unknown-tool': -32602,
+  'unknown-prompt': -32602,
+  'unknown-resource': -32602,
+  'invalid-cursor': -32602,
+  'header-mismatch': -32020,
+  'missing-capability': -32021,
+  'unsupported-version': -32022,
+} as const;
+
+/** A failure by name; each revision gives it a number. */
+export type FailureKind = keyof typeof FAILURES;
+
+// Registered symbols, so that errors of another copy of this package are recognised.
+const DECORUM_ERROR = Symbol.for('decorum:error');
+const MCP_ERROR = Symbol.for('decorum:mcp-error');
+const TOOL_ERROR = Symbol.for('decorum:tool-error');
+
+function branded(value: unknown, brand: symbol): boolean {
+  return typeof value === 'object' && value !== null && brand in value;
+}
+
+/** A mistake in annotations or options, found before the server serves anything. */
+export class DecorumError extends Error {
+  readonly code: StartupErrorCode;
+  readonly [DECORUM_ERROR] = true;
+
+  /** Prefer a row of the table: this constructor is for the framework's own packages. */
+  constructor(code: StartupErrorCode, message: string) {
+    super(`${message} [${code}]`);
+    this.name = 'DecorumError';
+    this.code = code;
+  }
+
+  /** Recognises errors of another copy of this package too. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return branded(value, DECORUM_ERROR);
+  }
+}
+
+/** Makes the error of one row of the startup table. */
+export function startupError<C extends StartupErrorCode>(code: C, ...args: Parameters<StartupTable[C]>): DecorumError {
+  return new DecorumError(code, (STARTUP[code] as (...values: unknown[]) => string)(...args));
+}
+
+/**
+ * A JSON-RPC error. Thrown from a handler it reaches the client as it is: code, message and data. Its message is
+ * public; put nothing into it that the client may not see.
+ */
+export class McpError extends Error {
+  readonly code: number;
+  readonly data: unknown;
+  readonly kind: FailureKind | undefined;
+  readonly [MCP_ERROR] = true;
+
+  /**
+   * @param code a failure by name, or a JSON-RPC error code; your own codes lie outside −32768…−32000
+   * @param message one sentence for the client
+   * @param data anything that can be written as JSON
+   */
+  constructor(code: FailureKind | number, message: string, data?: unknown) {
+    super(message);
+    this.name = 'McpError';
+    this.kind = typeof code === 'number' ? undefined : code;
+    this.code = typeof code === 'number' ? code : FAILURES[code];
+    this.data = data;
+  }
+
+  /** Recognises errors of another copy of this package too. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return branded(value, MCP_ERROR);
+  }
+}
+
+/**
+ * Says to the model what went wrong in a tool, so that it can correct itself: the message is sent as it is, in a result
+ * with `isError`. Any other error is masked.
+ */
+export class ToolError extends Error {
+  readonly [TOOL_ERROR] = true;
+
+  /** @param message what the model shall read */
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ToolError';
+  }
+
+  /** Recognises errors of another copy of this package too. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return branded(value, TOOL_ERROR);
+  }
+}
+
+/** At most 200 characters of something a client sent, for an error message. */
+export function excerpt(input: unknown): string {
+  const text = typeof input === 'string' ? input : (JSON.stringify(input) ?? typeof input);
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

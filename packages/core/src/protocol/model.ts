@@ -1,0 +1,224 @@
+/**
+ * The neutral model: the shapes that handlers and the kernel work with. It is a superset of what any revision sends,
+ * without the fields that exist only on the wire; `revisions/` turns it into the words of one revision.
+ */
+
+/** A JSON object of unknown content. */
+export type JsonObject = Record<string, unknown>;
+
+/** A request id or progress token: a string or an integer (JSON-RPC 2.0, section 4). */
+export type RequestId = string | number;
+
+/** Severity of a log message (RFC 5424, section 6.2.1), least severe first. */
+export const LOG_LEVELS = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+] as const;
+
+/** One of the eight syslog severities. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Who a message or a piece of content is from or for. */
+export type Role = 'user' | 'assistant';
+
+/** An image a client may show beside a name (MCP 2025-11-25, `Icon`). */
+export interface Icon {
+  /** An `https:`, `http:` or `data:` URI. */
+  readonly src: string;
+  readonly mimeType?: string;
+  /** Sizes such as `48x48`, or `any` for a scalable format. */
+  readonly sizes?: readonly string[];
+  readonly theme?: 'light' | 'dark';
+}
+
+/** Hints about who content is for and how much it matters (MCP, `Annotations`). */
+export interface Annotations {
+  readonly audience?: readonly Role[];
+  /** 0 (least important) to 1 (required). */
+  readonly priority?: number;
+  /** ISO 8601 date and time. */
+  readonly lastModified?: string;
+}
+
+/** What a tool does to its surroundings, as hints to the client (MCP, `ToolAnnotations`). */
+export interface ToolAnnotations {
+  readonly title?: string;
+  /** The tool changes nothing. Clients assume `false`. */
+  readonly readOnlyHint?: boolean;
+  /** The tool may delete or overwrite. Clients assume `true`. */
+  readonly destructiveHint?: boolean;
+  /** Calling again with the same arguments changes nothing more. Clients assume `false`. */
+  readonly idempotentHint?: boolean;
+  /** The tool reaches beyond a closed set of things, as a web search does. Clients assume `true`. */
+  readonly openWorldHint?: boolean;
+}
+
+/** Name and version of a server or client (MCP, `Implementation`). */
+export interface Implementation {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly icons?: readonly Icon[];
+  readonly websiteUrl?: string;
+}
+
+interface BlockFields {
+  readonly annotations?: Annotations;
+  readonly _meta?: JsonObject;
+}
+
+/** Text content. */
+export interface TextContent extends BlockFields {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+/** An image: `data` is base64. */
+export interface ImageContent extends BlockFields {
+  readonly type: 'image';
+  readonly data: string;
+  readonly mimeType: string;
+}
+
+/** Audio: `data` is base64. */
+export interface AudioContent extends BlockFields {
+  readonly type: 'audio';
+  readonly data: string;
+  readonly mimeType: string;
+}
+
+/** The content of one resource: `text`, or `blob` in base64. */
+export interface ResourceContents {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly text?: string;
+  readonly blob?: string;
+  readonly _meta?: JsonObject;
+}
+
+/** A resource carried inside a message. */
+export interface EmbeddedResource extends BlockFields {
+  readonly type: 'resource';
+  readonly resource: ResourceContents;
+}
+
+/** A pointer to a resource the client may read. */
+export interface ResourceLink extends BlockFields {
+  readonly type: 'resource_link';
+  readonly uri: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  /** Bytes. */
+  readonly size?: number;
+  readonly icons?: readonly Icon[];
+}
+
+/** One block of content (MCP, `ContentBlock`). */
+export type ContentBlock = TextContent | ImageContent | AudioContent | EmbeddedResource | ResourceLink;
+
+/** One message of a prompt. */
+export interface PromptMessage {
+  readonly role: Role;
+  readonly content: ContentBlock;
+}
+
+/** The result of `tools/call`. */
+export interface CallToolResult {
+  readonly content: readonly ContentBlock[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean;
+  readonly _meta?: JsonObject;
+}
+
+/** The result of `prompts/get`. */
+export interface GetPromptResult {
+  readonly description?: string;
+  readonly messages: readonly PromptMessage[];
+  readonly _meta?: JsonObject;
+}
+
+/** The result of `resources/read`. */
+export interface ReadResourceResult {
+  readonly contents: readonly ResourceContents[];
+  readonly _meta?: JsonObject;
+}
+
+/** A directory or file the client works in (MCP, `Root`). */
+export interface Root {
+  /** A `file://` URI. */
+  readonly uri: string;
+  readonly name?: string;
+}
+
+interface ListEntry {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly icons?: readonly Icon[];
+  readonly _meta?: JsonObject;
+}
+
+/** An entry of `tools/list`. */
+export interface Tool extends ListEntry {
+  readonly inputSchema: JsonObject;
+  readonly outputSchema?: JsonObject;
+  readonly annotations?: ToolAnnotations;
+}
+
+/** An argument of a prompt. */
+export interface PromptArgument {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly required?: boolean;
+}
+
+/** An entry of `prompts/list`. */
+export interface Prompt extends ListEntry {
+  readonly arguments?: readonly PromptArgument[];
+}
+
+/** An entry of `resources/list`. */
+export interface Resource extends ListEntry {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly annotations?: Annotations;
+  /** Bytes. */
+  readonly size?: number;
+}
+
+/** An entry of `resources/templates/list`. */
+export interface ResourceTemplate extends ListEntry {
+  readonly uriTemplate: string;
+  readonly mimeType?: string;
+  readonly annotations?: Annotations;
+}
+
+/** What a client declares that it can do (MCP, `ClientCapabilities`). */
+export interface ClientCapabilities {
+  readonly sampling?: JsonObject;
+  readonly elicitation?: JsonObject;
+  readonly roots?: JsonObject;
+  readonly extensions?: Readonly<Record<string, JsonObject>>;
+  readonly experimental?: JsonObject;
+}
+
+/** What a server declares that it can do (MCP, `ServerCapabilities`). */
+export interface ServerCapabilities {
+  readonly tools?: { readonly listChanged?: boolean };
+  readonly prompts?: { readonly listChanged?: boolean };
+  readonly resources?: { readonly listChanged?: boolean; readonly subscribe?: boolean };
+  readonly completions?: JsonObject;
+  readonly logging?: JsonObject;
+  readonly experimental?: JsonObject;
+  readonly extensions?: Readonly<Record<string, JsonObject>>;
+}

@@ -1,0 +1,45 @@
+import type { FailureKind } from '../errors.js';
+import { isObject } from '../checks.js';
+import type { JsonObject, Tool } from '../model.js';
+import { revision20260728 } from './2026-07-28.js';
+import type { Revision } from './revision.js';
+
+const METHODS_OF_SESSIONS = ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'];
+
+/** These sessions know objects only, so any other output is the member `result` of one. */
+const wraps = ({ outputSchema }: Tool) => outputSchema !== undefined && outputSchema['type'] !== 'object';
+
+const RENUMBERED = new Map<FailureKind, number | undefined>([
+  ['unknown-resource', -32002],
+  // a local matter between handler and framework: this revision has no code for it
+  ['missing-capability', undefined],
+]);
+
+/** Revision 2025-11-25: the newest with sessions. */
+export const revision20251125: Revision = {
+  ...revision20260728,
+  id: '2025-11-25',
+  rank: 3,
+  era: 'stateful',
+  methods: new Set([
+    ...[...revision20260728.methods].filter((method) => method !== 'server/discover'),
+    ...METHODS_OF_SESSIONS,
+  ]),
+  primesStreams: true,
+  tool(tool) {
+    if (!wraps(tool)) return { ...tool };
+    // definitions move up, because references to them are relative to the root
+    const { $defs, $schema, ...schema } = tool.outputSchema as JsonObject;
+    const root = { ...($schema !== undefined && { $schema }), ...($defs !== undefined && { $defs }) };
+    return { ...tool, outputSchema: { ...root, type: 'object', properties: { result: schema }, required: ['result'] } };
+  },
+  toolResult(result, tool) {
+    const { structuredContent } = result;
+    if (structuredContent === undefined) return result as unknown as JsonObject;
+    if (!wraps(tool) && isObject(structuredContent)) return result as unknown as JsonObject;
+    return { ...result, structuredContent: { result: structuredContent } };
+  },
+  complete: (result) => result,
+  capabilities: (capabilities) => ({ ...capabilities }),
+  errorCode: ({ kind, code }) => (kind !== undefined && RENUMBERED.has(kind) ? RENUMBERED.get(kind) : code),
+};

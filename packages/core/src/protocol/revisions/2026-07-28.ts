@@ -1,0 +1,52 @@
+import { notificationFrame } from '../jsonrpc.js';
+import type { CallToolResult, JsonObject } from '../model.js';
+import type { Revision } from './revision.js';
+
+const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
+
+const verbatim = (value: object): JsonObject => value as JsonObject;
+
+/** Revision 2026-07-28: stateless. The neutral model is shaped like it, so nearly everything is sent as it is. */
+export const revision20260728: Revision = {
+  id: '2026-07-28',
+  rank: 4,
+  era: 'stateless',
+  methods: new Set([
+    'server/discover',
+    'tools/list',
+    'tools/call',
+    'prompts/list',
+    'prompts/get',
+    'resources/list',
+    'resources/templates/list',
+    'resources/read',
+    'completion/complete',
+  ]),
+  primesStreams: false,
+  tool: verbatim,
+  prompt: verbatim,
+  resource: verbatim,
+  resourceTemplate: verbatim,
+  toolResult: (result: CallToolResult) => verbatim(result),
+  promptResult: verbatim,
+  readResult: verbatim,
+  complete(result, server, cache) {
+    const { name, version } = server;
+    return {
+      resultType: 'complete',
+      ...result,
+      ...(cache && { ttlMs: cache.ttlMs, cacheScope: cache.scope }),
+      _meta: { ...(result['_meta'] as JsonObject | undefined), [SERVER_INFO]: { name, version } },
+    };
+  },
+  notification: notificationFrame,
+  // list changes and updates travel on subscriptions/listen, so without it they are not announced
+  capabilities: ({ tools, prompts, resources, ...others }) => ({
+    ...(tools && { tools: {} }),
+    ...(prompts && { prompts: {} }),
+    ...(resources && { resources: {} }),
+    ...others,
+  }),
+  implementation: verbatim,
+  errorCode: ({ code }) => code,
+};

@@ -1,0 +1,21 @@
+import { revision20251125 } from './2025-11-25.js';
+import { revision20260728 } from './2026-07-28.js';
+import type { Era, Revision } from './revision.js';
+
+/** Every revision that is served, oldest first. */
+export const REVISIONS: readonly Revision[] = [revision20251125, revision20260728];
+
+const byId = new Map(REVISIONS.map((revision) => [revision.id, revision]));
+
+/** The revision a client names, when it is served. */
+export function revisionOf(id: unknown): Revision | undefined {
+  return byId.get(id as string);
+}
+
+/** The newest revision of an era. */
+export function newestOf(era: Era): Revision {
+  return REVISIONS.filter((revision) => revision.era === era).at(-1) as Revision;
+}
+
+/** The dates of all revisions, newest first. */
+export const REVISION_IDS: readonly string[] = REVISIONS.map(({ id }) => id).reverse();

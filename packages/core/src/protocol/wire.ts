@@ -1,0 +1,47 @@
+import type { McpError } from './errors.js';
+import type { JsonObject } from './model.js';
+
+/** Who is calling, where authorization has established it. */
+export interface Principal {
+  /** The stable id of the user or client. */
+  readonly subject: string;
+  readonly scopes?: readonly string[];
+  /** Everything else that the verifier found. */
+  readonly claims?: JsonObject;
+}
+
+/** Headers of an HTTP request, names in lower case (as Node gives them). */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** What a handler may know of the way a message came. */
+export interface TransportInfo {
+  readonly kind: 'stdio' | 'http' | 'memory';
+  /** On HTTP. */
+  readonly headers?: RequestHeaders;
+}
+
+/** What the kernel asks of a transport for one message: where its frames go, and what the carriage knows of it. */
+export interface Wire {
+  readonly transport: TransportInfo;
+  readonly principal: Principal | undefined;
+  /** Sends a frame that belongs to this message, before its response. */
+  send(frame: string): void;
+  /** The message was refused before any handler ran; HTTP chooses its status by this. */
+  refuse?(error: McpError): void;
+  /** Calls back once if the sender goes away before it has its response, where that means cancellation. */
+  onDisconnect?(callback: () => void): void;
+  /** The revision that the carriage itself declares (`MCP-Protocol-Version`). */
+  readonly declaredVersion?: string | undefined;
+  /**
+   * Compares what the carriage declares with the message.
+   * @throws {McpError} `header-mismatch`
+   */
+  checkVersion?(version: string): void;
+  /**
+   * Compares the carriage's copies of method and name with the message.
+   * @throws {McpError} `header-mismatch`
+   */
+  checkRouting?(method: string, params: JsonObject): void;
+  /** Ends the response stream for now; the client comes back for the rest after `retryMs`. */
+  closeStream?(retryMs: number | undefined): void;
+}

@@ -1,0 +1,43 @@
+import type { CompletionOptions, CompletionValues } from '../metadata/records.js';
+import { type Caller, callerOf, type Member, whereOf } from './plan.js';
+
+/** How many values one completion may carry (MCP, `CompleteResult`). */
+const MAX_VALUES = 100;
+
+/** The result of `completion/complete`. */
+export interface CompleteResult {
+  readonly completion: { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean };
+}
+
+/** A completion, ready to be asked. */
+export interface CompletionPlan {
+  readonly where: string;
+  readonly targets: readonly string[];
+  readonly argument: string;
+  run(value: string, caller: Caller): Promise<CompleteResult>;
+}
+
+/** Compiles a completion. Whether its targets exist is for the registry to say. */
+export function compileCompletion(member: Member): CompletionPlan {
+  const { for: targets, argument } = member.record.options as unknown as CompletionOptions;
+  const call = callerOf(member);
+  return {
+    where: whereOf(member),
+    targets: typeof targets === 'string' ? [targets] : targets,
+    argument,
+    run: async (value, caller) => toCompleteResult((await call(value, caller)) as CompletionValues),
+  };
+}
+
+const isList = (found: CompletionValues): found is readonly string[] => Array.isArray(found);
+
+function toCompleteResult(found: CompletionValues): CompleteResult {
+  const given: Exclude<CompletionValues, readonly string[]> = isList(found) ? { values: found } : found;
+  const values = given.values.slice(0, MAX_VALUES);
+  const cut = given.values.length > MAX_VALUES;
+  const total = given.total ?? (cut ? given.values.length : undefined);
+  const hasMore = cut || given.hasMore;
+  return {
+    completion: { values, ...(total !== undefined && { total }), ...(hasMore !== undefined && { hasMore }) },
+  };
+}

@@ -1,0 +1,99 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+import { McpError } from '../protocol/errors.js';
+import { SerializedResult } from '../protocol/jsonrpc.js';
+import type { Implementation, JsonObject } from '../protocol/model.js';
+import type { CacheHint, Revision } from '../protocol/revisions/revision.js';
+
+/** One line of a list: what identifies it, and its entry in the neutral model. */
+export interface Listed<T> {
+  readonly key: string;
+  readonly entry: T;
+}
+
+/** Which page is wanted, and by whom. */
+export interface PageRequest {
+  readonly revision: Revision;
+  readonly cursor: unknown;
+  /** Cursors are of use only to whom they were given: the session, or the principal. */
+  readonly scope: string;
+}
+
+interface ListOptions<T> {
+  /** The member of the result that holds the list. */
+  readonly member: string;
+  /** The entry as a revision words it. */
+  word(revision: Revision, entry: T): JsonObject;
+  readonly server: Implementation;
+  readonly pageSize: number;
+  /** Seals cursors. */
+  readonly secret: Uint8Array;
+}
+
+const SEAL_BYTES = 16;
+const NO_CACHE: CacheHint = { ttlMs: 0, scope: 'private' };
+
+/** The pages of one list. Each is written as JSON once per revision, and again when the list has changed. */
+export class ListPages<T> {
+  private written = new Map<string, string>();
+  private of: readonly Listed<T>[] | undefined;
+
+  constructor(private readonly options: ListOptions<T>) {}
+
+  /**
+   * @param listed the whole list; the same array as long as nothing changed
+   * @throws {McpError} `invalid-cursor`
+   */
+  page(listed: readonly Listed<T>[], request: PageRequest): SerializedResult {
+    const { revision, cursor, scope } = request;
+    const start = cursor === undefined ? 0 : this.open(cursor, scope, listed);
+    const end = start + this.options.pageSize;
+    const json = this.write(listed, start, revision);
+    const last = end < listed.length ? listed[end - 1] : undefined;
+    if (last === undefined) return new SerializedResult(json);
+    const next = JSON.stringify(this.seal(end - 1, last.key, scope));
+    return new SerializedResult(`{"nextCursor":${next},${json.slice(1)}`);
+  }
+
+  private write(listed: readonly Listed<T>[], start: number, revision: Revision): string {
+    if (this.of !== listed) {
+      this.of = listed;
+      this.written = new Map();
+    }
+    const id = `${revision.rank} ${start}`;
+    let json = this.written.get(id);
+    if (json === undefined) {
+      const { member, pageSize, server } = this.options;
+      const entries = listed.slice(start, start + pageSize).map(({ entry }) => this.options.word(revision, entry));
+      json = JSON.stringify(revision.complete({ [member]: entries }, server, NO_CACHE));
+      this.written.set(id, json);
+    }
+    return json;
+  }
+
+  private seal(index: number, key: string, scope: string): string {
+    const position = `${index} ${key}`;
+    return Buffer.concat([this.sign(position, scope), Buffer.from(position)]).toString('base64url');
+  }
+
+  private sign(position: string, scope: string): Buffer {
+    const hmac = createHmac('sha256', this.options.secret);
+    return hmac.update(JSON.stringify([this.options.member, scope, position])).digest().subarray(0, SEAL_BYTES);
+  }
+
+  /** The index where the page after the cursor begins, also when entries came or went in between. */
+  private open(cursor: unknown, scope: string, listed: readonly Listed<T>[]): number {
+    const bytes = Buffer.from(typeof cursor === 'string' ? cursor : '', 'base64url');
+    const position = bytes.subarray(SEAL_BYTES).toString();
+    const seal = bytes.subarray(0, SEAL_BYTES);
+    if (seal.length !== SEAL_BYTES || !timingSafeEqual(seal, this.sign(position, scope))) {
+      throw new McpError('invalid-cursor', 'The cursor is not one that this server gave to this client.');
+    }
+    const space = position.indexOf(' ');
+    const index = Number(position.slice(0, space));
+    const key = position.slice(space + 1);
+    if (listed[index]?.key === key) return index + 1;
+    const moved = listed.findIndex((item) => item.key === key);
+    return moved === -1 ? Math.min(index, listed.length) : moved + 1;
+  }
+}

@@ -1,0 +1,112 @@
+import type { MemberRecord } from '../metadata/records.js';
+import { type Class, firstParameterType } from '../metadata/store.js';
+import { startupError } from '../protocol/errors.js';
+import type { Icon, JsonObject } from '../protocol/model.js';
+import { compileShape } from '../schema/compile.js';
+import { NoInput, type SchemaSource, type Shape } from '../schema/shape.js';
+
+/** A decorated method of a provider, with everything needed to call it. */
+export interface Member {
+  readonly record: MemberRecord;
+  readonly cls: Class;
+  readonly instance: object;
+  /** Put before the names of the provider's members. */
+  readonly prefix: string;
+}
+
+/** What a plan needs of a handler's context; the kernel passes the whole of it. */
+export interface Caller {
+  /** Reports progress of the call. */
+  progress(progress: number, total?: number, message?: string): void;
+}
+
+/** `Class.method`, for messages. */
+export function whereOf({ cls, record }: Member): string {
+  return `${cls.name}.${record.key}`;
+}
+
+/**
+ * Calls the method by its name, not by reference: what overrides, wraps or spies on it takes effect.
+ * @throws {DecorumError} `DECORUM_NOT_A_METHOD`
+ */
+export function callerOf(member: Member): (input: unknown, caller: Caller) => unknown {
+  const { instance, record } = member;
+  const methods = instance as Record<string, (input: unknown, caller: Caller) => unknown>;
+  const { key } = record;
+  if (typeof methods[key] !== 'function') throw startupError('DECORUM_NOT_A_METHOD', whereOf(member), record.kind);
+  return (input, caller) => (methods[key] as (input: unknown, caller: Caller) => unknown)(input, caller);
+}
+
+const NOT_CLASSES = new Map<unknown, string>([
+  [undefined, 'not known'],
+  [Object, 'an interface, a union or "unknown"'],
+  [String, 'string'],
+  [Number, 'number'],
+  [Boolean, 'boolean'],
+  [Array, 'an array'],
+]);
+
+/**
+ * The schema of a handler's input: the option `input`, else the emitted class of the first parameter; undefined for a
+ * handler without parameters.
+ * @throws {DecorumError} `DECORUM_MISSING_INPUT` and those of the schema
+ */
+export function inputShape(member: Member): Shape | undefined {
+  const where = whereOf(member);
+  const source = member.record.options['input'] ?? inferredInput(member, where);
+  if (source === undefined || source === NoInput) return undefined;
+  const shape = compileShape(source as SchemaSource, where);
+  if (shape.json['type'] !== 'object') {
+    throw startupError('DECORUM_INVALID_SCHEMA', where, 'the input is not an object, so its root must say "type": "object"');
+  }
+  return shape;
+}
+
+function inferredInput({ cls, instance, record }: Member, where: string): unknown {
+  const type = firstParameterType(cls, record.key);
+  const parameters = (instance as Record<string, { length: number }>)[record.key]?.length ?? 0;
+  if (type === undefined && parameters === 0) return undefined;
+  const problem = NOT_CLASSES.get(type);
+  if (problem !== undefined) throw startupError('DECORUM_MISSING_INPUT', where, problem);
+  return type;
+}
+
+/** The options that every listed member has in common. */
+export interface ListedOptions {
+  readonly name?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly icons?: readonly Icon[];
+  readonly _meta?: JsonObject;
+}
+
+/**
+ * The fields that every list entry has in common.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for icons of other schemes than http, https and data
+ */
+export function listedFields(member: Member): ListedOptions & { readonly name: string } {
+  const { name, title, description, icons, _meta } = member.record.options as ListedOptions;
+  for (const { src } of icons ?? []) {
+    if (!/^(?:https?|data):/i.test(src)) {
+      throw startupError('DECORUM_INVALID_OPTION', whereOf(member), 'icons', `have the source "${src}": use https, http or data`);
+    }
+  }
+  return {
+    name: member.prefix + (name ?? member.record.key),
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(icons !== undefined && { icons }),
+    ...(_meta !== undefined && { _meta }),
+  };
+}
+
+const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
+
+/**
+ * Refuses names that clients may not accept.
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names
+ * @throws {DecorumError} `DECORUM_INVALID_NAME`
+ */
+export function checkName(member: Member, name: string): void {
+  if (!NAME.test(name)) throw startupError('DECORUM_INVALID_NAME', whereOf(member), name);
+}

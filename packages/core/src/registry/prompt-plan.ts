@@ -1,0 +1,65 @@
+import { McpError } from '../protocol/errors.js';
+import type { GetPromptResult, JsonObject, Prompt, PromptArgument } from '../protocol/model.js';
+import type { Checked, Problem, Shape } from '../schema/shape.js';
+import { type Caller, callerOf, checkName, inputShape, listedFields, type Member, whereOf } from './plan.js';
+import { toGetPromptResult } from './results.js';
+
+/** A prompt, ready to be listed and got. */
+export interface PromptPlan {
+  readonly name: string;
+  readonly where: string;
+  readonly entry: Prompt;
+  /** Names of the arguments, for completions. */
+  readonly variables: readonly string[];
+  /**
+   * Checks the arguments, calls the method and turns what it returns into messages.
+   * @throws {McpError} `invalid-params` that lists every wrong argument
+   */
+  run(args: JsonObject, caller: Caller): Promise<GetPromptResult>;
+}
+
+/** Compiles a prompt. */
+export function compilePrompt(member: Member): PromptPlan {
+  const call = callerOf(member);
+  const input = inputShape(member);
+  const fields = listedFields(member);
+  checkName(member, fields.name);
+  const entry: Prompt = { ...fields, ...(input && { arguments: promptArguments(input) }) };
+  return {
+    name: entry.name,
+    where: whereOf(member),
+    entry,
+    variables: input ? [...input.fields.keys()] : [],
+    async run(args, caller) {
+      const value = requireInput(await input?.checkStrings(args));
+      return toGetPromptResult(await call(value, caller), entry.description);
+    },
+  };
+}
+
+function promptArguments(input: Shape): PromptArgument[] {
+  const properties = (input.json['properties'] ?? {}) as Record<string, { title?: string; description?: string }>;
+  return [...input.fields].map(([name, { required }]) => {
+    const { title, description } = properties[name] ?? {};
+    return {
+      name,
+      ...(title !== undefined && { title }),
+      ...(description !== undefined && { description }),
+      required,
+    };
+  });
+}
+
+const describeProblem = ({ path, expected }: Problem) => `${path || 'the arguments'} ${expected}`;
+
+/**
+ * The input of a handler that takes strings from the wire.
+ * @throws {McpError} `invalid-params` that lists everything that is wrong
+ */
+export function requireInput(checked: Checked | undefined): unknown {
+  if (checked === undefined) return {};
+  if (checked.ok) return checked.value;
+  throw new McpError('invalid-params', `Invalid arguments: ${checked.problems.map(describeProblem).join('; ')}`, {
+    problems: checked.problems,
+  });
+}

@@ -1,0 +1,194 @@
+import type { MemberRecord } from '../metadata/records.js';
+import { scanMembers } from '../metadata/scan.js';
+import type { Class } from '../metadata/store.js';
+import { startupError } from '../protocol/errors.js';
+import type { Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.js';
+import { type CompletionPlan, compileCompletion } from './completion-plan.js';
+import type { Listed } from './page.js';
+import type { Caller, Member } from './plan.js';
+import { compilePrompt, type PromptPlan } from './prompt-plan.js';
+import { compileResource, type ResourcePlan, type TemplatePlan, type Variables } from './resource-plan.js';
+import { compileTool, type ToolPlan } from './tool-plan.js';
+
+/** The lists that clients can follow. */
+export type ListName = 'tools' | 'prompts' | 'resources';
+
+/** A class whose members are served, with the object they are called on. */
+export interface Provider {
+  readonly cls: Class;
+  readonly instance: object;
+  /** Put before the names of its tools, prompts and resources. */
+  readonly prefix: string;
+  /** The members to serve; by default the decorated ones of the class. */
+  readonly records?: readonly MemberRecord[];
+}
+
+/** What was found for a URI. */
+export interface ResourceMatch {
+  readonly plan: ResourcePlan | TemplatePlan;
+  readonly variables: Variables;
+}
+
+type Completable = Pick<PromptPlan | TemplatePlan, 'variables' | 'where'>;
+
+/** What one provider added, to be able to take it back. */
+interface Added {
+  readonly undo: (() => void)[];
+  readonly lists: Set<ListName>;
+  /** By member, for the completions of the same provider. */
+  readonly completable: Map<string, Completable & { readonly target: object }>;
+}
+
+const NO_VARIABLES: Variables = Object.freeze({});
+
+/** Names, URIs and the plans behind them. One per server. */
+export class Registry {
+  readonly tools = new Map<string, ToolPlan>();
+  readonly prompts = new Map<string, PromptPlan>();
+  readonly resources = new Map<string, ResourcePlan>();
+  readonly templates = new Map<string, TemplatePlan>();
+  /** What there is to use. A list whose last entry is removed stays, empty. */
+  readonly offered = new Set<ListName | 'completions'>();
+  private readonly completions = new Map<object, Map<string, CompletionPlan>>();
+  private ranked: readonly TemplatePlan[] = [];
+  private lists = this.writeLists();
+
+  /** @param changed called with the lists that an addition or removal changed */
+  constructor(private readonly changed: (lists: ReadonlySet<ListName>) => void) {}
+
+  /**
+   * Adds the decorated members of a class. All or nothing: when one member is wrong, none is added.
+   * @returns a function that removes them again
+   * @throws {DecorumError} `DECORUM_NO_MEMBERS`, and for the first mistake in the annotations
+   */
+  add(provider: Provider): () => void {
+    const records = provider.records ?? scanMembers(provider.cls);
+    if (records.length === 0) throw startupError('DECORUM_NO_MEMBERS', provider.cls.name);
+    const added: Added = { undo: [], lists: new Set(), completable: new Map() };
+    try {
+      for (const record of records) if (record.kind !== 'completion') this.addMember({ ...provider, record }, added);
+      for (const record of records) if (record.kind === 'completion') this.addCompletion({ ...provider, record }, added);
+    } catch (error) {
+      this.takeBack(added);
+      throw error;
+    }
+    for (const list of added.lists) this.offered.add(list);
+    this.publish(added);
+    let present = true;
+    return () => {
+      if (!present) return;
+      present = false;
+      this.takeBack(added);
+      this.publish(added);
+    };
+  }
+
+  /** The lists as they are now: the same arrays until something changes. */
+  get listed(): ReturnType<Registry['writeLists']> {
+    return this.lists;
+  }
+
+  /** Finds what serves a URI: a fixed resource, else the template with the most literal text, else nothing. */
+  match(uri: string): ResourceMatch | undefined {
+    const fixed = this.resources.get(uri);
+    if (fixed) return { plan: fixed, variables: NO_VARIABLES };
+    for (const plan of this.ranked) {
+      const variables = plan.template.match(uri);
+      if (variables) return { plan, variables };
+    }
+    return undefined;
+  }
+
+  /** Everything there is to read: the fixed resources, and what the templates enumerate. */
+  async enumerate(caller: Caller): Promise<readonly Listed<Resource>[]> {
+    const dynamic = [...this.templates.values()].filter(({ list }) => list !== undefined);
+    if (dynamic.length === 0) return this.lists.resources;
+    const found = await Promise.all(dynamic.map(({ list }) => list?.(caller) ?? []));
+    return [...this.lists.resources, ...found.flat().map((entry) => ({ key: entry.uri, entry }))];
+  }
+
+  /** The completion of one argument of a prompt or template. */
+  completion(target: object, argument: string): CompletionPlan | undefined {
+    return this.completions.get(target)?.get(argument);
+  }
+
+  private addMember(member: Member, added: Added): void {
+    switch (member.record.kind) {
+      case 'tool': {
+        const plan = compileTool(member);
+        this.put({ kind: 'tool', map: this.tools, key: plan.name, plan }, added);
+        added.lists.add('tools');
+        break;
+      }
+      case 'prompt': {
+        const plan = compilePrompt(member);
+        this.put({ kind: 'prompt', map: this.prompts, key: plan.name, plan }, added);
+        added.lists.add('prompts');
+        added.completable.set(member.record.key, { ...plan, target: plan });
+        break;
+      }
+      default:
+        this.addResource(member, added);
+    }
+  }
+
+  private addResource(member: Member, added: Added): void {
+    const plan = compileResource(member);
+    added.lists.add('resources');
+    if ('template' in plan) {
+      this.put({ kind: 'resource template', map: this.templates, key: plan.entry.uriTemplate, plan }, added);
+      added.completable.set(member.record.key, { ...plan, target: plan });
+    } else this.put({ kind: 'resource', map: this.resources, key: plan.entry.uri, plan }, added);
+  }
+
+  private put<P extends { where: string }>(
+    { kind, map, key, plan }: { kind: string; map: Map<string, P>; key: string; plan: P },
+    added: Added,
+  ): void {
+    const other = map.get(key);
+    if (other) throw startupError('DECORUM_DUPLICATE_NAME', kind, key, [other.where, plan.where]);
+    map.set(key, plan);
+    added.undo.push(() => map.delete(key));
+  }
+
+  private addCompletion(member: Member, added: Added): void {
+    const plan = compileCompletion(member);
+    for (const key of plan.targets) {
+      const found = added.completable.get(key);
+      if (!found) throw startupError('DECORUM_DANGLING_COMPLETION', plan.where, key, added.completable.keys());
+      if (!found.variables.includes(plan.argument)) {
+        throw startupError('DECORUM_UNKNOWN_ARGUMENT', plan.where, plan.argument, found.variables);
+      }
+      const byArgument = this.completions.get(found.target) ?? new Map<string, CompletionPlan>();
+      if (byArgument.has(plan.argument)) {
+        throw startupError('DECORUM_DUPLICATE_COMPLETION', plan.where, plan.argument, found.where);
+      }
+      this.completions.set(found.target, byArgument.set(plan.argument, plan));
+      this.offered.add('completions');
+      added.undo.push(() => this.completions.delete(found.target));
+    }
+  }
+
+  private takeBack({ undo }: Added): void {
+    for (const step of undo.reverse()) step();
+  }
+
+  private publish({ lists }: Added): void {
+    this.ranked = [...this.templates.values()].sort((a, b) => b.template.specificity - a.template.specificity);
+    this.lists = this.writeLists();
+    this.changed(lists);
+  }
+
+  private writeLists() {
+    return {
+      tools: listOf<Tool>(this.tools),
+      prompts: listOf<Prompt>(this.prompts),
+      resources: listOf<Resource>(this.resources),
+      templates: listOf<ResourceTemplate>(this.templates),
+    };
+  }
+}
+
+function listOf<T>(plans: ReadonlyMap<string, { readonly entry: T }>): readonly Listed<T>[] {
+  return [...plans].map(([key, { entry }]) => ({ key, entry }));
+}

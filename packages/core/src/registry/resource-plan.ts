@@ -1,0 +1,133 @@
+import type { ResourceListing } from '../metadata/records.js';
+import { startupError } from '../protocol/errors.js';
+import type { Annotations, ReadResourceResult, Resource, ResourceTemplate } from '../protocol/model.js';
+import type { Shape } from '../schema/shape.js';
+import { UriTemplate } from '../schema/uri-template.js';
+import { type Caller, callerOf, inputShape, listedFields, type Member, whereOf } from './plan.js';
+import { requireInput } from './prompt-plan.js';
+import { toReadResourceResult } from './results.js';
+
+/** What the variables of a template stand for in one URI. */
+export type Variables = Readonly<Record<string, string | string[]>>;
+
+interface Readable {
+  readonly where: string;
+  /** @throws {McpError} `unknown-resource` */
+  read(uri: string, variables: Variables, caller: Caller): Promise<ReadResourceResult>;
+}
+
+/** A resource with one fixed URI. */
+export interface ResourcePlan extends Readable {
+  readonly entry: Resource;
+}
+
+/** A family of resources. */
+export interface TemplatePlan extends Readable {
+  readonly entry: ResourceTemplate;
+  readonly template: UriTemplate;
+  readonly variables: readonly string[];
+  /** What exists of the family, where a method enumerates it. */
+  readonly list: ((caller: Caller) => Promise<readonly Resource[]>) | undefined;
+}
+
+interface Options {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly size?: number;
+  readonly annotations?: Annotations;
+  readonly list?: string;
+}
+
+/**
+ * Compiles a resource, or a template where the URI has variables.
+ * @throws {DecorumError} for an unusable URI, template, DTO or `list`
+ */
+export function compileResource(member: Member): ResourcePlan | TemplatePlan {
+  const options = member.record.options as unknown as Options;
+  checkAnnotations(member, options.annotations);
+  return UriTemplate.isTemplate(options.uri) ? compileTemplate(member, options) : compileFixed(member, options);
+}
+
+function checkAnnotations(member: Member, annotations: Annotations | undefined): void {
+  const priority = annotations?.priority ?? 0;
+  if (priority >= 0 && priority <= 1) return;
+  throw startupError('DECORUM_INVALID_OPTION', whereOf(member), 'annotations.priority', 'must be between 0 and 1');
+}
+
+function sharedFields(member: Member, { mimeType, annotations }: Options) {
+  return {
+    ...listedFields(member),
+    ...(mimeType !== undefined && { mimeType }),
+    ...(annotations !== undefined && { annotations }),
+  };
+}
+
+function compileFixed(member: Member, options: Options): ResourcePlan {
+  const { uri, mimeType, size, list } = options;
+  const where = whereOf(member);
+  const call = callerOf(member);
+  // RFC 3986, section 3.1
+  if (!/^[A-Za-z][A-Za-z0-9+.-]*:./.test(uri)) throw startupError('DECORUM_BAD_URI', where, uri);
+  if (list !== undefined) throw startupError('DECORUM_INVALID_OPTION', where, 'list', 'is for templates, and this URI has no variables');
+  return {
+    where,
+    entry: { uri, ...sharedFields(member, options), ...(size !== undefined && { size }) },
+    read: async (_uri, _variables, caller) => toReadResourceResult(await call({}, caller), uri, mimeType),
+  };
+}
+
+function compileTemplate(member: Member, options: Options): TemplatePlan {
+  const where = whereOf(member);
+  const call = callerOf(member);
+  const template = parseTemplate(options.uri, where);
+  const input = inputShape(member);
+  if (input) compareVariables(template, input, where);
+  if (options.size !== undefined) throw startupError('DECORUM_INVALID_OPTION', where, 'size', 'is for fixed URIs, and this one has variables');
+  return {
+    where,
+    template,
+    variables: template.variables,
+    entry: { uriTemplate: options.uri, ...sharedFields(member, options) },
+    list: options.list === undefined ? undefined : compileList(member, options.list, template),
+    async read(uri, variables, caller) {
+      const value = input ? requireInput(await input.checkStrings(variables)) : variables;
+      return toReadResourceResult(await call(value, caller), uri, options.mimeType);
+    },
+  };
+}
+
+function parseTemplate(text: string, where: string): UriTemplate {
+  let template: UriTemplate;
+  try {
+    template = new UriTemplate(text);
+  } catch (error) {
+    throw startupError('DECORUM_BAD_TEMPLATE', where, text, (error as Error).message);
+  }
+  if (!/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text)) throw startupError('DECORUM_BAD_URI', where, text);
+  return template;
+}
+
+function compareVariables({ variables }: UriTemplate, { fields }: Shape, where: string): void {
+  for (const variable of variables) {
+    if (!fields.has(variable)) throw startupError('DECORUM_TEMPLATE_VARIABLE', where, variable, fields.keys());
+  }
+  for (const [field, { required }] of fields) {
+    if (required && !variables.includes(field)) throw startupError('DECORUM_TEMPLATE_FIELD', where, field, variables);
+  }
+}
+
+function compileList(member: Member, key: string, template: UriTemplate): TemplatePlan['list'] {
+  const methods = member.instance as Record<string, (caller: Caller) => unknown>;
+  if (typeof methods[key] !== 'function') throw startupError('DECORUM_DANGLING_LIST', whereOf(member), key);
+  const { mimeType, annotations } = member.record.options as unknown as Options;
+  return async (caller) => {
+    const listings = await (methods[key] as (caller: Caller) => unknown)(caller);
+    const resources: Resource[] = [];
+    for await (const { variables, ...fields } of listings as AsyncIterable<ResourceListing>) {
+      const uri = template.expand(variables);
+      const shared = { ...(mimeType !== undefined && { mimeType }), ...(annotations && { annotations }) };
+      resources.push({ uri, name: uri, ...shared, ...fields });
+    }
+    return resources;
+  };
+}

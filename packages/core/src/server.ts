@@ -1,0 +1,224 @@
+import { randomBytes } from 'node:crypto';
+
+import type { ToolOptions } from './decorators/tool.js';
+import { Events } from './kernel/events.js';
+import { type ErrorOrigin, Faults, type Logger, STDERR_LOGGER } from './kernel/faults.js';
+import { Kernel } from './kernel/kernel.js';
+import { scanMembers } from './metadata/scan.js';
+import type { Class } from './metadata/store.js';
+import { startupError } from './protocol/errors.js';
+import type { Implementation, LogLevel } from './protocol/model.js';
+import { type Provider, Registry } from './registry/registry.js';
+import type { Host } from './transports/transport.js';
+
+/** A class with decorated methods, an instance of one, or either with a prefix for its names. */
+export type ProviderSource = Class | object | PrefixedProvider;
+
+/** A provider whose tools, prompts and resources get a prefix. Their URIs stay as they are. */
+export interface PrefixedProvider {
+  readonly provider: Class | object;
+  readonly prefix: string;
+}
+
+/** What providers and subclasses of `McpServer` may implement. */
+export interface Lifecycle {
+  /** Runs once, before the server serves its first message. */
+  onStart?(): void | Promise<void>;
+  /** Runs once, when the server has served its last message. */
+  onClose?(): void | Promise<void>;
+}
+
+/** Options of `McpServer`. */
+export interface McpServerOptions extends Implementation {
+  /** For the model: how to use the server as a whole. */
+  readonly instructions?: string;
+  /** What is served: classes, which are constructed once, and ready instances. */
+  readonly providers?: readonly ProviderSource[];
+  /** Makes or finds the instance of a provider class, for example in a container. By default `new cls()`. */
+  readonly resolve?: (cls: Class) => object;
+  /** Entries on one page of a list. By default 1000: many clients never ask for a second page. */
+  readonly pageSize?: number;
+  /** What a client sees of `ctx.log` before it sets a level. By default `info`. */
+  readonly logLevel?: LogLevel;
+  /** Milliseconds to wait for an answer of the client to `ctx.elicit`, `ctx.sample` … By default 10 minutes. */
+  readonly questionTimeoutMs?: number;
+  /**
+   * Seals the cursors of lists; at least 32 characters, the same on all nodes that share clients. By default random,
+   * so that cursors end with the process.
+   */
+  readonly secret?: string;
+  /** Takes warnings and masked errors. By default they go to stderr, a line each. */
+  readonly logger?: Logger;
+  /** Called with each error that was masked from the client, after it is logged. */
+  readonly onError?: (error: unknown, origin: ErrorOrigin) => void;
+}
+
+/** Something that was added to a server. */
+export interface Registration {
+  /** Takes it out of service; clients are told that their lists changed. */
+  remove(): void;
+}
+
+/** Tells clients of changes that the server cannot see by itself. */
+export interface Notifier {
+  /** A resource has changed; those who subscribed to its URI are told. */
+  resourceUpdated(uri: string): void;
+  toolsChanged(): void;
+  promptsChanged(): void;
+  /** There are other resources than before, for example because a template enumerates others. */
+  resourcesChanged(): void;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * An MCP server: its providers' decorated methods, and its own where it is subclassed. It serves nothing until a
+ * transport is opened on it, and may serve several at once.
+ */
+export class McpServer implements Host {
+  /** Name, version and what else clients see of the server. */
+  readonly info: Implementation;
+  readonly notify: Notifier;
+  readonly #registry: Registry;
+  readonly #kernel: Kernel;
+  readonly #faults: Faults;
+  readonly #resolve: (cls: Class) => object;
+  readonly #instances = new Map<Class, object>();
+  readonly #hooked = new Set<object>();
+  readonly #closers = new Set<() => void | Promise<void>>();
+  #started: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
+
+  /** @throws {DecorumError} for the first mistake in options or annotations */
+  constructor(options: McpServerOptions) {
+    const { instructions, pageSize = 1000, logLevel = 'info', questionTimeoutMs = 600_000 } = options;
+    const events = new Events();
+    this.info = implementationOf(options);
+    this.#resolve = options.resolve ?? ((cls) => new (cls as new () => object)());
+    this.#faults = new Faults(options.logger ?? STDERR_LOGGER, options.onError);
+    this.#registry = new Registry((lists) => events.listsChanged(lists));
+    this.notify = {
+      resourceUpdated: (uri) => events.resourceUpdated(uri),
+      toolsChanged: () => events.listsChanged(['tools']),
+      promptsChanged: () => events.listsChanged(['prompts']),
+      resourcesChanged: () => events.listsChanged(['resources']),
+    };
+    this.#kernel = new Kernel({
+      server: this.info,
+      instructions,
+      registry: this.#registry,
+      faults: this.#faults,
+      events,
+      pageSize: requireCount('pageSize', pageSize, 1_000_000),
+      secret: secretOf(options.secret),
+      logLevel,
+      questionTimeoutMs: requireCount('questionTimeoutMs', questionTimeoutMs, DAY_MS),
+    });
+    const cls = new.target;
+    if (scanMembers(cls).length > 0) this.#addProvider({ cls, instance: this, prefix: '' });
+    else this.#hooked.add(this);
+    for (const provider of options.providers ?? []) this.add(provider);
+  }
+
+  /**
+   * Adds a provider at run time. Clients are told that their lists changed.
+   * @throws {DecorumError} for a mistake in its annotations; nothing is added then
+   */
+  add(source: ProviderSource): Registration {
+    return this.#addProvider(this.#providerOf(source));
+  }
+
+  /**
+   * Adds a tool that is a function, for what is known only at run time.
+   * @param options as of `@Tool`; `name` is needed, and `input` when the handler takes arguments
+   * @throws {DecorumError} for a mistake in the options
+   */
+  addTool(options: ToolOptions & { readonly name: string }, handler: (...args: never[]) => unknown): Registration {
+    const record = { kind: 'tool', key: options.name, options: { ...options } } as const;
+    const instance = { [options.name]: handler };
+    return this.#addProvider({ cls: class addTool {}, instance, prefix: '', records: [record] });
+  }
+
+  /** For transports: see `Host`. */
+  async open(close: () => void | Promise<void>): Promise<Kernel> {
+    if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
+    this.#started ??= this.#runHooks('onStart', [...this.#hooked]);
+    await this.#started;
+    this.#closers.add(close);
+    return this.#kernel;
+  }
+
+  /**
+   * Lets running calls end, closes the transports, and runs the `onClose` hooks.
+   * @param options.deadlineMs milliseconds after which running calls are cancelled; by default 5000
+   */
+  async close({ deadlineMs = 5000 }: { readonly deadlineMs?: number } = {}): Promise<void> {
+    this.#closed ??= this.#close(deadlineMs);
+    await this.#closed;
+  }
+
+  /** For transports: see `Host`. */
+  detach(close: () => void | Promise<void>): void {
+    this.#closers.delete(close);
+  }
+
+  /** For transports: see `Host`. */
+  report(error: unknown): void {
+    this.#faults.report(error);
+  }
+
+  async #close(deadlineMs: number): Promise<void> {
+    await this.#kernel.drain(deadlineMs);
+    await Promise.all([...this.#closers].map((close) => close()));
+    if (this.#started) await this.#runHooks('onClose', [...this.#hooked].reverse());
+  }
+
+  async #runHooks(hook: keyof Lifecycle, hooked: readonly object[]): Promise<void> {
+    for (const instance of hooked as readonly Lifecycle[]) await instance[hook]?.();
+  }
+
+  #addProvider(provider: Provider): Registration {
+    const remove = this.#registry.add(provider);
+    this.#hooked.add(provider.instance);
+    return { remove };
+  }
+
+  #providerOf(source: ProviderSource): Provider {
+    if (isPrefixed(source)) return { ...this.#providerOf(source.provider), prefix: source.prefix };
+    if (typeof source === 'function') return { cls: source as Class, instance: this.#instanceOf(source as Class), prefix: '' };
+    if (typeof source !== 'object' || source === null) throw startupError('DECORUM_BAD_PROVIDER', String(source));
+    return { cls: source.constructor as Class, instance: source, prefix: '' };
+  }
+
+  #instanceOf(cls: Class): object {
+    const instance = this.#instances.get(cls) ?? this.#resolve(cls);
+    this.#instances.set(cls, instance);
+    return instance;
+  }
+}
+
+function isPrefixed(source: ProviderSource): source is PrefixedProvider {
+  return typeof source === 'object' && source !== null && Object.getPrototypeOf(source) === Object.prototype && 'provider' in source;
+}
+
+function implementationOf({ name, version, title, description, icons, websiteUrl }: McpServerOptions): Implementation {
+  return {
+    name,
+    version,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(icons !== undefined && { icons }),
+    ...(websiteUrl !== undefined && { websiteUrl }),
+  };
+}
+
+function requireCount(option: string, value: number, max: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= max) return value;
+  throw startupError('DECORUM_INVALID_OPTION', 'McpServer', option, `is ${value}, but must be a whole number from 1 to ${max}`);
+}
+
+function secretOf(secret: string | undefined): Uint8Array {
+  if (secret === undefined) return randomBytes(32);
+  if (secret.length >= 32) return Buffer.from(secret);
+  throw startupError('DECORUM_INVALID_OPTION', 'McpServer', 'secret', 'is shorter than 32 characters');
+}

@@ -1,0 +1,11 @@
+// What authors of transports need beside the public API: `@decorum/core/transport`.
+export type { Kernel } from './kernel/kernel.js';
+export { checkMessage, isObject, MAX_DEPTH, readableId } from './protocol/checks.js';
+export { excerpt, FAILURES, startupError } from './protocol/errors.js';
+export { Session, type SessionOptions } from './protocol/eras/stateful.js';
+export { isStateless } from './protocol/eras/stateless.js';
+export { errorFrame, type JsonRpcMessage, type JsonRpcRequest, parseMessage } from './protocol/jsonrpc.js';
+export { newestOf, revisionOf } from './protocol/revisions/index.js';
+export type { Revision } from './protocol/revisions/revision.js';
+export type { Wire } from './protocol/wire.js';
+export type { Host } from './transports/transport.js';
