@@ -7,13 +7,7 @@ export { Resource, type ResourceOptions } from './decorators/resource.js';
 export { Tool, type ToolMethod, type ToolOptions } from './decorators/tool.js';
 export { ClientLog, CompletionContext, Context } from './kernel/context.js';
 export type { ErrorOrigin, Logger } from './kernel/faults.js';
-export type {
-  ElicitOptions,
-  ElicitResult,
-  QuestionOptions,
-  SampleOptions,
-  SampleResult,
-} from './kernel/questions.js';
+export type { ElicitOptions, ElicitResult, QuestionOptions, SampleOptions, SampleResult } from './kernel/questions.js';
 export type { CompletionOptions, CompletionValues, FieldDescription, ResourceListing } from './metadata/records.js';
 export type { Class } from './metadata/store.js';
 export {
@@ -53,14 +47,19 @@ export type {
   Implementation,
   JsonObject,
   LogLevel,
+  Prompt as PromptEntry,
   PromptMessage,
   ReadResourceResult,
   RequestId,
+  Resource as ResourceEntry,
   ResourceContents,
   ResourceLink,
+  ResourceTemplate as ResourceTemplateEntry,
   Role,
   Root,
+  ServerCapabilities,
   TextContent,
+  Tool as ToolEntry,
   ToolAnnotations,
 } from './protocol/model.js';
 export type { Principal, RequestHeaders, TransportInfo } from './protocol/wire.js';
@@ -76,3 +75,4 @@ export {
 } from './server.js';
 export type { Host } from './transports/transport.js';
 export { connectMemory, type MemoryConnection, type MemoryOptions } from './transports/memory.js';
+export { serveStdio, type StdioConnection, type StdioHost, type StdioOptions } from './transports/stdio.js';

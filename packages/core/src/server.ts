@@ -185,7 +185,8 @@ export class McpServer implements Host {
 
   #providerOf(source: ProviderSource): Provider {
     if (isPrefixed(source)) return { ...this.#providerOf(source.provider), prefix: source.prefix };
-    if (typeof source === 'function') return { cls: source as Class, instance: this.#instanceOf(source as Class), prefix: '' };
+    if (typeof source === 'function')
+      return { cls: source as Class, instance: this.#instanceOf(source as Class), prefix: '' };
     if (typeof source !== 'object' || source === null) throw startupError('DECORUM_BAD_PROVIDER', String(source));
     return { cls: source.constructor as Class, instance: source, prefix: '' };
   }
@@ -198,7 +199,12 @@ export class McpServer implements Host {
 }
 
 function isPrefixed(source: ProviderSource): source is PrefixedProvider {
-  return typeof source === 'object' && source !== null && Object.getPrototypeOf(source) === Object.prototype && 'provider' in source;
+  return (
+    typeof source === 'object' &&
+    source !== null &&
+    Object.getPrototypeOf(source) === Object.prototype &&
+    'provider' in source
+  );
 }
 
 function implementationOf({ name, version, title, description, icons, websiteUrl }: McpServerOptions): Implementation {
@@ -214,7 +220,12 @@ function implementationOf({ name, version, title, description, icons, websiteUrl
 
 function requireCount(option: string, value: number, max: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= max) return value;
-  throw startupError('DECORUM_INVALID_OPTION', 'McpServer', option, `is ${value}, but must be a whole number from 1 to ${max}`);
+  throw startupError(
+    'DECORUM_INVALID_OPTION',
+    'McpServer',
+    option,
+    `is ${value}, but must be a whole number from 1 to ${max}`,
+  );
 }
 
 function secretOf(secret: string | undefined): Uint8Array {

@@ -4,8 +4,16 @@ export { checkMessage, isObject, MAX_DEPTH, readableId } from './protocol/checks
 export { excerpt, FAILURES, startupError } from './protocol/errors.js';
 export { Session, type SessionOptions } from './protocol/eras/stateful.js';
 export { isStateless } from './protocol/eras/stateless.js';
-export { errorFrame, type JsonRpcMessage, type JsonRpcRequest, parseMessage } from './protocol/jsonrpc.js';
+export {
+  errorFrame,
+  type JsonRpcMessage,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  parseMessage,
+} from './protocol/jsonrpc.js';
 export { newestOf, revisionOf } from './protocol/revisions/index.js';
-export type { Revision } from './protocol/revisions/revision.js';
+export type { Era, Revision } from './protocol/revisions/revision.js';
 export type { Wire } from './protocol/wire.js';
+export { guardProcess } from './transports/process-guard.js';
 export type { Host } from './transports/transport.js';

@@ -37,7 +37,10 @@ export function Resource<I extends SchemaSource>(
   uri: string,
   options: ResourceOptions<I> & { readonly input: I },
 ): MemberDecorator<(input: Parsed<I>, context: never) => unknown>;
-export function Resource(uri: string, options?: ResourceOptions & { readonly input?: undefined }): MemberDecorator<Method>;
+export function Resource(
+  uri: string,
+  options?: ResourceOptions & { readonly input?: undefined },
+): MemberDecorator<Method>;
 export function Resource(uri: string, options: object = {}): MemberDecorator<Method> {
   return memberDecorator('resource', { ...options, uri });
 }

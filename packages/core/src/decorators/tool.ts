@@ -1,7 +1,7 @@
 import type { ToolResult } from '../protocol/content.js';
 import type { Icon, JsonObject, ToolAnnotations } from '../protocol/model.js';
 import type { Accepted, Parsed, SchemaSource } from '../schema/shape.js';
-import { type MemberDecorator, memberDecorator } from './member-decorator.js';
+import { type MemberDecorator, memberDecorator, type Method } from './member-decorator.js';
 
 /** Options of `@Tool`. */
 export interface ToolOptions<I extends SchemaSource = SchemaSource, O extends SchemaSource = SchemaSource> {
@@ -26,15 +26,13 @@ export interface ToolOptions<I extends SchemaSource = SchemaSource, O extends Sc
 type Awaitable<T> = T | Promise<T>;
 type Answer<O> = Accepted<O> | ToolResult<Accepted<O>>;
 
-/** Methods that take what the schema `I` gives, and return what the schema `O` accepts. */
-export type ToolMethod<I, O> = (
-  input: Parsed<I>,
-  context: never,
-) => Awaitable<Answer<O>> | AsyncGenerator<unknown, Answer<O>, void>;
+type Returned<O> = Awaitable<Answer<O>> | AsyncGenerator<unknown, Answer<O>, void>;
 
-type Method = (...args: never[]) => unknown;
+/** Methods that take what the schema `I` gives, and return what the schema `O` accepts. */
+export type ToolMethod<I, O> = (input: Parsed<I>, context: never) => Returned<O>;
+
 type InputOnly<I> = (input: Parsed<I>, context: never) => unknown;
-type OutputOnly<O> = (...args: never[]) => ReturnType<ToolMethod<unknown, O>>;
+type OutputOnly<O> = (...args: never[]) => Returned<O>;
 
 /**
  * Serves a method as a tool. The method gets the checked arguments and the call's `Context`; what it returns becomes
@@ -53,7 +51,9 @@ export function Tool<I extends SchemaSource>(
 export function Tool<O extends SchemaSource>(
   options: ToolOptions<never, O> & { readonly output: O; readonly input?: undefined },
 ): MemberDecorator<OutputOnly<O>>;
-export function Tool(options?: ToolOptions & { readonly input?: undefined; readonly output?: undefined }): MemberDecorator<Method>;
+export function Tool(
+  options?: ToolOptions & { readonly input?: undefined; readonly output?: undefined },
+): MemberDecorator<Method>;
 export function Tool(options: object = {}): MemberDecorator<Method> {
   return memberDecorator('tool', options);
 }

@@ -153,7 +153,8 @@ export class Kernel {
       case 'notifications/cancelled': {
         const { requestId, reason } = params ?? {};
         const exchange = session?.calls.get(requestId as string);
-        if (exchange && exchange.method !== 'initialize') exchange.cancel(typeof reason === 'string' ? reason : undefined);
+        if (exchange && exchange.method !== 'initialize')
+          exchange.cancel(typeof reason === 'string' ? reason : undefined);
         break;
       }
       case 'notifications/roots/list_changed':

@@ -80,8 +80,10 @@ export async function elicit<S extends SchemaSource>(
 
 // what a form can show (MCP 2025-11-25, `PrimitiveSchemaDefinition`)
 const FORM_KEYWORDS = new Set(
-  ('type title description default enum enumNames oneOf anyOf items const format ' +
-    'minLength maxLength minimum maximum minItems maxItems').split(' '),
+  (
+    'type title description default enum enumNames oneOf anyOf items const format ' +
+    'minLength maxLength minimum maximum minItems maxItems'
+  ).split(' '),
 );
 
 /** The part of a schema that a form can show. Whatever else the schema says is checked when the answer is here. */

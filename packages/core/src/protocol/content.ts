@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import type {
   Annotations,
   AudioContent,
@@ -57,7 +59,10 @@ export function embedded({ uri, mimeType, data, ...options }: EmbeddedOptions): 
 }
 
 /** A pointer to a resource that the client may read. */
-export function link(uri: string, options: Omit<ResourceLink, 'type' | 'uri' | 'name'> & { name?: string } = {}): ResourceLink {
+export function link(
+  uri: string,
+  options: Omit<ResourceLink, 'type' | 'uri' | 'name'> & { name?: string } = {},
+): ResourceLink {
   return { type: 'resource_link', uri, name: options.name ?? uri, ...options };
 }
 
@@ -94,4 +99,13 @@ export class ToolResult<T = unknown> {
 /** Makes a complete result of a tool: content, structured content, error flag and `_meta`. */
 export function toolResult<T>(options: ToolResultOptions<T>): ToolResult<T> {
   return new ToolResult(options);
+}
+
+/**
+ * A URI for content that has none: named by its digest (RFC 6920).
+ * @param data bytes, or base64
+ */
+export function nameByContent(data: Uint8Array | string): string {
+  const bytes = typeof data === 'string' ? Buffer.from(data, 'base64') : data;
+  return `ni:///sha-256;${createHash('sha256').update(bytes).digest('base64url')}`;
 }

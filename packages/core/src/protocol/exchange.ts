@@ -3,23 +3,13 @@ import { McpError } from './errors.js';
 import type { JsonRpcRequest } from './jsonrpc.js';
 import { type ClientCapabilities, type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './model.js';
 import type { RequestId } from './model.js';
-import type { Revision } from './revisions/revision.js';
+import type { Question, Revision } from './revisions/revision.js';
 import type { Wire } from './wire.js';
 
 /** What is known of the client that sent a request. */
 export interface Client {
   readonly info: Implementation | undefined;
   readonly capabilities: ClientCapabilities;
-}
-
-/** Something the server wants to know from the client while it handles a request. */
-export interface Question {
-  readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list' | 'ping';
-  readonly params: JsonObject;
-  /** Names the question where a request is handled in several rounds; by default its position. */
-  readonly key?: string | undefined;
-  /** Milliseconds to wait for the answer. */
-  readonly timeoutMs?: number | undefined;
 }
 
 const NO_PARAMS: JsonObject = Object.freeze({});

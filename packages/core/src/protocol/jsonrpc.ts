@@ -40,7 +40,10 @@ export function resultFrame(id: RequestId, result: object): string {
 }
 
 /** The text of a response that carries an error; without `id` where the request's could not be read. */
-export function errorFrame(id: RequestId | undefined, error: { code: number; message: string; data?: unknown }): string {
+export function errorFrame(
+  id: RequestId | undefined,
+  error: { code: number; message: string; data?: unknown },
+): string {
   const { code, message, data } = error;
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });
 }

@@ -10,16 +10,7 @@ export type JsonObject = Record<string, unknown>;
 export type RequestId = string | number;
 
 /** Severity of a log message (RFC 5424, section 6.2.1), least severe first. */
-export const LOG_LEVELS = [
-  'debug',
-  'info',
-  'notice',
-  'warning',
-  'error',
-  'critical',
-  'alert',
-  'emergency',
-] as const;
+export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
 
 /** One of the eight syslog severities. */
 export type LogLevel = (typeof LOG_LEVELS)[number];

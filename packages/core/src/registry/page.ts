@@ -78,7 +78,10 @@ export class ListPages<T> {
 
   private sign(position: string, scope: string): Buffer {
     const hmac = createHmac('sha256', this.options.secret);
-    return hmac.update(JSON.stringify([this.options.member, scope, position])).digest().subarray(0, SEAL_BYTES);
+    return hmac
+      .update(JSON.stringify([this.options.member, scope, position]))
+      .digest()
+      .subarray(0, SEAL_BYTES);
   }
 
   /** The index where the page after the cursor begins, also when entries came or went in between. */

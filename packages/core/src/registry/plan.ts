@@ -57,7 +57,11 @@ export function inputShape(member: Member): Shape | undefined {
   if (source === undefined || source === NoInput) return undefined;
   const shape = compileShape(source as SchemaSource, where);
   if (shape.json['type'] !== 'object') {
-    throw startupError('DECORUM_INVALID_SCHEMA', where, 'the input is not an object, so its root must say "type": "object"');
+    throw startupError(
+      'DECORUM_INVALID_SCHEMA',
+      where,
+      'the input is not an object, so its root must say "type": "object"',
+    );
   }
   return shape;
 }
@@ -88,7 +92,12 @@ export function listedFields(member: Member): ListedOptions & { readonly name: s
   const { name, title, description, icons, _meta } = member.record.options as ListedOptions;
   for (const { src } of icons ?? []) {
     if (!/^(?:https?|data):/i.test(src)) {
-      throw startupError('DECORUM_INVALID_OPTION', whereOf(member), 'icons', `have the source "${src}": use https, http or data`);
+      throw startupError(
+        'DECORUM_INVALID_OPTION',
+        whereOf(member),
+        'icons',
+        `have the source "${src}": use https, http or data`,
+      );
     }
   }
   return {

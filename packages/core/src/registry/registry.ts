@@ -67,7 +67,8 @@ export class Registry {
     const added: Added = { undo: [], lists: new Set(), completable: new Map() };
     try {
       for (const record of records) if (record.kind !== 'completion') this.addMember({ ...provider, record }, added);
-      for (const record of records) if (record.kind === 'completion') this.addCompletion({ ...provider, record }, added);
+      for (const record of records)
+        if (record.kind === 'completion') this.addCompletion({ ...provider, record }, added);
     } catch (error) {
       this.takeBack(added);
       throw error;

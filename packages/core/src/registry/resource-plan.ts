@@ -68,7 +68,8 @@ function compileFixed(member: Member, options: Options): ResourcePlan {
   const call = callerOf(member);
   // RFC 3986, section 3.1
   if (!/^[A-Za-z][A-Za-z0-9+.-]*:./.test(uri)) throw startupError('DECORUM_BAD_URI', where, uri);
-  if (list !== undefined) throw startupError('DECORUM_INVALID_OPTION', where, 'list', 'is for templates, and this URI has no variables');
+  if (list !== undefined)
+    throw startupError('DECORUM_INVALID_OPTION', where, 'list', 'is for templates, and this URI has no variables');
   return {
     where,
     entry: { uri, ...sharedFields(member, options), ...(size !== undefined && { size }) },
@@ -82,7 +83,8 @@ function compileTemplate(member: Member, options: Options): TemplatePlan {
   const template = parseTemplate(options.uri, where);
   const input = inputShape(member);
   if (input) compareVariables(template, input, where);
-  if (options.size !== undefined) throw startupError('DECORUM_INVALID_OPTION', where, 'size', 'is for fixed URIs, and this one has variables');
+  if (options.size !== undefined)
+    throw startupError('DECORUM_INVALID_OPTION', where, 'size', 'is for fixed URIs, and this one has variables');
   return {
     where,
     template,

@@ -1,5 +1,14 @@
 import { isObject } from '../protocol/checks.js';
-import { audio, embedded, image, resourceContents, text, ToolResult, user } from '../protocol/content.js';
+import {
+  audio,
+  embedded,
+  image,
+  nameByContent,
+  resourceContents,
+  text,
+  ToolResult,
+  user,
+} from '../protocol/content.js';
 import { McpError } from '../protocol/errors.js';
 import type {
   CallToolResult,
@@ -66,7 +75,9 @@ function fromToolResult({ options }: ToolResult, output: Shape | undefined): Cal
   });
   if (output === undefined || flags.isError === true) return build(structuredContent);
   const checked = output.checkOutput(structuredContent);
-  return checked instanceof Promise ? checked.then((result) => build(requireOutput(result))) : build(requireOutput(checked));
+  return checked instanceof Promise
+    ? checked.then((result) => build(requireOutput(result)))
+    : build(requireOutput(checked));
 }
 
 const dataAsText = (data: unknown): ContentBlock[] => (data === undefined ? [] : [text(JSON.stringify(data))]);
@@ -112,7 +123,7 @@ const SIGNATURES: readonly Signature[] = [
 function bytesBlock(bytes: Uint8Array): ContentBlock {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 16)).toString('latin1');
   const mimeType = SIGNATURES.find(([, signature, offset]) => head.startsWith(signature, offset))?.[0];
-  if (mimeType === undefined) return embedded({ uri: 'data:application/octet-stream', data: bytes });
+  if (mimeType === undefined) return embedded({ uri: nameByContent(bytes), data: bytes });
   return mimeType.startsWith('image/') ? image(bytes, mimeType) : audio(bytes, mimeType);
 }
 
@@ -139,7 +150,8 @@ const isContents = (value: unknown): value is ResourceContents =>
  */
 export function toReadResourceResult(value: unknown, uri: string, mimeType: string | undefined): ReadResourceResult {
   if (value === undefined) throw new McpError('unknown-resource', 'Resource not found', { uri });
-  if (typeof value === 'string' || value instanceof Uint8Array) return { contents: [resourceContents(uri, value, mimeType)] };
+  if (typeof value === 'string' || value instanceof Uint8Array)
+    return { contents: [resourceContents(uri, value, mimeType)] };
   if (isContents(value)) return { contents: [value] };
   if (isObject(value) && Array.isArray(value['contents'])) return value as unknown as ReadResourceResult;
   if (Array.isArray(value) && value.length > 0 && value.every(isContents)) return { contents: value };

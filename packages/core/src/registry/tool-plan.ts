@@ -62,4 +62,3 @@ function listProblems(problems: readonly Problem[]): string {
   const lines = problems.map(({ path, expected }) => `- ${path === '' ? 'the arguments' : path}: ${expected}`);
   return `The arguments are not valid:\n${lines.join('\n')}`;
 }
-

@@ -21,7 +21,9 @@ export interface Problem {
 }
 
 /** The outcome of a check: the value to use, or everything that is wrong with it. */
-export type Checked = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problems: readonly Problem[] };
+export type Checked =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /** A compiled schema. */
 export interface Shape {

@@ -7,7 +7,11 @@ import { cursorScope, type KernelParts, type Method } from './method.js';
 
 /** `prompts/list` and `prompts/get`. */
 export function promptMethods({ registry, ...parts }: KernelParts): Record<string, Method> {
-  const pages = new ListPages<Prompt>({ ...parts, member: 'prompts', word: (revision, prompt) => revision.prompt(prompt) });
+  const pages = new ListPages<Prompt>({
+    ...parts,
+    member: 'prompts',
+    word: (revision, prompt) => revision.prompt(prompt),
+  });
 
   return {
     'prompts/list': (exchange) =>

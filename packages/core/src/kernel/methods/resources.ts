@@ -13,7 +13,11 @@ const MAX_SUBSCRIPTIONS = 1000;
 /** `resources/list`, `resources/templates/list`, `resources/read`, and the subscriptions of sessions. */
 export function resourceMethods({ registry, ...parts }: KernelParts): Record<string, Method> {
   const { server } = parts;
-  const pages = new ListPages<Resource>({ ...parts, member: 'resources', word: (revision, entry) => revision.resource(entry) });
+  const pages = new ListPages<Resource>({
+    ...parts,
+    member: 'resources',
+    word: (revision, entry) => revision.resource(entry),
+  });
   const templates = new ListPages<ResourceTemplate>({
     ...parts,
     member: 'resourceTemplates',
@@ -33,8 +37,7 @@ export function resourceMethods({ registry, ...parts }: KernelParts): Record<str
   };
 
   return {
-    'resources/list': async (exchange) =>
-      pages.page(await registry.enumerate(new Context(exchange)), pageOf(exchange)),
+    'resources/list': async (exchange) => pages.page(await registry.enumerate(new Context(exchange)), pageOf(exchange)),
 
     'resources/templates/list': (exchange) => templates.page(registry.listed.templates, pageOf(exchange)),
 

@@ -1,10 +1,10 @@
 import { isObject, requireString } from '../checks.js';
 import { McpError } from '../errors.js';
-import { type Client, Exchange, type Question } from '../exchange.js';
+import { type Client, Exchange } from '../exchange.js';
 import { type JsonRpcRequest, type JsonRpcResponse, notificationFrame, requestFrame } from '../jsonrpc.js';
 import type { ClientCapabilities, Implementation, JsonObject, LogLevel, RequestId, Root } from '../model.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
-import type { Revision } from '../revisions/revision.js';
+import type { Question, Revision } from '../revisions/revision.js';
 import type { Principal, Wire } from '../wire.js';
 
 /** How a session reaches its client outside of any request, and what it is called. */
@@ -143,7 +143,16 @@ class SessionExchange extends Exchange {
   }
 
   override async ask(question: Question): Promise<JsonObject> {
-    if (question.method !== 'roots/list') return await this.session.ask(question, this);
+    const wording = this.revision.question(question);
+    if (wording === undefined) {
+      throw new McpError('missing-capability', `The protocol revision of the client has no "${question.method}".`);
+    }
+    if (question.method === 'roots/list') return await this.askRoots(question);
+    const answer = await this.session.ask({ ...question, params: wording.params }, this);
+    return wording.restore?.(answer) ?? answer;
+  }
+
+  private async askRoots(question: Question): Promise<JsonObject> {
     const roots = this.session.roots;
     if (roots !== undefined) return { roots };
     const answer = await this.session.ask(question, this);

@@ -22,6 +22,7 @@ export const revision20260728: Revision = {
     'resources/read',
     'completion/complete',
   ]),
+  batches: false,
   primesStreams: false,
   tool: verbatim,
   prompt: verbatim,
@@ -40,6 +41,7 @@ export const revision20260728: Revision = {
     };
   },
   notification: notificationFrame,
+  question: ({ params }) => ({ params }),
   // list changes and updates travel on subscriptions/listen, so without it they are not announced
   capabilities: ({ tools, prompts, resources, ...others }) => ({
     ...(tools && { tools: {} }),

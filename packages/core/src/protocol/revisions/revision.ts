@@ -23,6 +23,22 @@ export interface CacheHint {
   readonly scope: 'public' | 'private';
 }
 
+/** Something the server wants to know from the client while it handles a request. */
+export interface Question {
+  readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list' | 'ping';
+  readonly params: JsonObject;
+  /** Names the question where a request is handled in several rounds; by default its position. */
+  readonly key?: string | undefined;
+  /** Milliseconds to wait for the answer. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** A question in the words of a revision, and how to read the answer where it cannot be asked in one piece. */
+export interface Wording {
+  readonly params: JsonObject;
+  restore?(answer: JsonObject): JsonObject;
+}
+
 /**
  * The words of one revision: which methods exist, and what each object looks like on the wire. Pure data and
  * functions. Life cycle is not here (`eras/`), carriage neither (the transports).
@@ -35,6 +51,8 @@ export interface Revision {
   readonly era: Era;
   /** Requests that a client may send. Any other is answered with "method not found". */
   readonly methods: ReadonlySet<string>;
+  /** Clients may send several messages at once, as an array. */
+  readonly batches: boolean;
   /** Streams begin with an event that has an id and no data, so that a client can come back for the rest. */
   readonly primesStreams: boolean;
 
@@ -52,6 +70,8 @@ export interface Revision {
   complete(result: JsonObject, server: Implementation, cache?: CacheHint): JsonObject;
   /** The text of a notification. */
   notification(method: string, params: JsonObject): string;
+  /** A question as clients of this revision take it; undefined where there is no such question. */
+  question(question: Question): Wording | undefined;
   capabilities(capabilities: ServerCapabilities): JsonObject;
   implementation(server: Implementation): JsonObject;
   /** The error's number, or undefined where the revision has none for it. */

@@ -1,0 +1,87 @@
+import { setImmediate } from 'node:timers/promises';
+
+import { Context, McpServer, Prompt, Resource, Tool, toolResult } from '@decorum/core';
+import { IsInt, IsNumber, IsString, Min } from 'class-validator';
+
+import { Order } from './order.js';
+
+class Addends {
+  @IsNumber() a!: number;
+  @IsNumber() b!: number;
+}
+
+class Blob {
+  @IsString() data!: string;
+}
+
+class Steps {
+  @IsInt() @Min(0) n!: number;
+}
+
+class ItemId {
+  @IsString() id!: string;
+}
+
+class Greeted {
+  @IsString() name!: string;
+}
+
+const add = ({ a, b }: Addends) => {
+  const sum = a + b;
+  return toolResult({ content: String(sum), structuredContent: { sum } });
+};
+
+class BenchTools {
+  @Tool({ description: 'Adds two numbers' })
+  add(addends: Addends) {
+    return add(addends);
+  }
+
+  @Tool({ description: 'Gives an order back' })
+  echo(order: Order) {
+    return order;
+  }
+
+  @Tool({ description: 'Gives the length of a text' })
+  blob({ data }: Blob) {
+    return data.length;
+  }
+
+  @Tool({ description: 'Reports progress n times' })
+  async progress({ n }: Steps, ctx: Context) {
+    for (let step = 1; step <= n && !ctx.signal.aborted; step += 1) {
+      ctx.progress(step, n);
+      // notifications to a reader who cannot keep up are dropped, so give the socket a chance to be written
+      if (step % 200 === 0) await setImmediate();
+    }
+    return 'done';
+  }
+
+  @Resource('item://{id}', { description: 'An item by its id' })
+  item({ id }: ItemId) {
+    return { id };
+  }
+
+  @Prompt({ description: 'A greeting' })
+  greet({ name }: Greeted) {
+    return `Greet ${name}.`;
+  }
+}
+
+/**
+ * The server that is measured.
+ * @param moreTools how many tools shaped like `add` it has beside its own
+ */
+export function createBenchServer(moreTools = 0): McpServer {
+  const server = new McpServer({
+    name: 'bench',
+    version: '1.0.0',
+    providers: [BenchTools],
+    // all on one page, so that a list is one answer whatever their number
+    pageSize: moreTools + 100,
+  });
+  for (let index = 1; index <= moreTools; index += 1) {
+    server.addTool({ name: `add_${index}`, description: 'Adds two numbers', input: Addends }, add);
+  }
+  return server;
+}

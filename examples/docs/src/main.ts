@@ -1,0 +1,65 @@
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+import { type McpServer, serveStdio } from '@decorum/core';
+import { listen } from '@decorum/http';
+
+import { DocsServer } from './docs-server.js';
+
+const DEFAULT_FOLDER = fileURLToPath(new URL('../../../docs', import.meta.url));
+
+const REMEDIES = new Map([
+  ['EADDRINUSE', 'Choose another port: PORT=3001 npm start'],
+  ['DECORUM_UNSAFE_HOST', 'Name the hosts in the environment: ALLOWED_HOSTS=docs.example.com npm start'],
+]);
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: { stdio: { type: 'boolean' } } });
+  const server = new DocsServer(positionals[0] ?? DEFAULT_FOLDER);
+  try {
+    await (values.stdio ? serveStdio(server) : serveHttp(server));
+  } catch (error) {
+    // else the watcher, which runs already, would keep the process alive
+    await server.close();
+    throw error;
+  }
+}
+
+async function serveHttp(server: McpServer): Promise<void> {
+  const port = portOf(process.env['PORT'] || '3000');
+  const host = process.env['HOST'] || '127.0.0.1';
+  const allowedHosts = process.env['ALLOWED_HOSTS']?.split(',');
+  // Once: whoever presses Ctrl+C again does not want to wait. (Over stdio, serveStdio sees to this.)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close());
+  const { url } = await listen(server, { port, host, ...(allowedHosts && { allowedHosts }) });
+  console.log(`Serving the documentation at ${url}
+
+Try it: npx @modelcontextprotocol/inspector --cli ${url} --method tools/list
+    or: ${curl(url)}`);
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new Error(`PORT is "${text}", but must be a whole number from 0 to 65535.`);
+}
+
+/** The first request of a session, for those who have nothing but a shell. */
+function curl(url: string): string {
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'curl', version: '0' } };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+  return `curl ${url} -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' -d '${body}'`;
+}
+
+function explain(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  const remedy = REMEDIES.get(code);
+  return remedy ? `${message}\n${remedy}` : message;
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(explain(error));
+  process.exitCode = 1;
+}

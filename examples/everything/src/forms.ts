@@ -1,0 +1,41 @@
+import { Context, NoInput, Tool } from '@decorum/core';
+
+const CHOICES = ['option1', 'option2', 'option3'];
+const TITLED = CHOICES.map((choice, index) => ({ const: choice, title: `Option ${index + 1}` }));
+
+/** A form with a default for each kind of field. Forms may be JSON Schemas where a DTO cannot say enough. */
+const DEFAULTS = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', default: 'John Doe' },
+    age: { type: 'integer', default: 30 },
+    score: { type: 'number', default: 95.5 },
+    status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' },
+    verified: { type: 'boolean', default: true },
+  },
+};
+
+/** A form with each kind of choice. */
+const ENUMS = {
+  type: 'object',
+  properties: {
+    untitledSingle: { type: 'string', enum: CHOICES },
+    titledSingle: { type: 'string', oneOf: TITLED },
+    legacyEnum: { type: 'string', enum: CHOICES, enumNames: ['Option 1', 'Option 2', 'Option 3'] },
+    untitledMulti: { type: 'array', items: { type: 'string', enum: CHOICES } },
+    titledMulti: { type: 'array', items: { anyOf: TITLED } },
+  },
+};
+
+/** Forms at the edges of what a form can be. */
+export class Forms {
+  @Tool({ name: 'test_elicitation_sep1034_defaults', description: 'Shows a form in which everything is filled in' })
+  async defaults(_input: NoInput, ctx: Context) {
+    return await ctx.elicit(DEFAULTS, { message: 'Please check what is filled in' });
+  }
+
+  @Tool({ name: 'test_elicitation_sep1330_enums', description: 'Shows a form with every kind of choice' })
+  async enums(_input: NoInput, ctx: Context) {
+    return await ctx.elicit(ENUMS, { message: 'Please choose' });
+  }
+}

@@ -1,0 +1,9 @@
+import { serveStdio } from '@decorum/core';
+import { listen } from '@decorum/http';
+
+import { createServer } from './server.js';
+
+const server = createServer();
+
+if (process.argv.includes('--stdio')) await serveStdio(server);
+else console.log(`Serving ${(await listen(server, { port: Number(process.env['PORT'] ?? 3000) })).url}`);

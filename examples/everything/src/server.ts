@@ -1,0 +1,19 @@
+import { McpServer } from '@decorum/core';
+
+import { Contents } from './contents.js';
+import { Conversations } from './conversations.js';
+import { Forms } from './forms.js';
+import { Prompts } from './prompts.js';
+import { Resources } from './resources.js';
+import { Schemas } from './schemas.js';
+
+/** A server with everything that the official conformance suite asks for. */
+export function createServer(): McpServer {
+  return new McpServer({
+    name: 'everything',
+    version: '1.0.0',
+    title: 'Everything',
+    instructions: 'Each tool, resource and prompt shows one feature of the protocol.',
+    providers: [Contents, Conversations, Forms, Schemas, Resources, Prompts],
+  });
+}

@@ -1,0 +1,37 @@
+import { nameByContent } from '../content.js';
+import { notificationFrame } from '../jsonrpc.js';
+import type { ContentBlock } from '../model.js';
+import { revision20250326 } from './2025-03-26.js';
+import { pick } from './fields.js';
+import type { Revision } from './revision.js';
+
+const newer = revision20250326;
+
+/** There is no audio here: it travels as a resource, with nothing lost. */
+function silent(content: ContentBlock): ContentBlock {
+  if (content.type !== 'audio') return content;
+  const { data, mimeType, annotations } = content;
+  const resource = { uri: nameByContent(data), mimeType, blob: data };
+  return { type: 'resource', resource, ...(annotations && { annotations }) };
+}
+
+/** Revision 2024-11-05: no audio, no tool annotations, no message with progress, completions undeclared. */
+export const revision20241105: Revision = {
+  ...newer,
+  id: '2024-11-05',
+  rank: 0,
+  batches: false,
+  tool: (tool) => pick(newer.tool(tool), ['name', 'description', 'inputSchema']),
+  toolResult: (result, tool) => newer.toolResult({ ...result, content: result.content.map(silent) }, tool),
+  promptResult: (result) =>
+    newer.promptResult({
+      ...result,
+      messages: result.messages.map(({ role, content }) => ({ role, content: silent(content) })),
+    }),
+  notification: (method, params) =>
+    notificationFrame(
+      method,
+      method === 'notifications/progress' ? pick(params, ['progressToken', 'progress', 'total']) : params,
+    ),
+  capabilities: ({ completions: _undeclared, ...capabilities }) => ({ ...capabilities }),
+};

@@ -1,0 +1,78 @@
+import type { JsonObject } from '../model.js';
+import { pick } from './fields.js';
+import type { Wording } from './revision.js';
+
+interface Choice {
+  readonly const: string;
+  readonly title?: string;
+}
+
+const FIELDS = [
+  'type',
+  'title',
+  'description',
+  'minLength',
+  'maxLength',
+  'format',
+  'minimum',
+  'maximum',
+  'enum',
+  'enumNames',
+];
+
+const choicesOf = (schema: JsonObject): readonly Choice[] => {
+  const titled = (schema['oneOf'] ?? schema['anyOf']) as readonly Choice[] | undefined;
+  return titled ?? ((schema['enum'] ?? []) as string[]).map((value) => ({ const: value }));
+};
+
+/** Titled choices become `enum` with `enumNames`; only booleans keep a default. */
+function field(schema: JsonObject): JsonObject {
+  const known = pick(schema, schema['type'] === 'boolean' ? [...FIELDS, 'default'] : FIELDS);
+  if (!Array.isArray(schema['oneOf'])) return known;
+  const choices = choicesOf(schema);
+  return {
+    ...known,
+    enum: choices.map((choice) => choice.const),
+    enumNames: choices.map((choice) => choice.title ?? choice.const),
+  };
+}
+
+/**
+ * Words a form for clients that know neither its mode nor fields with several choices: such a field becomes a yes or no
+ * for each choice, and the answer is put together again.
+ */
+export function formWithoutChoices(params: JsonObject): Wording {
+  const { requestedSchema, message } = params as { requestedSchema: JsonObject; message: string };
+  const properties: JsonObject = {};
+  const several = new Map<string, ReadonlyMap<string, string>>();
+  for (const [name, schema] of Object.entries((requestedSchema['properties'] ?? {}) as Record<string, JsonObject>)) {
+    if (schema['type'] !== 'array') {
+      properties[name] = field(schema);
+      continue;
+    }
+    const choices = choicesOf((schema['items'] ?? {}) as JsonObject);
+    several.set(name, new Map(choices.map((choice) => [`${name}: ${choice.const}`, choice.const])));
+    for (const choice of choices) {
+      const title = `${String(schema['title'] ?? name)}: ${choice.title ?? choice.const}`;
+      properties[`${name}: ${choice.const}`] = { type: 'boolean', title };
+    }
+  }
+  const required = ((requestedSchema['required'] ?? []) as string[]).filter((name) => !several.has(name));
+  return {
+    params: { message, requestedSchema: { type: 'object', properties, ...(required.length > 0 && { required }) } },
+    restore: (answer) => ({ ...answer, ...(isContent(answer) && { content: gather(answer.content, several) }) }),
+  };
+}
+
+const isContent = (answer: JsonObject): answer is { content: JsonObject } =>
+  typeof answer['content'] === 'object' && answer['content'] !== null;
+
+function gather(content: JsonObject, several: ReadonlyMap<string, ReadonlyMap<string, string>>): JsonObject {
+  const gathered: JsonObject = { ...content };
+  for (const [name, choices] of several) {
+    const chosen = [...choices].filter(([field]) => content[field] === true).map(([, choice]) => choice);
+    for (const field of choices.keys()) delete gathered[field];
+    gathered[name] = chosen;
+  }
+  return gathered;
+}

@@ -1,0 +1,182 @@
+import { createRequire } from 'node:module';
+
+import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv';
+
+import type { JsonObject } from '../protocol/model.js';
+import { BACKTRACKING_LIMIT } from './constraints.js';
+import { backtracking } from './backtracking.js';
+import { describeErrors } from './problems.js';
+import type { Problem } from './shape.js';
+import type { Complaints } from './value-rule.js';
+
+// ajv takes 40 ms to load, and a server that has only been listed does not need it.
+const require = createRequire(import.meta.url);
+
+/** What is wrong with a value; nothing when it is valid. */
+export type Inspect = (value: unknown) => readonly Problem[] | undefined;
+
+/** The dialects of JSON Schema that are understood. */
+export type Dialect = '2020-12' | 'draft-07';
+
+type Mode = 'dto' | 'raw';
+
+/** The length as class-validator counts it: a pair of surrogates, or a character with its variation selector, is one. */
+function shownLength(text: string): number {
+  const pairs = text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0;
+  // oxlint-disable-next-line no-misleading-character-class -- counts UTF-16 units, as class-validator does
+  return text.length - pairs - (text.match(/[^\uFE0F\uFE0E][\uFE0F\uFE0E]/g)?.length ?? 0);
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  );
+}
+
+function isUnique(items: unknown[]): boolean {
+  return new Set(items.map((item) => canonical(item))).size === items.length;
+}
+
+/** Keywords in the sense of the class-validator rules they stand for. */
+function addRuleKeywords(ajv: Ajv): void {
+  for (const keyword of ['minLength', 'maxLength', 'multipleOf']) ajv.removeKeyword(keyword);
+  // The rule itself runs too, and is the one that knows which items count as the same.
+  ajv.addKeyword('uniqueItems');
+  ajv.addKeyword({
+    keyword: 'maxLength',
+    type: 'string',
+    before: 'pattern',
+    compile: (limit: number) => (text: string) => text.length <= limit || shownLength(text) <= limit,
+  });
+  ajv.addKeyword({
+    keyword: 'minLength',
+    type: 'string',
+    before: 'pattern',
+    compile: (limit: number) => (text: string) => text.length >= limit && shownLength(text) >= limit,
+  });
+  ajv.addKeyword({ keyword: 'multipleOf', type: 'number', compile: (step: number) => (n: number) => n % step === 0 });
+  ajv.addKeyword({ keyword: 'rule', compile: (rule: Complaints) => (value: unknown) => rule(value).length === 0 });
+}
+
+/** Formats whose expressions may backtrack. */
+export const BOUNDED_FORMATS = ['duration', 'hostname', 'url'];
+
+function addRawKeywords(ajv: Ajv): void {
+  ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', compile: (on: boolean) => (on ? isUnique : () => true) });
+  (require('ajv-formats') as { default: (ajv: Ajv) => void }).default(ajv);
+  for (const name of BOUNDED_FORMATS) {
+    const format = ajv.formats[name];
+    if (format instanceof RegExp) ajv.addFormat(name, (text) => text.length <= BACKTRACKING_LIMIT && format.test(text));
+  }
+}
+
+/** Refuses patterns that take exponential time, and bounds the input of those that may take polynomial time. */
+const guardedRegExp = Object.assign(
+  (pattern: string, flags: string): { test(text: string): boolean } => {
+    const risk = backtracking(pattern);
+    if (risk === 'exponential') throw new Error(`the pattern ${pattern} can take exponential time`);
+    const compiled = lenientRegExp(pattern, flags);
+    if (risk === 'linear') return compiled;
+    return Object.assign(Object.create(null) as object, {
+      test: (text: string) => text.length <= BACKTRACKING_LIMIT && compiled.test(text),
+      // ajv tells patterns apart by their text
+      toString: () => String(compiled),
+    });
+  },
+  { code: 'guardedRegExp' },
+);
+
+/** Many published schemas escape characters in a way that the `u` flag forbids. */
+function lenientRegExp(pattern: string, flags: string): RegExp {
+  try {
+    return new RegExp(pattern, flags);
+  } catch {
+    return new RegExp(pattern);
+  }
+}
+
+function optionsFor(mode: Mode, all: boolean): Options {
+  const shared: Options = {
+    strict: false,
+    strictNumbers: true,
+    ownProperties: true,
+    addUsedSchema: false,
+    allErrors: all,
+    verbose: true,
+    logger: false,
+    validateSchema: false,
+  };
+  // A generated schema is known to be valid, and `@Matches` has no `u` flag unless it says so.
+  if (mode === 'dto') return { ...shared, meta: false, validateFormats: false, unicodeRegExp: false };
+  return { ...shared, code: { regExp: guardedRegExp } };
+}
+
+function createAjv(dialect: Dialect, mode: Mode, all: boolean): Ajv {
+  const path = dialect === '2020-12' ? 'ajv/dist/2020' : 'ajv';
+  const { default: AjvClass } = require(path) as { default: new (options: Options) => Ajv };
+  const ajv = new AjvClass(optionsFor(mode, all));
+  // ajv compares items pairwise, which takes 7 s for 20,000 objects; this is linear.
+  ajv.removeKeyword('uniqueItems');
+  if (mode === 'dto') addRuleKeywords(ajv);
+  else addRawKeywords(ajv);
+  return ajv;
+}
+
+const instances = new Map<string, Ajv>();
+
+function sharedAjv(dialect: Dialect, mode: Mode, all: boolean): Ajv {
+  const key = `${dialect} ${mode} ${all}`;
+  const present = instances.get(key);
+  if (present !== undefined) return present;
+  const created = createAjv(dialect, mode, all);
+  instances.set(key, created);
+  return created;
+}
+
+/** Listing everything that is wrong costs work in proportion to the value, so a large one gets its first problem only. */
+function isSmall(value: unknown, budget: { left: number; readonly text: number }): boolean {
+  if (typeof value === 'string' && value.length > budget.text) return false;
+  budget.left -= 1;
+  if (budget.left < 0) return false;
+  return typeof value !== 'object' || value === null || Object.values(value).every((item) => isSmall(item, budget));
+}
+
+function inspector(first: ValidateFunction, compileAll: () => ValidateFunction, maxText: number): Inspect {
+  let all: ValidateFunction | undefined;
+  return (value) => {
+    if (first(value)) return undefined;
+    const errors: ErrorObject[] = first.errors ?? [];
+    if (!isSmall(value, { left: 10_000, text: maxText })) return describeErrors(errors);
+    all ??= compileAll();
+    return describeErrors(all(value) || !all.errors ? errors : all.errors);
+  };
+}
+
+/** Compiles a schema that was generated from a DTO class. */
+export function compileGenerated(schema: JsonObject, mayBacktrack: boolean): Inspect {
+  const compile = (all: boolean): ValidateFunction => sharedAjv('2020-12', 'dto', all).compile(schema);
+  return inspector(
+    compile(false),
+    () => compile(true),
+    mayBacktrack ? 2 * BACKTRACKING_LIMIT : Number.POSITIVE_INFINITY,
+  );
+}
+
+/** ajv keeps the ids and anchors inside a schema for later ones; a schema that has some gets an instance of its own. */
+function hasNames(schema: JsonObject): boolean {
+  return /"\$(?:id|anchor|dynamicAnchor)":/.test(JSON.stringify({ ...schema, $id: undefined }));
+}
+
+/**
+ * Checks that a schema is valid in its dialect, and compiles it.
+ * @throws {Error} saying what is wrong with the schema
+ */
+export function compileRaw(schema: JsonObject, dialect: Dialect): Inspect {
+  const ajvFor = hasNames(schema) ? createAjv : sharedAjv;
+  const meta = sharedAjv(dialect, 'raw', false);
+  if (!meta.validateSchema(schema)) throw new Error(meta.errorsText(meta.errors, { dataVar: 'it' }));
+  const compile = (all: boolean): ValidateFunction => ajvFor(dialect, 'raw', all).compile(schema);
+  return inspector(compile(false), () => compile(true), Number.POSITIVE_INFINITY);
+}

@@ -1,0 +1,174 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+
+import type { Class } from '../metadata/store.js';
+import { startupError } from '../protocol/errors.js';
+import type { JsonObject } from '../protocol/model.js';
+import { compileGenerated, type Inspect } from './ajv.js';
+import { type Direction, loadTransformer, runRules } from './class-facts.js';
+import type { ClassReading } from './class-model.js';
+import { readClass } from './from-class.js';
+import { compileHydrator, type Hydrate, transformerHydrator } from './hydrate.js';
+import { harmfulKey, NotJson, toJsonForm } from './json-form.js';
+import { describeRuleErrors, readablePath } from './problems.js';
+import { boundSchema, inspectRaw } from './raw.js';
+import type { Checked, Problem, SchemaSource, Shape } from './shape.js';
+import { checkStandard, isStandardSchema, standardJson } from './standard.js';
+import { readStrings } from './strings.js';
+
+const BUILT_IN: ReadonlySet<unknown> = new Set(
+  [
+    [Object, Function, Array, String, Number, Boolean, Symbol, BigInt],
+    [Date, RegExp, Error, Map, Set, Promise],
+  ].flat(),
+);
+
+/** Whether a schema can be read from a value: a class of the user's own, a Standard Schema, or a JSON Schema object. */
+export function isSchemaSource(value: unknown): value is SchemaSource {
+  if (isStandardSchema(value)) return true;
+  if (typeof value === 'function') return !BUILT_IN.has(value) && typeof value.prototype === 'object';
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const failed = (problems: readonly Problem[]): Checked => ({ ok: false, problems });
+const passed = (value: unknown): Checked => ({ ok: true, value });
+
+type Step = (value: unknown) => Checked | Promise<Checked>;
+
+/** Goes on with what was checked, at once where possible. */
+function andThen(checked: Checked | Promise<Checked>, step: Step): Checked | Promise<Checked> {
+  if (checked instanceof Promise) return checked.then((settled) => andThen(settled, step));
+  return checked.ok ? step(checked.value) : checked;
+}
+
+/** A value in which part is not described must not bring keys that could reach a prototype. */
+function refuseHarmful(value: unknown): Checked {
+  const pointer = harmfulKey(value);
+  return pointer === undefined
+    ? passed(value)
+    : failed([{ path: readablePath(pointer), expected: 'is not a known field' }]);
+}
+
+function jsonForm(value: unknown): Checked {
+  try {
+    return passed(toJsonForm(value));
+  } catch (error) {
+    if (error instanceof NotJson) return failed([{ path: '', expected: error.message }]);
+    throw error;
+  }
+}
+
+function inspected(inspect: Inspect, value: unknown): Checked {
+  const problems = inspect(value);
+  return problems === undefined ? passed(value) : failed(problems);
+}
+
+/** The names of the fields at the root, and whether each is required. */
+function fieldsOf(json: JsonObject): Shape['fields'] {
+  const required = new Set((json['required'] as readonly string[] | undefined) ?? []);
+  const names = Object.keys((json['properties'] as object | undefined) ?? {});
+  return new Map(names.map((name) => [name, { required: required.has(name) }]));
+}
+
+function shape(json: JsonObject, check: Shape['check'], checkOutput: Shape['checkOutput']): Shape {
+  const checkStrings: Shape['checkStrings'] = (value) => check(readStrings(json, value));
+  return { json, fields: fieldsOf(json), check, checkStrings, checkOutput };
+}
+
+function rawShape(source: JsonObject, where: string): Shape {
+  const inspect = inspectRaw(source, where);
+  return shape(
+    source,
+    (value) => andThen(refuseHarmful(value), () => inspected(inspect, value)),
+    (value) => andThen(jsonForm(value), (json) => inspected(inspect, json)),
+  );
+}
+
+function standardShape(source: StandardSchemaV1, where: string, direction: Direction): Shape {
+  return shape(
+    standardJson(source, where, direction),
+    (value) => andThen(refuseHarmful(value), () => checkStandard(source, value)),
+    (value) =>
+      andThen(
+        andThen(jsonForm(value), (json) => checkStandard(source, json)),
+        jsonForm,
+      ),
+  );
+}
+
+function ruled(instance: object): Checked | Promise<Checked> {
+  const judge = (errors: Parameters<typeof describeRuleErrors>[0]): Checked =>
+    errors.length === 0 ? passed(instance) : failed(describeRuleErrors(errors));
+  const errors = runRules(instance);
+  return errors instanceof Promise ? errors.then(judge) : judge(errors);
+}
+
+function inputCheck(reading: ClassReading, inspect: Inspect, hydrate: Hydrate): Shape['check'] {
+  const finish = reading.needsInstance
+    ? (value: unknown) => ruled(hydrate(value))
+    : (value: unknown) => passed(hydrate(value));
+  const check = (value: unknown): Checked | Promise<Checked> => {
+    const problems = inspect(value);
+    return problems === undefined ? finish(value) : failed(problems);
+  };
+  return reading.isOpen ? (value) => andThen(refuseHarmful(value), check) : check;
+}
+
+function outputCheck(reading: ClassReading, inspect: Inspect, toInstance: Hydrate): Shape['checkOutput'] {
+  const { root, needsInstance, needsTransformer } = reading;
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return inspected(inspect, value);
+    const instance = value instanceof root.cls || !(needsInstance || needsTransformer) ? value : toInstance(value);
+    const plain = needsTransformer ? loadTransformer().instanceToPlain(instance, {}) : instance;
+    const json = andThen(jsonForm(plain), (form) => inspected(inspect, form));
+    return needsInstance ? andThen(json, (form) => andThen(ruled(instance), () => passed(form))) : json;
+  };
+}
+
+function classShape(cls: Class, where: string, direction: Direction): Shape {
+  const reading = readClass(cls, direction);
+  boundSchema(reading.schema, where);
+  // The functions in the schema are meant for ajv only, and fall away here.
+  const json = JSON.parse(JSON.stringify(reading.schema)) as JsonObject;
+  let compiled: Inspect | undefined;
+  const inspect: Inspect = (value) => {
+    compiled ??= compileGenerated(reading.schema, reading.mayBacktrack);
+    return compiled(value);
+  };
+  const own = compileHydrator(reading.root);
+  const hydrate = reading.needsTransformer ? transformerHydrator(reading.root, reading.models) : own;
+  return shape(json, inputCheck(reading, inspect, hydrate), outputCheck(reading, inspect, own));
+}
+
+function build(source: SchemaSource, where: string, direction: Direction): Shape {
+  if (isStandardSchema(source)) return standardShape(source, where, direction);
+  if (typeof source === 'function') return classShape(source, where, direction);
+  if (isSchemaSource(source)) return rawShape(source as JsonObject, where);
+  throw startupError(
+    'DECORUM_INVALID_SCHEMA',
+    where,
+    'it is neither a DTO class, nor a Standard Schema, nor a JSON Schema object',
+  );
+}
+
+const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<object, Shape>() };
+
+/**
+ * Compiles a schema, once per source however many members share it.
+ * @param where what the schema belongs to, such as `Weather.forecast`, for error messages
+ * @param direction whether it describes what comes in (the default) or what goes out: a schema with transformations or
+ * defaults can differ between the two
+ * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE` or
+ * `DECORUM_INVALID_SCHEMA`
+ */
+export function compileShape(source: SchemaSource, where: string, direction: Direction = 'input'): Shape {
+  const known = compiled[direction].get(source);
+  if (known !== undefined) return known;
+  const built = build(source, where, direction);
+  compiled[direction].set(source, built);
+  return built;
+}
+
+/** Whether a schema admits nothing but objects, as the arguments of a tool must be. */
+export function hasObjectRoot({ json }: Shape): boolean {
+  return json['type'] === 'object';
+}

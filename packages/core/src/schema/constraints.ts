@@ -1,0 +1,245 @@
+import type { JsonObject } from '../protocol/model.js';
+import { backtracking } from './backtracking.js';
+
+/** How one class-validator rule is said in JSON Schema. */
+export interface Mapping {
+  /** The decorator, as class-validator exports it. */
+  readonly decorator: string;
+  /** Part of the rule's default message. A custom rule may have taken the rule's name; this tells them apart. */
+  readonly says: string;
+  /** The keywords; nothing where these arguments cannot be said exactly, so that the rule is run instead. */
+  readonly keywords: (args: readonly unknown[]) => JsonObject | undefined;
+  /** What is known all the same when there are no keywords. */
+  readonly otherwise: JsonObject;
+}
+
+type Scalar = string | number | boolean | null;
+
+const isScalar = (value: unknown): value is Scalar =>
+  value === null || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value);
+
+/** A keyword that nothing satisfies. */
+const NEVER: JsonObject = { not: {} };
+
+function typeOf(values: readonly Scalar[]): JsonObject {
+  const types = new Set(values.map((value) => (value === null ? 'null' : typeof value)));
+  return types.size === 1 ? { type: [...types][0] } : { type: [...types] };
+}
+
+/** `===` against a list: what is no JSON scalar can never be equal to something that came over the wire. */
+function oneOf(values: readonly unknown[]): JsonObject {
+  const scalars = [...new Set(values.filter(isScalar))];
+  return scalars.length === 0 ? NEVER : { ...typeOf(scalars), enum: scalars };
+}
+
+function noneOf(values: readonly unknown[]): JsonObject {
+  const scalars = [...new Set(values.filter(isScalar))];
+  return scalars.length === 0 ? {} : { not: { enum: scalars } };
+}
+
+/** The values of a TypeScript enum, without the reverse mapping that numeric enums have. */
+function enumValues(entity: object): unknown[] {
+  const table = entity as Record<string, unknown>;
+  return Object.entries(table)
+    .filter(
+      ([key, value]) => typeof value !== 'string' || String(table[value]) !== key || typeof table[value] !== 'number',
+    )
+    .map(([, value]) => value);
+}
+
+const escaped = (text: string): string => text.replaceAll(/[$()*+.?[\\\]^{|}/]/g, String.raw`\$&`);
+const text = (keywords: JsonObject = {}): JsonObject => ({ type: 'string', ...keywords });
+const list = (keywords: JsonObject = {}): JsonObject => ({ type: 'array', ...keywords });
+const number = (keywords: JsonObject = {}): JsonObject => ({ type: 'number', ...keywords });
+const strings = (pattern: string) => () => text({ pattern });
+const isDefaultLocale = (locale: unknown): boolean => locale === undefined || locale === 'en-US';
+
+/** The regular expression of `@Matches`. */
+export function matchesPattern([pattern, modifiers]: readonly unknown[]): RegExp {
+  return pattern instanceof RegExp ? pattern : new RegExp(String(pattern), modifiers as string | undefined);
+}
+
+/** A pattern has no flags, and is read with `u` by those who follow the JSON Schema recommendation. */
+function matches(args: readonly unknown[]): JsonObject | undefined {
+  const { source, flags } = matchesPattern(args);
+  if (flags.replace('g', '') !== '') return undefined;
+  try {
+    return RegExp(source, 'u') && text({ pattern: source });
+  } catch {
+    return undefined;
+  }
+}
+
+const HEX = '[0-9a-fA-F]';
+const uuid = (version: string, variant = '[89abAB]'): string =>
+  `${HEX}{8}-${HEX}{4}-${version}${HEX}{3}-${variant}${HEX}{3}-${HEX}{12}`;
+const NIL = '00000000-0000-0000-0000-000000000000';
+const MAX = NIL.replaceAll('0', '[fF]');
+
+function uuidPattern(version: unknown): string | undefined {
+  if (version === undefined || version === null || version === 'all') return `^(?:${uuid('[1-8]')}|${NIL}|${MAX})$`;
+  if (version === 'nil') return `^${NIL}$`;
+  if (version === 'max') return `^${MAX}$`;
+  if (version === 'loose') return `^${uuid(HEX, HEX)}$`;
+  return /^[1-8]$/.test(String(version)) ? `^${uuid(String(version))}$` : undefined;
+}
+
+function isUuid([version]: readonly unknown[]): JsonObject | undefined {
+  const pattern = uuidPattern(version);
+  return pattern === undefined ? undefined : text({ format: 'uuid', pattern });
+}
+
+function divisible([divisor]: readonly unknown[]): JsonObject {
+  const whole = Math.abs(Number.parseInt(String(divisor), 10));
+  return whole > 0 ? number({ multipleOf: whole }) : NEVER;
+}
+
+function contains(seed: unknown): JsonObject | undefined {
+  return typeof seed === 'string' && seed !== '' ? { pattern: escaped(seed) } : undefined;
+}
+
+function every(values: unknown): JsonObject | undefined {
+  if (!Array.isArray(values) || !values.every(isScalar)) return undefined;
+  return values.length === 0 ? list() : list({ allOf: values.map((value) => ({ contains: { const: value } })) });
+}
+
+function none(values: unknown): JsonObject | undefined {
+  if (!Array.isArray(values) || !values.every(isScalar)) return undefined;
+  return values.length === 0 ? list() : list({ not: { contains: { enum: values } } });
+}
+
+type Row = readonly [decorator: string, says: string, keywords: Mapping['keywords'], otherwise?: JsonObject];
+
+const row = (...[decorator, says, keywords, otherwise = text()]: Row): Mapping => ({
+  decorator,
+  says,
+  keywords,
+  otherwise,
+});
+
+const ROWS: Readonly<Record<string, Mapping>> = {
+  equals: row('Equals', 'be equal to', ([value]) => (isScalar(value) ? { ...typeOf([value]), const: value } : NEVER)),
+  notEquals: row('NotEquals', 'not be equal to', ([value]) => noneOf([value])),
+  isEmpty: row('IsEmpty', 'must be empty', () => ({ enum: ['', null] })),
+  isNotEmpty: row('IsNotEmpty', 'should not be empty', () => ({})), // depends on the type: see `Draft`
+  isIn: row('IsIn', 'must be one of the following', ([values]) => oneOf(Array.isArray(values) ? values : [])),
+  isNotIn: row('IsNotIn', 'should not be one of', ([values]) => noneOf(Array.isArray(values) ? values : [])),
+  isEnum: row('IsEnum', 'must be one of the following', ([entity]) => oneOf(enumValues(entity as object))),
+  isBoolean: row('IsBoolean', 'must be a boolean', () => ({ type: 'boolean' })),
+  isString: row('IsString', 'must be a string', () => text()),
+  isInt: row('IsInt', 'must be an integer', () => ({ type: 'integer' })),
+  isNumber: row(
+    'IsNumber',
+    'must be a number',
+    ([options]) =>
+      (options as { maxDecimalPlaces?: number } | undefined)?.maxDecimalPlaces === undefined ? number() : undefined,
+    number(),
+  ),
+  isDate: row('IsDate', 'must be a Date', () => ({})), // a string on the wire: see `Draft`
+  min: row('Min', 'must not be less', ([limit]) => number({ minimum: limit })),
+  max: row('Max', 'must not be greater', ([limit]) => number({ maximum: limit })),
+  isPositive: row('IsPositive', 'must be a positive', () => number({ exclusiveMinimum: 0 })),
+  isNegative: row('IsNegative', 'must be a negative', () => number({ exclusiveMaximum: 0 })),
+  isDivisibleBy: row('IsDivisibleBy', 'must be divisible by', divisible),
+  minLength: row('MinLength', 'must be longer', ([limit]) => text({ minLength: limit })),
+  maxLength: row('MaxLength', 'must be shorter', ([limit]) => text({ maxLength: limit })),
+  isLength: row('Length', 'must be', ([least, most]) =>
+    text({ minLength: least, ...(most !== undefined && { maxLength: most }) }),
+  ),
+  matches: row('Matches', 'must match', matches),
+  contains: row('Contains', 'must contain a', ([seed]) => contains(seed) && text(contains(seed))),
+  notContains: row('NotContains', 'should not contain a', ([seed]) => contains(seed) && text({ not: contains(seed) })),
+  isUuid: row('IsUUID', 'must be a UUID', isUuid),
+  isAlpha: row('IsAlpha', 'only letters', ([at]) =>
+    isDefaultLocale(at) ? text({ pattern: '^[A-Za-z]+$' }) : undefined,
+  ),
+  isAlphanumeric: row('IsAlphanumeric', 'only letters and numbers', ([at]) =>
+    isDefaultLocale(at) ? text({ pattern: '^[0-9A-Za-z]+$' }) : undefined,
+  ),
+  isAscii: row('IsAscii', 'only ASCII', strings(String.raw`^[\x00-\x7F]+$`)),
+  isHexadecimal: row('IsHexadecimal', 'hexadecimal number', strings(`^(0[xXhH])?${HEX}+$`)),
+  isMongoId: row('IsMongoId', 'mongodb id', () =>
+    text({ pattern: `^(0[xXhH])?${HEX}+$`, minLength: 24, maxLength: 24 }),
+  ),
+  isHexColor: row('IsHexColor', 'hexadecimal color', strings(`^#?(${HEX}{3}|${HEX}{4}|${HEX}{6}|${HEX}{8})$`)),
+  isOctal: row('IsOctal', 'octal number', strings('^(0[oO])?[0-7]+$')),
+  isMilitaryTime: row('IsMilitaryTime', 'military time', strings(String.raw`^([01]\d|2[0-3]):?([0-5]\d)$`)),
+  isBooleanString: row('IsBooleanString', 'boolean string', () => text({ enum: ['true', 'false', '1', '0'] })),
+  isObject: row('IsObject', 'must be an object', () => ({ type: 'object' })),
+  isNotEmptyObject: row(
+    'IsNotEmptyObject',
+    'non-empty object',
+    ([options]) =>
+      (options as { nullable?: boolean } | undefined)?.nullable === false
+        ? undefined
+        : { type: 'object', minProperties: 1 },
+    { type: 'object' },
+  ),
+  isArray: row('IsArray', 'must be an array', () => list()),
+  arrayContains: row('ArrayContains', 'must contain', ([values]) => every(values), list()),
+  arrayNotContains: row('ArrayNotContains', 'should not contain', ([values]) => none(values), list()),
+  arrayNotEmpty: row('ArrayNotEmpty', 'should not be empty', () => list({ minItems: 1 })),
+  arrayMinSize: row('ArrayMinSize', 'at least', ([limit]) => list({ minItems: limit })),
+  arrayMaxSize: row('ArrayMaxSize', 'no more than', ([limit]) => list({ maxItems: limit })),
+  arrayUnique: row('ArrayUnique', 'must be unique', () => list({ uniqueItems: true })),
+};
+
+/** The rules that JSON Schema says exactly, by class-validator's name for them. */
+export const MAPPED: ReadonlyMap<string, Mapping> = new Map(Object.entries(ROWS));
+
+/** Decorators that JSON Schema says exactly and that are no rule on a value: they decide which rules apply, and where. */
+export const STRUCTURAL: readonly string[] = ['Allow', 'IsDefined', 'IsOptional', 'ValidateNested'];
+
+const words = (names: string): string[] => names.trim().split(/\s+/);
+
+/** Rules about strings that JSON Schema cannot say: class-validator's own function runs as part of the check. */
+const RUN_ON_STRINGS = words(`
+  IsLatLong IsDecimal IsBase64 IsByteLength IsCreditCard IsCurrency IsEmail IsFQDN IsFullWidth IsHalfWidth
+  IsVariableWidth IsMACAddress IsIP IsPort IsISBN IsISIN IsISO8601 IsJSON IsJWT IsLowercase IsMobilePhone
+  IsISO31661Alpha2 IsISO31661Alpha3 IsISO31661Numeric IsMultibyte IsSurrogatePair IsUrl IsFirebasePushId IsUppercase
+  IsPhoneNumber IsHash IsISSN IsDateString IsNumberString IsBase32 IsBIC IsBtcAddress IsDataURI IsEAN
+  IsEthereumAddress IsHSL IsIBAN IsIdentityCard IsISRC IsLocale IsMagnetURI IsMimeType IsPassportNumber IsPostalCode
+  IsRFC3339 IsRgbColor IsSemVer IsStrongPassword IsTimeZone IsBase58 IsTaxId IsISO4217CurrencyCode IsISO6391
+`);
+
+const RUN_ON_DATES = words('MinDate MaxDate');
+const RUN_ON_ANYTHING = words('IsLatitude IsLongitude');
+
+/** Decorators that need the finished instance: class-validator runs over it. */
+const RUN_ON_INSTANCES = words('IsInstance Validate ValidateBy ValidateIf ValidatorConstraint');
+
+/** Every decorator that is run, after JSON Schema has passed. */
+export const RUN: readonly string[] = [...RUN_ON_STRINGS, ...RUN_ON_DATES, ...RUN_ON_ANYTHING, ...RUN_ON_INSTANCES];
+
+/** Decorators that are an error at startup, with what to do instead. */
+export const REFUSED: Readonly<Record<string, string>> = {
+  ValidatePromise: 'No promise comes over the wire: declare the field as the value itself.',
+};
+
+const lower = (names: readonly string[]): ReadonlySet<string> => new Set(names.map((name) => name.toLowerCase()));
+const STRINGS = lower(RUN_ON_STRINGS);
+const DATES = lower(RUN_ON_DATES);
+const ANYTHING = lower(RUN_ON_ANYTHING);
+
+/** What a rule that is run works on; `instance` for those that no table knows. */
+export function runsOn(name: string | undefined): 'string' | 'date' | 'anything' | 'instance' {
+  // class-validator's names differ from those of its decorators in case only ("isIp", "IsFirebasePushId").
+  const key = name?.toLowerCase() ?? '';
+  if (STRINGS.has(key)) return 'string';
+  if (DATES.has(key)) return 'date';
+  return ANYTHING.has(key) ? 'anything' : 'instance';
+}
+
+/** A string longer than this is not tried against a pattern that may backtrack. */
+export const BACKTRACKING_LIMIT = 1000;
+
+/** A list longer than this is not compared item by item. */
+export const MAX_COMPARED_ITEMS = 1000;
+
+/** The bound to put on strings that meet `@Matches`, if its pattern needs one. */
+export function lengthBound(args: readonly unknown[]): 'none' | 'bounded' | 'refused' {
+  const pattern = matchesPattern(args);
+  const risk = backtracking(pattern.source, pattern.flags);
+  if (risk === 'exponential') return 'refused';
+  return risk === 'linear' ? 'none' : 'bounded';
+}

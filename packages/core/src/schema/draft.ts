@@ -1,0 +1,135 @@
+import { startupError } from '../protocol/errors.js';
+import type { JsonObject } from '../protocol/model.js';
+import type { Direction, Rule } from './class-facts.js';
+import { BACKTRACKING_LIMIT, lengthBound, type Mapping, MAPPED, MAX_COMPARED_ITEMS, runsOn } from './constraints.js';
+import { addKeywords, noteMessage } from './keywords.js';
+import { complaintsOf, dateComplaints, isGenuine, messageOf } from './value-rule.js';
+
+/**
+ * Hints for models. The rules accept other forms too, so a schema of results does not have them: clients that check
+ * formats would refuse what class-validator accepts.
+ */
+const FORMATS: Readonly<Record<string, string>> = { isEmail: 'email', isUrl: 'uri' };
+
+const TYPES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  [String, 'string'],
+  [Number, 'number'],
+  [Boolean, 'boolean'],
+]);
+
+/** The schema of one value while the rules about it are added. */
+export class Draft {
+  readonly node: JsonObject = {};
+  isDate = false;
+  needsInstance = false;
+  mayBacktrack = false;
+  #isNotEmpty = false;
+  #isDefined = false;
+  /** Bounds for strings and lists on which rules do more than linear work, unless the author gives one. */
+  readonly #bounds: JsonObject = {};
+  /** Rules that are run as part of the check. */
+  #run: Rule[] = [];
+  readonly #where: string;
+
+  constructor(where: string, rules: readonly Rule[]) {
+    this.#where = where;
+    for (const rule of rules) this.#add(rule);
+  }
+
+  #add(rule: Rule): void {
+    if (rule.type === 'isDefined') this.#isDefined = true;
+    if (rule.type !== 'customValidation') return;
+    const mapping = MAPPED.get(rule.name ?? '');
+    if (rule.validateIf !== undefined) this.needsInstance = true;
+    else if (mapping === undefined) this.#addUnmapped(rule);
+    else if (isGenuine(rule, mapping)) this.#addMapped(rule, mapping);
+    else this.needsInstance = true;
+  }
+
+  #addMapped(rule: Rule, { keywords, otherwise }: Mapping): void {
+    const args = rule.constraints ?? [];
+    if (rule.name === 'matches') this.#boundPattern(args);
+    if (rule.name === 'isDate') this.isDate = true;
+    if (rule.name === 'isNotEmpty') this.#isNotEmpty = true;
+    if (rule.name === 'arrayUnique') this.#bounds['maxItems'] = MAX_COMPARED_ITEMS;
+    const exact = keywords(args);
+    this.add(exact ?? otherwise, rule);
+    // Which items count as the same is hidden in the rule.
+    if (exact === undefined || rule.name === 'arrayUnique') this.#run.push(rule);
+  }
+
+  #addUnmapped(rule: Rule): void {
+    const on = runsOn(rule.name);
+    if (on === 'instance') this.needsInstance = true;
+    else this.#run.push(rule);
+    if (on === 'string') this.add({ type: 'string' });
+    if (on === 'date') this.isDate = true;
+  }
+
+  #boundPattern(args: readonly unknown[]): void {
+    const bound = lengthBound(args);
+    if (bound === 'refused') {
+      const remedy = `${String(args[0])} can take exponential time. Rewrite it so that no repeated part can match the same text in two ways.`;
+      throw startupError('DECORUM_UNSUPPORTED_RULE', this.#where, 'Matches', remedy);
+    }
+    if (bound === 'none') return;
+    this.mayBacktrack = true;
+    this.#bounds['maxLength'] = BACKTRACKING_LIMIT;
+  }
+
+  /** Adds keywords, and the author's message for them. */
+  add(keywords: JsonObject, rule?: Rule): void {
+    addKeywords(this.node, keywords);
+    if (rule?.message !== undefined) {
+      noteMessage(this.node, Object.keys(keywords), (value) => messageOf(rule, undefined, value));
+    }
+  }
+
+  /** Makes it a date, which is a string on the wire. */
+  becomeDate(): void {
+    this.isDate = true;
+    this.add({ type: 'string', format: 'date-time' });
+  }
+
+  /** Adds the type that TypeScript emitted, where the rules leave the type open. */
+  refine(type: unknown): void {
+    const name = TYPES.get(type);
+    const isOpen = !['type', 'enum', '$ref'].some((keyword) => keyword in this.node);
+    if (name !== undefined && isOpen) this.add({ type: name });
+  }
+
+  /** The finished schema. */
+  finish(direction: Direction): JsonObject {
+    this.add(Object.fromEntries(Object.entries(this.#bounds).filter(([keyword]) => !(keyword in this.node))));
+    if (this.#isNotEmpty) this.#refuseEmpty();
+    if (this.#isDefined && this.#allows('null')) this.add({ not: { type: 'null' } });
+    const format = this.#run.map(({ name }) => FORMATS[name ?? '']).find((hint) => hint !== undefined);
+    if (format !== undefined && direction === 'input') this.add({ format });
+    if (this.isDate) this.node['rule'] = dateComplaints(this.#run);
+    else if (this.#run.length > 0) this.node['rule'] = complaintsOf(this.#run);
+    return this.node;
+  }
+
+  /** The finished schema of a list; `isNested` when its items become instances. */
+  finishList(items: JsonObject, isNested: boolean): JsonObject {
+    this.add({ type: 'array' });
+    if (isNested && this.#run.length > 0) {
+      // The rule may call a method of the items, which it finds on the instances only.
+      this.needsInstance = true;
+      this.#run = [];
+    }
+    const node = this.finish('output');
+    if (isNested) delete node['uniqueItems'];
+    if (Object.keys(items).length > 0) this.add({ items });
+    return node;
+  }
+
+  #allows(type: string): boolean {
+    return this.node['type'] === undefined || [this.node['type']].flat().includes(type);
+  }
+
+  #refuseEmpty(): void {
+    if (this.node['type'] === 'string') this.add({ minLength: 1 });
+    else if (this.#allows('string') || this.#allows('null')) this.add({ not: { enum: ['', null] } });
+  }
+}

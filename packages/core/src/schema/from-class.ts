@@ -1,0 +1,221 @@
+import type { FieldDescription } from '../metadata/records.js';
+import { scanFields } from '../metadata/scan.js';
+import { type Class, fieldType } from '../metadata/store.js';
+import { startupError } from '../protocol/errors.js';
+import type { JsonObject } from '../protocol/model.js';
+import { type Direction, type Exposure, exposureOf, type Rule, rulesOf, typeFact } from './class-facts.js';
+import type { ClassModel, ClassReading, Conversion, FieldModel } from './class-model.js';
+import { instancesOf, isJson, leavesRoom, objectSchema } from './class-model.js';
+import { REFUSED } from './constraints.js';
+import { Draft } from './draft.js';
+import { nullable } from './keywords.js';
+import { decoratorOf } from './value-rule.js';
+
+const BUILT_IN: ReadonlySet<unknown> = new Set([
+  String,
+  Number,
+  Boolean,
+  Date,
+  Array,
+  Object,
+  Function,
+  Symbol,
+  BigInt,
+]);
+const NOT_JSON: ReadonlySet<unknown> = new Set([Map, Set, WeakMap, WeakSet, Promise]);
+
+/** Field rules that make a field a list: those named after arrays. */
+const ABOUT_LISTS = /^(?:isArray$|array[A-Z])/;
+
+/** One field while it is read. */
+interface Subject {
+  readonly cls: Class;
+  readonly key: string;
+  readonly where: string;
+  readonly rules: readonly Rule[];
+  readonly exposure: Exposure;
+  /** The type as TypeScript emitted it. */
+  readonly emitted: unknown;
+  readonly isList: boolean;
+  readonly isOptional: boolean;
+  readonly isConditional: boolean;
+}
+
+function isOptionalRule({ type, name }: Rule): boolean {
+  return type === 'conditionalValidation' && name === 'isOptional';
+}
+
+function isCondition({ type, name }: Rule): boolean {
+  return type === 'conditionalValidation' && name !== 'isOptional';
+}
+
+function readSubject(cls: Class, [key, rules]: [string, readonly Rule[]], direction: Direction): Subject {
+  const emitted = fieldType(cls, key);
+  return {
+    cls,
+    key,
+    where: `${cls.name}.${key}`,
+    rules,
+    exposure: exposureOf(cls, key, direction),
+    emitted,
+    isList: emitted === Array || rules.some(({ each, name }) => each || ABOUT_LISTS.test(name ?? '')),
+    isOptional: rules.some(isOptionalRule) || rules.every(({ type }) => type === 'whitelistValidation'),
+    isConditional: rules.some(isCondition),
+  };
+}
+
+function refuse({ where, rules, emitted }: Subject): void {
+  for (const decorator of rules.map(decoratorOf)) {
+    const remedy = REFUSED[decorator];
+    if (remedy !== undefined) throw startupError('DECORUM_UNSUPPORTED_RULE', where, decorator, remedy);
+    if (!NOT_JSON.has(emitted)) continue;
+    const lack = `JSON has no ${(emitted as Class).name}: declare an array, or an object with known fields.`;
+    throw startupError('DECORUM_UNSUPPORTED_RULE', where, decorator, lack);
+  }
+}
+
+/** Whether a request without the field is refused. */
+function isRequired({ isOptional, isConditional, exposure, rules }: Subject, initial: unknown): boolean {
+  if (isOptional || isConditional || initial !== undefined) return false;
+  if (exposure.isTransformed && exposure.isExposed) return false;
+  return !rules.some(({ name }) => name === 'isEmpty');
+}
+
+class ClassReader {
+  readonly #direction: Direction;
+  readonly #models = new Map<Class, ClassModel>();
+  readonly #schemas = new Map<Class, JsonObject>();
+  readonly #recursive = new Map<Class, string>();
+  readonly #flags = { needsInstance: false, needsTransformer: false, isOpen: false, mayBacktrack: false };
+
+  constructor(direction: Direction) {
+    this.#direction = direction;
+  }
+
+  read(cls: Class): ClassReading {
+    const root = this.#model(cls);
+    const definitions = [...this.#recursive].map(([of, name]) => [name, this.#schemas.get(of)]);
+    const $defs = definitions.length > 0 ? { $defs: Object.fromEntries(definitions) as JsonObject } : {};
+    const schema = { ...this.#schemas.get(cls), ...$defs };
+    return { root, models: [...this.#models.values()], schema, ...this.#flags };
+  }
+
+  #model(cls: Class): ClassModel {
+    const known = this.#models.get(cls);
+    if (known !== undefined) return known;
+    const rules = rulesOf(cls);
+    const described = scanFields(cls);
+    const unruled = rules.size === 0 ? '' : [...described.keys()].find((key) => !rules.has(key));
+    if (unruled !== undefined) throw startupError('DECORUM_NO_RULES', [cls.name, unruled].filter(Boolean).join('.'));
+    const create = instancesOf(cls);
+    const fresh = create();
+    const initialized = [...rules.keys()].filter((key) => fresh[key] !== undefined);
+    const model: ClassModel = { cls, create, initialized, fields: [] };
+    this.#models.set(cls, model);
+    for (const entry of rules) {
+      const subject = readSubject(cls, entry, this.#direction);
+      this.#noteTransformer(subject);
+      if (subject.exposure.isHidden) continue;
+      model.fields.push(this.#field(subject, described.get(subject.key) ?? {}, fresh[subject.key]));
+    }
+    this.#schemas.set(cls, objectSchema(model.fields));
+    return model;
+  }
+
+  #noteTransformer({ exposure, key }: Subject): void {
+    if (exposure.isHidden || exposure.isTransformed || exposure.wire !== key) this.#flags.needsTransformer = true;
+    if (exposure.isTransformed) this.#flags.needsInstance = true;
+  }
+
+  #field(subject: Subject, { title, description, examples }: FieldDescription, initial: unknown): FieldModel {
+    refuse(subject);
+    const { key, rules, isList, isConditional, isOptional, exposure } = subject;
+    const item = new Draft(subject.where, isList ? rules.filter(({ each }) => each) : rules);
+    const list = isList
+      ? new Draft(
+          subject.where,
+          rules.filter(({ each }) => !each),
+        )
+      : undefined;
+    const convert = this.#conversion(subject, item);
+    const checked = this.#finish(item, list, convert);
+    const schema = isConditional || exposure.isTransformed ? {} : isOptional ? nullable(checked) : checked;
+    if (isConditional) this.#flags.needsInstance = true;
+    if (leavesRoom(schema)) this.#flags.isOpen = true;
+    return {
+      key,
+      wire: exposure.wire,
+      convert,
+      isRequired: isRequired(subject, initial),
+      schema: {
+        ...(title !== undefined && { title }),
+        ...(description !== undefined && { description }),
+        ...schema,
+        ...(isJson(initial) && (initial !== null || isOptional) && { default: initial }),
+        ...(examples !== undefined && { examples }),
+      },
+    };
+  }
+
+  #finish(item: Draft, list: Draft | undefined, convert: Conversion | undefined): JsonObject {
+    const inner = item.finish(this.#direction);
+    const isNested = convert !== undefined && convert.to !== 'date';
+    const schema = list === undefined ? inner : list.finishList(inner, isNested);
+    for (const { needsInstance, mayBacktrack } of list === undefined ? [item] : [item, list]) {
+      if (needsInstance) this.#flags.needsInstance = true;
+      if (mayBacktrack) this.#flags.mayBacktrack = true;
+    }
+    return schema;
+  }
+
+  /** What the value, or each item of it, becomes. Adds to the draft what follows for the wire. */
+  #conversion(subject: Subject, draft: Draft): Conversion | undefined {
+    const { cls, key, where, rules, emitted, isList, isConditional } = subject;
+    const named = typeFact(cls, key);
+    const type = named?.type ?? (isList ? undefined : emitted);
+    const unsupported = (decorator: string, remedy: string): Error =>
+      startupError('DECORUM_UNSUPPORTED_RULE', where, decorator, remedy);
+    if (named?.hasDiscriminator) {
+      throw unsupported('Type with a discriminator', 'Give the tool a Standard Schema or a JSON Schema.');
+    }
+    if (rules.some((rule) => rule.type === 'nestedValidation')) {
+      if (typeof type !== 'function' || BUILT_IN.has(type)) throw startupError('DECORUM_UNKNOWN_FIELD_TYPE', where);
+      const model = this.#model(type as Class);
+      draft.add(this.#reference(model));
+      return { to: model, isList, isUnchecked: isConditional };
+    }
+    if (typeof named?.type === 'function' && !BUILT_IN.has(named.type)) {
+      throw unsupported('Type without @ValidateNested', 'Add @ValidateNested(): without it the object is not checked.');
+    }
+    if (draft.isDate || (type === Date && (named !== undefined || draft.node['type'] === undefined))) {
+      draft.becomeDate();
+      return { to: 'date', isList, isUnchecked: isConditional };
+    }
+    draft.refine(type);
+    return undefined;
+  }
+
+  /** Inline wherever possible: some clients do not follow `$ref`. */
+  #reference({ cls }: ClassModel): JsonObject {
+    const finished = this.#schemas.get(cls);
+    if (finished !== undefined && !this.#recursive.has(cls)) return finished;
+    const name = this.#recursive.get(cls) ?? this.#freeName(cls.name || 'Anonymous');
+    this.#recursive.set(cls, name);
+    return { $ref: `#/$defs/${name}` };
+  }
+
+  #freeName(name: string): string {
+    const taken = new Set(this.#recursive.values());
+    let free = name;
+    for (let n = 2; taken.has(free); n++) free = `${name}${n}`;
+    return free;
+  }
+}
+
+/**
+ * Reads a DTO class: its rules, and those of the classes it leads to, as one JSON Schema.
+ * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE` or `DECORUM_UNKNOWN_FIELD_TYPE`
+ */
+export function readClass(cls: Class, direction: Direction): ClassReading {
+  return new ClassReader(direction).read(cls);
+}

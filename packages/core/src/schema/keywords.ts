@@ -1,0 +1,74 @@
+import type { JsonObject } from '../protocol/model.js';
+import { type Complaints, unlessNull } from './value-rule.js';
+
+/** Messages that the author gave to rules, by keyword. A symbol, so that they are never published. */
+export const MESSAGES = Symbol('messages');
+
+type Noted = JsonObject & { [MESSAGES]?: Record<string, (value: unknown) => string> };
+
+/** The author's own words for a failed keyword, if there are any. */
+export function ownMessage(schema: unknown, keyword: string): ((value: unknown) => string) | undefined {
+  return (schema as Noted | undefined)?.[MESSAGES]?.[keyword];
+}
+
+/** Notes the author's own words for the keywords of a rule. */
+export function noteMessage(node: JsonObject, keywords: readonly string[], say: (value: unknown) => string): void {
+  const noted = node as Noted;
+  noted[MESSAGES] = { ...noted[MESSAGES], ...Object.fromEntries(keywords.map((keyword) => [keyword, say])) };
+}
+
+const STRICTER: Readonly<Record<string, (a: number, b: number) => number>> = {
+  minimum: Math.max,
+  exclusiveMinimum: Math.max,
+  minLength: Math.max,
+  minItems: Math.max,
+  minProperties: Math.max,
+  maximum: Math.min,
+  exclusiveMaximum: Math.min,
+  maxLength: Math.min,
+  maxItems: Math.min,
+};
+
+function types(schema: JsonObject): unknown[] {
+  return [schema['type']].flat();
+}
+
+/** Whether every type of `a` is allowed by `b`, `integer` being a kind of `number`. */
+function isWithin(a: JsonObject, b: JsonObject): boolean {
+  return types(a).every((type) => types(b).includes(type) || (type === 'integer' && types(b).includes('number')));
+}
+
+/** Adds the keywords of one more rule, so that both must hold. */
+export function addKeywords(node: JsonObject, keywords: JsonObject): void {
+  for (const [keyword, value] of Object.entries(keywords)) {
+    const present = node[keyword];
+    const stricter = STRICTER[keyword];
+    if (present === undefined) node[keyword] = value;
+    else if (stricter !== undefined) node[keyword] = stricter(present as number, value as number);
+    else if (keyword === 'allOf') node['allOf'] = [...(present as unknown[]), ...(value as unknown[])];
+    else if (keyword === 'type' && isWithin(keywords, node)) node['type'] = value;
+    else if (keyword === 'type' && isWithin(node, keywords)) continue;
+    else if (JSON.stringify(present) !== JSON.stringify(value)) {
+      node['allOf'] = [...((node['allOf'] as unknown[] | undefined) ?? []), { [keyword]: value }];
+    }
+  }
+}
+
+/** Keywords that say something about `null` too. */
+const ABOUT_ANYTHING = ['not', 'allOf', 'anyOf', '$ref'];
+
+/** Lets `null` pass as well. */
+export function nullable(schema: JsonObject): JsonObject {
+  if (Object.keys(schema).length === 0) return schema;
+  const { type, const: only, rule, ...rest } = schema;
+  const values = only === undefined ? (rest['enum'] as unknown[] | undefined) : [only];
+  if ((type === undefined && values === undefined) || ABOUT_ANYTHING.some((keyword) => keyword in schema)) {
+    return { anyOf: [schema, { type: 'null' }] };
+  }
+  return {
+    ...(type !== undefined && { type: [...new Set([type, 'null'].flat())] }),
+    ...rest,
+    ...(rule !== undefined && { rule: unlessNull(rule as Complaints) }),
+    ...(values !== undefined && { enum: [...new Set([...values, null])] }),
+  };
+}

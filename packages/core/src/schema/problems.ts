@@ -1,0 +1,153 @@
+import type { ErrorObject } from 'ajv';
+
+import { excerpt } from '../protocol/errors.js';
+import type { JsonObject } from '../protocol/model.js';
+import type { RuleError } from './class-facts.js';
+import { ownMessage } from './keywords.js';
+import type { Problem } from './shape.js';
+import type { Complaints } from './value-rule.js';
+
+const MAX_PROBLEMS = 50;
+
+const ARTICLES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'an integer',
+  boolean: 'a boolean',
+  object: 'an object',
+  array: 'an array',
+  null: 'null',
+};
+
+const count = (n: unknown, noun: string): string => `${String(n)} ${noun}${n === 1 ? '' : 's'}`;
+const json = (value: unknown): string => excerpt(JSON.stringify(value));
+const listed = (values: unknown): string =>
+  excerpt((values as unknown[]).map((value) => JSON.stringify(value)).join(', '));
+
+/** Says what a keyword expects, given its value in the schema. */
+const EXPECTATIONS: Readonly<Record<string, (value: unknown) => string>> = {
+  required: () => 'is required',
+  dependentRequired: () => 'is required',
+  dependencies: () => 'is required',
+  additionalProperties: () => 'is not a known field',
+  unevaluatedProperties: () => 'is not a known field',
+  unevaluatedItems: () => 'has too many items',
+  additionalItems: () => 'has too many items',
+  items: () => 'has too many items',
+  'false schema': () => 'is not allowed',
+  type: (types) =>
+    `must be ${[types]
+      .flat()
+      .map((type) => ARTICLES[String(type)] ?? String(type))
+      .join(' or ')}`,
+  enum: (values) => `must be one of ${listed(values)}`,
+  const: (value) => `must be ${json(value)}`,
+  minimum: (limit) => `must be at least ${String(limit)}`,
+  maximum: (limit) => `must be at most ${String(limit)}`,
+  exclusiveMinimum: (limit) => `must be greater than ${String(limit)}`,
+  exclusiveMaximum: (limit) => `must be less than ${String(limit)}`,
+  multipleOf: (step) => `must be a multiple of ${String(step)}`,
+  minLength: (limit) => `must have at least ${count(limit, 'character')}`,
+  maxLength: (limit) => `must have at most ${count(limit, 'character')}`,
+  pattern: (pattern) => `must match the pattern ${excerpt(pattern)}`,
+  format: (format) => `must be a valid ${excerpt(format)}`,
+  minItems: (limit) => `must have at least ${count(limit, 'item')}`,
+  maxItems: (limit) => `must have at most ${count(limit, 'item')}`,
+  uniqueItems: () => 'must not have the same item twice',
+  contains: () => 'must have an item of the expected kind',
+  minProperties: (limit) => `must have at least ${count(limit, 'field')}`,
+  maxProperties: (limit) => `must have at most ${count(limit, 'field')}`,
+  propertyNames: () => 'has a field with a name that is not allowed',
+  anyOf: () => 'must have one of the allowed forms',
+  oneOf: () => 'must have exactly one of the allowed forms',
+  not: (schema) => {
+    const { enum: values, const: value, type } = schema as JsonObject;
+    if (values !== undefined) return `must not be one of ${listed(values)}`;
+    if (type !== undefined) return `must not be ${ARTICLES[String(type)] ?? String(type)}`;
+    return value === undefined ? 'has a form that is not allowed' : `must not be ${json(value)}`;
+  },
+};
+
+/** Turns a JSON pointer (RFC 6901) into the way a field is written in JavaScript. */
+export function readablePath(pointer: string): string {
+  let path = '';
+  for (const token of pointer.split('/').slice(1)) {
+    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (/^\d{1,10}$/.test(key)) path += `[${key}]`;
+    else if (/^[\w$-]{1,100}$/.test(key)) path += path === '' ? key : `.${key}`;
+    else path += `[${excerpt(JSON.stringify(key))}]`;
+  }
+  return excerpt(path);
+}
+
+const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/** Errors about a field that is missing or unknown are at the object; the problem is at the field. */
+function pointerOf({ instancePath, params }: ErrorObject): string {
+  const { missingProperty, additionalProperty, unevaluatedProperty } = params as Record<string, string | undefined>;
+  const key = missingProperty ?? additionalProperty ?? unevaluatedProperty;
+  return key === undefined ? instancePath : `${instancePath}/${escapePointer(key)}`;
+}
+
+function expectations(error: ErrorObject): string[] {
+  const { keyword, schema, parentSchema, data } = error;
+  if (keyword === 'rule') return [...(schema as Complaints)(data)];
+  const own = keyword === 'required' ? undefined : ownMessage(parentSchema, keyword);
+  return [own?.(data) ?? EXPECTATIONS[keyword]?.(schema) ?? error.message ?? 'is not valid'];
+}
+
+/** `if`, and unions, fail along with something inside them; that says more than the fact that they failed. */
+function withoutWrappers(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const unions = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
+  const isBranchType = ({ keyword, instancePath }: ErrorObject): boolean =>
+    keyword === 'type' && unions.some((union) => union.instancePath === instancePath);
+  const rest = errors.filter((error) => error.keyword !== 'if' && !isBranchType(error));
+  const isExplained = (union: ErrorObject): boolean =>
+    rest.some((error) => !unions.includes(error) && error.instancePath.startsWith(union.instancePath));
+  const explained = rest.filter((error) => !unions.includes(error) || !isExplained(error));
+  return explained.length > 0 ? explained : errors;
+}
+
+/** What ajv found, in plain English. */
+export function describeErrors(errors: readonly ErrorObject[]): Problem[] {
+  const problems = new Map<string, Problem>();
+  for (const error of withoutWrappers(errors)) {
+    const path = readablePath(pointerOf(error));
+    for (const expected of expectations(error)) {
+      if (problems.size < MAX_PROBLEMS) problems.set(`${path} ${expected}`, { path, expected: excerpt(expected) });
+    }
+  }
+  return [...problems.values()];
+}
+
+function walk(error: RuleError, pointer: string, problems: Problem[]): void {
+  const key = error.property ?? '';
+  const here = `${pointer}/${escapePointer(key)}`;
+  for (const message of Object.values(error.constraints ?? {})) {
+    const expected = message.startsWith(`${key} `) ? message.slice(key.length + 1) : message;
+    if (problems.length < MAX_PROBLEMS) problems.push({ path: readablePath(here), expected: excerpt(expected) });
+  }
+  for (const child of error.children ?? []) walk(child, here, problems);
+}
+
+/** What class-validator found. */
+export function describeRuleErrors(errors: readonly RuleError[]): Problem[] {
+  const problems: Problem[] = [];
+  for (const error of errors) walk(error, '', problems);
+  return problems;
+}
+
+/** What a Standard Schema found. */
+export function describeIssues(
+  issues: readonly { message: string; path?: readonly unknown[] | undefined }[],
+): Problem[] {
+  return issues.slice(0, MAX_PROBLEMS).map(({ message, path = [] }) => {
+    const keys = path.map((segment) =>
+      typeof segment === 'object' && segment !== null ? (segment as { key: unknown }).key : segment,
+    );
+    return {
+      path: readablePath(keys.map((key) => `/${escapePointer(String(key))}`).join('')),
+      expected: excerpt(message),
+    };
+  });
+}

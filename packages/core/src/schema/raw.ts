@@ -1,0 +1,60 @@
+import { startupError } from '../protocol/errors.js';
+import type { JsonObject } from '../protocol/model.js';
+import { compileRaw, type Dialect, type Inspect } from './ajv.js';
+
+const MAX_DEPTH = 64;
+const MAX_SCHEMAS = 10_000;
+
+const DIALECTS: readonly (readonly [RegExp, Dialect])[] = [
+  [/^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/, '2020-12'],
+  [/^https?:\/\/json-schema\.org\/draft-07\/schema#?$/, 'draft-07'],
+];
+
+function dialectOf({ $schema }: JsonObject, where: string): Dialect {
+  if ($schema === undefined) return '2020-12';
+  const dialect = DIALECTS.find(([uri]) => uri.test(String($schema)))?.[1];
+  if (dialect !== undefined) return dialect;
+  const reason = `its dialect "${String($schema)}" is not supported; use JSON Schema 2020-12 or draft-07`;
+  throw startupError('DECORUM_INVALID_SCHEMA', where, reason);
+}
+
+/** Counts the objects in a schema, so that none is so large or deep that compiling it becomes a problem. */
+function sizeOf(value: unknown, depth: number): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (depth > MAX_DEPTH) return Number.POSITIVE_INFINITY;
+  let size = 1;
+  for (const part of Object.values(value)) {
+    size += sizeOf(part, depth + 1);
+    if (size > MAX_SCHEMAS) return size;
+  }
+  return size;
+}
+
+/**
+ * Refuses a schema that is too deep or too large.
+ * @throws {DecorumError} `DECORUM_INVALID_SCHEMA`
+ */
+export function boundSchema(schema: JsonObject, where: string): void {
+  const size = sizeOf(schema, 0);
+  if (size === Number.POSITIVE_INFINITY) {
+    throw startupError('DECORUM_INVALID_SCHEMA', where, `it is nested deeper than ${MAX_DEPTH} levels`);
+  }
+  if (size > MAX_SCHEMAS) throw startupError('DECORUM_INVALID_SCHEMA', where, `it has more than ${MAX_SCHEMAS} parts`);
+}
+
+/**
+ * Compiles a JSON Schema as the author wrote it. References to other documents are never fetched.
+ * @throws {DecorumError} `DECORUM_INVALID_SCHEMA`
+ */
+export function inspectRaw(schema: JsonObject, where: string): Inspect {
+  const dialect = dialectOf(schema, where);
+  boundSchema(schema, where);
+  try {
+    return compileRaw(schema, dialect);
+  } catch (error) {
+    const { message, missingRef } = error as Error & { missingRef?: string };
+    const reason =
+      missingRef === undefined ? message : `the reference "${missingRef}" leads out of the schema, and none is fetched`;
+    throw startupError('DECORUM_INVALID_SCHEMA', where, reason);
+  }
+}

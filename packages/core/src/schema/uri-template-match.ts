@@ -1,0 +1,243 @@
+import type { Expression, Operator, Part, Variable } from './uri-template-grammar.js';
+
+/** A step of the machine that a template is compiled to. */
+export type Step = Take | Fork | Open | Close | Done;
+
+/** Goes on if the next unit is acceptable. */
+interface Take {
+  readonly op: 'take';
+  readonly accepts: Accepts;
+  readonly next: Step;
+}
+
+/** Tries one way, then another. */
+interface Fork {
+  readonly op: 'fork';
+  readonly id: number;
+  readonly first: Step;
+  second: Step;
+}
+
+/** A value begins. */
+interface Open {
+  readonly op: 'open';
+  readonly next: Step;
+}
+
+/** A value ends. */
+interface Close {
+  readonly op: 'close';
+  readonly variable: Variable;
+  readonly next: Step;
+}
+
+/** All is read, if this is the end. */
+interface Done {
+  readonly op: 'done';
+}
+
+type Accepts = (unit: string) => boolean;
+
+/** A template, ready to be matched. */
+export interface Machine {
+  readonly start: Step;
+  readonly forks: number;
+}
+
+/** What stands for a variable at one place of a URI. */
+export interface Capture {
+  readonly variable: Variable;
+  readonly encoded: string;
+}
+
+/** The units of a captured value, and what was captured before it. */
+interface Mark {
+  readonly variable: Variable;
+  readonly from: number;
+  readonly to: number;
+  readonly before: Mark | undefined;
+}
+
+/** Where a way that was not taken goes on. */
+interface Way {
+  readonly step: Step;
+  readonly at: number;
+  readonly from: number;
+  readonly last: Mark | undefined;
+}
+
+// RFC 3986, sections 2.2 and 2.3. A unit of more than one character is percent-encoded.
+const isUnreserved: Accepts = (unit) => unit.length > 1 || /[\w\-.~]/.test(unit);
+const isReserved: Accepts = (unit) => isUnreserved(unit) || /[:/?#[\]@!$&'()*+,;=]/.test(unit);
+// Looser than what expands: people write queries by hand, with "/", ":" or "," in the values.
+const isInQuery: Accepts = (unit) => unit !== '&' && unit !== '#' && isReserved(unit);
+
+/**
+ * Compiles the parts of a template but for a literal beginning, which is compared as a whole.
+ * They are chained from the last to the first, since each step knows the next.
+ */
+export function compileMachine(parts: readonly Part[]): Machine {
+  const chain = new Chain();
+  const joined = joinQueries(parts);
+  const query = joined.findIndex((part) => typeof part === 'string' && part.includes('?'));
+  const start = joined.reduceRight<Step>(
+    (next, part, index) => {
+      if (typeof part === 'string') return index === 0 ? next : chain.text(part, next);
+      return part.operator.named
+        ? chain.parameters(part, query >= 0 && query < index, next)
+        : chain.positions(part, next);
+    },
+    { op: 'done' },
+  );
+  return { start, forks: chain.forks };
+}
+
+/** `{?a}{&b}` is one query, whose parameters may come in any order; it starts with "&" where `a` is undefined. */
+function joinQueries(parts: readonly Part[]): Part[] {
+  const joined: Part[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (isQuery(part) && isQuery(last) && part.operator.first === '&') {
+      const operator = { ...last.operator, first: last.operator.first + part.operator.first };
+      joined[joined.length - 1] = { operator, variables: [...last.variables, ...part.variables] };
+    } else {
+      joined.push(part);
+    }
+  }
+  return joined;
+}
+
+function isQuery(part: Part | undefined): part is Expression {
+  return typeof part === 'object' && part.operator.separator === '&';
+}
+
+class Chain {
+  forks = 0;
+
+  text(text: string, next: Step): Step {
+    return unitsOf(text).reduceRight<Step>((rest, unit) => this.take((other) => other === unit, rest), next);
+  }
+
+  /** `a,b`, `/a/b` and the like: values by position. What an operator opens may be missing from the right. */
+  positions({ operator, variables }: Expression, next: Step): Step {
+    return variables.reduceRight<Step>((rest, variable, index) => {
+      const value = this.listOrValue(variable, operator, rest);
+      const opened = this.text(index === 0 ? operator.first : operator.separator, value);
+      return operator.first === '' ? opened : this.fork(opened, next);
+    }, next);
+  }
+
+  /** `?a=1&b=2` and the like: values by name, in any order, each optional. */
+  parameters({ operator, variables }: Expression, inQuery: boolean, next: Step): Step {
+    const { first, separator } = operator;
+    const accepts = separator === '&' ? isInQuery : isUnreserved;
+    // The way back to another parameter is known only below.
+    const more = this.fork(next, next);
+    const known = variables.map((variable) => {
+      const close: Close = { op: 'close', variable, next: more };
+      const value = this.text('=', { op: 'open', next: this.shortest(accepts, close) });
+      return this.text(variable.name, this.fork(value, { op: 'open', next: close }));
+    });
+    // A client may add parameters to a query, such as a cache key; in a path they would name something else.
+    const all = this.oneOf(separator === '&' ? [...known, this.shortest(accepts, more)] : known);
+    more.second = this.text(separator, all);
+    // Without a "?" an "&" may belong to a path, which must not be cut off as an unknown parameter.
+    const opened = Array.from(first, (sign) => this.text(sign, sign === '&' && !inQuery ? this.oneOf(known) : all));
+    return this.oneOf([...opened, next]);
+  }
+
+  private oneOf(steps: readonly Step[]): Step {
+    return steps.reduceRight((others, step) => this.fork(step, others));
+  }
+
+  private listOrValue(variable: Variable, { reserved, separator }: Operator, next: Step): Step {
+    const isAccepted = reserved ? isReserved : isUnreserved;
+    if (!variable.explode) return this.value(variable, isAccepted, next);
+    const more = this.fork(next, next);
+    const item = this.value(variable, (unit) => unit !== separator && isAccepted(unit), more);
+    more.second = this.text(separator, item);
+    return item;
+  }
+
+  /** One or more units, as few as will do. */
+  private value(variable: Variable, accepts: Accepts, next: Step): Step {
+    const rest = this.shortest(accepts, { op: 'close', variable, next });
+    return { op: 'open', next: this.take(accepts, rest) };
+  }
+
+  /** Any number of units, as few as will do. */
+  private shortest(accepts: Accepts, next: Step): Step {
+    const loop = this.fork(next, next);
+    loop.second = this.take(accepts, loop);
+    return loop;
+  }
+
+  private take(accepts: Accepts, next: Step): Step {
+    return { op: 'take', accepts, next };
+  }
+
+  private fork(first: Step, second: Step): Fork {
+    return { op: 'fork', id: this.forks++, first, second };
+  }
+}
+
+/** Writes percent-encoded octets in upper case, in which they are compared: RFC 3986, section 6.2.2.1. */
+export function upperCaseOctets(uri: string): string {
+  return uri.replaceAll(/%[\da-f]{2}/gi, (octet) => octet.toUpperCase());
+}
+
+/** Cuts a URI into what is compared as one: a character, or the percent-encoded octets of one (RFC 3629, section 3). */
+export function unitsOf(uri: string): readonly string[] {
+  return upperCaseOctets(uri).match(/%[CD].{4}|%E.{7}|%F.{10}|%..|./gs) ?? [];
+}
+
+/**
+ * Runs the machine over the whole text, and returns what it captured on the way.
+ * No fork is taken twice at the same unit: what failed there will fail again. So the time is at most the product of
+ * the lengths of template and text, whatever the text.
+ */
+export function runMachine({ start, forks }: Machine, units: readonly string[]): readonly Capture[] | undefined {
+  const taken = new Uint8Array(forks * (units.length + 1));
+  const ways: Way[] = [{ step: start, at: 0, from: 0, last: undefined }];
+  for (let way = ways.pop(); way; way = ways.pop()) {
+    let { at, from, last } = way;
+    let step: Step | undefined = way.step;
+    while (step) {
+      switch (step.op) {
+        case 'take': {
+          const unit: string | undefined = units[at++];
+          step = unit !== undefined && step.accepts(unit) ? step.next : undefined;
+          break;
+        }
+        case 'fork': {
+          const key: number = step.id * (units.length + 1) + at;
+          const isNew: boolean = taken[key] === 0;
+          taken[key] = 1;
+          if (isNew) ways.push({ step: step.second, at, from, last });
+          step = isNew ? step.first : undefined;
+          break;
+        }
+        case 'open':
+          from = at;
+          step = step.next;
+          break;
+        case 'close':
+          last = { variable: step.variable, from, to: at, before: last };
+          step = step.next;
+          break;
+        case 'done':
+          if (at === units.length) return capturesOf(last, units);
+          step = undefined;
+      }
+    }
+  }
+  return undefined;
+}
+
+function capturesOf(last: Mark | undefined, units: readonly string[]): readonly Capture[] {
+  const captures: Capture[] = [];
+  for (let mark = last; mark; mark = mark.before) {
+    captures.push({ variable: mark.variable, encoded: units.slice(mark.from, mark.to).join('') });
+  }
+  return captures.toReversed();
+}

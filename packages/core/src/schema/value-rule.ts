@@ -1,0 +1,86 @@
+import type { Rule, RuleArguments, RuleBody } from './class-facts.js';
+import { type Mapping, MAPPED } from './constraints.js';
+
+/** What rules have to say against a value as it came over the wire; nothing when it passes. */
+export type Complaints = (value: unknown) => readonly string[];
+
+const NONE: readonly string[] = [];
+
+const DECORATORS: Readonly<Record<string, string>> = {
+  whitelistValidation: 'Allow',
+  nestedValidation: 'ValidateNested',
+  promiseValidation: 'ValidatePromise',
+  isDefined: 'IsDefined',
+};
+
+/** The name of a rule's decorator, as far as it can be told. */
+export function decoratorOf({ type, name, constraintCls }: Rule): string {
+  if (type === 'conditionalValidation') return name === 'isOptional' ? 'IsOptional' : 'ValidateIf';
+  return DECORATORS[type] ?? MAPPED.get(name ?? '')?.decorator ?? name ?? constraintCls?.name ?? type;
+}
+
+function argumentsOf(rule: Rule, value: unknown): RuleArguments {
+  const targetName = typeof rule.target === 'function' ? rule.target.name : '';
+  return { value, constraints: rule.constraints ?? [], targetName, object: {}, property: rule.propertyName };
+}
+
+/** Whether a rule is class-validator's own, and not a custom one of the same name. */
+export function isGenuine(rule: Rule, { says }: Mapping): boolean {
+  try {
+    const body = rule.constraintCls && new rule.constraintCls();
+    return body?.defaultMessage?.(argumentsOf(rule, undefined)).includes(says) ?? false;
+  } catch {
+    return false;
+  }
+}
+
+/** The message of a rule without the name of the field, which the path says. */
+export function messageOf(rule: Rule, body: RuleBody | undefined, value: unknown): string {
+  const args = argumentsOf(rule, value);
+  const message = rule.message ?? body?.defaultMessage?.(args) ?? '';
+  const filled = (typeof message === 'function' ? message(args) : message)
+    .replaceAll(/\$constraint(\d+)/g, (_, n: string) => String(args.constraints[Number(n) - 1]))
+    .replaceAll('$value', () => String(value))
+    .replaceAll('$target', () => args.targetName)
+    .replaceAll('$property', () => rule.propertyName);
+  return filled.startsWith(`${rule.propertyName} `) ? filled.slice(rule.propertyName.length + 1) : filled;
+}
+
+/** Some of class-validator's rules throw on odd input, such as half a surrogate pair in an e-mail address. */
+function passes(rule: Rule, body: RuleBody, value: unknown): boolean {
+  try {
+    return body.validate(value, argumentsOf(rule, value)) === true;
+  } catch {
+    return false;
+  }
+}
+
+/** Runs the functions of class-validator's own rules, none of which is asynchronous or looks at other fields. */
+export function complaintsOf(rules: readonly Rule[]): Complaints {
+  const bodies = rules.flatMap((rule) => (rule.constraintCls ? [{ rule, body: new rule.constraintCls() }] : []));
+  return (value) => {
+    let found = NONE;
+    for (const { rule, body } of bodies) {
+      if (!passes(rule, body, value)) found = [...found, messageOf(rule, body, value)];
+    }
+    return found;
+  };
+}
+
+// RFC 3339, section 5.6
+const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+const NOT_A_DATE = ['must be a date and time such as "2026-01-31T12:00:00Z"'];
+
+/** The same for rules about a date, which arrives as text. */
+export function dateComplaints(rules: readonly Rule[]): Complaints {
+  const complaints = complaintsOf(rules);
+  return (value) => {
+    const date = typeof value === 'string' && DATE_TIME.test(value) ? new Date(value) : undefined;
+    return date === undefined || Number.isNaN(date.getTime()) ? NOT_A_DATE : complaints(date);
+  };
+}
+
+/** Lets `null` pass. */
+export function unlessNull(complaints: Complaints): Complaints {
+  return (value) => (value === null ? NONE : complaints(value));
+}

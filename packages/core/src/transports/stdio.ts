@@ -1,0 +1,116 @@
+import type { Readable, Writable } from 'node:stream';
+
+import { guardProcess } from './process-guard.js';
+import { StdioPipe } from './stdio-pipe.js';
+import { divertStdout } from './stdout-guard.js';
+import type { Host } from './transport.js';
+
+/** What `serveStdio` needs of a server. `McpServer` is one. */
+export interface StdioHost extends Host {
+  /** Closes the whole server, where the process ends with its pipe. */
+  close(options?: { readonly deadlineMs?: number }): Promise<void>;
+}
+
+/** Options of `serveStdio`. */
+export interface StdioOptions {
+  /** Where messages come from; by default `process.stdin`. The process ends with its own stdin, but with no other. */
+  readonly input?: Readable;
+  /** Where messages go; by default `process.stdout`, to which nothing else can write then. */
+  readonly output?: Writable;
+  /** Milliseconds that running calls have to end when the client goes, before they are cancelled. By default 1500. */
+  readonly drainMs?: number;
+  /** Bytes that one message may have. By default 4 MiB. */
+  readonly maxMessageBytes?: number;
+  /**
+   * Characters that may wait for a slow reader. Beyond them progress and log messages are dropped, and no more requests
+   * are read until the reader has caught up; responses are never dropped. By default 1 Mi.
+   */
+  readonly maxPendingChars?: number;
+}
+
+/** A server that is being served over a pipe. */
+export interface StdioConnection {
+  /** Resolves when the conversation is over and stdout is given back. Never rejects. */
+  readonly closed: Promise<void>;
+  /** Lets running calls end, at most for `drainMs`, and ends the conversation. The server and the process go on. */
+  close(): Promise<void>;
+}
+
+// below the 2 seconds after which clients send SIGTERM (MCP, "Lifecycle", shutdown over stdio)
+const DRAIN_MS = 1500;
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+const MAX_PENDING_CHARS = 1024 * 1024;
+const STDERR_MS = 100;
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+/**
+ * Serves over stdin and stdout: one JSON-RPC message per line of UTF-8 (MCP, "Transports", stdio). Resolves as soon as
+ * messages are read.
+ *
+ * With the process's own stdin, the process lives as long as the conversation: when stdin ends, and on the first
+ * SIGTERM or SIGINT, running calls are drained, the server is closed, and the process exits. With the process's own
+ * stdout, nothing but messages appears on it: `console` and `process.stdout.write` go to stderr. Errors that belong to
+ * no request do not end the process; they are reported to the server.
+ *
+ * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever an `onStart` hook throws
+ */
+export async function serveStdio(server: StdioHost, options: StdioOptions = {}): Promise<StdioConnection> {
+  const { input = process.stdin, output = process.stdout, drainMs = DRAIN_MS } = options;
+  const { maxMessageBytes = MAX_MESSAGE_BYTES, maxPendingChars = MAX_PENDING_CHARS } = options;
+  const pipe = new StdioPipe(server, { input, output, drainMs, maxMessageBytes, maxPendingChars });
+  const restore = output === process.stdout ? divertStdout() : () => {};
+  const release = guardProcess(server);
+  const giveBack = () => {
+    release();
+    restore();
+  };
+  try {
+    await pipe.open();
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
+  const closed = (input === process.stdin ? ownProcess(pipe, server) : over(pipe, server)).then(giveBack);
+  return {
+    closed,
+    async close() {
+      void pipe.leave('self');
+      await closed;
+    },
+  };
+}
+
+/** Waits for the end of the conversation, and for the hooks of a server that is closing: they may print. */
+async function over(pipe: StdioPipe, server: StdioHost): Promise<boolean> {
+  const ending = await pipe.closed;
+  // whoever closes the server hears of its errors
+  if (ending === 'server') await server.close().catch(() => {});
+  return ending === 'client';
+}
+
+/** As `over`, and ends the process with the conversation. */
+async function ownProcess(pipe: StdioPipe, server: StdioHost): Promise<void> {
+  let terminated = false;
+  const terminate = () => {
+    terminated = true;
+    void pipe.leave('client');
+  };
+  // once: a second signal does what it does in any program
+  for (const signal of SIGNALS) process.once(signal, terminate);
+  const clientLeft = await over(pipe, server);
+  if (clientLeft || terminated) await exit(pipe, server);
+  for (const signal of SIGNALS) process.off(signal, terminate);
+}
+
+async function exit(pipe: StdioPipe, server: StdioHost): Promise<void> {
+  try {
+    await server.close({ deadlineMs: pipe.msLeft });
+  } catch (error) {
+    server.report(error);
+    process.exitCode = 1;
+  }
+  // an exit drops what a slow reader of stderr has not taken yet
+  const timer = new Promise((resolve) => setTimeout(resolve, STDERR_MS));
+  await Promise.race([timer, new Promise((resolve) => process.stderr.write('', resolve))]);
+  process.exit();
+}

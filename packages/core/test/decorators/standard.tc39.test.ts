@@ -1,0 +1,69 @@
+// Compiled with standard (TC39) decorators, which emit no parameter types: schemas are named by `input`.
+import { describe, expect, it } from '@jest/globals';
+import { Completion, Hidden, McpServer, Prompt, Resource, Tool } from '@decorum/core';
+import { connect } from '@decorum/testing';
+import { z } from 'zod';
+
+const Text = z.object({ text: z.string().max(5) });
+
+class Speaker {
+  @Tool({ description: 'Says it', input: Text })
+  say({ text }: { text: string }): string {
+    return text;
+  }
+
+  @Resource('speech://{id}', { input: z.object({ id: z.string() }) })
+  speech({ id }: { id: string }): string {
+    return id;
+  }
+
+  @Prompt({ input: Text })
+  ask({ text }: { text: string }): string {
+    return text;
+  }
+
+  @Completion({ for: 'ask', argument: 'text' })
+  words(typed: string): string[] {
+    return [`${typed}!`];
+  }
+}
+
+class Shy extends Speaker {
+  @Hidden()
+  override speech(): string {
+    return '';
+  }
+
+  override say({ text }: { text: string }): string {
+    return text.toLowerCase();
+  }
+}
+
+const connectTo = (cls: new () => object) => connect(new McpServer({ name: 'test', version: '1', providers: [cls] }));
+
+describe('standard decorators', () => {
+  it('serve tools, resources, prompts and completions', async () => {
+    const client = await connectTo(Speaker);
+    expect((await client.callTool('say', { text: 'hi' })).content).toEqual([{ type: 'text', text: 'hi' }]);
+    expect((await client.readResource('speech://7')).contents).toMatchObject([{ uri: 'speech://7', text: '7' }]);
+    expect((await client.getPrompt('ask', { text: 'hi' })).messages).toHaveLength(1);
+    const completion = await client.complete({ prompt: 'ask' }, { name: 'text', value: 'a' });
+    expect(completion.values).toEqual(['a!']);
+  });
+
+  it('check arguments', async () => {
+    const client = await connectTo(Speaker);
+    expect((await client.callTool('say', { text: 'too long' })).isError).toBe(true);
+  });
+
+  it('are inherited, kept by overrides, and dropped by @Hidden', async () => {
+    const client = await connectTo(Shy);
+    expect((await client.callTool('say', { text: 'HI' })).content).toEqual([{ type: 'text', text: 'hi' }]);
+    await expect(client.readResource('speech://7')).rejects.toMatchObject({ code: -32601 });
+  });
+
+  it('leave the base class as it was', async () => {
+    const client = await connectTo(Speaker);
+    expect((await client.callTool('say', { text: 'HI' })).content).toEqual([{ type: 'text', text: 'HI' }]);
+  });
+});

@@ -1,0 +1,292 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Class, Completion, DecorumError, McpServer, Prompt, Resource, type StartupErrorCode, Tool } from '@decorum/core';
+import { IsOptional, IsString } from 'class-validator';
+
+class Id {
+  @IsString()
+  id!: string;
+}
+
+class IdAndMore extends Id {
+  @IsString()
+  more!: string;
+}
+
+/** The error of a server with these providers. */
+function mistakeOf(...providers: unknown[]): DecorumError {
+  try {
+    new McpServer({ name: 'test', version: '1', providers: providers as Class[] });
+  } catch (error) {
+    if (error instanceof DecorumError) return error;
+    throw error;
+  }
+  throw new Error('The server was built in spite of the mistake.');
+}
+
+function expectMistake(error: DecorumError, code: StartupErrorCode, ...mentioned: string[]) {
+  expect(error.code).toBe(code);
+  for (const text of [code, ...mentioned]) expect(error.message).toContain(text);
+}
+
+describe('a mistake in annotations fails at startup, and says where and what to do:', () => {
+  it('a static member', () => {
+    expect(() => {
+      class Wrong {
+        @Tool()
+        static help() {}
+      }
+      return Wrong;
+    }).toThrow(/"help".*static.*DECORUM_UNSUPPORTED_MEMBER/);
+  });
+
+  it('a member named by a symbol', () => {
+    const secret = Symbol('secret');
+    expect(() => {
+      class Wrong {
+        @Tool()
+        [secret]() {}
+      }
+      return Wrong;
+    }).toThrow(/Symbol\(secret\).*DECORUM_UNSUPPORTED_MEMBER/);
+  });
+
+  it('two decorators of one kind on a method', () => {
+    class Wrong {
+      @Tool({ name: 'a' })
+      @Tool({ name: 'b' })
+      help() {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_DECORATED_TWICE', 'Wrong.help', '@tool');
+  });
+
+  it('a provider without members', () => {
+    class Plain {}
+    expectMistake(mistakeOf(Plain), 'DECORUM_NO_MEMBERS', 'Plain');
+    expectMistake(mistakeOf({ not: 'a class' }), 'DECORUM_NO_MEMBERS');
+  });
+
+  it('a provider that is no object', () => {
+    expectMistake(mistakeOf(undefined), 'DECORUM_BAD_PROVIDER', 'undefined');
+  });
+
+  it('a parameter whose type the compiler does not know', () => {
+    class Wrong {
+      @Tool()
+      help(_input: { id: string }) {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_MISSING_INPUT', 'Wrong.help', 'input: MyDto', 'esbuild');
+  });
+
+  it('a parameter that is a plain string', () => {
+    class Wrong {
+      @Tool()
+      help(_input: string) {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_MISSING_INPUT', 'string');
+  });
+
+  it('two tools of one name, in one class or in two', () => {
+    class One {
+      @Tool()
+      help() {}
+    }
+    class Two {
+      @Tool({ name: 'help' })
+      other() {}
+    }
+    expectMistake(mistakeOf(One, Two), 'DECORUM_DUPLICATE_NAME', 'One.help', 'Two.other', 'prefix');
+  });
+
+  it('two resources of one URI', () => {
+    class Wrong {
+      @Resource('x://a')
+      one() {}
+      @Resource('x://a')
+      two() {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_DUPLICATE_NAME', 'Wrong.one', 'Wrong.two', 'x://a');
+  });
+
+  it('a name that clients refuse', () => {
+    class Wrong {
+      @Tool({ name: 'two words' })
+      help() {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_INVALID_NAME', 'Wrong.help', 'two words');
+  });
+
+  it('a completion of nothing', () => {
+    class Wrong {
+      @Prompt()
+      ask(_input: Id) {}
+      @Completion({ for: 'asks', argument: 'id' })
+      ids() {
+        return [];
+      }
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_DANGLING_COMPLETION', 'Wrong.ids', 'asks', '"ask"');
+  });
+
+  it('a completion of an argument that is not there', () => {
+    class Wrong {
+      @Prompt()
+      ask(_input: Id) {}
+      @Completion({ for: 'ask', argument: 'name' })
+      ids() {
+        return [];
+      }
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_UNKNOWN_ARGUMENT', 'Wrong.ids', 'name', '"id"');
+  });
+
+  it('two completions of one argument', () => {
+    class Wrong {
+      @Prompt()
+      ask(_input: Id) {}
+      @Completion({ for: 'ask', argument: 'id' })
+      one() {
+        return [];
+      }
+      @Completion({ for: 'ask', argument: 'id' })
+      two() {
+        return [];
+      }
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_DUPLICATE_COMPLETION', 'Wrong.two', 'id');
+  });
+
+  it('a list member that is not there', () => {
+    class Wrong {
+      @Resource('x://{id}', { list: 'all' })
+      one(_input: Id) {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_DANGLING_LIST', 'Wrong.one', 'all');
+  });
+
+  it('a list for a URI without variables', () => {
+    class Wrong {
+      @Resource('x://a', { list: 'all' })
+      one() {}
+      all() {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_INVALID_OPTION', 'Wrong.one', 'list');
+  });
+
+  it('a template that cannot be parsed', () => {
+    class Wrong {
+      @Resource('x://{id')
+      one(_input: Id) {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_BAD_TEMPLATE', 'Wrong.one', 'x://{id');
+  });
+
+  it('a URI without a scheme', () => {
+    class Wrong {
+      @Resource('/a/b')
+      one() {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_BAD_URI', 'Wrong.one', '/a/b');
+  });
+
+  it('a template variable without a field', () => {
+    class Wrong {
+      @Resource('x://{id}/{part}')
+      one(_input: Id) {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_TEMPLATE_VARIABLE', 'Wrong.one', 'part', '"id"');
+  });
+
+  it('a required field without a template variable', () => {
+    class Wrong {
+      @Resource('x://{id}')
+      one(_input: IdAndMore) {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_TEMPLATE_FIELD', 'Wrong.one', 'more');
+  });
+
+  it('but not an optional field without one', () => {
+    class Lenient extends Id {
+      @IsOptional()
+      @IsString()
+      more?: string;
+    }
+    class Right {
+      @Resource('x://{id}')
+      one(_input: Lenient) {}
+    }
+    expect(() => new McpServer({ name: 'test', version: '1', providers: [Right] })).not.toThrow();
+  });
+
+  it('a DTO without rules', () => {
+    class Bare {
+      id!: string;
+    }
+    class Wrong {
+      @Tool()
+      one(_input: Bare) {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_NO_RULES', 'Bare');
+  });
+
+  it('an input that is not an object', () => {
+    class Wrong {
+      @Tool({ input: { type: 'string' } })
+      one() {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_INVALID_SCHEMA', 'Wrong.one');
+  });
+
+  it('a priority out of range', () => {
+    class Wrong {
+      @Resource('x://a', { annotations: { priority: 2 } })
+      one() {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_INVALID_OPTION', 'Wrong.one', 'priority');
+  });
+
+  it('an icon with a scheme that clients refuse', () => {
+    class Wrong {
+      @Tool({ icons: [{ src: 'javascript:alert(1)' }] })
+      one() {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_INVALID_OPTION', 'Wrong.one', 'javascript:');
+  });
+
+  it('a decorated field', () => {
+    class Wrong {
+      one = 1;
+    }
+    // what a compiler without types for decorators would let through
+    (Tool() as unknown as (target: object, key: string) => void)(Wrong.prototype, 'one');
+    expectMistake(mistakeOf(Wrong), 'DECORUM_NOT_A_METHOD', 'Wrong.one');
+  });
+
+  it('options of the server out of range', () => {
+    const build = (options: object) => () => new McpServer({ name: 'test', version: '1', ...options });
+    expect(build({ pageSize: 0 })).toThrow(/pageSize.*DECORUM_INVALID_OPTION/);
+    expect(build({ secret: 'short' })).toThrow(/secret.*DECORUM_INVALID_OPTION/);
+    expect(build({ questionTimeoutMs: Number.NaN })).toThrow(/questionTimeoutMs.*DECORUM_INVALID_OPTION/);
+  });
+});
+
+describe('adding at run time', () => {
+  it('adds nothing of a provider with a mistake', () => {
+    class Good {
+      @Tool()
+      help() {}
+    }
+    class HalfGood {
+      @Tool()
+      more() {}
+      @Tool({ name: 'help' })
+      again() {}
+    }
+    class Late {
+      @Tool()
+      more() {}
+    }
+    const server = new McpServer({ name: 'test', version: '1', providers: [Good] });
+    expect(() => server.add(HalfGood)).toThrow(DecorumError);
+    expect(() => server.add(Late)).not.toThrow();
+  });
+});

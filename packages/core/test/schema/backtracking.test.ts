@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+
+import { backtracking } from '../../src/schema/backtracking.js';
+
+const lines = (text: string): string[] => text.trim().split(/\s+/);
+
+const EXPONENTIAL = lines(String.raw`
+  ^(a+)+$  ^(a*)*$  ^(a|a)*$  ^(a|ab|b)*c$  ^(\w+\s?)+$  ^([a-zA-Z]+)*$  ^(a|aa)+$  ^(.*a){12}$  ^(\d+|\w+)+!$  ^(a?a?)*b
+  ^((ab)*)*$  (x+x+)+y  ^(\s*a\s*)*$  ^(a{1,30}){1,30}$  ^(?=(a+)+$)  ^([a-z]{1,10})+$  ^((a|b)*c*)*$  ^(a{1,3}){1,20}$
+  ^(?:[^"\\]|\\.|"|[^\n])*$  ^([\u0061-f]+|[c-z])+$
+`);
+
+const POLYNOMIAL = lines(String.raw`
+  ^a*a*$  ^\s*\s*x$  a+$  \s+$  ^.*foo.*bar$  ^[^@\s]+@[^@\s]+\.[^@\s]+$  foo.*bar  (.+)\1  ^(?=.*[a-z])(?=.*\d).{8,}$
+  ^[a-z]*[a-z0-9]*$  ^(?<year>\d+)-?\d+$  ^\d*[٠-٩\d]*$
+`);
+
+const LINEAR = lines(String.raw`
+  ^[A-Z]{2}\d{4}$  ^[a-z0-9]+(?:-[a-z0-9]+)*$  ^\d+\.\d+\.\d+$  ^(?:[0-9a-f]{4}:){7}[0-9a-f]{4}$  ^([a-z]+,)*[a-z]+$  ^.*$
+  abc  [a-z]+  ^(a|b|c)+$  ^[\w.-]{1,64}$  ^#  ^[^/]+/[^/]+$  ^(\d{1,3}\.){3}\d{1,3}$  ^(foo|bar)*$  ^$  ^[\x00-\x7F]+$
+  ^(?:red|green|blue)$  ^\+?[1-9]\d{1,14}$  ^[a-z][a-z0-9_]*$  ^(0|[1-9][0-9]*)$  ^\d{4}-\d{2}-\d{2}$  ^https://  x*
+  ^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$  ^"(?:[^"\\]|\\.)*"$  ^[\]\[]+$  ^a{2,}$  ^{a}$  ^\cA\0$  ^(?!x)y$
+`);
+
+describe('the time of a pattern', () => {
+  it.each(EXPONENTIAL)('is exponential for %s', (source) => expect(backtracking(source)).toBe('exponential'));
+  it.each(POLYNOMIAL)('is polynomial for %s', (source) => expect(backtracking(source)).toBe('polynomial'));
+  it.each(LINEAR)('is linear for %s', (source) => expect(backtracking(source)).toBe('linear'));
+
+  it('depends on the flags', () => {
+    expect(backtracking('^(a|A)*$')).toBe('linear');
+    expect(backtracking('^(a|A)*$', 'i')).toBe('exponential');
+    expect(backtracking(String.raw`^(\p{L}|a)*$`, 'u')).toBe('exponential');
+    expect(backtracking(String.raw`^\p{Lu}\p{Ll}*$`, 'u')).toBe('linear');
+  });
+
+  it('counts as exponential where the pattern is too complex', () => {
+    const words = Array.from({ length: 5000 }, (_, n) => `w${n}`).join('|');
+    expect(backtracking(`^(${words})*$`)).toBe('exponential');
+    expect(backtracking(`^(${words.slice(0, 500)})$`)).toBe('linear');
+  });
+
+  it('is what a matcher really takes, for linear patterns', () => {
+    const character = fc.constantFrom('a', 'b', '[ab]', '.', String.raw`\w`, '[^a]');
+    const { regex } = fc.letrec<{ regex: string }>((tie) => ({
+      regex: fc.oneof(
+        { depthSize: 'small', withCrossShrink: true },
+        character,
+        fc.tuple(tie('regex'), tie('regex')).map(([a, b]) => `${a}${b}`),
+        fc.tuple(tie('regex'), tie('regex')).map(([a, b]) => `(?:${a}|${b})`),
+        fc.tuple(tie('regex'), fc.constantFrom('*', '+', '?', '{2}', '{1,3}', '{2,}')).map(([a, q]) => `(?:${a})${q}`),
+      ),
+    }));
+    const texts = ['a', 'b', 'ab', 'aab', 'ba'].map((part) => `${part.repeat(20_000 / part.length)}!\n`);
+    const isFast = (source: string): boolean => {
+      const pattern = new RegExp(source);
+      return texts.every((text) => {
+        const started = performance.now();
+        pattern.test(text);
+        return performance.now() - started < 500;
+      });
+    };
+    const linear = regex.map((source) => `^${source}$`).filter((source) => backtracking(source) === 'linear');
+    expect(fc.check(fc.property(linear, isFast), { numRuns: 200 }).counterexample).toBeNull();
+  });
+});

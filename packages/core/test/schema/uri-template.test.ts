@@ -1,0 +1,270 @@
+import { describe, expect, it } from '@jest/globals';
+import { UriTemplate, type TemplateValue } from '../../src/schema/uri-template.js';
+
+/** RFC 6570, section 3.2. */
+const VALUES: Readonly<Record<string, TemplateValue>> = {
+  count: ['one', 'two', 'three'],
+  dom: ['example', 'com'],
+  dub: 'me/too',
+  hello: 'Hello World!',
+  half: '50%',
+  var: 'value',
+  who: 'fred',
+  base: 'http://example.com/home/',
+  path: '/foo/bar',
+  list: ['red', 'green', 'blue'],
+  keys: { semi: ';', dot: '.', comma: ',' },
+  v: '6',
+  x: '1024',
+  y: '768',
+  empty: '',
+  empty_keys: {},
+  undef: null,
+};
+
+/** The examples of RFC 6570, by section. */
+const EXAMPLES: Readonly<Record<string, readonly (readonly [template: string, uri: string])[]>> = {
+  '3.2.1': [
+    ['{count}', 'one,two,three'],
+    ['{count*}', 'one,two,three'],
+    ['{/count}', '/one,two,three'],
+    ['{/count*}', '/one/two/three'],
+    ['{;count}', ';count=one,two,three'],
+    ['{;count*}', ';count=one;count=two;count=three'],
+    ['{?count}', '?count=one,two,three'],
+    ['{?count*}', '?count=one&count=two&count=three'],
+    ['{&count*}', '&count=one&count=two&count=three'],
+  ],
+  '3.2.2': [
+    ['{var}', 'value'],
+    ['{hello}', 'Hello%20World%21'],
+    ['{half}', '50%25'],
+    ['O{empty}X', 'OX'],
+    ['O{undef}X', 'OX'],
+    ['{x,y}', '1024,768'],
+    ['{x,hello,y}', '1024,Hello%20World%21,768'],
+    ['?{x,empty}', '?1024,'],
+    ['?{x,undef}', '?1024'],
+    ['?{undef,y}', '?768'],
+    ['{var:3}', 'val'],
+    ['{var:30}', 'value'],
+    ['{list}', 'red,green,blue'],
+    ['{list*}', 'red,green,blue'],
+    ['{keys}', 'semi,%3B,dot,.,comma,%2C'],
+    ['{keys*}', 'semi=%3B,dot=.,comma=%2C'],
+  ],
+  '3.2.3': [
+    ['{+var}', 'value'],
+    ['{+hello}', 'Hello%20World!'],
+    ['{+half}', '50%25'],
+    ['{base}index', 'http%3A%2F%2Fexample.com%2Fhome%2Findex'],
+    ['{+base}index', 'http://example.com/home/index'],
+    ['O{+empty}X', 'OX'],
+    ['O{+undef}X', 'OX'],
+    ['{+path}/here', '/foo/bar/here'],
+    ['here?ref={+path}', 'here?ref=/foo/bar'],
+    ['up{+path}{var}/here', 'up/foo/barvalue/here'],
+    ['{+x,hello,y}', '1024,Hello%20World!,768'],
+    ['{+path,x}/here', '/foo/bar,1024/here'],
+    ['{+path:6}/here', '/foo/b/here'],
+    ['{+list}', 'red,green,blue'],
+    ['{+list*}', 'red,green,blue'],
+    ['{+keys}', 'semi,;,dot,.,comma,,'],
+    ['{+keys*}', 'semi=;,dot=.,comma=,'],
+  ],
+  '3.2.4': [
+    ['{#var}', '#value'],
+    ['{#hello}', '#Hello%20World!'],
+    ['{#half}', '#50%25'],
+    ['foo{#empty}', 'foo#'],
+    ['foo{#undef}', 'foo'],
+    ['{#x,hello,y}', '#1024,Hello%20World!,768'],
+    ['{#path,x}/here', '#/foo/bar,1024/here'],
+    ['{#path:6}/here', '#/foo/b/here'],
+    ['{#list}', '#red,green,blue'],
+    ['{#list*}', '#red,green,blue'],
+    ['{#keys}', '#semi,;,dot,.,comma,,'],
+    ['{#keys*}', '#semi=;,dot=.,comma=,'],
+  ],
+  '3.2.5': [
+    ['{.who}', '.fred'],
+    ['{.who,who}', '.fred.fred'],
+    ['{.half,who}', '.50%25.fred'],
+    ['www{.dom*}', 'www.example.com'],
+    ['X{.var}', 'X.value'],
+    ['X{.empty}', 'X.'],
+    ['X{.undef}', 'X'],
+    ['X{.var:3}', 'X.val'],
+    ['X{.list}', 'X.red,green,blue'],
+    ['X{.list*}', 'X.red.green.blue'],
+    ['X{.keys}', 'X.semi,%3B,dot,.,comma,%2C'],
+    ['X{.keys*}', 'X.semi=%3B.dot=..comma=%2C'],
+    ['X{.empty_keys}', 'X'],
+    ['X{.empty_keys*}', 'X'],
+  ],
+  '3.2.6': [
+    ['{/who}', '/fred'],
+    ['{/who,who}', '/fred/fred'],
+    ['{/half,who}', '/50%25/fred'],
+    ['{/who,dub}', '/fred/me%2Ftoo'],
+    ['{/var}', '/value'],
+    ['{/var,empty}', '/value/'],
+    ['{/var,undef}', '/value'],
+    ['{/var,x}/here', '/value/1024/here'],
+    ['{/var:1,var}', '/v/value'],
+    ['{/list}', '/red,green,blue'],
+    ['{/list*}', '/red/green/blue'],
+    ['{/list*,path:4}', '/red/green/blue/%2Ffoo'],
+    ['{/keys}', '/semi,%3B,dot,.,comma,%2C'],
+    ['{/keys*}', '/semi=%3B/dot=./comma=%2C'],
+  ],
+  '3.2.7': [
+    ['{;who}', ';who=fred'],
+    ['{;half}', ';half=50%25'],
+    ['{;empty}', ';empty'],
+    ['{;v,empty,who}', ';v=6;empty;who=fred'],
+    ['{;v,bar,who}', ';v=6;who=fred'],
+    ['{;x,y}', ';x=1024;y=768'],
+    ['{;x,y,empty}', ';x=1024;y=768;empty'],
+    ['{;x,y,undef}', ';x=1024;y=768'],
+    ['{;hello:5}', ';hello=Hello'],
+    ['{;list}', ';list=red,green,blue'],
+    ['{;list*}', ';list=red;list=green;list=blue'],
+    ['{;keys}', ';keys=semi,%3B,dot,.,comma,%2C'],
+    ['{;keys*}', ';semi=%3B;dot=.;comma=%2C'],
+  ],
+  '3.2.8': [
+    ['{?who}', '?who=fred'],
+    ['{?half}', '?half=50%25'],
+    ['{?x,y}', '?x=1024&y=768'],
+    ['{?x,y,empty}', '?x=1024&y=768&empty='],
+    ['{?x,y,undef}', '?x=1024&y=768'],
+    ['{?var:3}', '?var=val'],
+    ['{?list}', '?list=red,green,blue'],
+    ['{?list*}', '?list=red&list=green&list=blue'],
+    ['{?keys}', '?keys=semi,%3B,dot,.,comma,%2C'],
+    ['{?keys*}', '?semi=%3B&dot=.&comma=%2C'],
+  ],
+  '3.2.9': [
+    ['{&who}', '&who=fred'],
+    ['{&half}', '&half=50%25'],
+    ['?fixed=yes{&x}', '?fixed=yes&x=1024'],
+    ['{&x,y,empty}', '&x=1024&y=768&empty='],
+    ['{&x,y,undef}', '&x=1024&y=768'],
+    ['{&var:3}', '&var=val'],
+    ['{&list}', '&list=red,green,blue'],
+    ['{&list*}', '&list=red&list=green&list=blue'],
+    ['{&keys}', '&keys=semi,%3B,dot,.,comma,%2C'],
+    ['{&keys*}', '&semi=%3B&dot=.&comma=%2C'],
+  ],
+};
+
+describe('expanding a URI template', () => {
+  for (const [section, examples] of Object.entries(EXAMPLES)) {
+    it.each(examples)(`follows RFC 6570, section ${section}: %s is %s`, (template, uri) => {
+      expect(new UriTemplate(template).expand(VALUES)).toBe(uri);
+    });
+  }
+
+  it('percent-encodes what a literal may hold and a URI may not', () => {
+    expect(new UriTemplate("x://café/%2f/it's/{x}").expand({ x: 'é' })).toBe("x://caf%C3%A9/%2f/it's/%C3%A9");
+  });
+
+  it('leaves triplets alone where reserved characters are, and only there', () => {
+    expect(new UriTemplate('{x}{+x}').expand({ x: 'a%2Fb' })).toBe('a%252Fba%2Fb');
+  });
+
+  it('cuts a prefix between characters, never inside one', () => {
+    expect(new UriTemplate('{x:2}').expand({ x: '😀é€' })).toBe('%F0%9F%98%80%C3%A9');
+  });
+
+  it('leaves out the undefined members of lists and associative arrays', () => {
+    const values = {
+      list: ['a', null, undefined, 'b'],
+      keys: { a: 1, b: null, c: undefined },
+      none: [null],
+      more: ['c', null],
+    };
+    expect(new UriTemplate('{list}{?more*,keys*,none}').expand(values)).toBe('a,b?more=c&a=1');
+  });
+
+  it('writes numbers and booleans', () => {
+    expect(new UriTemplate('{?page,all}').expand({ page: 2, all: false })).toBe('?page=2&all=false');
+  });
+
+  it('takes nothing from the prototype of the values', () => {
+    expect(new UriTemplate('x:{constructor}{toString}{__proto__}').expand({})).toBe('x:');
+  });
+
+  it('refuses a prefix of a list', () => {
+    expect(() => new UriTemplate('{x:3}').expand({ x: ['a'] })).toThrow(TypeError);
+  });
+
+  it('refuses half a surrogate pair', () => {
+    expect(() => new UriTemplate('{x}').expand({ x: '\uD800' })).toThrow(URIError);
+  });
+});
+
+describe('reading a URI template', () => {
+  it.each([
+    ['x://{', 'the "{" at position 4 is never closed'],
+    ['{/id*', 'the "{" at position 0 is never closed'],
+    ['/id*}', 'a "}" has no "{" before it'],
+    ['{}', 'an expression is empty'],
+    ['{+}', '"" is not a variable name'],
+    ['{a,}', '"" is not a variable name'],
+    ['{a{b}}', '"a{b" is not a variable name'],
+    ['{/?id}', '"?id" is not a variable name'],
+    ['{a b}', '"a b" is not a variable name'],
+    ['{a..b}', '"a..b" is not a variable name'],
+    ['{.a.}', '"a." is not a variable name'],
+    ['{a%2}', '"a%2" is not a variable name'],
+    ['{a-b}', '"a-b" is not a variable name'],
+    ['{é}', '"é" in "{é}" is not an operator'],
+    ['{!x}', '"!" in "{!x}" is not an operator'],
+    ['{=x}', '"=" in "{=x}" is not an operator'],
+    ['{|x}', '"|" in "{|x}" is not an operator'],
+    ['{*keys}', '"*" in "{*keys}" is not an operator'],
+    ['{x:0}', 'the prefix ":0" is not a number from 1 to 9999'],
+    ['{x:10000}', 'the prefix ":10000" is not a number from 1 to 9999'],
+    ['{x:}', 'the prefix ":" is not a number from 1 to 9999'],
+    ['{x:prefix}', 'the prefix ":prefix" is not a number from 1 to 9999'],
+    ['{x:2*}', 'the prefix ":2*" is not a number from 1 to 9999'],
+    ['{x*}{?x}', 'the variable "x" is a list and appears twice'],
+    ['{x}{?x*}', 'the variable "x" is a list and appears twice'],
+    ['x://a b/{x}', '" " may not stand in a URI'],
+    ['x://a\n/{x}', '"\\n" may not stand in a URI'],
+    ['x:\\{x}', '"\\\\" may not stand in a URI'],
+    ['x:\uD800{x}', '"\\ud800" may not stand in a URI'],
+    ['x:%zz{x}', 'a "%" is not followed by two hexadecimal digits'],
+  ])('refuses %j and says why', (template, reason) => {
+    expect(() => new UriTemplate(template)).toThrow(new SyntaxError(reason));
+  });
+
+  it('names each variable once, in order of appearance', () => {
+    const { variables } = new UriTemplate('x://{b}{/a:1,a}{?c.d*,e_1}{#%41}');
+    expect(variables).toEqual(['b', 'a', 'c.d', 'e_1', '%41']);
+  });
+
+  it('knows the text before the first expression, and counts all literal text', () => {
+    expect(new UriTemplate('x://ü/{a}/b')).toMatchObject({
+      template: 'x://ü/{a}/b',
+      prefix: 'x://%C3%BC/',
+      specificity: 13,
+    });
+    expect(new UriTemplate('{a}b')).toMatchObject({ prefix: '', specificity: 1 });
+  });
+
+  it('takes a text with any brace for a template, so that a mistake in one is found', () => {
+    expect(['x://{a}', 'x://{', 'x://}', 'x://a'].map((text) => UriTemplate.isTemplate(text))).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('reads a long bad variable name in one go', () => {
+    expect(() => new UriTemplate(`{${'a'.repeat(50_000)}!}`)).toThrow(SyntaxError);
+  });
+});

@@ -1,0 +1,110 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+
+import { malformedMessages } from '../../../../test/support/malformed.js';
+import { malformedTarget, SESSION_MESSAGES, STATELESS_MESSAGES } from '../../../../test/support/malformed-target.js';
+import type { StdioHost } from '../../src/index.js';
+import type { Kernel, Session } from '../../src/transport.js';
+import { openPipe, type PipeClient } from './pipe-client.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** What a kernel and its sessions hold, for the test to see that they let go of it. */
+interface Insides {
+  readonly running: { readonly size: number };
+  readonly parts: { readonly events: { readonly sessions: { readonly size: number } } };
+}
+interface SessionInsides {
+  readonly waiting: { readonly size: number };
+}
+
+/** A server whose insides the test can see. */
+async function openTarget() {
+  const errors: unknown[] = [];
+  const log = { warn: () => {}, error: (details: object) => errors.push(details) };
+  const server = malformedTarget({ logger: log });
+  const seen: { kernel?: Kernel; session?: Session } = {};
+  const host: StdioHost = {
+    open: async (close) => {
+      const kernel = await server.open(close);
+      const openSession = kernel.openSession.bind(kernel);
+      kernel.openSession = (options) => (seen.session = openSession(options));
+      return (seen.kernel = kernel);
+    },
+    detach: (close) => server.detach(close),
+    report: (error) => server.report(error),
+    close: (options) => server.close(options),
+  };
+  const pipe = await openPipe(host);
+  await pipe.client.initialize({ sampling: {}, roots: {} });
+  const held = () => ({
+    running: (seen.kernel as unknown as Insides).running.size,
+    sessions: (seen.kernel as unknown as Insides).parts.events.sessions.size,
+    calls: seen.session?.calls.size,
+    waiting: (seen.session as unknown as SessionInsides).waiting.size,
+  });
+  return { ...pipe, errors, held, server };
+}
+
+/** Answers what the server asks, and waits until it has answered a good request of each era rightly. */
+async function probe(client: PipeClient, round: number): Promise<void> {
+  for (const { id, method } of client.received) {
+    if (method === 'sampling/createMessage') {
+      client.send({ id, result: { role: 'assistant', content: { type: 'text', text: 'Hi' }, model: 'm' } });
+    }
+  }
+  const [stateful, stateless] = [`good ${round}`, `better ${round}`];
+  const params = { name: 'add', arguments: { a: round, b: 1 } };
+  const [envelope] = STATELESS_MESSAGES as readonly { params: { _meta: object } }[];
+  client.send({ id: stateful, method: 'tools/call', params });
+  client.send({ id: stateless, method: 'tools/call', params: { ...params, _meta: envelope?.params._meta } });
+  const content = [{ type: 'text', text: String(round + 1) }];
+  expect((await client.response(stateful)).result).toMatchObject({ content });
+  expect((await client.response(stateless)).result).toMatchObject({ content });
+}
+
+const BATCH = 100;
+const ROUNDS = 100;
+
+describe('Malformed messages over stdio', () => {
+  it('[RPC-13] [STDIO-16] 10,000 of them leave the server answering, and leave nothing behind in it', async () => {
+    const { client, errors, held, connection, server } = await openTarget();
+    const before = held();
+    const codes = new Set<unknown>();
+    const heap: number[] = [];
+    let round = 0;
+    const batches = fc.array(malformedMessages([...SESSION_MESSAGES, ...STATELESS_MESSAGES]), {
+      minLength: BATCH,
+      maxLength: BATCH,
+    });
+    const property = fc.asyncProperty(batches, async (messages) => {
+      round += 1;
+      client.received.length = 0;
+      for (const message of messages) client.write(Buffer.concat([message, Buffer.from('\n')]));
+      await probe(client, round);
+      for (const { error } of client.received) codes.add(error?.code);
+      // questions are asked while the batch is read, so the second probe finds them all
+      await probe(client, -round);
+      expect(held()).toEqual(before);
+      client.received.length = 0;
+      if (round % 10 === 0) {
+        collectGarbage();
+        heap.push(process.memoryUsage().heapUsed);
+      }
+    });
+    await fc.assert(property, { numRuns: ROUNDS, endOnFailure: true });
+
+    expect(errors).toEqual([]);
+    expect([...codes]).toEqual(expect.arrayContaining([-32700, -32600, -32601, -32602, -32022, undefined]));
+    expect(Object.keys(Object.prototype)).toEqual([]);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+    const [first = 0] = heap.slice(2);
+    expect((heap.at(-1) ?? 0) - first).toBeLessThan(8 * 1024 * 1024);
+    await connection.close();
+    await server.close();
+  }, 120_000);
+});

@@ -1,0 +1,94 @@
+import { EventEmitter, once } from "node:events";
+import { PassThrough } from 'node:stream';
+
+import { type JsonObject, serveStdio, type StdioConnection, type StdioHost, type StdioOptions } from '@decorum/core';
+import { newestOf } from '@decorum/core/transport';
+
+/** A message as it came, for tests to look at. */
+export interface Received extends JsonObject {
+  readonly id?: string | number;
+  readonly method?: string;
+  readonly params?: JsonObject;
+  readonly result?: JsonObject;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+/** The client's end of two streams. Everything that comes is kept; a line that is no JSON is an uncaught error. */
+export class PipeClient {
+  readonly received: Received[] = [];
+  private rest = '';
+  private readonly arrivals = new EventEmitter();
+
+  /**
+   * @param input the server's stdin
+   * @param output the server's stdout
+   */
+  constructor(
+    readonly input: NodeJS.WritableStream,
+    readonly output: NodeJS.ReadableStream,
+  ) {
+    output.setEncoding('utf8');
+    output.on('data', this.read);
+  }
+
+  write(bytes: string | Uint8Array): void {
+    this.input.write(bytes);
+  }
+
+  /** Sends messages, a line each, in one chunk. */
+  send(...messages: object[]): void {
+    this.write(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
+  }
+
+  /** Begins a session. */
+  async initialize(capabilities: object = {}): Promise<void> {
+    const protocolVersion = newestOf('stateful').id;
+    const clientInfo = { name: 'pipe', version: '1' };
+    this.send({ id: 'initialize', method: 'initialize', params: { protocolVersion, capabilities, clientInfo } });
+    await this.response('initialize');
+    this.send({ method: 'notifications/initialized' });
+  }
+
+  /** Calls a tool and waits for what comes. */
+  async call(id: string | number, name: string, args: object = {}): Promise<Received> {
+    this.send({ id, method: 'tools/call', params: { name, arguments: args } });
+    return await this.response(id);
+  }
+
+  /** The response to a request, now or when it comes. */
+  async response(id: string | number): Promise<Received> {
+    return await this.find((message) => message.id === id && message.method === undefined);
+  }
+
+  /** The first message that fits, now or when it comes. */
+  async find(fits: (message: Received) => boolean): Promise<Received> {
+    for (;;) {
+      const found = this.received.find(fits);
+      if (found) return found;
+      await once(this.arrivals, 'message');
+    }
+  }
+
+  private readonly read = (chunk: string): void => {
+    const lines = (this.rest + chunk).split('\n');
+    this.rest = lines.pop() ?? '';
+    for (const line of lines) this.received.push(JSON.parse(line) as Received);
+    this.arrivals.emit('message');
+  };
+}
+
+/** The `_meta` of a stateless request. */
+export const ENVELOPE = {
+  'io.modelcontextprotocol/protocolVersion': newestOf('stateless').id,
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+/** Serves over streams of this process. */
+export async function openPipe(
+  server: StdioHost,
+  options: StdioOptions = {},
+): Promise<{ client: PipeClient; connection: StdioConnection; input: PassThrough; output: PassThrough }> {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const connection = await serveStdio(server, { input, output, ...options });
+  return { client: new PipeClient(input, output), connection, input, output };
+}

@@ -1,0 +1,436 @@
+import { PassThrough } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { afterEach, describe, expect, it } from '@jest/globals';
+
+import { Context, McpServer, type McpServerOptions, NoInput, serveStdio, Tool } from '@decorum/core';
+import { IsInt, IsString } from 'class-validator';
+
+import { ENVELOPE, openPipe } from './pipe-client.js';
+
+class Text {
+  @IsString() text!: string;
+}
+
+class Count {
+  @IsInt() count!: number;
+}
+
+class Answer {
+  @IsString() name!: string;
+}
+
+class Provider {
+  /** Called when `wait` was called: ends that call. */
+  readonly waiting: (() => void)[] = [];
+  aborted = 0;
+
+  @Tool({ description: 'Returns what it gets' })
+  echo({ text }: Text) {
+    return text;
+  }
+
+  @Tool({ description: 'Ends when the test says so, or when it is cancelled' })
+  async wait(_input: NoInput, ctx: Context) {
+    ctx.progress(1);
+    await new Promise<void>((resolve) => {
+      this.waiting.push(resolve);
+      ctx.signal.addEventListener('abort', () => {
+        this.aborted += 1;
+        resolve();
+      });
+    });
+    ctx.log.error('too late if cancelled');
+    ctx.progress(2);
+    return 'waited';
+  }
+
+  @Tool({ description: 'Never ends' })
+  async hang() {
+    await new Promise(() => {});
+  }
+
+  @Tool({ description: 'Speaks a lot' })
+  async chatter({ count }: Count, ctx: Context) {
+    for (let step = 1; step <= count; step += 1) {
+      ctx.progress(step, count);
+      ctx.log.info('x'.repeat(100));
+      if (step % 100 === 0) await turn();
+    }
+    return 'said';
+  }
+
+  @Tool({ description: 'Fails' })
+  fail() {
+    throw new Error('secret');
+  }
+
+  @Tool({ description: 'Asks for a name' })
+  async ask(_input: NoInput, ctx: Context) {
+    const answer = await ctx.elicit(Answer, { message: 'Who?' });
+    return answer.action === 'accept' ? answer.content.name : answer.action;
+  }
+}
+
+const servers: McpServer[] = [];
+
+function serverOf(options: Partial<McpServerOptions> = {}) {
+  const provider = new Provider();
+  const errors: unknown[] = [];
+  const silent = { warn: () => {}, error: () => {} };
+  const server = new McpServer({
+    name: 'stdio',
+    version: '1.0.0',
+    providers: [provider],
+    logger: silent,
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  servers.push(server);
+  return { server, provider, errors };
+}
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close({ deadlineMs: 1 })));
+});
+
+const ping = (id: string | number) => ({ id, method: 'ping' });
+const stateless = (id: string | number, method: string, params: object = {}) => ({
+  id,
+  method,
+  params: { ...params, _meta: ENVELOPE },
+});
+
+describe('Framing over stdio', () => {
+  it('[STDIO-01] [RPC-02] writes one message per line of UTF-8, whatever is in it', async () => {
+    const { client, output } = await openPipe(serverOf().server);
+    const raw: string[] = [];
+    output.on('data', (chunk: string) => raw.push(chunk));
+    await client.initialize();
+    const text = 'one\ntwo\r\n\u2028 💥 漢字 \u0000';
+    const { result } = await client.call(1, 'echo', { text });
+    expect(result).toMatchObject({ content: [{ type: 'text', text }] });
+    expect(raw.join('').match(/\n/g)).toHaveLength(2);
+    expect(raw.join('')).toMatch(/^\{[^\n]*\}\n\{[^\n]*\}\n$/);
+  });
+
+  it('[STDIO-04] reads messages byte by byte, several in a chunk, with \\r\\n, and over empty lines', async () => {
+    const { client } = await openPipe(serverOf().server);
+    await client.initialize();
+    const text = 'é漢💥';
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: { text } } };
+    for (const byte of Buffer.from(`\n\r\n${JSON.stringify(call)}\r\n`)) client.write(Buffer.of(byte));
+    expect((await client.response(1)).result).toMatchObject({ content: [{ text }] });
+    client.write('\n\n');
+    client.send(ping(2), ping(3), ping(4));
+    await client.response(4);
+    expect(client.received.map(({ id }) => id)).toEqual(['initialize', 1, 2, 3, 4]);
+  });
+
+  it('reads from a stream that gives text', async () => {
+    const [input, output] = [new PassThrough({ encoding: 'utf8' }), new PassThrough()];
+    await serveStdio(serverOf().server, { input, output });
+    input.write('{"jsonrpc":"2.0","id":"ü","method":"ping"}\n');
+    const [chunk] = (await output.take(1).toArray()) as Buffer[];
+    expect(JSON.parse(String(chunk))).toEqual({ jsonrpc: '2.0', id: 'ü', result: {} });
+  });
+
+  it('[RPC-14] [RPC-15] answers what is not JSON without an id, and goes on', async () => {
+    const { client } = await openPipe(serverOf().server);
+    client.write('{\n{"jsonrpc":"2.0","id":1,\nContent-Length: 46\r\n\r\n');
+    client.send(ping(2));
+    await client.response(2);
+    const error = { code: -32700, message: 'The message is not JSON.' };
+    expect(client.received).toEqual([
+      { jsonrpc: '2.0', error },
+      { jsonrpc: '2.0', error },
+      { jsonrpc: '2.0', error },
+      { jsonrpc: '2.0', id: 2, result: {} },
+    ]);
+  });
+
+  it('answers a line that is not UTF-8 with a parse error, and loses nothing around it', async () => {
+    const { client } = await openPipe(serverOf().server);
+    const line = (id: number) => Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`);
+    client.write(Buffer.concat([line(1), Buffer.from([0x22, 0xff, 0x22, 0x0a]), line(2)]));
+    await client.response(2);
+    expect(client.received.map(({ id, error }) => error?.code ?? id).sort()).toEqual([-32700, 1, 2]);
+  });
+
+  it('answers a line over the limit once with an error, and serves the next', async () => {
+    const { client } = await openPipe(serverOf().server, { maxMessageBytes: 1000 });
+    for (let count = 0; count < 100; count += 1) client.write('x'.repeat(1000));
+    client.write('\n');
+    client.send(ping(1));
+    await client.response(1);
+    const error = { code: -32600, message: 'The message is longer than 1000 bytes.' };
+    expect(client.received).toEqual([
+      { jsonrpc: '2.0', error },
+      { jsonrpc: '2.0', id: 1, result: {} },
+    ]);
+  });
+
+  it('takes messages of up to 4 MiB by default', async () => {
+    const { client } = await openPipe(serverOf().server);
+    const padded = (id: number, bytes: number) => {
+      const message = JSON.stringify({ jsonrpc: '2.0', id, method: 'ping', params: { pad: '' } });
+      return `${message.replace('""', `"${'x'.repeat(bytes - message.length)}"`)}\n`;
+    };
+    client.write(padded(1, 4 * 1024 * 1024));
+    client.write(padded(2, 4 * 1024 * 1024 + 1));
+    client.send(ping(3));
+    await client.response(3);
+    expect(client.received.map(({ id, error }) => error?.code ?? id).sort()).toEqual([-32600, 1, 3]);
+  });
+});
+
+describe('Messages over stdio', () => {
+  it('[STDIO-15] [PING-01] [PING-02] interleaves requests: a ping overtakes a slow tool, and comes before initialize', async () => {
+    const { server, provider } = serverOf();
+    const { client } = await openPipe(server);
+    client.send(ping('early'));
+    await client.response('early');
+    await client.initialize();
+    client.send({ id: 1, method: 'tools/call', params: { name: 'wait' } }, ping(2));
+    await client.response(2);
+    expect(client.received.some(({ id }) => id === 1)).toBe(false);
+    provider.waiting.shift()?.();
+    expect((await client.response(1)).result).toMatchObject({ content: [{ text: 'waited' }] });
+  });
+
+  it('[RPC-38] serves both eras on one pipe at the same time', async () => {
+    const { server, provider } = serverOf();
+    const { client } = await openPipe(server);
+    client.send(stateless(1, 'tools/call', { name: 'echo', arguments: { text: 'before' } }));
+    expect((await client.response(1)).result).toMatchObject({ resultType: 'complete', content: [{ text: 'before' }] });
+    await client.initialize();
+    client.send({ id: 2, method: 'tools/call', params: { name: 'wait' } });
+    client.send(stateless(3, 'tools/call', { name: 'wait' }));
+    client.send(stateless(4, 'ping'), ping(5));
+    expect((await client.response(4)).error).toMatchObject({ code: -32601 });
+    expect((await client.response(5)).result).toEqual({});
+    for (const end of provider.waiting) end();
+    expect((await client.response(2)).result).not.toHaveProperty('resultType');
+    expect((await client.response(3)).result).toHaveProperty('resultType', 'complete');
+  });
+
+  it('[RPC-05] [RPC-06] [RPC-12] returns every id as it came, also one that was used before', async () => {
+    const { client } = await openPipe(serverOf().server);
+    const ids = [0, -1, 1, '1', '', 'a-b', 2 ** 53 - 1, 1];
+    for (const id of ids) {
+      const count = client.received.length;
+      client.send(ping(id));
+      await client.find((message) => client.received.indexOf(message) === count);
+    }
+    expect(client.received.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it('[RPC-10] [CANC-05] [STDIO-11] says nothing to notifications and answers, however strange', async () => {
+    const { client } = await openPipe(serverOf().server);
+    await client.initialize();
+    client.send(
+      { method: 'notifications/unknown', params: { a: 1 } },
+      { method: 'notifications/cancelled' },
+      { method: 'notifications/cancelled', params: { requestId: {} } },
+      { method: 'notifications/cancelled', params: { requestId: 'unknown' } },
+      { id: 's1', result: {} },
+      { id: 99, error: { code: 1, message: 'x' } },
+      ping(1),
+    );
+    await client.response(1);
+    expect(client.received.map(({ id }) => id)).toEqual(['initialize', 1]);
+  });
+
+  it('[RPC-21] refuses batches', async () => {
+    const { client } = await openPipe(serverOf().server);
+    client.write('[{"jsonrpc":"2.0","id":1,"method":"ping"}]\n[]\n');
+    client.send(ping(2));
+    await client.response(2);
+    expect(client.received).toMatchObject([{ error: { code: -32600 } }, { error: { code: -32600 } }, { id: 2 }]);
+  });
+
+  it.each([
+    ['a session', (message: object) => message],
+    ['a stateless request', ({ params }: { params?: object }) => stateless(1, 'tools/call', params)],
+  ])('[STDIO-10] [CANC-02] [CANC-04] [CANC-11] sends nothing more for a cancelled request of %s', async (_era, as) => {
+    const { server, provider, errors } = serverOf();
+    const { client } = await openPipe(server);
+    await client.initialize();
+    const call = { id: 1, method: 'tools/call', params: { name: 'wait', _meta: { progressToken: 0 } } };
+    client.send(as(call));
+    client.send({ method: 'notifications/cancelled', params: { requestId: 1, reason: 'test' } }, ping(2));
+    await client.response(2);
+    const before = client.received.filter(({ method }) => method === 'notifications/progress').length;
+    client.send({ method: 'notifications/cancelled', params: { requestId: 1 } }, ping(3));
+    await client.response(3);
+    expect(provider.aborted).toBe(1);
+    expect(client.received.filter(({ id }) => id === 1)).toEqual([]);
+    expect(client.received.filter(({ method }) => method !== undefined)).toHaveLength(before);
+    expect(errors).toEqual([]);
+  });
+
+  it('[RPC-03] asks the client of a session on the same pipe', async () => {
+    const { client } = await openPipe(serverOf().server);
+    await client.initialize({ elicitation: {} });
+    client.send({ id: 1, method: 'tools/call', params: { name: 'ask' } });
+    const question = await client.find(({ method }) => method === 'elicitation/create');
+    expect(question.id).toEqual(expect.any(String));
+    client.send({ id: question.id, result: { action: 'accept', content: { name: 'Ada' } } });
+    expect((await client.response(1)).result).toMatchObject({ content: [{ text: 'Ada' }] });
+  });
+
+  it('[STDIO-09] [RPC-26] sends no request to a stateless client', async () => {
+    const { client } = await openPipe(serverOf().server);
+    const capabilities = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+    client.send({ id: 1, method: 'tools/call', params: { name: 'ask', _meta: { ...ENVELOPE, ...capabilities } } });
+    await client.response(1);
+    expect(client.received.filter(({ id, method }) => id !== undefined && method !== undefined)).toEqual([]);
+  });
+
+  it('[STDIO-16] masks the error of a handler, and serves on', async () => {
+    const { server, errors } = serverOf();
+    const { client } = await openPipe(server);
+    await client.initialize();
+    const { result } = await client.call(1, 'fail');
+    expect(result).toMatchObject({ isError: true });
+    expect(JSON.stringify(result)).not.toContain('secret');
+    expect(errors).toEqual([new Error('secret')]);
+    expect((await client.call(2, 'echo', { text: 'on' })).result).toMatchObject({ content: [{ text: 'on' }] });
+  });
+});
+
+describe('Writing over stdio', () => {
+  it('writes the responses of a chunk at once', async () => {
+    const { server } = serverOf();
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const connection = await serveStdio(server, { input, output });
+    const pings = Array.from({ length: 64 }, (_, id) => `${JSON.stringify({ jsonrpc: '2.0', ...ping(id) })}\n`);
+    input.end(pings.join(''));
+    await connection.closed;
+    output.end();
+    const chunks = (await output.toArray()) as Buffer[];
+    expect(chunks).toHaveLength(1);
+    expect(String(chunks[0]).trim().split('\n')).toHaveLength(64);
+  });
+
+  it('[STDIO-16] drops progress and logs for a reader that is slow, holds requests back, and drops no response', async () => {
+    const { server } = serverOf();
+    const [input, output] = [new PassThrough({ highWaterMark: 1024 }), new PassThrough({ highWaterMark: 1024 })];
+    const connection = await serveStdio(server, { input, output, maxPendingChars: 50_000 });
+    const send = (message: object) => input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    const call = (id: number, name: string, args: object) =>
+      send(stateless(id, 'tools/call', { name, arguments: args, _meta: ENVELOPE }));
+    const level = { 'io.modelcontextprotocol/logLevel': 'debug', progressToken: 'p' };
+    const chatter = { name: 'chatter', arguments: { count: 20_000 }, _meta: { ...ENVELOPE, ...level } };
+    send({ id: 0, method: 'tools/call', params: chatter });
+    // 20,000 steps, of about 250 characters each, and nobody reads
+    for (let id = 1; id <= 500; id += 1) call(id, 'echo', { text: 'x'.repeat(1000) });
+    for (let count = 0; count < 300; count += 1) await turn();
+    expect(input.isPaused()).toBe(true);
+    input.end();
+    const frames: { id?: number; method?: string }[] = [];
+    let rest = '';
+    output.on('data', (chunk: Buffer) => {
+      const lines = (rest + String(chunk)).split('\n');
+      rest = lines.pop() ?? '';
+      frames.push(...lines.map((line) => JSON.parse(line) as { id?: number }));
+    });
+    await connection.closed;
+    const ids = frames.flatMap(({ id }) => id ?? []).sort((a, b) => a - b);
+    expect(ids).toEqual(Array.from({ length: 501 }, (_, id) => id));
+    const dispensable = frames.filter(({ method }) => method !== undefined);
+    expect(dispensable.length).toBeGreaterThan(0);
+    expect(dispensable.length).toBeLessThan(20_000);
+  });
+});
+
+describe('The end of a conversation over stdio', () => {
+  it('[STDIO-06] answers what is under way when the input ends, and the last line without its newline', async () => {
+    const { server, provider } = serverOf();
+    const { client, connection, input } = await openPipe(server);
+    await client.initialize();
+    client.send({ id: 1, method: 'tools/call', params: { name: 'wait' } });
+    await turn();
+    input.end('{"jsonrpc":"2.0","id":2,"method":"ping"}');
+    await client.response(2);
+    provider.waiting.shift()?.();
+    await connection.closed;
+    expect(client.received.map(({ id }) => id).filter(Boolean)).toEqual(['initialize', 2, 1]);
+  });
+
+  it('cancels what is under way too long when the input ends', async () => {
+    const { server, provider } = serverOf();
+    const { client, connection, input } = await openPipe(server, { drainMs: 20 });
+    await client.initialize();
+    client.send({ id: 1, method: 'tools/call', params: { name: 'wait' } });
+    client.send({ id: 2, method: 'tools/call', params: { name: 'hang' } });
+    input.end();
+    await connection.closed;
+    expect(provider.aborted).toBe(1);
+    expect(client.received.map(({ id }) => id)).toEqual(['initialize']);
+  });
+
+  it('ends quietly when its reader goes away', async () => {
+    const { server, provider, errors } = serverOf();
+    const { client, connection, output } = await openPipe(server);
+    await client.initialize();
+    client.send({ id: 1, method: 'tools/call', params: { name: 'wait' } }, ping(2));
+    await client.response(2);
+    output.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+    await connection.closed;
+    client.send(ping(3));
+    expect(provider.aborted).toBe(1);
+    expect(errors).toEqual([]);
+  });
+
+  it('reports a failure of its streams that is not the other end going away', async () => {
+    const { server, errors } = serverOf();
+    const { connection, input } = await openPipe(server);
+    const failure = Object.assign(new Error('disk on fire'), { code: 'EIO' });
+    input.destroy(failure);
+    await connection.closed;
+    expect(errors).toEqual([failure]);
+  });
+
+  it('ends with an input that is destroyed', async () => {
+    const { server, errors } = serverOf();
+    const { connection, input } = await openPipe(server);
+    input.destroy();
+    await connection.closed;
+    expect(errors).toEqual([]);
+  });
+
+  it('[STDIO-07] [CANC-14] ends when the server closes, after the calls under way', async () => {
+    const { server, provider } = serverOf();
+    const { client, connection } = await openPipe(server);
+    await client.initialize();
+    client.send({ id: 1, method: 'tools/call', params: { name: 'wait' } }, ping(2));
+    await client.response(2);
+    const closed = server.close();
+    provider.waiting.shift()?.();
+    await Promise.all([closed, connection.closed]);
+    expect((await client.response(1)).result).toMatchObject({ content: [{ text: 'waited' }] });
+    await expect(openPipe(server)).rejects.toMatchObject({ code: 'DECORUM_SERVER_CLOSED' });
+  });
+
+  it('[STDIO-07] can be closed by itself, and leaves the server to others', async () => {
+    const { server } = serverOf();
+    const [first, second] = [await openPipe(server), await openPipe(server)];
+    await first.connection.close();
+    await first.connection.close();
+    first.client.send(ping(1));
+    second.client.send(ping(1));
+    await second.client.response(1);
+    expect(first.client.received).toEqual([]);
+    expect(first.input.listenerCount('data')).toBe(0);
+  });
+
+  it('does not wait for ever for a reader that does not read', async () => {
+    const { server } = serverOf();
+    const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 10 })];
+    const connection = await serveStdio(server, { input, output, drainMs: 20 });
+    for (let id = 0; id < 10; id += 1) input.write(`${JSON.stringify({ jsonrpc: '2.0', ...ping(id) })}\n`);
+    await turn();
+    await expect(connection.close()).resolves.toBeUndefined();
+  });
+});

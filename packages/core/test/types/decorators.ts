@@ -1,0 +1,153 @@
+// Compiled, never run: each line marked as an error must be one.
+import { Completion, type Context, McpServer, Prompt, Resource, Tool, toolResult } from '@decorum/core';
+import { IsInt, IsNumber, IsString } from 'class-validator';
+import { z } from 'zod';
+
+type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const assertType = <T extends true>(proof?: T) => proof;
+
+class City {
+  @IsString()
+  city!: string;
+}
+
+class Count {
+  @IsInt()
+  count!: number;
+}
+
+class Sum {
+  @IsNumber()
+  sum!: number;
+}
+
+const Zod = z.object({ city: z.string(), days: z.coerce.number<string>() });
+
+export class Inputs {
+  @Tool({ input: City })
+  dto(_input: City) {}
+
+  @Tool({ input: City })
+  part(_input: Pick<City, 'city'>) {}
+
+  // @ts-expect-error -- the parameter is another DTO than `input`
+  @Tool({ input: City })
+  otherDto(_input: Count) {}
+
+  // @ts-expect-error -- the parameter has another type of field than `input`
+  @Tool({ input: City })
+  otherField(_input: { city: number }) {}
+
+  @Tool({ input: Zod })
+  standard(_input: { city: string; days: number }) {}
+
+  // @ts-expect-error -- `days` is a number after parsing
+  @Tool({ input: Zod })
+  standardBefore(_input: { city: string; days: string }) {}
+
+  @Tool({ input: { type: 'object', properties: { city: { type: 'string' } } } })
+  raw(_input: { city?: string }) {}
+
+  @Tool()
+  inferred(_input: Count, _ctx: Context) {}
+
+  @Prompt({ input: City })
+  prompt(_input: City) {
+    return '';
+  }
+
+  // @ts-expect-error -- the parameter is another DTO than `input`
+  @Prompt({ input: City })
+  wrongPrompt(_input: Count) {
+    return '';
+  }
+
+  // @ts-expect-error -- the parameter is another DTO than `input`
+  @Resource('x://{city}', { input: City })
+  wrongResource(_input: Count) {
+    return '';
+  }
+}
+
+export class Outputs {
+  @Tool({ output: Sum })
+  dto(): Sum {
+    return { sum: 1 };
+  }
+
+  @Tool({ output: Sum })
+  async promise() {
+    return { sum: 1 };
+  }
+
+  @Tool({ output: Sum })
+  explicit() {
+    return toolResult({ structuredContent: { sum: 1 }, content: 'one' });
+  }
+
+  @Tool({ output: Sum })
+  async *generator() {
+    yield 1;
+    return { sum: 1 };
+  }
+
+  // @ts-expect-error -- the result has another type of field than `output`
+  @Tool({ output: Sum })
+  wrong() {
+    return { sum: 'one' };
+  }
+
+  // @ts-expect-error -- the structured content has another type of field than `output`
+  @Tool({ output: Sum })
+  wrongExplicit() {
+    return toolResult({ structuredContent: { sum: 'one' } });
+  }
+
+  // @ts-expect-error -- the promise resolves to something else than `output`
+  @Tool({ output: Sum })
+  async wrongPromise() {
+    return 'one';
+  }
+
+  @Tool({ input: City, output: Sum })
+  both(_input: City, _ctx: Context): Sum {
+    return { sum: 1 };
+  }
+
+  // @ts-expect-error -- the parameter is another DTO than `input`
+  @Tool({ input: City, output: Sum })
+  bothWrongInput(_input: Count): Sum {
+    return { sum: 1 };
+  }
+
+  // @ts-expect-error -- the result has another type than `output`
+  @Tool({ input: City, output: Sum })
+  bothWrongOutput(_input: City) {
+    return 1;
+  }
+}
+
+export class Completions {
+  @Completion({ for: 'prompt', argument: 'city' })
+  values(_typed: string) {
+    return ['Oslo'];
+  }
+
+  // @ts-expect-error -- completions are lists of strings
+  @Completion({ for: 'prompt', argument: 'city' })
+  numbers(_typed: string) {
+    return [1];
+  }
+}
+
+export async function questions(ctx: Context) {
+  const form = await ctx.elicit(City, { message: '' });
+  if (form.action === 'accept') assertType<Equals<typeof form.content, City>>();
+  // @ts-expect-error -- only an accepted question has content
+  else form.content;
+  const parsed = await ctx.elicit(Zod, { message: '' });
+  if (parsed.action === 'accept') assertType<Equals<typeof parsed.content.days, number>>();
+}
+
+// @ts-expect-error -- a server has a version
+export const server = new McpServer({ name: 'x' });

@@ -1,0 +1,101 @@
+import { startupError } from '@decorum/core/transport';
+
+import type { Headers } from './carrier.js';
+import { Refusal } from './refusal.js';
+
+/** Whom the guard lets through. */
+export interface GuardOptions {
+  /** Values of `Host` beside the loopback names: with a port only that, without one any. */
+  readonly allowedHosts: readonly string[];
+  /** Values of `Origin` beside the loopback origins, exactly as browsers send them. */
+  readonly allowedOrigins: readonly string[];
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+const HOST = /^(\[[0-9a-f:.]+\]|[^\s/:@[\]]+)(:\d+)?$/i;
+const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/([^\s/?#@]+)$/i;
+const ALLOWED_HEADER =
+  /^(content-type|accept|authorization|last-event-id|mcp-(session-id|protocol-version|method|name|param-[!#$%&'*+.^_`|~0-9a-z-]+))$/i;
+
+const FORBIDDEN = 'is not allowed here.';
+
+/** Whether an address to listen on can be reached only from the same machine. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.has(host) || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/**
+ * Refuses requests that were meant for another host, or come from a page of another origin. Browsers send both headers
+ * truthfully, so that this ends DNS rebinding. Forwarded headers, which anyone can send, are not looked at.
+ */
+export class Guard {
+  private readonly hosts: ReadonlySet<string>;
+  private readonly origins: ReadonlySet<string>;
+
+  /** @throws {DecorumError} `DECORUM_INVALID_OPTION` */
+  constructor({ allowedHosts, allowedOrigins }: GuardOptions) {
+    this.hosts = entries('allowedHosts', allowedHosts, HOST);
+    this.origins = entries('allowedOrigins', allowedOrigins, ORIGIN);
+  }
+
+  /**
+   * Looks at a request before its body is read.
+   * @param port the one that the request came in on
+   * @throws {Refusal} 403
+   */
+  check({ host, origin }: Headers, port: number | undefined): void {
+    if (host === undefined || !this.allowsHost(host.toLowerCase(), port)) throw forbidden(`This Host ${FORBIDDEN}`);
+    if (origin !== undefined && !this.allowsOrigin(origin.toLowerCase(), port)) {
+      throw forbidden(`This Origin ${FORBIDDEN}`);
+    }
+  }
+
+  private allowsHost(host: string, port: number | undefined): boolean {
+    const colon = host.endsWith(']') ? -1 : host.lastIndexOf(':');
+    const name = colon === -1 ? host : host.slice(0, colon);
+    if (LOOPBACK.has(name) && (colon === -1 ? port === 80 : host.slice(colon + 1) === String(port))) return true;
+    return this.hosts.size > 0 && (this.hosts.has(host) || this.hosts.has(name));
+  }
+
+  private allowsOrigin(origin: string, port: number | undefined): boolean {
+    if (this.origins.has(origin)) return true;
+    const [, scheme, host] = ORIGIN.exec(origin) ?? [];
+    if (host === undefined || (scheme !== 'http' && scheme !== 'https')) return false;
+    return LOOPBACK.has(host) ? port === (scheme === 'http' ? 80 : 443) : isLoopbackOf(host, port);
+  }
+}
+
+function isLoopbackOf(host: string, port: number | undefined): boolean {
+  const suffix = `:${port}`;
+  return host.endsWith(suffix) && LOOPBACK.has(host.slice(0, -suffix.length));
+}
+
+function forbidden(message: string): Refusal {
+  // the body was not read, so that nothing can follow on this connection
+  return new Refusal(403, message, { connection: 'close' });
+}
+
+function entries(option: string, values: readonly string[], pattern: RegExp): ReadonlySet<string> {
+  for (const value of values) {
+    if (!pattern.test(value)) throw startupError('DECORUM_INVALID_OPTION', '@decorum/http', option, `holds "${value}"`);
+  }
+  return new Set(values.map((value) => value.toLowerCase()));
+}
+
+/** CORS headers of an answer to a page of an allowed origin (https://fetch.spec.whatwg.org/#http-cors-protocol). */
+export function corsHeaders(origin: string): Record<string, string> {
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': 'Mcp-Session-Id, WWW-Authenticate',
+  };
+}
+
+/** CORS headers of the answer to a preflight, which asks whether a request with certain headers may follow. */
+export function preflightHeaders(requested: string | undefined): Record<string, string> {
+  const names = (requested ?? '').split(',').map((name) => name.trim());
+  return {
+    'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
+    'access-control-allow-headers': names.filter((name) => ALLOWED_HEADER.test(name)).join(', '),
+    'access-control-max-age': '7200',
+  };
+}

@@ -1,0 +1,79 @@
+import { isUtf8 } from 'node:buffer';
+
+import { type JsonObject, McpError } from '@decorum/core';
+import { excerpt } from '@decorum/core/transport';
+
+import type { Headers } from './carrier.js';
+
+/** Which of the two kinds of answer a client takes. */
+export type Accepted = 'both' | 'json' | 'stream' | 'neither';
+
+/** What the official clients send. */
+const USUAL_ACCEPT = 'application/json, text/event-stream';
+
+/** Reads an `Accept` header (RFC 9110, section 12.5.1). Without one, everything is accepted. */
+export function acceptedBy(accept: string | undefined): Accepted {
+  if (accept === USUAL_ACCEPT || accept === undefined) return 'both';
+  let json = false;
+  let stream = false;
+  for (const range of accept.toLowerCase().split(',')) {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim());
+    if (parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) continue;
+    if (type === '*/*' || type === 'application/*' || type === 'application/json') json = true;
+    if (type === '*/*' || type === 'text/*' || type === 'text/event-stream') stream = true;
+  }
+  if (json) return stream ? 'both' : 'json';
+  return stream ? 'stream' : 'neither';
+}
+
+/** The requests whose subject `Mcp-Name` repeats, and the param that names it. */
+const NAMED_BY: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+]);
+
+const mismatch = (message: string) => new McpError('header-mismatch', message);
+
+/**
+ * Compares `MCP-Protocol-Version` with the version that a message names.
+ * @throws {McpError} `header-mismatch`
+ */
+export function checkVersion(declared: string | undefined, version: string): void {
+  if (declared === version) return;
+  if (declared === undefined) throw mismatch('The header MCP-Protocol-Version is missing.');
+  throw mismatch(`The header MCP-Protocol-Version is ${excerpt(declared)}, but the message says ${excerpt(version)}.`);
+}
+
+/**
+ * Compares `Mcp-Method` and `Mcp-Name` with a message.
+ * @throws {McpError} `header-mismatch`
+ */
+export function checkRouting(headers: Headers, method: string, params: JsonObject): void {
+  if (headers['mcp-method'] !== method) throw mismatch('The header Mcp-Method is not the method of the message.');
+  const param = NAMED_BY.get(method);
+  if (param === undefined) return;
+  const name = headers['mcp-name'];
+  if (name === undefined || decodeHeader(name) !== params[param]) {
+    throw mismatch(`The header Mcp-Name is not the "${param}" of the message.`);
+  }
+}
+
+const PLAIN = /^[\t\x20-\x7e]*$/;
+const PREFIX = '=?base64?';
+const SUFFIX = '?=';
+
+/**
+ * The value behind a header: as it is, or decoded where it is `=?base64?…?=`. Undefined where it cannot be read:
+ * characters that a header must not have, or anything but canonical base64 (RFC 4648, section 4) of UTF-8.
+ */
+export function decodeHeader(raw: string): string | undefined {
+  if (!PLAIN.test(raw)) return undefined;
+  const value = raw.trim();
+  if (!value.startsWith(PREFIX) || !value.endsWith(SUFFIX) || value.length < PREFIX.length + SUFFIX.length)
+    return value;
+  const encoded = value.slice(PREFIX.length, -SUFFIX.length);
+  const bytes = Buffer.from(encoded, 'base64');
+  // Node skips what is not base64, so only the way back shows whether the text was exact
+  return bytes.toString('base64') === encoded && isUtf8(bytes) ? bytes.toString() : undefined;
+}

@@ -1,0 +1,72 @@
+import type { AddressInfo } from 'node:net';
+
+import type { Host } from '@decorum/core';
+import { guardProcess, startupError } from '@decorum/core/transport';
+import fastify, { type FastifyInstance } from 'fastify';
+
+import { isLoopback } from './guard.js';
+import { type HttpOptions, resolveOptions } from './options.js';
+import { mcp } from './plugin.js';
+
+/** Options of `listen`. */
+export interface ListenOptions extends HttpOptions {
+  /** By default 3000; 0 takes any that is free. */
+  readonly port?: number;
+  /** The address to listen on. By default `127.0.0.1`; any that others can reach needs `allowedHosts`. */
+  readonly host?: string;
+  /** Milliseconds within which a client must have sent a request. By default 20 seconds; up to a quarter more passes. */
+  readonly requestTimeoutMs?: number;
+}
+
+/** A server that listens. */
+export interface Listening {
+  /** Where clients connect to. */
+  readonly url: string;
+  readonly port: number;
+  /** Lets requests under way end, and stops listening. The server itself stays open for other transports. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves MCP over Streamable HTTP, by a Fastify application of its own.
+ * @throws {DecorumError} `DECORUM_UNSAFE_HOST`, `DECORUM_INVALID_OPTION` or `DECORUM_SERVER_CLOSED`
+ */
+export async function listen(server: Host, options: ListenOptions = {}): Promise<Listening> {
+  const { port = 3000, host = '127.0.0.1', requestTimeoutMs = 20_000, ...endpoint } = options;
+  const { path, allowedHosts, closeDeadlineMs } = resolveOptions(endpoint);
+  if (!isLoopback(host) && allowedHosts.length === 0) throw startupError('DECORUM_UNSAFE_HOST', host);
+  const app = fastify({
+    requestTimeout: requestTimeoutMs,
+    http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4) },
+  });
+  const release = guardProcess(server);
+  const close = async () => {
+    server.detach(close);
+    await closeWithin(app, closeDeadlineMs + 1000);
+    release();
+  };
+  try {
+    await server.open(close);
+    await app.register(mcp, { ...endpoint, server });
+    await app.listen({ port, host });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const address = app.server.address() as AddressInfo;
+  return { url: `http://${reachable(host)}:${address.port}${path}`, port: address.port, close };
+}
+
+/** A connection that neither sends nor takes anything must not keep the server open. */
+async function closeWithin(app: FastifyInstance, ms: number): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), ms);
+  await app.close();
+  clearTimeout(timer);
+}
+
+/** An address that means all addresses cannot be connected to everywhere. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}

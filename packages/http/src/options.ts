@@ -1,0 +1,88 @@
+import type { Principal } from '@decorum/core';
+import { startupError } from '@decorum/core/transport';
+import type { FastifyRequest } from 'fastify';
+
+import { type EventStore, MemoryEventStore } from './replay.js';
+
+/** Where an endpoint is unless it is told otherwise. */
+export const DEFAULT_PATH = '/mcp';
+
+/** Options of an MCP endpoint. */
+export interface HttpOptions {
+  /** Where the endpoint is. By default `/mcp`. */
+  readonly path?: string;
+  /**
+   * Values of `Host` that are served beside `localhost`, `127.0.0.1` and `[::1]` with the listening port:
+   * `mcp.example.com` with any port, `mcp.example.com:8443` with that one.
+   */
+  readonly allowedHosts?: readonly string[];
+  /** Origins of web pages that may call, such as `https://app.example.com`, beside those of this machine and port. */
+  readonly allowedOrigins?: readonly string[];
+  /**
+   * Who is calling, as an earlier hook of the application has established it. Sessions then belong to who began them.
+   * By default nobody is known, and whoever knows the id of a session can use it.
+   */
+  readonly principal?: (request: FastifyRequest) => Principal | undefined;
+  /** Bytes of a request's body. By default 4 MiB. */
+  readonly bodyLimit?: number;
+  /** Sessions at the same time. By default 10,000. */
+  readonly maxSessions?: number;
+  /** Milliseconds after which a session without a request under way or an open stream ends. By default 30 minutes. */
+  readonly sessionIdleMs?: number;
+  /** Streams of one session at the same time, those of its requests not counted. By default 8. */
+  readonly maxStreams?: number;
+  /** Bytes that may wait for a slow reader before notifications to it are dropped. By default 1 MiB. */
+  readonly maxBufferedBytes?: number;
+  /** Milliseconds between comments on quiet streams; idle sessions are looked for as often. By default 15 seconds. */
+  readonly keepAliveMs?: number;
+  /** Milliseconds after which a client comes back to a stream that `ctx.closeStream()` ended. By default 1 second. */
+  readonly retryMs?: number;
+  /** Milliseconds that requests under way get when the application closes. By default 5 seconds. */
+  readonly closeDeadlineMs?: number;
+  /**
+   * Keeps the events of sessions for clients that lose their connection. By default in memory; `false` keeps nothing,
+   * so that streams cannot be resumed.
+   */
+  readonly events?: EventStore | false;
+}
+
+/** Options with their defaults filled in. */
+export type ResolvedOptions = Required<Omit<HttpOptions, 'principal'>>;
+
+const MAX_TIMER_MS = 2_147_483_647;
+
+/** The options that are whole numbers: the default and the largest value of each. */
+const COUNTS = {
+  bodyLimit: [4_194_304, Number.MAX_SAFE_INTEGER],
+  maxSessions: [10_000, 10_000_000],
+  sessionIdleMs: [1_800_000, Number.MAX_SAFE_INTEGER],
+  maxStreams: [8, 1000],
+  maxBufferedBytes: [1_048_576, Number.MAX_SAFE_INTEGER],
+  keepAliveMs: [15_000, MAX_TIMER_MS],
+  retryMs: [1000, MAX_TIMER_MS],
+  closeDeadlineMs: [5000, MAX_TIMER_MS],
+} as const;
+
+/**
+ * Fills in the defaults.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function resolveOptions(options: HttpOptions): ResolvedOptions {
+  const counts = Object.entries(COUNTS).map(([name, [byDefault, max]]) => {
+    const value = options[name as keyof typeof COUNTS] ?? byDefault;
+    return [name, requireCount(name, value, max)] as const;
+  });
+  return {
+    path: options.path ?? DEFAULT_PATH,
+    allowedHosts: options.allowedHosts ?? [],
+    allowedOrigins: options.allowedOrigins ?? [],
+    events: options.events ?? new MemoryEventStore(),
+    ...(Object.fromEntries(counts) as Record<keyof typeof COUNTS, number>),
+  };
+}
+
+function requireCount(option: string, value: number, max: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= max) return value;
+  const problem = `is ${value}, but must be a whole number from 1 to ${max}`;
+  throw startupError('DECORUM_INVALID_OPTION', '@decorum/http', option, problem);
+}

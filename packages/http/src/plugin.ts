@@ -1,0 +1,130 @@
+import { isUtf8 } from 'node:buffer';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+import { type Host, McpError, type Principal } from '@decorum/core';
+import { errorFrame, excerpt, FAILURES, parseMessage } from '@decorum/core/transport';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+
+import type { Carrier, Headers } from './carrier.js';
+import { Endpoint } from './endpoint.js';
+import { corsHeaders, Guard, preflightHeaders } from './guard.js';
+import { DEFAULT_PATH, type HttpOptions, resolveOptions } from './options.js';
+import { Refusal } from './refusal.js';
+
+/** Options of the Fastify plugin. */
+export interface McpPluginOptions extends HttpOptions {
+  /** What is served. */
+  readonly server: Host;
+}
+
+const JSON_TYPE = 'application/json';
+
+/** A Fastify request and its reply. Answers at once pass the hooks of the application; streams do not. */
+class FastifyCarrier implements Carrier {
+  readonly headers: Headers;
+  readonly socket: Socket;
+
+  constructor(
+    request: FastifyRequest,
+    private readonly reply: FastifyReply,
+    readonly principal: Principal | undefined,
+  ) {
+    this.headers = request.headers as Headers;
+    this.socket = request.raw.socket;
+  }
+
+  answer(status: number, body?: string, headers?: OutgoingHttpHeaders): void {
+    const { reply } = this;
+    reply.code(status);
+    if (headers) reply.headers(headers);
+    if (body !== undefined) reply.header('content-type', JSON_TYPE);
+    reply.send(body);
+  }
+
+  stream(headers: OutgoingHttpHeaders): ServerResponse {
+    const { raw } = this.reply.hijack();
+    return raw.writeHead(200, { ...(this.reply.getHeaders() as OutgoingHttpHeaders), ...headers });
+  }
+}
+
+/**
+ * Serves MCP over Streamable HTTP in a Fastify application: `app.register(mcp, { server })`. What it needs of Fastify –
+ * the parser of bodies, hooks, the form of errors – applies to its own routes only.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` or `DECORUM_SERVER_CLOSED`
+ */
+export const mcp = fastifyPlugin(
+  async function mcp(app: FastifyInstance, options: McpPluginOptions): Promise<void> {
+    const { server } = options;
+    const settings = resolveOptions(options);
+    const report = (error: unknown) => server.report(error);
+    app.setErrorHandler((error, _request, reply) => answerError(error, reply, report));
+    addGuard(app, new Guard(settings));
+    addParser(app, settings.bodyLimit);
+    const close = () => endpoint.close();
+    const endpoint = new Endpoint(await server.open(close), { ...settings, report });
+    app.addHook('preClose', async () => {
+      server.detach(close);
+      await close();
+    });
+    addRoutes(app, endpoint, options);
+  },
+  { name: '@decorum/http', fastify: '5.x', encapsulate: true },
+);
+
+/** Runs before the body is read. */
+function addGuard(app: FastifyInstance, guard: Guard): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { headers, socket } = request.raw;
+    guard.check(headers as Headers, socket.localPort);
+    if (headers.origin !== undefined) allowOrigin(reply, headers.origin);
+    done();
+  });
+}
+
+/** Takes JSON and nothing else; a page of another origin can send anything else without asking. */
+function addParser(app: FastifyInstance, bodyLimit: number): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer', bodyLimit }, (_request, body: Buffer, done) => {
+    if (!isUtf8(body)) throw new McpError('parse-error', 'The message is not UTF-8.');
+    done(null, parseMessage(body.toString()));
+  });
+}
+
+function addRoutes(
+  app: FastifyInstance,
+  endpoint: Endpoint,
+  { path = DEFAULT_PATH, principal }: McpPluginOptions,
+): void {
+  const carrierOf = (request: FastifyRequest, reply: FastifyReply) =>
+    new FastifyCarrier(request, reply, principal?.(request));
+
+  app.post(path, (request, reply) => void endpoint.post(request.body, carrierOf(request, reply)));
+  app.get(path, { exposeHeadRoute: false }, async (request, reply) => {
+    await endpoint.get(carrierOf(request, reply));
+    return reply;
+  });
+  app.delete(path, (request, reply) => endpoint.delete(carrierOf(request, reply)));
+  app.options(path, (request, reply) => {
+    reply.code(204).headers(preflightHeaders(request.headers['access-control-request-headers'])).send();
+  });
+}
+
+function allowOrigin(reply: FastifyReply, origin: string): void {
+  const vary = reply.getHeader('vary');
+  reply.headers({ ...corsHeaders(origin), vary: vary === undefined ? 'Origin' : `${String(vary)}, Origin` });
+}
+
+/** Words errors as JSON-RPC: those of this package, of Fastify, and of the application's hooks. */
+function answerError(error: unknown, reply: FastifyReply, report: (error: unknown) => void): void {
+  reply.header('content-type', JSON_TYPE);
+  if (error instanceof Refusal) return void reply.code(error.status).headers(error.headers).send(error.body());
+  if (error instanceof McpError) return void reply.code(400).send(errorFrame(undefined, error));
+  const { statusCode, message } = error as { statusCode?: number; message: string };
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return void reply.code(statusCode).send(new Refusal(statusCode, excerpt(message)).body());
+  }
+  report(error);
+  reply.code(500).send(errorFrame(undefined, { code: FAILURES['internal-error'], message: 'Internal error' }));
+}

@@ -1,0 +1,80 @@
+import type { Fields } from './fixture.js';
+import { afterwards } from './fixture.js';
+
+export interface ServerEvent {
+  readonly id?: string;
+  readonly retry?: string;
+  readonly comment?: string;
+  readonly data?: string;
+  /** The data as a message. */
+  readonly message?: { id?: unknown; method?: string; params?: Record<string, unknown>; result?: unknown };
+}
+
+function parse(block: string): ServerEvent {
+  const event: Record<string, unknown> = {};
+  for (const line of block.split('\n')) {
+    const colon = line.indexOf(':');
+    event[colon === 0 ? 'comment' : line.slice(0, colon)] = line.slice(colon + 1).trimStart();
+  }
+  if (event['data']) event['message'] = JSON.parse(event['data'] as string);
+  return event;
+}
+
+/** Reads an event stream, event by event. */
+export class EventReader {
+  private readonly reader;
+  private readonly decoder = new TextDecoder();
+  private text = '';
+  ended = false;
+
+  constructor(readonly response: Response) {
+    if (!response.body) throw new Error('no body');
+    this.reader = response.body.getReader();
+    afterwards(() => this.cancel());
+  }
+
+  /** The next event; undefined at the end. */
+  async next(): Promise<ServerEvent | undefined> {
+    for (;;) {
+      const end = this.text.indexOf('\n\n');
+      if (end !== -1) {
+        const block = this.text.slice(0, end);
+        this.text = this.text.slice(end + 2);
+        return parse(block);
+      }
+      const { done, value } = await this.reader.read();
+      if (done) {
+        this.ended = true;
+        return undefined;
+      }
+      this.text += this.decoder.decode(value, { stream: true });
+    }
+  }
+
+  /** The next message, past comments and priming events. */
+  async message(): Promise<ServerEvent> {
+    for (;;) {
+      const event = await this.next();
+      if (event === undefined) throw new Error('the stream has ended');
+      if (event.message) return event;
+    }
+  }
+
+  /** All events up to the end. */
+  async rest(): Promise<ServerEvent[]> {
+    const events: ServerEvent[] = [];
+    for (let event = await this.next(); event !== undefined; event = await this.next()) events.push(event);
+    return events;
+  }
+
+  async cancel(): Promise<void> {
+    await this.reader.cancel().catch(() => {});
+  }
+}
+
+/** Opens a GET stream. */
+export async function getStream(url: string, headers: Fields): Promise<EventReader> {
+  const response = await fetch(url, { headers: { accept: 'text/event-stream', ...headers } });
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+  return new EventReader(response);
+}

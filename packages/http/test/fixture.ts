@@ -1,0 +1,218 @@
+import { once } from 'node:events';
+import { EventEmitter } from 'node:events';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+
+import { afterEach } from '@jest/globals';
+import {
+  Context,
+  type JsonObject,
+  McpServer,
+  type McpServerOptions,
+  NoInput,
+  Prompt,
+  Resource,
+  Tool,
+} from '@decorum/core';
+import { listen, type Listening, type ListenOptions } from '@decorum/http';
+
+const NUMBERS = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] };
+
+/** Tools that a test steers: `wait` and its like say that they began, and end when they are let. */
+export class Probe extends EventEmitter {
+  contexts: Context[] = [];
+  aborted = 0;
+
+  @Tool({ description: 'Adds', input: NUMBERS })
+  add({ a, b }: { a: number; b: number }) {
+    return String(a + b);
+  }
+
+  @Tool({ description: 'Reports progress' })
+  async steps(_input: NoInput, ctx: Context) {
+    for (const step of [1, 2, 3]) {
+      ctx.progress(step, 3);
+      await new Promise(setImmediate);
+    }
+    return 'done';
+  }
+
+  @Tool({ description: 'Answers when it is let' })
+  async wait(_input: NoInput, ctx: Context) {
+    this.contexts.push(ctx);
+    ctx.signal.addEventListener('abort', () => {
+      this.aborted += 1;
+      this.emit('aborted');
+    });
+    const ended = once(this, 'go');
+    this.emit('began');
+    await ended;
+    return 'let go';
+  }
+
+  @Tool({ description: 'Begins a stream, then answers when it is let' })
+  async stream(input: NoInput, ctx: Context) {
+    ctx.progress(1);
+    return await this.wait(input, ctx);
+  }
+
+  @Tool({ description: 'Lets the client poll' })
+  async poll(input: NoInput, ctx: Context) {
+    ctx.closeStream({ retryMs: 25 });
+    return await this.wait(input, ctx);
+  }
+
+  @Tool({ description: 'Asks the user' })
+  async ask(_input: NoInput, ctx: Context) {
+    const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
+    const answer = await ctx.elicit(schema, { message: 'Your name?' });
+    return answer.action === 'accept' ? `Hello, ${(answer.content as { name: string }).name}` : answer.action;
+  }
+
+  @Tool({ description: 'Sends a lot', input: { type: 'object', properties: { count: { type: 'number' } } } })
+  async flood({ count }: { count: number }, ctx: Context) {
+    for (let n = 1; n <= count; n++) {
+      ctx.progress(n, count, 'x'.repeat(10_000));
+      if (n % 50 === 0) await new Promise(setImmediate);
+    }
+    return 'flooded';
+  }
+
+  @Tool({ description: 'Fails' })
+  fail() {
+    throw new Error('a secret at /etc/passwd');
+  }
+
+  @Resource('docs://guide', { name: 'guide' })
+  guide() {
+    return 'large';
+  }
+
+  @Prompt({ name: 'greet', description: 'Greets' })
+  greet() {
+    return 'Hello';
+  }
+}
+
+const toClose: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of toClose.splice(0).reverse()) await close();
+});
+
+/** Closes something when the test is over. */
+export function afterwards(close: () => unknown): void {
+  toClose.push(close);
+}
+
+export interface Served extends Listening {
+  readonly probe: Probe;
+  readonly server: McpServer;
+  readonly errors: unknown[];
+}
+
+export function createServer(probe: Probe, options: Partial<McpServerOptions> = {}) {
+  const errors: unknown[] = [];
+  const logger = { warn: () => {}, error: () => {} };
+  const onError = (error: unknown) => void errors.push(error);
+  const server = new McpServer({ name: 'test', version: '1.0.0', providers: [probe], logger, onError, ...options });
+  return { server, errors };
+}
+
+/** A probe behind a server that listens on a free port until the test is over. */
+export async function serve(options: ListenOptions = {}): Promise<Served> {
+  const probe = new Probe();
+  const { server, errors } = createServer(probe);
+  const listening = await listen(server, { port: 0, ...options });
+  afterwards(async () => {
+    probe.emit('go');
+    await listening.close();
+    await server.close();
+  });
+  return { ...listening, probe, server, errors };
+}
+
+export type Fields = Record<string, string>;
+
+const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+/** Posts a message, as the official clients do. */
+export async function post(
+  url: string,
+  message: unknown,
+  headers: Fields = {},
+  signal?: AbortSignal,
+): Promise<Response> {
+  const body = typeof message === 'string' || message instanceof Uint8Array ? message : JSON.stringify(message);
+  return await fetch(url, {
+    method: 'POST',
+    headers: { ...JSON_HEADERS, ...headers },
+    body: body as string,
+    ...(signal && { signal }),
+  });
+}
+
+export const request = (id: number | string, method: string, params?: JsonObject) => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  ...(params && { params }),
+});
+
+export const call = (id: number | string, name: string, args: JsonObject = {}, meta?: JsonObject) =>
+  request(id, 'tools/call', { name, arguments: args, ...(meta && { _meta: meta }) });
+
+export const INITIALIZE = request(0, 'initialize', {
+  protocolVersion: '2025-11-25',
+  capabilities: { elicitation: {} },
+  clientInfo: { name: 'test', version: '1.0.0' },
+});
+
+/** Shakes hands; resolves with the headers that every later request of the session has. */
+export async function openSession(url: string, headers: Fields = {}): Promise<Fields> {
+  const response = await post(url, INITIALIZE, headers);
+  const id = response.headers.get('mcp-session-id');
+  if (response.status !== 200 || id === null) throw new Error(`${response.status} ${await response.text()}`);
+  await response.text();
+  const session = { ...headers, 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' };
+  const ready = await post(url, { jsonrpc: '2.0', method: 'notifications/initialized' }, session);
+  if (ready.status !== 202) throw new Error(`${ready.status} ${await ready.text()}`);
+  return session;
+}
+
+const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+/** A request of the stateless era. */
+export function modern(id: number | string, method: string, params: JsonObject = {}, meta: JsonObject = {}) {
+  return request(id, method, { ...params, _meta: { ...META, ...meta } });
+}
+
+export const modernCall = (id: number | string, name: string, args: JsonObject = {}, meta: JsonObject = {}) =>
+  modern(id, 'tools/call', { name, arguments: args }, meta);
+
+/** The headers that a request of the stateless era needs. */
+export function modernHeaders(method: string, name?: string): Fields {
+  const version = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method };
+  return name === undefined ? version : { ...version, 'mcp-name': name };
+}
+
+export interface JsonAnswer {
+  readonly id?: unknown;
+  readonly result?: Record<string, unknown> & { content?: { text: string }[]; isError?: boolean };
+  readonly error?: { code: number; message: string; data?: Record<string, unknown> };
+}
+
+export async function json(response: Response): Promise<JsonAnswer> {
+  return (await response.json()) as JsonAnswer;
+}
+
+/** A request with any headers whatever, which `fetch` does not allow. */
+export async function raw(url: string, method: string, headers: Fields, body = ''): Promise<[IncomingMessage, string]> {
+  const sent = httpRequest(url, { method, headers, agent: false });
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return [response, Buffer.concat(chunks).toString()];
+}

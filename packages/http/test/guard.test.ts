@@ -1,0 +1,218 @@
+import { networkInterfaces } from 'node:os';
+
+import { describe, expect, it } from '@jest/globals';
+import { connectMemory } from '@decorum/core';
+import { listen } from '@decorum/http';
+
+import { createServer, type Fields, INITIALIZE, Probe, raw, serve } from './fixture.js';
+
+const BODY = JSON.stringify(INITIALIZE);
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+async function send(url: string, headers: Fields): Promise<number | undefined> {
+  const [response, text] = await raw(url, 'POST', { ...JSON_TYPE, ...headers }, BODY);
+  if (response.statusCode === 403) {
+    expect(JSON.parse(text)).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } });
+  }
+  return response.statusCode;
+}
+
+describe('Host', () => {
+  it('[HTTP-07] is served when it names this machine and the port', async () => {
+    const { url, port } = await serve();
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, `LOCALHOST:${port}`]) {
+      expect([host, await send(url, { host })]).toEqual([host, 200]);
+    }
+  });
+
+  it('[HTTP-07] is answered with 403 when it names anything else', async () => {
+    const { url, port } = await serve();
+    const hosts = [
+      'evil.example',
+      `evil.example:${port}`,
+      'localhost',
+      `localhost:${port + 1}`,
+      '[::1]',
+      `::1:${port}`,
+    ];
+    hosts.push(
+      `localhost.evil.example:${port}`,
+      `localhost.:${port}`,
+      `user@localhost:${port}`,
+      `127.0.0.2:${port}`,
+    );
+    for (const host of hosts) expect([host, await send(url, { host })]).toEqual([host, 403]);
+  });
+
+  it('is answered with 403 before the body is read', async () => {
+    const { url } = await serve({ bodyLimit: 10 });
+    const [bad] = await raw(url, 'POST', { ...JSON_TYPE, host: 'evil.example' }, '{bad'.repeat(100));
+    expect(bad.statusCode).toBe(403);
+    expect(bad.headers.connection).toBe('close');
+  });
+
+  it('guards every method of the endpoint', async () => {
+    const { url } = await serve();
+    for (const method of ['GET', 'DELETE', 'OPTIONS']) {
+      expect((await raw(url, method, { host: 'evil.example' }))[0].statusCode).toBe(403);
+    }
+  });
+
+  it('can be allowed, with any port or with one', async () => {
+    const { url, port } = await serve({ allowedHosts: ['Mcp.example.com', 'other.example.com:8443', '[2001:db8::1]'] });
+    const good = [
+      'mcp.example.com',
+      'MCP.example.com:443',
+      'other.example.com:8443',
+      '[2001:db8::1]:99',
+      `localhost:${port}`,
+    ];
+    for (const host of good) expect([host, await send(url, { host })]).toEqual([host, 200]);
+    for (const host of ['other.example.com', 'a.mcp.example.com', 'mcp.example.com.evil.example', 'example.com']) {
+      expect([host, await send(url, { host })]).toEqual([host, 403]);
+    }
+  });
+
+  it('is never taken from X-Forwarded-Host or Forwarded, which are not repeated either', async () => {
+    const { url } = await serve({ allowedHosts: ['mcp.example.com'] });
+    const forged = { 'x-forwarded-host': 'mcp.example.com', forwarded: 'host=mcp.example.com' };
+    expect(await send(url, { host: 'evil.example', ...forged })).toBe(403);
+    const headers = { ...JSON_TYPE, 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' };
+    const [response, text] = await raw(url, 'POST', headers, BODY);
+    expect(response.statusCode).toBe(200);
+    expect(JSON.stringify(response.headers) + text).not.toContain('evil');
+  });
+});
+
+describe('Origin', () => {
+  it('[HTTP-03] is served when it is of this machine and port, or absent', async () => {
+    const { url, port } = await serve();
+    for (const host of ['localhost', '127.0.0.1', '[::1]']) {
+      expect(await send(url, { origin: `http://${host}:${port}` })).toBe(200);
+    }
+    expect(await send(url, {})).toBe(200);
+  });
+
+  it('[HTTP-03][HTTP-04] is answered with 403 when it is anything else', async () => {
+    const { url, port } = await serve();
+    const origins = ['http://evil.example', `http://localhost.evil.example:${port}`, 'null', '', 'http://localhost'];
+    origins.push(
+      `http://localhost:${port}.evil.example`,
+      `http://localhost:${port}@evil.example`,
+      `file://localhost:${port}`,
+    );
+    origins.push(`http://localhost:${port + 1}`, `http://evil.example/http://localhost:${port}`, `localhost:${port}`);
+    for (const origin of origins) expect([origin, await send(url, { origin })]).toEqual([origin, 403]);
+  });
+
+  it('can be allowed', async () => {
+    const { url } = await serve({ allowedOrigins: ['https://app.example.com', 'vscode-webview://abc'] });
+    expect(await send(url, { origin: 'https://app.example.com' })).toBe(200);
+    expect(await send(url, { origin: 'vscode-webview://abc' })).toBe(200);
+    for (const origin of [
+      'http://app.example.com',
+      'https://app.example.com:444',
+      'https://app.example.com.evil.example',
+    ]) {
+      expect([origin, await send(url, { origin })]).toEqual([origin, 403]);
+    }
+  });
+});
+
+describe('CORS', () => {
+  const origin = 'https://app.example.com';
+  const preflight = (headers: string) => ({
+    origin,
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': headers,
+  });
+
+  it('[HTTP-42] lets a page of an allowed origin send and read the headers of MCP', async () => {
+    const { url } = await serve({ allowedOrigins: [origin] });
+    const wanted = 'content-type, accept, authorization, last-event-id, mcp-session-id, mcp-protocol-version';
+    const all = `${wanted}, mcp-method, mcp-name, mcp-param-region`;
+    const [{ statusCode, headers }, text] = await raw(url, 'OPTIONS', preflight(`${all}, x-evil, mcp-param-`));
+    expect([statusCode, text]).toEqual([204, '']);
+    expect(headers).toMatchObject({
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
+      'access-control-allow-headers': all,
+      vary: 'Origin',
+    });
+    expect(headers).not.toHaveProperty('access-control-allow-credentials');
+    const [answer] = await raw(url, 'POST', { ...JSON_TYPE, origin }, BODY);
+    expect(answer.headers).toMatchObject({
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers': 'Mcp-Session-Id, WWW-Authenticate',
+      vary: 'Origin',
+    });
+  });
+
+  it('[HTTP-42] says nothing to a page of another origin, nor without an origin', async () => {
+    const { url } = await serve({ allowedOrigins: [origin] });
+    const [evil] = await raw(url, 'OPTIONS', { ...preflight('content-type'), origin: 'http://evil.example' });
+    expect(evil.statusCode).toBe(403);
+    expect(evil.headers).not.toHaveProperty('access-control-allow-origin');
+    const [plain] = await raw(url, 'POST', JSON_TYPE, BODY);
+    expect(plain.headers).not.toHaveProperty('access-control-allow-origin');
+  });
+});
+
+describe('listen', () => {
+  it('[HTTP-05] listens on 127.0.0.1 unless it is told otherwise', async () => {
+    const { url, port } = await serve();
+    expect(url).toBe(`http://127.0.0.1:${port}/mcp`);
+    const others = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+    for (const { address, family, internal } of others) {
+      if (internal || family !== 'IPv4') continue;
+      await expect(fetch(`http://${address}:${port}/mcp`)).rejects.toThrow('fetch failed');
+    }
+  });
+
+  it('refuses to listen where others can reach it unless it knows its names', async () => {
+    const { server } = createServer(new Probe());
+    for (const host of ['0.0.0.0', '::', '192.0.2.1', 'mcp.example.com']) {
+      const started = listen(server, { host, port: 0 });
+      await expect(started).rejects.toMatchObject({ code: 'DECORUM_UNSAFE_HOST' });
+      await expect(started).rejects.toThrow(host);
+    }
+    // the server is none the worse
+    (await connectMemory(server, { receive: () => {} })).close();
+    await server.close();
+  });
+
+  it('listens anywhere when it knows its names, and checks them', async () => {
+    const { url, port } = await serve({ host: '0.0.0.0', allowedHosts: ['mcp.example.com'] });
+    expect(url).toBe(`http://127.0.0.1:${port}/mcp`);
+    expect(await send(url, { host: 'mcp.example.com' })).toBe(200);
+    expect(await send(url, { host: `0.0.0.0:${port}` })).toBe(403);
+  });
+
+  it('refuses options that make no sense before it listens', async () => {
+    const { server } = createServer(new Probe());
+    const bad = [
+      { maxSessions: 0 },
+      { bodyLimit: 1.5 },
+      { keepAliveMs: Number.NaN },
+      { retryMs: 2 ** 31 },
+      { allowedHosts: ['https://mcp.example.com'] },
+      { allowedOrigins: ['*'] },
+      { allowedOrigins: ['https://app.example.com/'] },
+    ];
+    for (const options of bad) {
+      const [name] = Object.keys(options);
+      const started = listen(server, { port: 0, ...options });
+      await expect(started).rejects.toMatchObject({ code: 'DECORUM_INVALID_OPTION' });
+      await expect(started).rejects.toThrow(name);
+    }
+  });
+
+  it('does not leave a guard or a port behind when the port is taken', async () => {
+    const { port } = await serve();
+    const { server } = createServer(new Probe());
+    const listeners = process.listenerCount('uncaughtException');
+    await expect(listen(server, { port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    expect(process.listenerCount('uncaughtException')).toBe(listeners);
+    await server.close();
+  });
+});

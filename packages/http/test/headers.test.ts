@@ -1,0 +1,181 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+
+import { acceptedBy, decodeHeader } from '../src/headers.js';
+import { type Fields, json, modern, modernCall, modernHeaders, openSession, call, post, serve } from './fixture.js';
+
+const ADD = { a: 1, b: 2 };
+const base64 = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`;
+
+async function outcome(url: string, message: unknown, headers: Fields) {
+  const response = await post(url, message, headers);
+  const { id, error } = await json(response);
+  return { status: response.status, code: error?.code, id };
+}
+
+const MISMATCH = { status: 400, code: -32020, id: 'x' };
+const OK = { status: 200, code: undefined, id: 'x' };
+
+describe('MCP-Protocol-Version of the stateless era', () => {
+  const headers = modernHeaders('tools/call', 'add');
+
+  it('[HDR-01][HDR-07] must be there and equal the message', async () => {
+    const { url } = await serve();
+    const message = modernCall('x', 'add', ADD);
+    const { 'mcp-protocol-version': _, ...without } = headers;
+    expect(await outcome(url, message, headers)).toEqual(OK);
+    expect(await outcome(url, message, without)).toEqual(MISMATCH);
+    expect(await outcome(url, message, { ...headers, 'mcp-protocol-version': '2025-11-25' })).toEqual(MISMATCH);
+    expect(await outcome(url, message, { ...headers, 'mcp-protocol-version': '2026-07-28x' })).toEqual(MISMATCH);
+  });
+
+  it('[HDR-02] may be absent in a session', async () => {
+    const { url } = await serve();
+    const { 'mcp-protocol-version': _, ...session } = await openSession(url);
+    expect(await outcome(url, call('x', 'add', ADD), session)).toEqual(OK);
+  });
+
+  it('[HDR-03][HDR-24] of a version that is not supported is answered with 400 and -32022', async () => {
+    const { url } = await serve();
+    const meta = { 'io.modelcontextprotocol/protocolVersion': 'v999.0.0' };
+    const response = await post(url, modernCall('x', 'add', ADD, meta), {
+      ...headers,
+      'mcp-protocol-version': 'v999.0.0',
+    });
+    expect(response.status).toBe(400);
+    expect(await json(response)).toMatchObject({ id: 'x', error: { code: -32022, data: { requested: 'v999.0.0' } } });
+  });
+
+  it('[HDR-24] is compared after the envelope, and before it is looked up', async () => {
+    const { url } = await serve();
+    const noMeta = { jsonrpc: '2.0', id: 'x', method: 'tools/call', params: { name: 'add', arguments: ADD } };
+    expect(await outcome(url, noMeta, headers)).toEqual({ status: 400, code: -32602, id: 'x' });
+    expect(await outcome(url, noMeta, { ...headers, ...(await openSession(url)), ...headers })).toMatchObject({
+      status: 400,
+      code: -32602,
+    });
+    const meta = { 'io.modelcontextprotocol/protocolVersion': 'v999.0.0' };
+    expect(await outcome(url, modernCall('x', 'add', ADD, meta), headers)).toEqual(MISMATCH);
+    const initialize = { jsonrpc: '2.0', id: 'x', method: 'initialize', params: {} };
+    expect(await outcome(url, initialize, headers)).toEqual({ status: 404, code: -32601, id: 'x' });
+  });
+});
+
+describe('Mcp-Method and Mcp-Name', () => {
+  it('[HDR-04] name a method that does not exist: 404 and -32601', async () => {
+    const { url } = await serve();
+    for (const method of ['unknown/method', 'initialize', 'ping', 'logging/setLevel']) {
+      expect(await outcome(url, modern('x', method), modernHeaders(method))).toEqual({
+        status: 404,
+        code: -32601,
+        id: 'x',
+      });
+    }
+  });
+
+  it('[HDR-05][HDR-07] Mcp-Method must be there and equal the method', async () => {
+    const { url } = await serve();
+    const message = modern('x', 'tools/list');
+    expect(await outcome(url, message, modernHeaders('tools/list'))).toEqual(OK);
+    expect(await outcome(url, message, { 'mcp-protocol-version': '2026-07-28' })).toEqual(MISMATCH);
+    expect(await outcome(url, message, modernHeaders('prompts/list'))).toEqual(MISMATCH);
+    expect(await outcome(url, message, modernHeaders(''))).toEqual(MISMATCH);
+  });
+
+  it('[HDR-06][HDR-07] Mcp-Name must be there and equal the tool, the prompt or the URI', async () => {
+    const { url } = await serve();
+    const cases = [
+      [modernCall('x', 'add', ADD), 'tools/call', 'add'],
+      [modern('x', 'prompts/get', { name: 'greet' }), 'prompts/get', 'greet'],
+      [modern('x', 'resources/read', { uri: 'docs://guide' }), 'resources/read', 'docs://guide'],
+    ] as const;
+    for (const [message, method, name] of cases) {
+      expect(await outcome(url, message, modernHeaders(method, name))).toEqual(OK);
+      expect(await outcome(url, message, modernHeaders(method))).toEqual(MISMATCH);
+      expect(await outcome(url, message, modernHeaders(method, `${name}x`))).toEqual(MISMATCH);
+      expect(await outcome(url, message, modernHeaders(method, `${name}, ${name}`))).toEqual(MISMATCH);
+    }
+    const nameless = modern('x', 'tools/call', { arguments: {} });
+    expect(await outcome(url, nameless, modernHeaders('tools/call', 'add'))).toEqual(MISMATCH);
+  });
+
+  it('[HDR-08] have names in any case and values in the right one', async () => {
+    const { url } = await serve();
+    const version = { 'MCP-PROTOCOL-VERSION': '2026-07-28' };
+    const message = modernCall('x', 'add', ADD);
+    expect(await outcome(url, message, { ...version, 'MCP-METHOD': 'tools/call', 'mCP-nAME': '  add  ' })).toEqual(OK);
+    expect(await outcome(url, message, modernHeaders('TOOLS/CALL', 'add'))).toEqual(MISMATCH);
+    expect(await outcome(url, message, modernHeaders('tools/call', 'Add'))).toEqual(MISMATCH);
+  });
+
+  it('[HDR-09] Mcp-Name may be base64 of any text', async () => {
+    const { url } = await serve();
+    expect(await outcome(url, modernCall('x', 'add', ADD), modernHeaders('tools/call', base64('add')))).toEqual(OK);
+    const name = 'größe 🌍';
+    const found = { status: 200, code: -32602, id: 'x' };
+    expect(await outcome(url, modernCall('x', name), modernHeaders('tools/call', base64(name)))).toEqual(found);
+  });
+
+  it('[HDR-10] Mcp-Name is refused unless its base64 is exact', async () => {
+    const { url } = await serve();
+    for (const name of [
+      '=?BASE64?YWRk?=',
+      '=?base64?YWRk',
+      '=?base64?YWR?=',
+      '=?base64?YW!!!Rk?=',
+      '=?base64?YWRk=?=',
+    ]) {
+      expect([name, await outcome(url, modernCall('x', 'add', ADD), modernHeaders('tools/call', name))]).toEqual([
+        name,
+        MISMATCH,
+      ]);
+    }
+  });
+});
+
+describe('decodeHeader', () => {
+  it('[HDR-09] gives back any text that was written as base64', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme' }),
+        (text) => decodeHeader(base64(text)) === Buffer.from(text).toString(),
+      ),
+    );
+  });
+
+  it('[HDR-09] gives back plain text without the space around it', () => {
+    for (const text of ['add', '=?base64?SGVsbG8=', 'SGVsbG8=', '=?base64?=', '?=', ''])
+      expect(decodeHeader(` ${text}\t`)).toBe(text);
+    expect(decodeHeader('=?base64??=')).toBe('');
+  });
+
+  it('[HDR-10] gives nothing for base64 that is not canonical, or not of UTF-8', () => {
+    for (const encoded of ['SGVsbG8', 'SGVs!!!bG8=', 'SGVsbG9=', 'SGVsbG8==', 'SGVs bG8=', '_-8=', '/w==', '7aCA']) {
+      expect([encoded, decodeHeader(`=?base64?${encoded}?=`)]).toEqual([encoded, undefined]);
+    }
+    expect(decodeHeader('=?BASE64?SGVsbG8=?=')).toBe('=?BASE64?SGVsbG8=?=');
+  });
+
+  it('gives nothing for characters that a header must not have', () => {
+    for (const text of ['gr\u00F6\u00DFe', 'a\u0000b', 'a\u007F', '\u00A0']) expect(decodeHeader(text)).toBeUndefined();
+  });
+});
+
+describe('acceptedBy', () => {
+  it('[HTTP-13] reads media ranges, their wildcards and q=0', () => {
+    const cases = [
+      [undefined, 'both'],
+      ['*/*', 'both'],
+      ['text/event-stream,application/json', 'both'],
+      ['APPLICATION/JSON;charset=utf-8 , text/*;q=0.5', 'both'],
+      ['application/json', 'json'],
+      ['application/*;q=0.001', 'json'],
+      ['text/event-stream', 'stream'],
+      ['application/json;q=0, text/event-stream', 'stream'],
+      ['application/json; q=0.000', 'neither'],
+      ['text/html', 'neither'],
+      ['', 'neither'],
+    ] as const;
+    for (const [accept, expected] of cases) expect([accept, acceptedBy(accept)]).toEqual([accept, expected]);
+  });
+});

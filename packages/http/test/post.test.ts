@@ -1,0 +1,370 @@
+import { once } from 'node:events';
+
+import { describe, expect, it } from '@jest/globals';
+
+import { EventReader } from './events.js';
+import {
+  call,
+  INITIALIZE,
+  json,
+  modern,
+  modernCall,
+  modernHeaders,
+  openSession,
+  post,
+  raw,
+  request,
+  serve,
+} from './fixture.js';
+
+const ADD = { a: 1, b: 2 };
+const TOKEN = { progressToken: 0 };
+
+describe('a POST of a session', () => {
+  it('[HTTP-01][HTTP-12] is answered with JSON while nothing but the response is sent', async () => {
+    const { url } = await serve();
+    const response = await post(url, call(7, 'add', ADD), await openSession(url));
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(response.headers.get('content-length')).toMatch(/^\d+$/);
+    expect(await json(response)).toEqual({ jsonrpc: '2.0', id: 7, result: { content: [{ type: 'text', text: '3' }] } });
+  });
+
+  it('[HTTP-12][HTTP-14][HTTP-15][HTTP-19] becomes a stream that ends with the response when the handler reports', async () => {
+    const { url } = await serve();
+    const response = await post(url, call(7, 'steps', {}, TOKEN), await openSession(url));
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const messages = (await new EventReader(response).rest()).flatMap(({ message }) => message ?? []);
+    expect(messages.map(({ method, id }) => method ?? id)).toEqual([
+      'notifications/progress',
+      'notifications/progress',
+      'notifications/progress',
+      7,
+    ]);
+    expect(messages.slice(0, 3).map(({ params }) => params?.['progress'])).toEqual([1, 2, 3]);
+  });
+
+  it('[HTTP-26] forbids proxies to keep, buffer or rewrite the stream', async () => {
+    const { url } = await serve();
+    const response = await post(url, call(7, 'steps', {}, TOKEN), await openSession(url));
+    expect(response.headers.get('x-accel-buffering')).toBe('no');
+    expect(response.headers.get('cache-control')).toBe('no-cache, no-transform');
+    await response.text();
+  });
+
+  it('[HTTP-18] keeps its stream open until the response is there', async () => {
+    const { url, probe } = await serve();
+    const began = once(probe, 'began');
+    const reader = new EventReader(await post(url, call(7, 'stream', {}, TOKEN), await openSession(url)));
+    await began;
+    expect((await reader.message()).message?.method).toBe('notifications/progress');
+    const next = reader.message();
+    probe.emit('go');
+    expect((await next).message).toMatchObject({ id: 7, result: { content: [{ text: 'let go' }] } });
+    expect(await reader.next()).toBeUndefined();
+  });
+
+  it('[HTTP-08][HTTP-10] answers notifications and responses with 202 and nothing', async () => {
+    const { url } = await serve();
+    const session = await openSession(url);
+    for (const message of [
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      { jsonrpc: '2.0', method: 'notifications/whatever', params: {} },
+      { jsonrpc: '2.0', id: 'nobody asked', result: {} },
+    ]) {
+      const response = await post(url, message, session);
+      expect(response.status).toBe(202);
+      expect(await response.text()).toBe('');
+      expect(response.headers.get('content-type')).toBeNull();
+    }
+  });
+
+  it('carries a question to the client and takes its answer by another POST', async () => {
+    const { url } = await serve();
+    const session = await openSession(url);
+    const reader = new EventReader(await post(url, call(7, 'ask'), session));
+    const question = (await reader.message()).message;
+    expect(question).toMatchObject({ method: 'elicitation/create', params: { message: 'Your name?' } });
+    const answer = { jsonrpc: '2.0', id: question?.id, result: { action: 'accept', content: { name: 'Ada' } } };
+    expect((await post(url, answer, session)).status).toBe(202);
+    expect((await reader.message()).message).toMatchObject({ id: 7, result: { content: [{ text: 'Hello, Ada' }] } });
+  });
+
+  it('ignores an answer to the question of another session', async () => {
+    const { url } = await serve();
+    const [alice, bob] = [await openSession(url), await openSession(url)];
+    const reader = new EventReader(await post(url, call(7, 'ask'), alice));
+    const id = (await reader.message()).message?.id;
+    const answer = (name: string) => ({ jsonrpc: '2.0', id, result: { action: 'accept', content: { name } } });
+    expect((await post(url, answer('Mallory'), bob)).status).toBe(202);
+    expect((await post(url, answer('Ada'), alice)).status).toBe(202);
+    expect((await reader.message()).message).toMatchObject({ result: { content: [{ text: 'Hello, Ada' }] } });
+  });
+
+  it('is answered with 202 and nothing when the client cancels it', async () => {
+    const { url, probe } = await serve();
+    const session = await openSession(url);
+    const began = once(probe, 'began');
+    const pending = post(url, call(7, 'wait'), session);
+    await began;
+    const aborted = once(probe, 'aborted');
+    await post(url, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } }, session);
+    await aborted;
+    probe.emit('go');
+    const response = await pending;
+    expect([response.status, await response.text()]).toEqual([202, '']);
+  });
+
+  it('refuses an id that is under way with 400, and answers the first', async () => {
+    const { url, probe } = await serve();
+    const session = await openSession(url);
+    const began = once(probe, 'began');
+    const first = post(url, call(777, 'wait'), session);
+    await began;
+    expect((await post(url, call(777, 'add', ADD), session)).status).toBe(400);
+    probe.emit('go');
+    expect((await json(await first)).result?.content?.[0]?.text).toBe('let go');
+  });
+
+  it('answers errors of handlers and unknown methods with 200', async () => {
+    const { url } = await serve();
+    const session = await openSession(url);
+    const failed = await post(url, call(1, 'fail'), session);
+    expect(failed.status).toBe(200);
+    const text = await failed.text();
+    expect(text).toContain('"isError":true');
+    expect(text).not.toMatch(/secret|passwd|\.ts/);
+    const unknown = await post(url, request(2, 'no/such'), session);
+    expect([unknown.status, (await json(unknown)).error?.code]).toEqual([200, -32601]);
+  });
+
+  it('keeps the answers of 4 sessions with 40 interleaved requests each apart', async () => {
+    const { url } = await serve();
+    const sessions = await Promise.all([0, 1, 2, 3].map(() => openSession(url)));
+    const answers = await Promise.all(
+      Array.from({ length: 160 }, async (_, n) => {
+        const [id, who] = [Math.floor(n / 4), n % 4];
+        const slow = id % 5 === 0 ? TOKEN : undefined;
+        const message = slow ? call(id, 'steps', {}, slow) : call(id, 'add', { a: id, b: who * 1000 });
+        const response = await post(url, message, sessions[who]);
+        const last = slow ? (await new EventReader(response).rest()).at(-1)?.message : await json(response);
+        const { content } = last?.result as { content: { text: string }[] };
+        return [last?.id, content[0]?.text, slow ? 'done' : String(id + who * 1000), id];
+      }),
+    );
+    for (const [id, text, expectedText, expectedId] of answers) expect([id, text]).toEqual([expectedId, expectedText]);
+  });
+});
+
+describe('a POST of the stateless era', () => {
+  it('[HTTP-02] is answered without a session', async () => {
+    const { url } = await serve();
+    const response = await post(url, modernCall('x', 'add', ADD), modernHeaders('tools/call', 'add'));
+    expect(response.status).toBe(200);
+    expect(await json(response)).toMatchObject({
+      id: 'x',
+      result: { resultType: 'complete', content: [{ text: '3' }] },
+    });
+  });
+
+  it('[HTTP-17][HTTP-20][HTTP-25][HTTP-36] streams notifications of the request without event ids, up to the response', async () => {
+    const { url } = await serve();
+    const message = modernCall(1, 'steps', {}, TOKEN);
+    const response = await post(url, message, modernHeaders('tools/call', 'steps'));
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const events = await new EventReader(response).rest();
+    expect(events.map(({ message: sent }) => sent?.method ?? 'response')).toEqual([
+      'notifications/progress',
+      'notifications/progress',
+      'notifications/progress',
+      'response',
+    ]);
+    for (const { id, message: sent } of events) {
+      expect(id).toBeUndefined();
+      expect(sent?.method !== undefined && 'id' in sent).toBe(false);
+    }
+  });
+
+  it('[HTTP-35] ignores session ids and Last-Event-ID, and mints none', async () => {
+    const { url } = await serve();
+    const headers = {
+      ...modernHeaders('tools/call', 'add'),
+      'mcp-session-id': 'nonsense',
+      'last-event-id': 'nonsense',
+    };
+    const response = await post(url, modernCall(1, 'add', ADD), headers);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('mcp-session-id')).toBeNull();
+    await response.text();
+  });
+
+  it('[HTTP-09] refuses a posted response with 400', async () => {
+    const { url } = await serve();
+    const headers = { 'mcp-protocol-version': '2026-07-28' };
+    const response = await post(url, { jsonrpc: '2.0', id: 1, result: {} }, headers);
+    expect([response.status, (await json(response)).error?.code]).toEqual([400, -32600]);
+  });
+
+  it('[HDR-23][HTTP-10] takes notifications without the headers of requests', async () => {
+    const { url } = await serve();
+    const { params } = modern(1, 'x');
+    const response = await post(url, { jsonrpc: '2.0', method: 'notifications/cancelled', params });
+    expect([response.status, await response.text()]).toEqual([202, '']);
+  });
+
+  it('[HTTP-43] answers errors of handlers with 200', async () => {
+    const { url } = await serve();
+    const response = await post(url, modernCall(1, 'no-such-tool'), modernHeaders('tools/call', 'no-such-tool'));
+    expect([response.status, (await json(response)).error?.code]).toEqual([200, -32602]);
+  });
+
+  it('is served beside a session on the same connection', async () => {
+    const { url } = await serve();
+    const session = await openSession(url);
+    const [old, young] = await Promise.all([
+      post(url, call(1, 'add', ADD), session),
+      post(url, modernCall(1, 'add', ADD), modernHeaders('tools/call', 'add')),
+    ]);
+    expect((await json(old)).result).not.toHaveProperty('resultType');
+    expect((await json(young)).result).toHaveProperty('resultType', 'complete');
+  });
+});
+
+describe('what a POST must be', () => {
+  it('[HTTP-11] answers text that is not JSON with 400 and a JSON-RPC error without details', async () => {
+    const { url } = await serve();
+    for (const body of ['{bad', '', '[1,', '\uFEFF{}']) {
+      const response = await post(url, body);
+      expect(response.status).toBe(400);
+      expect(await response.json()).toEqual({
+        jsonrpc: '2.0',
+        error: { code: -32700, message: 'The message is not JSON.' },
+      });
+    }
+  });
+
+  it('refuses bytes that are not UTF-8 with 400, also where a lenient decoder would not notice', async () => {
+    const { url } = await serve();
+    const before = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"');
+    for (const bytes of [[0xff], [0xf0, 0x9f, 0x98], [0xc0, 0xaf], [0xed, 0xa0, 0x80]]) {
+      const response = await post(url, Buffer.concat([before, Buffer.from(bytes), Buffer.from('"}}')]));
+      expect([response.status, (await json(response)).error?.code]).toEqual([400, -32700]);
+    }
+    expect((await post(url, Buffer.from('{"jsonrpc":"2.0"}', 'utf16le'))).status).toBe(400);
+  });
+
+  it('refuses what is no message with 400 and -32600', async () => {
+    const { url } = await serve();
+    for (const body of ['1', 'null', '"x"', '[]', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]']) {
+      const response = await post(url, body);
+      expect([response.status, (await json(response)).error?.code]).toEqual([400, -32600]);
+    }
+  });
+
+  it('refuses 12,000 levels of nesting with 400', async () => {
+    const { url } = await serve();
+    const deep = `${'{"a":'.repeat(12_000)}1${'}'.repeat(12_000)}`;
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":${deep}}}`;
+    const response = await post(url, body, await openSession(url));
+    expect([response.status, (await json(response)).error?.code]).toEqual([400, -32600]);
+  });
+
+  it('refuses a malformed notification with 400', async () => {
+    const { url } = await serve();
+    const response = await post(url, { jsonrpc: '2.0', method: 'x', params: [1] }, await openSession(url));
+    expect([response.status, (await json(response)).error?.code]).toEqual([400, -32602]);
+  });
+
+  it('[HTTP-41] answers another content type with 415', async () => {
+    const { url } = await serve();
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/xml',
+    ]) {
+      const response = await post(url, INITIALIZE, { 'content-type': type });
+      expect([response.status, (await json(response)).error?.code]).toEqual([415, -32600]);
+    }
+    const [none] = await raw(url, 'POST', {}, JSON.stringify(INITIALIZE));
+    expect(none.statusCode).toBe(415);
+    expect((await post(url, INITIALIZE, { 'content-type': 'application/json; charset=utf-8' })).status).toBe(200);
+  });
+
+  it('[HTTP-41] answers a body above the limit with 413, whether its length is told or not', async () => {
+    const { url } = await serve({ bodyLimit: 1000 });
+    const body = JSON.stringify(call(1, 'add', { a: 'x'.repeat(1000) }));
+    const response = await post(url, body);
+    expect([response.status, (await json(response)).error?.code]).toEqual([413, -32600]);
+    const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+    expect((await raw(url, 'POST', headers, body))[0].statusCode).toBe(413);
+  });
+
+  it('[HTTP-13] answers with 406 when neither JSON nor event streams are accepted, and is lenient otherwise', async () => {
+    const { url } = await serve();
+    for (const accept of ['text/html', 'image/*', 'application/json;q=0', '']) {
+      const response = await post(url, INITIALIZE, { accept });
+      expect([accept, response.status]).toEqual([accept, 406]);
+    }
+    for (const accept of [
+      '*/*',
+      'application/json',
+      'text/event-stream, application/json',
+      'Application/*',
+      'a/b, */*;q=0.1',
+    ]) {
+      expect((await post(url, INITIALIZE, { accept })).status).toBe(200);
+    }
+    const [none] = await raw(url, 'POST', { 'content-type': 'application/json' }, JSON.stringify(INITIALIZE));
+    expect(none.statusCode).toBe(200);
+  });
+
+  it('streams even a lone response to a client that takes only streams', async () => {
+    const { url } = await serve();
+    const session = await openSession(url);
+    const response = await post(url, call(1, 'add', ADD), { ...session, accept: 'text/event-stream' });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    expect((await new EventReader(response).rest()).at(-1)?.message).toMatchObject({ id: 1 });
+  });
+
+  it('leaves notifications out for a client that takes only JSON', async () => {
+    const { url } = await serve();
+    const session = await openSession(url);
+    const response = await post(url, call(1, 'steps', {}, TOKEN), { ...session, accept: 'application/json' });
+    expect(await json(response)).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } });
+  });
+
+  it('[HTTP-37] answers an unsupported MCP-Protocol-Version with 400', async () => {
+    const { url } = await serve();
+    const session = await openSession(url);
+    for (const version of ['1.0', '2025-13-01', '__proto__', '2025-11-25, 2025-11-25']) {
+      const response = await post(url, request(1, 'ping'), { ...session, 'mcp-protocol-version': version });
+      expect([response.status, (await json(response)).error?.code]).toEqual([400, -32600]);
+    }
+  });
+
+  it('[HTTP-39] serves a session in its own revision, whether the header is there or not', async () => {
+    const { url } = await serve();
+    const { 'mcp-session-id': id } = await openSession(url);
+    const response = await post(url, request(1, 'ping'), { 'mcp-session-id': id as string });
+    expect([response.status, await json(response)]).toEqual([200, { jsonrpc: '2.0', id: 1, result: {} }]);
+  });
+
+  it('never repeats more of a request than 200 characters in an error', async () => {
+    const { url } = await serve();
+    const name = 'n'.repeat(90_000);
+    const response = await post(url, call(1, name), await openSession(url));
+    expect((await response.text()).length).toBeLessThan(1000);
+  });
+
+  it('takes __proto__ for a name and for nothing else', async () => {
+    const { url } = await serve();
+    const session = await openSession(url);
+    expect((await json(await post(url, call('__proto__', '__proto__'), session))).error?.code).toBe(-32602);
+    const poisoned =
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","__proto__":{"polluted":1}}}';
+    expect((await post(url, poisoned, session)).status).toBe(400);
+    expect(Object.keys(Object.prototype)).toEqual([]);
+  });
+});

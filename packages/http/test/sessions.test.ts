@@ -1,0 +1,201 @@
+import { once } from 'node:events';
+
+import { describe, expect, it } from '@jest/globals';
+import type { HttpOptions } from '@decorum/http';
+
+import { EventReader, getStream } from './events.js';
+import { call, type Fields, INITIALIZE, json, openSession, post, request, serve } from './fixture.js';
+
+const PING = request(1, 'ping');
+const status = async (url: string, headers: Fields, message: unknown = PING) =>
+  (await post(url, message, headers)).status;
+
+/** Takes the caller's word for who it is. */
+const principal: HttpOptions['principal'] = ({ headers }) => {
+  const subject = headers['x-user'];
+  return typeof subject === 'string' ? { subject } : undefined;
+};
+
+describe('a session', () => {
+  it('[SESS-01][SESS-11][SESS-03] begins with initialize, whose answer names it in visible ASCII', async () => {
+    const { url } = await serve();
+    const response = await post(url, INITIALIZE);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('mcp-session-id')).toMatch(/^[\x21-\x7e]+$/);
+    expect((await json(response)).result).toMatchObject({ protocolVersion: '2025-11-25' });
+  });
+
+  it('begins though headers of either era come with initialize', async () => {
+    const { url } = await serve();
+    const headers = { 'mcp-protocol-version': '2025-11-25', 'mcp-method': 'initialize' };
+    const response = await post(url, INITIALIZE, headers);
+    expect(response.headers.get('mcp-session-id')).not.toBeNull();
+  });
+
+  it('[SESS-02][SESS-09] has an id that is never the same and holds 122 random bits', async () => {
+    const { url } = await serve();
+    const ids = await Promise.all(Array.from({ length: 50 }, async () => (await openSession(url))['mcp-session-id']));
+    expect(new Set(ids).size).toBe(50);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  });
+
+  it('does not begin when initialize fails', async () => {
+    const { url } = await serve({ maxSessions: 1 });
+    const session = await openSession(url);
+    const listening = await getStream(url, session);
+    await listening.cancel();
+    const { url: other } = await serve();
+    const response = await post(other, request(1, 'initialize', {}));
+    expect(response.headers.get('mcp-session-id')).toBeNull();
+    expect((await json(response)).error?.code).toBe(-32602);
+  });
+
+  it('[SESS-04] must be named: 400', async () => {
+    const { url } = await serve();
+    const response = await post(url, request(7, 'tools/list'));
+    expect(response.status).toBe(400);
+    expect(await json(response)).toMatchObject({ id: 7, error: { code: -32600 } });
+    expect((await fetch(url, { headers: { accept: 'text/event-stream' } })).status).toBe(400);
+    expect((await fetch(url, { method: 'DELETE' })).status).toBe(400);
+    expect(await status(url, {}, { jsonrpc: '2.0', method: 'initialize', params: INITIALIZE.params })).toBe(400);
+  });
+
+  it('[SESS-06] must be known: 404, and a chosen id is not adopted', async () => {
+    const { url } = await serve();
+    for (const id of ['__proto__', 'constructor', 'toString', 'chosen', '00000000-0000-4000-8000-000000000000']) {
+      const session = { 'mcp-session-id': id };
+      expect(await status(url, session)).toBe(404);
+      expect(await status(url, session, INITIALIZE)).toBe(404);
+      expect((await fetch(url, { headers: { accept: 'text/event-stream', ...session } })).status).toBe(404);
+      expect((await fetch(url, { method: 'DELETE', headers: session })).status).toBe(404);
+    }
+  });
+
+  it('[SESS-07][SESS-06] ends with DELETE, and is unknown from then on', async () => {
+    const { url } = await serve();
+    const session = await openSession(url);
+    const listening = await getStream(url, session);
+    const response = await fetch(url, { method: 'DELETE', headers: session });
+    expect([response.status, await response.text()]).toEqual([204, '']);
+    await listening.rest();
+    expect(listening.ended).toBe(true);
+    expect(await status(url, session)).toBe(404);
+    expect((await fetch(url, { method: 'DELETE', headers: session })).status).toBe(404);
+  });
+
+  it('[SESS-12] is not initialized twice: 400', async () => {
+    const { url } = await serve();
+    const session = await openSession(url);
+    const response = await post(url, INITIALIZE, session);
+    expect(response.status).toBe(400);
+    expect(await json(response)).toMatchObject({ id: 0, error: { code: -32600 } });
+    expect(await status(url, session)).toBe(200);
+  });
+
+  it('[HTTP-44] ends the requests and streams that it has', async () => {
+    const { url, probe } = await serve();
+    const session = await openSession(url);
+    const both = Promise.all([once(probe, 'began')]);
+    const reader = new EventReader(await post(url, call(1, 'stream', {}, { progressToken: 1 }), session));
+    await both;
+    const { id } = await reader.message();
+    const began = once(probe, 'began');
+    const pending = post(url, call(2, 'wait'), session);
+    await began;
+    expect((await fetch(url, { method: 'DELETE', headers: session })).status).toBe(204);
+    await reader.rest();
+    expect(reader.ended).toBe(true);
+    expect((await pending).status).toBe(404);
+    expect(probe.aborted).toBe(2);
+    const resumed = await fetch(url, {
+      headers: { ...session, accept: 'text/event-stream', 'last-event-id': id as string },
+    });
+    expect(resumed.status).toBe(404);
+  });
+
+  it('[HTTP-34] has GET and DELETE, which the stateless revision has not: 405', async () => {
+    const { url } = await serve();
+    for (const method of ['GET', 'DELETE']) {
+      const response = await fetch(url, { method, headers: { 'mcp-protocol-version': '2026-07-28' } });
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+    }
+  });
+});
+
+describe('the owner of a session', () => {
+  it('[SESS-08][SESS-10] is the only one who can use it', async () => {
+    const { url } = await serve({ principal });
+    const session = await openSession(url, { 'x-user': 'alice' });
+    for (const other of [{ ...session, 'x-user': 'bob' }, { 'mcp-session-id': session['mcp-session-id'] as string }]) {
+      expect(await status(url, other)).toBe(404);
+      expect((await fetch(url, { headers: { accept: 'text/event-stream', ...other } })).status).toBe(404);
+      expect((await fetch(url, { method: 'DELETE', headers: other })).status).toBe(404);
+    }
+    expect(await status(url, session)).toBe(200);
+  });
+
+  it('is known to handlers', async () => {
+    const { url, probe } = await serve({ principal });
+    const began = once(probe, 'began');
+    const session = await openSession(url, { 'x-user': 'alice' });
+    const pending = post(url, call(1, 'wait'), session);
+    await began;
+    const [context] = probe.contexts;
+    expect(context?.principal).toEqual({ subject: 'alice' });
+    expect(context?.sessionId).toBe(session['mcp-session-id']);
+    expect(context?.transport).toMatchObject({ kind: 'http', headers: { 'x-user': 'alice' } });
+    probe.emit('go');
+    await (await pending).text();
+  });
+
+  it('leaves the reply at 500 without details when it cannot be found out', async () => {
+    const failing = () => {
+      throw new Error('a secret');
+    };
+    const { url, errors } = await serve({ principal: failing });
+    const response = await post(url, INITIALIZE);
+    expect([response.status, (await json(response)).error]).toEqual([500, { code: -32603, message: 'Internal error' }]);
+    expect(errors).toEqual([new Error('a secret')]);
+  });
+});
+
+describe('the number of sessions', () => {
+  it('[SESS-05][SESS-13] is bounded: the one idle for longest makes room', async () => {
+    const { url } = await serve({ maxSessions: 3 });
+    const first = await openSession(url);
+    const second = await openSession(url);
+    const third = await openSession(url);
+    const listening = await getStream(url, first);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await status(url, third)).toBe(200);
+    const fourth = await openSession(url);
+    expect(await status(url, second)).toBe(404);
+    expect([await status(url, first), await status(url, third), await status(url, fourth)]).toEqual([200, 200, 200]);
+    await listening.cancel();
+  });
+
+  it('[SESS-13] stays bounded in a flood, which is answered with 503 when none is idle', async () => {
+    const { url } = await serve({ maxSessions: 2 });
+    const sessions = [await openSession(url), await openSession(url)];
+    for (const session of sessions) await getStream(url, session);
+    const response = await post(url, INITIALIZE);
+    expect([response.status, (await json(response)).error?.code]).toEqual([503, -32600]);
+    for (const session of sessions) expect(await status(url, session)).toBe(200);
+  });
+
+  it('[SESS-05][SESS-13] shrinks when sessions are idle, but not while one is in use', async () => {
+    const { url, probe } = await serve({ sessionIdleMs: 60, keepAliveMs: 20 });
+    const [idle, reading, working] = [await openSession(url), await openSession(url), await openSession(url)];
+    const listening = await getStream(url, reading);
+    const began = once(probe, 'began');
+    const pending = post(url, call(1, 'wait'), working);
+    await began;
+    const comments = [];
+    while (comments.length < 8) comments.push(await listening.next());
+    expect(await status(url, idle)).toBe(404);
+    expect(await status(url, reading)).toBe(200);
+    probe.emit('go');
+    expect((await pending).status).toBe(200);
+    expect(await status(url, working)).toBe(200);
+  });
+});

@@ -1,0 +1,52 @@
+import type { ClientCapabilities, Host, Implementation, Principal } from '@decorum/core';
+import { type Era, newestOf, revisionOf } from '@decorum/core/transport';
+
+import { type InitializeResult, TestClient } from './client.js';
+import { Connection } from './connection.js';
+import { capabilitiesOf, type ServerRequestHandlers } from './questions.js';
+
+/** Options of `connect`. */
+export interface ConnectOptions extends ServerRequestHandlers {
+  /** The revision to ask for, such as `2025-11-25`. By default the newest of the era. */
+  readonly revision?: string;
+  /** `stateful` begins a session, `stateless` says all about itself in each request. By default that of the revision. */
+  readonly era?: Era;
+  /** Beside those that follow from the handlers. */
+  readonly capabilities?: ClientCapabilities;
+  /** What the client calls itself. */
+  readonly clientInfo?: Implementation;
+  /** Who calls, as if authorization had established it: `ctx.principal`. */
+  readonly principal?: Principal;
+}
+
+const CLIENT_INFO: Implementation = { name: '@decorum/testing', version: '0.0.0' };
+
+/**
+ * Connects a client to a server in the same process, and begins the session where the era has one.
+ *
+ * ```ts
+ * const client = await connect(server);
+ * const { content } = await client.callTool('forecast', { city: 'Oslo' });
+ * await client.close();
+ * ```
+ *
+ * @throws {McpError} when the server refuses `initialize`
+ * @throws {DecorumError} `DECORUM_SERVER_CLOSED`
+ */
+export async function connect(server: Host, options: ConnectOptions = {}): Promise<TestClient> {
+  const { era = revisionOf(options.revision)?.era ?? 'stateful', clientInfo = CLIENT_INFO, principal } = options;
+  const revision = options.revision ?? newestOf(era).id;
+  const capabilities = capabilitiesOf(options, options.capabilities);
+  const connection = new Connection({ era, revision, capabilities, clientInfo, principal, handlers: options });
+  await connection.open(server);
+  if (era === 'stateless') return new TestClient(connection, undefined);
+  try {
+    const hello = { protocolVersion: revision, capabilities, clientInfo };
+    const initialized = (await connection.request('initialize', hello, {})) as unknown as InitializeResult;
+    await connection.notify('notifications/initialized');
+    return new TestClient(connection, initialized);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}

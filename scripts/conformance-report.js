@@ -1,0 +1,82 @@
+/** What the results of the official conformance suite say, held against the list of known gaps. No input or output. */
+
+/**
+ * @typedef {{ id: string, status: string, errorMessage?: string }} Check one check of the suite
+ * @typedef {{ server: string[], not_scored: { scenario: string, leg: string }[] }} Requirements
+ * @typedef {{ revision: string, scenario: string, check?: string, reason: string }} Gap
+ * @typedef {{ revision: string, scenario: string, check: string, status: string, message: string }} Issue
+ * @typedef {{ issues: Issue[], summary: string }} Report
+ */
+
+// Succeeds on a server that answers nothing at all: it says that no message was wrong.
+const SAYS_NOTHING = 'wire-schema-valid';
+
+/**
+ * What is wrong with one scenario. A scenario passes for the suite when nothing failed; here something must have
+ * succeeded as well, and warnings count.
+ * @param {string} revision
+ * @param {string} scenario
+ * @param {{ checks: Check[] | undefined, scored: boolean }} outcome
+ * @returns {Issue[]}
+ */
+function issuesOf(revision, scenario, { checks, scored }) {
+  /** @type {(check: string, status: string, message: string) => Issue} */
+  const issue = (check, status, message) => ({ revision, scenario, check, status, message });
+  if (checks === undefined) return [issue('did-not-run', 'MISSING', 'The suite wrote no result for it.')];
+  const issues = checks
+    .filter(({ status }) => status === 'FAILURE' || status === 'WARNING')
+    .map(({ id, status, errorMessage }) => issue(id, status, (errorMessage ?? '').replace(/\s+/g, ' ')));
+  const proved = checks.some(({ id, status }) => status === 'SUCCESS' && id !== SAYS_NOTHING);
+  if (scored && !proved && !issues.some(({ status }) => status === 'FAILURE')) {
+    issues.push(issue('hollow-pass', 'HOLLOW', 'It passes without a single successful check.'));
+  }
+  return issues;
+}
+
+/**
+ * Reports on one requirement set.
+ * @param {string} revision
+ * @param {Requirements} requirements
+ * @param {ReadonlyMap<string, Check[]>} results by scenario
+ * @returns {Report}
+ */
+export function report(revision, requirements, results) {
+  const unscored = requirements.not_scored.filter(({ leg }) => leg === 'server').map(({ scenario }) => scenario);
+  /** @type {(scenarios: string[], scored: boolean) => Issue[][]} */
+  const examine = (scenarios, scored) =>
+    scenarios.map((scenario) => issuesOf(revision, scenario, { checks: results.get(scenario), scored }));
+  /** @type {(examined: Issue[][]) => string} */
+  const ratio = (examined) => {
+    const passed = examined.filter((issues) => issues.every(({ status }) => status === 'WARNING'));
+    return `${passed.length}/${examined.length}`;
+  };
+  const [must, may] = [examine(requirements.server, true), examine(unscored, false)];
+  const issues = [...must, ...may].flat();
+  const count = (/** @type {string} */ status) => issues.filter((issue) => issue.status === status).length;
+  const counts = `${count('WARNING')} warnings, ${count('HOLLOW')} hollow, ${count('MISSING')} did not run`;
+  return { issues, summary: `${revision}: ${ratio(must)} scored, ${ratio(may)} not scored, ${counts}` };
+}
+
+/**
+ * Compares what is wrong with what is known to be.
+ * @param {readonly Issue[]} issues
+ * @param {readonly Gap[]} gaps
+ * @returns {{ unexpected: Issue[], known: { issue: Issue, gap: Gap }[], stale: Gap[] }}
+ */
+export function compare(issues, gaps) {
+  const unexpected = [];
+  const known = [];
+  const stale = new Set(gaps);
+  for (const issue of issues) {
+    const { revision, scenario, check } = issue;
+    const gap = gaps.find(
+      (each) => each.revision === revision && each.scenario === scenario && (each.check ?? check) === check,
+    );
+    if (gap === undefined) unexpected.push(issue);
+    else {
+      known.push({ issue, gap });
+      stale.delete(gap);
+    }
+  }
+  return { unexpected, known, stale: [...stale] };
+}

@@ -1,0 +1,35 @@
+/**
+ * `npm test [-- jest arguments]`: sets the workspace up, runs every test, and closes with a plain line of jest's counts.
+ * Fails when a test fails, when jest itself does, and when no test ran.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { build, install, ROOT, run } from './workspace.js';
+
+await install();
+await build();
+
+const folder = mkdtempSync(join(tmpdir(), 'decorum-test-'));
+const outputFile = join(folder, 'results.json');
+const code = await run(
+  process.execPath,
+  [join(ROOT, 'node_modules/jest/bin/jest.js'), ...process.argv.slice(2), '--json', `--outputFile=${outputFile}`],
+  {
+    // with --json the report itself goes to stdout, and what people read to stderr
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules`.trim() },
+  },
+);
+const results = existsSync(outputFile) ? JSON.parse(readFileSync(outputFile, 'utf8')) : undefined;
+rmSync(folder, { recursive: true });
+
+const passed = results?.numPassedTests ?? 0;
+const skipped = results?.numPendingTests ?? 0;
+// a file that cannot even be loaded has no tests to count, and is a failure all the same
+const broken = results === undefined ? 1 : results.numRuntimeErrorTestSuites;
+const failed = (results?.numFailedTests ?? 0) + broken;
+if (passed + failed === 0) process.stdout.write('No test ran.\n');
+process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
+process.exitCode = code === 0 && failed === 0 && passed === 0 ? 1 : code === 0 && failed > 0 ? 1 : code;

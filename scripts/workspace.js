@@ -1,0 +1,77 @@
+/**
+ * What the scripts share: running programs, installing with the pinned pnpm, building with the pinned TypeScript.
+ * Plain JavaScript without dependencies, because it runs before anything is installed.
+ */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The root of the repository. */
+export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/**
+ * Runs a program in the root with this process's terminal, and passes signals on to it.
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {import('node:child_process').SpawnOptions} [options]
+ * @returns {Promise<number>} its exit code; 128 and more when a signal ended it, as in a shell
+ */
+export function run(command, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'], ...options });
+    const forward = (signal) => child.kill(signal);
+    for (const signal of FORWARDED) process.on(signal, forward);
+    const settle = (finish) => {
+      for (const signal of FORWARDED) process.off(signal, forward);
+      finish();
+    };
+    child.on('error', (error) => settle(() => reject(error)));
+    child.on('close', (code) => settle(() => resolve(code ?? 130)));
+  });
+}
+
+/** Runs a program as `run` does, and ends this process when it fails. */
+async function need(command, args) {
+  const code = await run(command, args);
+  if (code === 0) return;
+  process.stderr.write(`\n${command} ${args.join(' ')}\nfailed with exit code ${code}\n`);
+  process.exit(code);
+}
+
+/**
+ * Installs exactly what the lockfile says: for the whole workspace, or for one package and what it depends on.
+ * @param {string} [only] name of the package
+ */
+export async function install(only) {
+  const { packageManager } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const filter = only === undefined ? [] : ['--filter', `${only}...`];
+  // --prod=false: the compiler is a devDependency, and NODE_ENV=production would leave it out
+  await need('npx', ['-y', packageManager, ...filter, 'install', '--frozen-lockfile', '--prod=false']);
+}
+
+/**
+ * Builds the whole workspace, or one package and what it depends on. Compiles only what has changed.
+ * @param {string} [only] folder of the package
+ */
+export async function build(only = '.') {
+  await need(process.execPath, [join(only, 'node_modules/ts7/bin/tsc'), '-b', only]);
+}
+
+/**
+ * A port that nothing listens on.
+ * @returns {Promise<number>}
+ */
+export function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+      server.close(() => resolve(port));
+    });
+  });
+}

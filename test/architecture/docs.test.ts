@@ -1,0 +1,97 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import * as core from '@decorum/core';
+import { FAILURES, newestOf } from '@decorum/core/transport';
+import * as http from '@decorum/http';
+import { describe, expect, it } from '@jest/globals';
+import { transformSync } from '@swc/core';
+import * as transformer from 'class-transformer';
+import * as validator from 'class-validator';
+
+import { expectNone, filesUnder, ROOT } from './source.js';
+
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const withoutCode = (markdown: string): string =>
+  markdown.replaceAll(/^```[^]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
+
+/** As GitHub makes the anchor of a heading. */
+function anchorOf(heading: string): string {
+  const text = heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, '');
+  return text.trim().replaceAll(/\s/g, '-');
+}
+
+const anchorsOf = (file: string): Set<string> =>
+  new Set(
+    [
+      ...read(file)
+        .replaceAll(/^```[^]*?^```/gm, '')
+        .matchAll(/^#+ +(.+)$/gm),
+    ].map(([, heading = '']) => anchorOf(heading)),
+  );
+
+const ROOT_PAGES = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].filter((file) => existsSync(join(ROOT, file)));
+const PAGES = [...ROOT_PAGES, ...filesUnder('docs', '.md')];
+
+function brokenLinks(page: string): string[] {
+  const links = [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+  return links
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .filter((target) => {
+      const [path = '', anchor] = target.split('#');
+      const file = path === '' ? page : join(dirname(page), path);
+      if (!existsSync(join(ROOT, file))) return true;
+      return anchor !== undefined && file.endsWith('.md') && !anchorsOf(file).has(anchor);
+    })
+    .map((target) => `${page} links to ${target}`);
+}
+
+describe('pages', () => {
+  it('link to files and headings that exist', () => {
+    expectNone('Correct the link, or write what it promises.', PAGES.flatMap(brokenLinks));
+  });
+});
+
+describe('docs/errors.md', () => {
+  const page = read('docs/errors.md');
+  const sections = page.split(/^### /m).slice(1);
+  const codeOf = (section: string): string => /^`(\w+)`/.exec(section)?.[1] ?? section.slice(0, 20);
+
+  it('describes every startup error, in the order of the table', () => {
+    // a difference? write or remove the section: what it means, what to do, code that causes it
+    expect(sections.map(codeOf)).toEqual(core.STARTUP_ERROR_CODES);
+  });
+
+  it.each(sections.map((section) => [codeOf(section), section]))('has code that causes %s', async (code, section) => {
+    await expect(runExample(/```ts\n([^]*?)```/.exec(section)?.[1] ?? '')).rejects.toMatchObject({ code });
+  });
+
+  it('describes every failure of a message, with its numbers', () => {
+    const rows = [...page.matchAll(/^\| `([a-z-]+)` \|.*\| (-?\d+) \| (-?\d+) \|$/gm)];
+    const described = rows.map(([, kind, stateful, stateless]) => [kind, Number(stateful), Number(stateless)]);
+    const kinds = Object.keys(FAILURES) as core.FailureKind[];
+    const numberOf = (kind: core.FailureKind, era: 'stateful' | 'stateless') =>
+      newestOf(era).errorCode(new core.McpError(kind, '')) ?? FAILURES['internal-error'];
+    // a difference? write or correct the row of the page
+    expect(described).toEqual(kinds.map((kind) => [kind, numberOf(kind, 'stateful'), numberOf(kind, 'stateless')]));
+  });
+});
+
+/** Runs code as a TypeScript program would that had imported all it names. */
+async function runExample(code: string): Promise<unknown> {
+  const scope = new Map(Object.entries({ ...transformer, ...validator, ...http, ...core }));
+  // what Node adds to the names of a CommonJS module
+  for (const name of ['default', 'module.exports']) scope.delete(name);
+  const { code: script } = transformSync(`async function example() {${code}}`, {
+    swcrc: false,
+    isModule: false,
+    jsc: {
+      target: 'es2022',
+      parser: { syntax: 'typescript', decorators: true },
+      transform: { legacyDecorator: true, decoratorMetadata: true },
+    },
+  });
+  // oxlint-disable-next-line no-implied-eval -- the page of this repository
+  const run = new Function(...scope.keys(), `${script}; return example();`);
+  return await (run as (...values: unknown[]) => Promise<unknown>)(...scope.values());
+}

@@ -1,0 +1,129 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import ts from 'typescript';
+
+/** The root of the repository. */
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+
+/** What a file imports or re-exports, types included. */
+export interface Import {
+  /** As it is written. */
+  readonly specifier: string;
+  /** Relative to the root, with `.ts`; undefined for packages and Node's own modules. */
+  readonly file: string | undefined;
+  readonly typesOnly: boolean;
+  readonly line: number;
+}
+
+/** A source file, parsed. */
+export interface Source {
+  /** Relative to the root, with `/`. */
+  readonly file: string;
+  readonly text: string;
+  readonly tree: ts.SourceFile;
+  readonly imports: readonly Import[];
+}
+
+const SKIPPED = new Set(['node_modules', 'dist', 'data']);
+
+/** Every file under a folder (relative to the root) whose name ends so; without what is installed or built. */
+export function filesUnder(folder: string, extension: string): string[] {
+  const found = readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : filesUnder(path, extension);
+    return entry.name.endsWith(extension) ? [path] : [];
+  });
+  return found.sort();
+}
+
+/** The folders in `packages/`. */
+export const PACKAGES: readonly string[] = readdirSync(join(ROOT, 'packages')).sort();
+
+/** The line of a node, counted from 1. */
+export function lineOf(tree: ts.SourceFile, position: number): number {
+  return tree.getLineAndCharacterOfPosition(position).line + 1;
+}
+
+/** Calls back for a node and everything in it. */
+export function visit(node: ts.Node, see: (node: ts.Node) => void): void {
+  see(node);
+  ts.forEachChild(node, (child) => visit(child, see));
+}
+
+function specifierOf(node: ts.Node): { literal: ts.Expression | undefined; typesOnly: boolean } | undefined {
+  if (ts.isImportDeclaration(node)) {
+    const { importClause: clause } = node;
+    const named = clause?.namedBindings;
+    const elements = named !== undefined && ts.isNamedImports(named) ? named.elements : undefined;
+    const each = elements !== undefined && clause?.name === undefined && elements.every(({ isTypeOnly }) => isTypeOnly);
+    return { literal: node.moduleSpecifier, typesOnly: clause?.isTypeOnly === true || each };
+  }
+  if (ts.isExportDeclaration(node)) return { literal: node.moduleSpecifier, typesOnly: node.isTypeOnly };
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+    return { literal: node.argument.literal as ts.Expression, typesOnly: true };
+  }
+  const isImportCall = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword;
+  return isImportCall ? { literal: node.arguments[0], typesOnly: false } : undefined;
+}
+
+function importsOf(file: string, tree: ts.SourceFile): Import[] {
+  const imports: Import[] = [];
+  visit(tree, (node) => {
+    const found = specifierOf(node);
+    if (found?.literal === undefined || !ts.isStringLiteral(found.literal)) return;
+    const specifier = found.literal.text;
+    const target = join(dirname(file), specifier).split(sep).join('/').replace(/\.js$/, '.ts');
+    imports.push({
+      specifier,
+      file: specifier.startsWith('.') ? target : undefined,
+      typesOnly: found.typesOnly,
+      line: lineOf(tree, node.getStart(tree)),
+    });
+  });
+  return imports;
+}
+
+/** Parses one file. */
+export function parse(file: string, text = readFileSync(join(ROOT, file), 'utf8')): Source {
+  const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  return { file: relative(ROOT, join(ROOT, file)).split(sep).join('/'), text, tree, imports: importsOf(file, tree) };
+}
+
+const everySource = filesUnder('packages', '.ts').map((file) => parse(file));
+
+/** What is published: `packages/<name>/src`. */
+export const SOURCES: readonly Source[] = everySource.filter(({ file }) => /^packages\/[^/]+\/src\//.test(file));
+
+/** All other TypeScript of the repository: tests, examples, benchmarks. */
+export const OTHERS: readonly Source[] = [
+  ...everySource.filter((source) => !SOURCES.includes(source)),
+  ...['examples', 'bench', 'test'].flatMap((folder) => filesUnder(folder, '.ts').map((file) => parse(file))),
+];
+
+/** Every comment of a file, with its line. */
+export function commentsOf({ text, tree }: Source): { readonly text: string; readonly line: number }[] {
+  const ranges = new Map<number, ts.CommentRange>();
+  const collect = (found: readonly ts.CommentRange[] | undefined) =>
+    found?.forEach((range) => ranges.set(range.pos, range));
+  const see = (node: ts.Node) => {
+    collect(ts.getLeadingCommentRanges(text, node.getFullStart()));
+    collect(ts.getTrailingCommentRanges(text, node.getEnd()));
+    for (const child of node.getChildren(tree)) see(child);
+  };
+  see(tree);
+  return [...ranges.values()].map(({ pos, end }) => ({ text: text.slice(pos, end), line: lineOf(tree, pos) }));
+}
+
+/**
+ * Fails with what to do, and with every place where it is to be done.
+ * @param advice what the rule is and what to do about a violation
+ * @param violations `file:line what` each
+ */
+export function expectNone(advice: string, violations: readonly string[]): void {
+  if (violations.length === 0) return;
+  const error = new Error(`${advice}\n\n${violations.map((violation) => `  ${violation}`).join('\n')}\n`);
+  delete error.stack;
+  throw error;
+}
