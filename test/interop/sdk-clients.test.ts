@@ -23,10 +23,14 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-type Story = Pick<ClientV1, 'callTool' | 'close' | 'getPrompt' | 'listPrompts' | 'listResources' | 'listTools' | 'readResource'>;
+type Client = Pick<ClientV1, 'callTool' | 'close' | 'getPrompt' | 'listPrompts' | 'listResources' | 'listTools' | 'readResource'>;
+
+/** The two versions of the SDK take the options of a call at different places. */
+const reporting = (client: Client, options: object) =>
+  client instanceof ClientV1 ? [undefined, options] : [options as undefined];
 
 /** What every client does, whatever it speaks. */
-async function tellStory(client: Story) {
+async function tellStory(client: Client) {
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toContain('test_simple_text');
   expect(await client.callTool({ name: 'test_simple_text', arguments: {} })).toMatchObject({
@@ -42,12 +46,12 @@ async function tellStory(client: Story) {
   expect(JSON.stringify(prompt.messages)).toContain("arg1='a', arg2='b'");
   const progress: number[] = [];
   const reports = { onprogress: (report: { progress: number }) => void progress.push(report.progress) };
-  await client.callTool({ name: 'test_tool_with_progress', arguments: {} }, undefined, reports);
+  await client.callTool({ name: 'test_tool_with_progress', arguments: {} }, ...reporting(client, reports));
   expect(progress).toEqual([0, 50, 100]);
 }
 
 /** What clients with sessions can be asked. */
-async function answerQuestions(client: Pick<ClientV1, 'callTool'>) {
+async function answerQuestions(client: Client) {
   expect(await client.callTool({ name: 'test_sampling', arguments: { prompt: 'Hello' } })).toMatchObject({
     content: [{ text: 'LLM response: Hello yourself' }],
   });
@@ -58,6 +62,16 @@ async function answerQuestions(client: Pick<ClientV1, 'callTool'>) {
 
 const SAMPLED = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Hello yourself' } } as const;
 const ELICITED = { action: 'accept', content: { username: 'ada', email: 'ada@example.com' } } as const;
+
+/** Closes the client however its story ends: an open one keeps its server and the test process alive. */
+async function withClient<C extends Client>(client: C, connect: () => Promise<void>, story: () => Promise<void>) {
+  try {
+    await connect();
+    await story();
+  } finally {
+    await client.close();
+  }
+}
 
 function clientV1(): ClientV1 {
   const client = new ClientV1(INFO, { capabilities: CAPABILITIES });
@@ -73,58 +87,72 @@ function clientV2(mode: 'legacy' | 'auto' | { pin: string }): ClientV2 {
   return client;
 }
 
+const asV1 = (transport: HttpV1 | StdioV1) => transport as Parameters<ClientV1['connect']>[0];
+const asClient = (client: ClientV2) => client as unknown as Client;
+
+const V1 = [
+  ['HTTP', () => new HttpV1(new URL(fixture.url))],
+  ['stdio', () => new StdioV1(STDIO)],
+] as const;
+
+const V2 = [
+  ['HTTP', () => new HttpV2(new URL(fixture.url))],
+  ['stdio', () => new StdioV2(STDIO)],
+] as const;
+
 describe('the client of SDK 1', () => {
-  it.each([
-    ['HTTP', () => new HttpV1(new URL(fixture.url))],
-    ['stdio', () => new StdioV1(STDIO)],
-  ])('lists, calls, reads, gets and answers over %s', async (_name, transport) => {
+  it.each(V1)('lists, calls, reads, gets and answers over %s', async (_name, transport) => {
     const client = clientV1();
-    await client.connect(transport() as Parameters<ClientV1['connect']>[0]);
-    await tellStory(client);
-    await answerQuestions(client);
-    await client.close();
+    await withClient(
+      client,
+      () => client.connect(asV1(transport())),
+      async () => {
+        await tellStory(client);
+        await answerQuestions(client);
+      },
+    );
   });
 });
 
 describe('the client of SDK 2', () => {
-  it.each([
-    ['HTTP', () => new HttpV2(new URL(fixture.url))],
-    ['stdio', () => new StdioV2(STDIO)],
-  ])('lists, calls, reads, gets and answers in legacy mode over %s', async (_name, transport) => {
+  it.each(V2)('lists, calls, reads, gets and answers in legacy mode over %s', async (_name, transport) => {
     const client = clientV2('legacy');
-    await client.connect(transport());
-    await tellStory(client as unknown as Story);
-    await answerQuestions(client as unknown as ClientV1);
-    await client.close();
+    await withClient(
+      asClient(client),
+      () => client.connect(transport()),
+      async () => {
+        await tellStory(asClient(client));
+        await answerQuestions(asClient(client));
+      },
+    );
   });
 
-  it.each([
-    ['HTTP', () => new HttpV2(new URL(fixture.url))],
-    ['stdio', () => new StdioV2(STDIO)],
-  ])('lists, calls, reads and gets in modern mode over %s', async (_name, transport) => {
+  it.each(V2)('lists, calls, reads and gets in modern mode over %s', async (_name, transport) => {
     const client = clientV2({ pin: '2026-07-28' });
-    await client.connect(transport());
-    await tellStory(client as unknown as Story);
-    await client.close();
+    const story = () => tellStory(asClient(client));
+    await withClient(asClient(client), () => client.connect(transport()), story);
   });
 
-  it('chooses the modern mode by itself', async () => {
+  it.each(V2)('chooses the modern mode by itself over %s', async (_name, transport) => {
     const client = clientV2('auto');
-    await client.connect(new HttpV2(new URL(fixture.url)));
-    expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28');
-    await tellStory(client as unknown as Story);
-    await client.close();
+    const story = async () => {
+      expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28');
+      await tellStory(asClient(client));
+    };
+    await withClient(asClient(client), () => client.connect(transport()), story);
   });
 });
 
 describe('clients of both versions', () => {
   it('work at the same time on one server', async () => {
     const [session, legacy, modern] = [clientV1(), clientV2('legacy'), clientV2({ pin: '2026-07-28' })];
-    await session.connect(new HttpV1(new URL(fixture.url)) as Parameters<ClientV1['connect']>[0]);
-    await legacy.connect(new HttpV2(new URL(fixture.url)));
-    await modern.connect(new HttpV2(new URL(fixture.url)));
-    const clients = [session, legacy, modern] as unknown as Story[];
-    await Promise.all(clients.map(tellStory));
-    await Promise.all(clients.map((client) => client.close()));
+    const url = new URL(fixture.url);
+    const run = (client: ClientV2) =>
+      withClient(asClient(client), () => client.connect(new HttpV2(url)), () => tellStory(asClient(client)));
+    await Promise.all([
+      withClient(session, () => session.connect(asV1(new HttpV1(url))), () => tellStory(session)),
+      run(legacy),
+      run(modern),
+    ]);
   });
 });

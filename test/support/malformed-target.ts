@@ -94,7 +94,10 @@ const REQUESTS = [
 ] as const;
 
 const OF_SESSIONS = [
-  ['initialize', { protocolVersion: newestOf('stateful').id, capabilities: {}, clientInfo: { name: 'c', version: '1' } }],
+  [
+    'initialize',
+    { protocolVersion: newestOf('stateful').id, capabilities: {}, clientInfo: { name: 'c', version: '1' } },
+  ],
   ['ping', {}],
   ['logging/setLevel', { level: 'info' }],
   ['resources/subscribe', { uri: 'weather://Oslo' }],

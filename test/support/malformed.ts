@@ -9,13 +9,22 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [key
 type Path = readonly (string | number)[];
 
 /** Keys that reach a prototype where they are assigned without care. */
-export const HOSTILE_KEYS = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '$ref', ''] as const;
+export const HOSTILE_KEYS = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'hasOwnProperty',
+  '$ref',
+  '',
+] as const;
 
 /** A value that JSON.stringify cannot write is put into the text behind this mark. */
 const RAW = '\u{f8ff}raw:';
 const raw = (text: string) => `${RAW}${text}`;
 
-const nested = (depth: number, [open, close]: readonly [string, string]) => raw(open.repeat(depth) + close.repeat(depth));
+const nested = (depth: number, [open, close]: readonly [string, string]) =>
+  raw(open.repeat(depth) + close.repeat(depth));
 
 const STRINGS = [
   ...HOSTILE_KEYS,
@@ -72,15 +81,17 @@ function changeAt(value: Json, path: Path, change: (old: Json) => Json | undefin
   if (key === undefined) return change(value);
   const tree = value as Record<string, Json>;
   const changed = changeAt(tree[key] as Json, rest, change);
-  if (Array.isArray(value)) return value.flatMap((item: Json, index) => (index === Number(key) ? (changed ?? []) : [item]));
+  if (Array.isArray(value))
+    return value.flatMap((item: Json, index) => (index === Number(key) ? (changed ?? []) : [item]));
   const others = Object.fromEntries(Object.entries(tree).filter(([name]) => name !== key));
   return changed === undefined ? others : withKey(others, String(key), changed);
 }
 
 /** The text of a message, with the values that have no other way into it. */
 function write(message: Json | undefined): string {
-  return (JSON.stringify(message) ?? '').replaceAll(new RegExp(`"${RAW}((?:[^"\\\\]|\\\\.)*)"`, 'g'), (_, text: string) =>
-    text.replaceAll('\\"', '"'),
+  return (JSON.stringify(message) ?? '').replaceAll(
+    new RegExp(`"${RAW}((?:[^"\\\\]|\\\\.)*)"`, 'g'),
+    (_, text: string) => text.replaceAll('\\"', '"'),
   );
 }
 
@@ -101,9 +112,11 @@ function changedTree(valid: fc.Arbitrary<Json>): fc.Arbitrary<string> {
       {
         weight: 2,
         arbitrary: change(
-          fc
-            .tuple(fc.oneof(fc.constantFrom<string>(...HOSTILE_KEYS), fc.string()), hostileValue())
-            .map(([key, value]) => (old) => (isTree(old) && !Array.isArray(old) ? withKey(old, key, value) : value)),
+          fc.tuple(fc.oneof(fc.constantFrom<string>(...HOSTILE_KEYS), fc.string()), hostileValue()).map(
+            ([key, value]) =>
+              (old) =>
+                isTree(old) && !Array.isArray(old) ? withKey(old, key, value) : value,
+          ),
         ),
       },
       { weight: 1, arbitrary: change(fc.constant((old) => [old])) },

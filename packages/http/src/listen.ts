@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
 import type { Host } from '@decorum/core';
 import { guardProcess, startupError } from '@decorum/core/transport';
@@ -40,9 +40,10 @@ export async function listen(server: Host, options: ListenOptions = {}): Promise
     http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4) },
   });
   const release = guardProcess(server);
+  const closeApp = closer(app, closeDeadlineMs + 1000);
   const close = async () => {
     server.detach(close);
-    await closeWithin(app, closeDeadlineMs + 1000);
+    await closeApp();
     release();
   };
   try {
@@ -57,11 +58,22 @@ export async function listen(server: Host, options: ListenOptions = {}): Promise
   return { url: `http://${reachable(host)}:${address.port}${path}`, port: address.port, close };
 }
 
-/** A connection that neither sends nor takes anything must not keep the server open. */
-async function closeWithin(app: FastifyInstance, ms: number): Promise<void> {
-  const timer = setTimeout(() => app.server.closeAllConnections(), ms);
-  await app.close();
-  clearTimeout(timer);
+/**
+ * Closes an application without waiting for connections on which nothing will happen: Node waits for those that have
+ * not sent a byte, which clients keep in reserve, and for those that take nothing.
+ */
+function closer(app: FastifyInstance, deadlineMs: number): () => Promise<void> {
+  const sockets = new Set<Socket>();
+  app.server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return async () => {
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    const timer = setTimeout(() => app.server.closeAllConnections(), deadlineMs);
+    await app.close();
+    clearTimeout(timer);
+  };
 }
 
 /** An address that means all addresses cannot be connected to everywhere. */

@@ -35,12 +35,7 @@ describe('Host', () => {
       '[::1]',
       `::1:${port}`,
     ];
-    hosts.push(
-      `localhost.evil.example:${port}`,
-      `localhost.:${port}`,
-      `user@localhost:${port}`,
-      `127.0.0.2:${port}`,
-    );
+    hosts.push(`localhost.evil.example:${port}`, `localhost.:${port}`, `user@localhost:${port}`, `127.0.0.2:${port}`);
     for (const host of hosts) expect([host, await send(url, { host })]).toEqual([host, 403]);
   });
 

@@ -223,7 +223,10 @@ describe('A test client', () => {
         throw new McpError(1234, 'No time');
       },
     });
-    await expect(failing.callTool('ask')).rejects.toMatchObject({ code: 1234, message: expect.stringMatching('No time') });
+    await expect(failing.callTool('ask')).rejects.toMatchObject({
+      code: 1234,
+      message: expect.stringMatching('No time'),
+    });
   });
 
   it('hears of changes, each once, in order', async () => {

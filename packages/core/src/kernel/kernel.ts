@@ -1,9 +1,10 @@
-import { checkMessage, readableId } from '../protocol/checks.js';
+import { checkMessage, isObject, readableId } from '../protocol/checks.js';
 import { McpError } from '../protocol/errors.js';
 import { openStateful, Session, type SessionOptions } from '../protocol/eras/stateful.js';
 import { isStateless, openStateless } from '../protocol/eras/stateless.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { errorFrame, type JsonRpcNotification, type JsonRpcRequest, resultFrame } from '../protocol/jsonrpc.js';
+import type { RequestId } from '../protocol/model.js';
 import type { Wire } from '../protocol/wire.js';
 import { completionMethods } from './methods/completion.js';
 import { lifecycleMethods } from './methods/lifecycle.js';
@@ -54,16 +55,17 @@ export class Kernel {
    * @returns the response as text; undefined where none is due: notifications, answers, cancelled requests
    */
   async handle(message: unknown, wire: Wire, session?: Session): Promise<string | undefined> {
+    if (Array.isArray(message) && session?.revision?.batches) return await this.handleBatch(message, wire, session);
     try {
       checkMessage(message);
     } catch (error) {
-      return this.refuse(error, wire, readableId(message));
+      return this.refuse(error, wire, readableId(message) ?? session?.revision?.unreadableId);
     }
     if (!('method' in message)) return void session?.settle(message);
     if (!('id' in message)) return void this.take(message, session);
     if (session?.calls.has(message.id)) {
       // without the id: it is that of the first request, whose answer this must not seem to be
-      return this.refuse(new McpError('invalid-request', 'A request with this id is under way.'), wire, undefined);
+      return this.refuse(new McpError('invalid-request', 'A request with this id is under way.'), wire);
     }
     let exchange: Exchange;
     let method: Method;
@@ -74,6 +76,17 @@ export class Kernel {
       return this.refuse(error, wire, message.id);
     }
     return await this.run(exchange, method, session);
+  }
+
+  /** Handles the messages of a batch side by side (JSON-RPC 2.0, section 6). */
+  private async handleBatch(batch: readonly unknown[], wire: Wire, session: Session): Promise<string | undefined> {
+    const fault = batchFault(batch);
+    if (fault) return this.refuse(fault, wire, session.revision?.unreadableId);
+    // one bad message among others is answered, and does not decide about the whole
+    const each: Wire = { transport: wire.transport, principal: wire.principal, send: (frame) => wire.send(frame) };
+    const frames = await Promise.all(batch.map((message) => this.handle(message, each, session)));
+    const answers = frames.filter((frame) => frame !== undefined);
+    return answers.length === 0 ? undefined : `[${answers.join(',')}]`;
   }
 
   /** Makes the memory of a client that is about to send `initialize`. */
@@ -138,7 +151,7 @@ export class Kernel {
     }
   }
 
-  private refuse(error: unknown, wire: Wire, id: string | number | undefined): string {
+  private refuse(error: unknown, wire: Wire, id?: RequestId | null): string {
     const known = error instanceof McpError ? error : new McpError('internal-error', 'Internal error');
     if (known !== error) this.parts.faults.report(error);
     wire.refuse?.(known);
@@ -165,3 +178,15 @@ export class Kernel {
 }
 
 const INTERNAL_ERROR = -32603;
+
+/** How many messages a batch may hold. */
+const MAX_BATCH = 100;
+
+function batchFault(batch: readonly unknown[]): McpError | undefined {
+  if (batch.length === 0) return new McpError('invalid-request', 'The batch is empty.');
+  if (batch.length > MAX_BATCH) return new McpError('invalid-request', `A batch holds at most ${MAX_BATCH} messages.`);
+  const nested = batch.some((message) => Array.isArray(message));
+  if (nested) return new McpError('invalid-request', 'A batch cannot hold another batch.');
+  const begins = batch.some((message) => isObject(message) && message['method'] === 'initialize');
+  return begins ? new McpError('invalid-request', 'A batch cannot hold "initialize".') : undefined;
+}

@@ -39,9 +39,9 @@ export function resultFrame(id: RequestId, result: object): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${json}}`;
 }
 
-/** The text of a response that carries an error; without `id` where the request's could not be read. */
+/** The text of a response that carries an error; without `id`, or with null, where the request's could not be read. */
 export function errorFrame(
-  id: RequestId | undefined,
+  id: RequestId | null | undefined,
   error: { code: number; message: string; data?: unknown },
 ): string {
   const { code, message, data } = error;

@@ -72,3 +72,17 @@ export function nullable(schema: JsonObject): JsonObject {
     ...(values !== undefined && { enum: [...new Set([...values, null])] }),
   };
 }
+
+/** The same schema where `null` cannot be offered, as in forms: what `nullable` did is undone. */
+export function withoutNull(schema: JsonObject): JsonObject {
+  const { type, enum: values, anyOf, default: initial, ...rest } = schema;
+  const types = [type].flat().filter((each) => each !== 'null');
+  const branches = Array.isArray(anyOf) ? (anyOf as JsonObject[]).filter((branch) => branch['type'] !== 'null') : [];
+  return {
+    ...rest,
+    ...(type !== undefined && { type: types.length === 1 ? types[0] : types }),
+    ...(Array.isArray(values) && { enum: values.filter((value) => value !== null) }),
+    ...(branches.length === 1 ? branches[0] : branches.length > 1 && { anyOf: branches }),
+    ...(initial !== undefined && initial !== null && { default: initial }),
+  };
+}

@@ -35,6 +35,7 @@ export class StdioPipe implements LineSink {
   private readonly wire: Wire;
   private kernel!: Kernel;
   private session!: Session;
+  private reading = false;
   private running = 0;
   private idle: (() => void) | undefined;
   private leaving: Promise<void> | undefined;
@@ -57,7 +58,7 @@ export class StdioPipe implements LineSink {
     this.outbox = new Outbox({
       write,
       limit: maxPendingChars,
-      onPressure: (slow) => void (slow ? input.pause() : this.leaving || input.resume()),
+      onPressure: (slow) => void (slow ? input.pause() : this.reading && input.resume()),
     });
     this.wire = { transport: { kind: 'stdio' }, principal: undefined, send: (frame) => this.outbox.send(frame) };
   }
@@ -69,6 +70,7 @@ export class StdioPipe implements LineSink {
     this.session = this.kernel.openSession({ push: (frame) => this.outbox.announce(frame) });
     finished(output, { readable: false }, (error) => this.outputEnds(error));
     finished(input, { writable: false }, (error) => this.inputEnds(error));
+    this.reading = true;
     input.on('data', this.read);
   }
 
@@ -121,7 +123,7 @@ export class StdioPipe implements LineSink {
   private inputEnds(error: NodeJS.ErrnoException | null | undefined): void {
     this.reportUnlessGone(error);
     // a last line without its newline is a line
-    if (!this.leaving) this.reader.end();
+    
     void this.leave('client');
   }
 
@@ -142,6 +144,7 @@ export class StdioPipe implements LineSink {
     const { input, drainMs } = this.options;
     this.deadline = performance.now() + drainMs;
     if (ending !== 'server') await this.drained();
+    this.reading = false;
     input.off('data', this.read);
     input.pause();
     this.host.detach(this.serverCloses);

@@ -4,7 +4,9 @@ import { describe, expect, it } from '@jest/globals';
 import { Exclude, Expose, Transform } from 'class-transformer';
 import * as cv from 'class-validator';
 
+import type { JsonObject } from '../../src/protocol/model.js';
 import { compileShape } from '../../src/schema/compile.js';
+import { withoutNull } from '../../src/schema/keywords.js';
 import type { SchemaSource } from '../../src/schema/shape.js';
 import { point, Point, problemsOf, Query, Tree, Trip, valueOf } from './fixtures.js';
 
@@ -122,5 +124,23 @@ describe('a result', () => {
     const tree: { name: string; children: unknown[] } = { name: 'a', children: [] };
     tree.children.push(tree);
     expect(output(Tree, tree)).toMatchObject({ ok: false, problems: [{ expected: /circular/ }] });
+  });
+});
+
+describe('an optional field', () => {
+  it('can be published without `null`, for forms', () => {
+    class Form {
+      @cv.IsOptional() @cv.IsIn(['a', 'b']) choice?: string;
+      @cv.IsOptional() @cv.NotEquals('a') other?: string;
+      @cv.IsOptional() @cv.IsString() none: string | null = null;
+      @cv.IsIn(['a', 1]) either!: string | number;
+    }
+    const { properties } = compileShape(Form, 'Test.member').json;
+    expect(Object.values(properties as Record<string, JsonObject>).map(withoutNull)).toEqual([
+      { type: 'string', enum: ['a', 'b'] },
+      { type: 'string', not: { enum: ['a'] } },
+      { type: 'string' },
+      { type: ['string', 'number'], enum: ['a', 1] },
+    ]);
   });
 });

@@ -1,14 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
+import type { StdioHost } from '@decorum/core';
+import type { Kernel, Session } from '@decorum/core/transport';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 
 import { malformedMessages } from '../../../../test/support/malformed.js';
 import { malformedTarget, SESSION_MESSAGES, STATELESS_MESSAGES } from '../../../../test/support/malformed-target.js';
-import type { StdioHost } from '../../src/index.js';
-import type { Kernel, Session } from '../../src/transport.js';
-import { openPipe, type PipeClient } from './pipe-client.js';
+import { ENVELOPE, openPipe, type PipeClient } from './pipe-client.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -59,9 +59,8 @@ async function probe(client: PipeClient, round: number): Promise<void> {
   }
   const [stateful, stateless] = [`good ${round}`, `better ${round}`];
   const params = { name: 'add', arguments: { a: round, b: 1 } };
-  const [envelope] = STATELESS_MESSAGES as readonly { params: { _meta: object } }[];
   client.send({ id: stateful, method: 'tools/call', params });
-  client.send({ id: stateless, method: 'tools/call', params: { ...params, _meta: envelope?.params._meta } });
+  client.send({ id: stateless, method: 'tools/call', params: { ...params, _meta: ENVELOPE } });
   const content = [{ type: 'text', text: String(round + 1) }];
   expect((await client.response(stateful)).result).toMatchObject({ content });
   expect((await client.response(stateless)).result).toMatchObject({ content });

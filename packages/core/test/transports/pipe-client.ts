@@ -1,4 +1,4 @@
-import { EventEmitter, once } from "node:events";
+import { EventEmitter, once } from 'node:events';
 import { PassThrough } from 'node:stream';
 
 import { type JsonObject, serveStdio, type StdioConnection, type StdioHost, type StdioOptions } from '@decorum/core';

@@ -56,7 +56,7 @@ describe('The guard of the process', () => {
     own[0]?.(thrown, 'uncaughtException');
     own[1]?.(rejected, 'unhandledRejection' as 'uncaughtException');
     expect(heard).toEqual([thrown, rejected]);
-    expect(stderr.mock.calls).toEqual(Array(2).fill(['The error could not be reported: Error: logger\n']));
+    expect(stderr.mock.calls.flat()).toEqual(EVENTS.map(() => 'The error could not be reported: Error: logger\n'));
     stderr.mockRestore();
   });
 });

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 
@@ -6,7 +8,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Context, McpServer, type McpServerOptions, NoInput, serveStdio, Tool } from '@decorum/core';
 import { IsInt, IsString } from 'class-validator';
 
-import { ENVELOPE, openPipe } from './pipe-client.js';
+import { ENVELOPE, openPipe, PipeClient } from './pipe-client.js';
 
 class Text {
   @IsString() text!: string;
@@ -423,6 +425,37 @@ describe('The end of a conversation over stdio', () => {
     await second.client.response(1);
     expect(first.client.received).toEqual([]);
     expect(first.input.listenerCount('data')).toBe(0);
+  });
+
+  it('guards the process as long as it is served', async () => {
+    const { server } = serverOf();
+    const before = process.listenerCount('unhandledRejection');
+    const { connection } = await openPipe(server);
+    expect(process.listenerCount('unhandledRejection')).toBe(before + 1);
+    await connection.close();
+    expect(process.listenerCount('unhandledRejection')).toBe(before);
+    await server.close();
+    await expect(openPipe(server)).rejects.toMatchObject({ code: 'DECORUM_SERVER_CLOSED' });
+    expect(process.listenerCount('unhandledRejection')).toBe(before);
+  });
+
+  it('[STDIO-14] serves any stream of bytes, such as a socket', async () => {
+    const { server } = serverOf();
+    const serve = async (socket: Socket) => {
+      const { closed } = await serveStdio(server, { input: socket, output: socket });
+      await closed;
+      socket.end();
+    };
+    const listener = createServer({ allowHalfOpen: true }, (socket) => void serve(socket)).listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const socket = createConnection((listener.address() as AddressInfo).port, '127.0.0.1');
+    const client = new PipeClient(socket, socket);
+    await client.initialize();
+    client.send(ping(1));
+    socket.end();
+    await once(socket, 'close');
+    expect(client.received).toMatchObject([{ id: 'initialize' }, { id: 1, result: {} }]);
+    listener.close();
   });
 
   it('does not wait for ever for a reader that does not read', async () => {

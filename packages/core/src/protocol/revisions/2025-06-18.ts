@@ -22,6 +22,7 @@ export const revision20250618: Revision = {
   ...newer,
   id: '2025-06-18',
   rank: 2,
+  unreadableId: null,
   primesStreams: false,
   tool(tool) {
     const { inputSchema, outputSchema } = newer.tool(tool) as unknown as Tool;

@@ -23,6 +23,7 @@ export const revision20260728: Revision = {
     'completion/complete',
   ]),
   batches: false,
+  unreadableId: undefined,
   primesStreams: false,
   tool: verbatim,
   prompt: verbatim,

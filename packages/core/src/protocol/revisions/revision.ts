@@ -53,6 +53,8 @@ export interface Revision {
   readonly methods: ReadonlySet<string>;
   /** Clients may send several messages at once, as an array. */
   readonly batches: boolean;
+  /** The id of an error whose request has no readable one: null, or left out. */
+  readonly unreadableId: null | undefined;
   /** Streams begin with an event that has an id and no data, so that a client can come back for the rest. */
   readonly primesStreams: boolean;
 

@@ -1,0 +1,286 @@
+import { once } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { describe, expect, it } from '@jest/globals';
+import { type EventStore, MemoryEventStore, type StoredEvent } from '@decorum/http';
+
+import { EventReader, getStream, type ServerEvent } from './events.js';
+import { call, type Fields, json, modernCall, modernHeaders, openSession, post, request, serve } from './fixture.js';
+
+const TOKEN = { progressToken: 1 };
+const LET_GO = { id: 9, result: { content: [{ text: 'let go' }] } };
+
+const resume = (url: string, session: Fields, id: string | undefined) =>
+  getStream(url, { ...session, 'last-event-id': id ?? 'none' });
+
+async function refused(url: string, session: Fields, id: string): Promise<number> {
+  const response = await fetch(url, { headers: { ...session, accept: 'text/event-stream', 'last-event-id': id } });
+  await response.body?.cancel();
+  return response.status;
+}
+
+const messages = (events: ServerEvent[]) => events.flatMap(({ message }) => message ?? []);
+
+describe('event ids', () => {
+  it('[RESUME-01][RESUME-07] stand in every event, the first of which has no data', async () => {
+    const { url } = await serve();
+    const session = await openSession(url);
+    const events = await new EventReader(await post(url, call(1, 'steps', {}, TOKEN), session)).rest();
+    expect(events).toHaveLength(5);
+    expect(events[0]).toMatchObject({ data: '' });
+    for (const { id } of events) expect(id).toMatch(/^[\x21-\x7e]+$/);
+    const listening = await getStream(url, session);
+    expect(await listening.next()).toMatchObject({ data: '', id: expect.any(String) });
+  });
+
+  it('[RESUME-02][RESUME-03] are unique in the session and name their stream', async () => {
+    const { url } = await serve();
+    const session = await openSession(url);
+    const streams = await Promise.all(
+      [1, 2, 3].map(async (id) => new EventReader(await post(url, call(id, 'steps', {}, TOKEN), session)).rest()),
+    );
+    const ids = streams.map((events) => events.map(({ id }) => id as string));
+    expect(new Set(ids.flat()).size).toBe(15);
+    const names = ids.map((own) => new Set(own.map((id) => id.slice(0, id.lastIndexOf('-')))));
+    expect(names.map(({ size }) => size)).toEqual([1, 1, 1]);
+    expect(new Set(names.flatMap((own) => [...own])).size).toBe(3);
+  });
+
+  it('[HTTP-36] are absent in the stateless era', async () => {
+    const { url } = await serve();
+    const response = await post(url, modernCall(1, 'steps', {}, TOKEN), modernHeaders('tools/call', 'steps'));
+    expect(await response.text()).not.toMatch(/^(id|retry):/m);
+  });
+
+  it('are absent when nothing is kept', async () => {
+    const { url } = await serve({ events: false });
+    const session = await openSession(url);
+    const text = await (await post(url, call(1, 'steps', {}, TOKEN), session)).text();
+    expect(text).not.toMatch(/^id:/m);
+    expect(await refused(url, session, 'paaaaaaaaaaaaaaaa-1')).toBe(400);
+  });
+});
+
+describe('a client that comes back', () => {
+  it('[RESUME-04][RESUME-06][HTTP-21] gets what it has missed and then the response of the request that went on', async () => {
+    const { url, probe } = await serve();
+    const session = await openSession(url);
+    const began = once(probe, 'began');
+    const lost = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
+    const { id } = (await lost.next()) as ServerEvent;
+    await began;
+    await lost.cancel();
+    const back = await resume(url, session, id);
+    expect((await back.message()).message).toMatchObject({ method: 'notifications/progress' });
+    probe.contexts[0]?.progress(2);
+    expect((await back.message()).message).toMatchObject({ params: { progress: 2 } });
+    probe.emit('go');
+    expect((await back.message()).message).toMatchObject(LET_GO);
+    expect(await back.next()).toBeUndefined();
+    expect(probe.aborted).toBe(0);
+  });
+
+  it('[RESUME-04] gets the rest also when the request has ended meanwhile, and again if it asks again', async () => {
+    const { url, probe } = await serve();
+    const session = await openSession(url);
+    const lost = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
+    const { id } = await lost.message();
+    await lost.cancel();
+    probe.emit('go');
+    for (let n = 0; n < 2; n++) {
+      const events = await (await resume(url, session, id)).rest();
+      if (messages(events).length > 0) expect(messages(events)).toEqual([expect.objectContaining(LET_GO)]);
+    }
+    const last = messages(await (await resume(url, session, id)).rest());
+    expect(last).toEqual([expect.objectContaining(LET_GO)]);
+  });
+
+  it('[RESUME-08][RESUME-09] was told when to, where the handler has let it go', async () => {
+    const { url, probe } = await serve();
+    const session = await openSession(url);
+    const began = once(probe, 'began');
+    const events = await new EventReader(await post(url, call(9, 'poll'), session)).rest();
+    expect(events).toEqual([{ id: expect.any(String), data: '' }, { retry: '25' }]);
+    await began;
+    const back = await resume(url, session, events[0]?.id);
+    probe.emit('go');
+    expect((await back.message()).message).toMatchObject(LET_GO);
+  });
+
+  it('[RESUME-05] gets no message of another stream', async () => {
+    const { url, server } = await serve();
+    const session = await openSession(url);
+    await (await post(url, request(1, 'resources/subscribe', { uri: 'docs://guide' }), session)).text();
+    const other = await getStream(url, session);
+    server.notify.resourceUpdated('docs://guide');
+    await other.message();
+    const [, first] = await Promise.all([
+      new EventReader(await post(url, call(1, 'steps', {}, TOKEN), session)).rest(),
+      new EventReader(await post(url, call(2, 'steps', {}, TOKEN), session)).rest(),
+    ]);
+    const again = messages(await (await resume(url, session, first[0]?.id)).rest());
+    expect(again.map(({ id, method }) => id ?? method)).toEqual([...Array(3).fill('notifications/progress'), 2]);
+  });
+
+  it('gets what was sent to the GET stream while it was away', async () => {
+    const { url, server } = await serve();
+    const session = await openSession(url);
+    await (await post(url, request(1, 'resources/subscribe', { uri: 'docs://guide' }), session)).text();
+    const lost = await getStream(url, session);
+    const { id } = (await lost.next()) as ServerEvent;
+    server.notify.resourceUpdated('docs://guide');
+    await lost.message();
+    await lost.cancel();
+    server.notify.resourceUpdated('docs://guide');
+    const back = await resume(url, session, id);
+    for (let n = 0; n < 2; n++) expect((await back.message()).message?.method).toBe('notifications/resources/updated');
+    server.notify.toolsChanged();
+    expect((await back.message()).message?.method).toBe('notifications/tools/list_changed');
+  });
+
+  it('takes the stream over from a connection that seems alive', async () => {
+    const { url, probe } = await serve();
+    const session = await openSession(url);
+    const old = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
+    const { id } = await old.message();
+    const back = await resume(url, session, id);
+    await back.next();
+    expect(await old.next()).toBeUndefined();
+    probe.emit('go');
+    expect((await back.message()).message).toMatchObject(LET_GO);
+  });
+
+  it('[RESUME-11] gets nothing with an event id of another session or of nobody', async () => {
+    const { url } = await serve();
+    const [alice, bob] = [await openSession(url), await openSession(url)];
+    const hers = await new EventReader(await post(url, call(1, 'steps', {}, TOKEN), alice)).rest();
+    const id = hers[0]?.id as string;
+    expect(await refused(url, bob, id)).toBe(400);
+    for (const made of [
+      '',
+      '1',
+      'x-1',
+      `${id}x`,
+      id.replace(/^p/, 'q'),
+      `${id.slice(0, -2)}-99999999999`,
+      '__proto__-0',
+    ]) {
+      expect([made, await refused(url, bob, made)]).toEqual([made, 400]);
+    }
+    const listening = await getStream(url, alice);
+    const { id: listeningId } = (await listening.next()) as ServerEvent;
+    const stranger = await resume(url, bob, listeningId);
+    await fetch(url, { method: 'DELETE', headers: bob });
+    expect(messages(await stranger.rest())).toEqual([]);
+  });
+
+  it('counts as one more stream of the session: 429', async () => {
+    const { url } = await serve({ maxStreams: 1 });
+    const session = await openSession(url);
+    await getStream(url, session);
+    expect(await refused(url, session, 'gaaaaaaaaaaaaaaaa-1')).toBe(429);
+  });
+});
+
+describe('an EventStore', () => {
+  /** Answers late, as a store on another machine does. */
+  class SlowStore implements EventStore {
+    private readonly memory = new MemoryEventStore();
+    reading: (() => void) | undefined;
+
+    async append(key: string, event: StoredEvent): Promise<void> {
+      await turn();
+      this.memory.append(key, event);
+    }
+
+    async read(key: string, after: number): Promise<readonly StoredEvent[] | undefined> {
+      const events = this.memory.read(key, after);
+      this.reading?.();
+      await turn();
+      await turn();
+      return events;
+    }
+  }
+
+  it('may be slow: what is sent while it is read comes once and in order', async () => {
+    const events = new SlowStore();
+    const { url, probe } = await serve({ events });
+    const session = await openSession(url);
+    const lost = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
+    const { id } = (await lost.next()) as ServerEvent;
+    await lost.cancel();
+    const context = probe.contexts[0];
+    for (const step of [2, 3]) context?.progress(step);
+    events.reading = () => {
+      for (const step of [4, 5]) context?.progress(step);
+      void turn().then(() => context?.progress(6));
+      events.reading = undefined;
+    };
+    const back = await resume(url, session, id);
+    probe.emit('go');
+    const got = messages(await back.rest());
+    expect(got.slice(0, -1).map(({ params }) => params?.['progress'])).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(got.at(-1)).toMatchObject(LET_GO);
+  });
+
+  it('may fail: the live stream goes on, and coming back is answered with 500', async () => {
+    const broken: EventStore = {
+      append: async () => {
+        throw new Error('no store');
+      },
+      read: () => {
+        throw new Error('no store');
+      },
+    };
+    const { url, errors } = await serve({ events: broken });
+    const session = await openSession(url);
+    const events = await new EventReader(await post(url, call(1, 'steps', {}, TOKEN), session)).rest();
+    expect(messages(events)).toHaveLength(4);
+    const response = await fetch(url, {
+      headers: { ...session, accept: 'text/event-stream', 'last-event-id': events[0]?.id as string },
+    });
+    expect([response.status, (await json(response)).error?.message]).toEqual([500, 'Internal error']);
+    expect(errors).toHaveLength(5);
+  });
+});
+
+describe('MemoryEventStore', () => {
+  const fill = (store: EventStore, key: string, count: number, frame = 'x') => {
+    for (let sequence = 1; sequence <= count; sequence++) void store.append(key, { sequence, frame });
+  };
+
+  it('gives back the events of a stream after a position, in order', () => {
+    const store = new MemoryEventStore();
+    fill(store, 'a', 3);
+    fill(store, 'b', 2);
+    expect(store.read('a', 1)?.map(({ sequence }) => sequence)).toEqual([2, 3]);
+    expect(store.read('a', 3)).toEqual([]);
+    expect(store.read('c', 0)).toBeUndefined();
+  });
+
+  it('[RESUME-11] keeps so many events and no more, and lets the quietest stream go first', () => {
+    const store = new MemoryEventStore({ maxEvents: 4 });
+    fill(store, 'a', 2);
+    fill(store, 'b', 2);
+    store.append('a', { sequence: 3, frame: 'x' });
+    expect(store.read('b', 0)).toBeUndefined();
+    expect(store.read('a', 0)).toHaveLength(3);
+  });
+
+  it('[RESUME-11] keeps so much text and no more, also of a single stream', () => {
+    const store = new MemoryEventStore({ maxSize: 100 });
+    fill(store, 'a', 50, '0123456789');
+    expect(store.read('a', 0)?.map(({ sequence }) => sequence)).toEqual([41, 42, 43, 44, 45, 46, 47, 48, 49, 50]);
+    fill(store, 'b', 1, 'y'.repeat(101));
+    expect(store.read('a', 0)).toBeUndefined();
+    expect(store.read('b', 0) ?? []).toEqual([]);
+  });
+
+  it('[RESUME-11] keeps events for so long and no longer', async () => {
+    const store = new MemoryEventStore({ maxAgeMs: 5 });
+    fill(store, 'a', 1);
+    const until = Date.now() + 6;
+    while (Date.now() < until) await turn();
+    expect(store.read('a', 0)).toBeUndefined();
+  });
+});
