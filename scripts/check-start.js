@@ -30,7 +30,10 @@ function copyWorkTree() {
   return folder;
 }
 
-/** The server's answer to `initialize`, or undefined as long as there is none. */
+/**
+ * The server's answer to `initialize`, or undefined as long as there is none.
+ * @param {string} url
+ */
 async function initialize(url) {
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
   try {
@@ -42,53 +45,65 @@ async function initialize(url) {
   }
 }
 
-async function waitFor(what, ms, attempt) {
+/**
+ * Tries until something is there.
+ * @template T
+ * @param {{ ms: number, otherwise: string }} limit
+ * @param {() => T | undefined | Promise<T | undefined>} attempt
+ * @returns {Promise<T>}
+ */
+async function waitFor({ ms, otherwise }, attempt) {
   const end = Date.now() + ms;
   for (;;) {
     const found = await attempt();
     if (found !== undefined) return found;
-    if (Date.now() > end) throw new Error(`${what} within ${ms / 1000} s`);
+    if (Date.now() > end) throw new Error(`${otherwise} within ${ms / 1000} s`);
     await sleep(100);
   }
 }
 
-/** Starts, asks, stops; throws where the promise is broken. */
+/**
+ * Starts, asks, stops; throws where the promise is broken.
+ * @param {string} folder
+ */
 async function check(folder) {
   const port = await freePort();
+  const url = `http://127.0.0.1:${port}/mcp`;
   const began = Date.now();
+  // a group of its own, so that whatever it leaves behind can be found
   const child = spawn('npm', ['start'], {
     cwd: folder,
     env: { ...process.env, PORT: String(port) },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'inherit', 'inherit'],
     detached: true,
   });
-  let printed = '';
-  child.stdout.on('data', (chunk) => (printed += chunk));
-  const ended = new Promise((resolve) => child.on('exit', (code, signal) => resolve(code ?? signal)));
-  let exit;
-  void ended.then((value) => (exit = value));
+  /** How it ended, as long as it runs undefined. */
+  const exit = () => child.exitCode ?? child.signalCode ?? undefined;
   try {
-    const answer = await waitFor('no answer', START_MS, async () => {
-      if (exit !== undefined) throw new Error(`npm start ended with ${exit}`);
-      return await initialize(new RegExp(`http://[^\\s/]+:${port}/\\S*`).exec(printed)?.[0]);
+    const answer = await waitFor({ ms: START_MS, otherwise: 'npm start: no answer' }, async () => {
+      if (exit() !== undefined) throw new Error(`npm start ended with ${exit()}`);
+      return await initialize(url);
     });
     console.log(`npm start: answered after ${((Date.now() - began) / 1000).toFixed(1)} s: ${answer.slice(0, 120)}`);
     child.kill('SIGTERM');
-    await waitFor('not ended by SIGTERM', STOP_MS, () => exit);
-    console.log(`npm start: SIGTERM ended it with ${exit}`);
-    if (exit !== 0) throw new Error(`SIGTERM ended npm start with ${exit}, not with 0`);
-    if ((await initialize(`http://127.0.0.1:${port}/mcp`)) !== undefined)
-      throw new Error('the server outlived npm start');
-  } catch (error) {
-    process.stderr.write(`${printed}\n`);
-    throw error;
+    const ended = await waitFor({ ms: STOP_MS, otherwise: 'npm start: did not end by SIGTERM' }, exit);
+    if (ended !== 0) throw new Error(`SIGTERM ended npm start with ${ended}, not with 0`);
+    if ((await initialize(url)) !== undefined) throw new Error('the server outlived npm start');
+    console.log('npm start: SIGTERM ended it, exit code 0');
   } finally {
-    // whatever is left of the group
-    try {
-      process.kill(-child.pid, 'SIGKILL');
-    } catch {
-      // nothing is
-    }
+    endGroup(child.pid ?? 0);
+  }
+}
+
+/**
+ * Ends what is left of a group of processes.
+ * @param {number} leader
+ */
+function endGroup(leader) {
+  try {
+    if (leader > 0) process.kill(-leader, 'SIGKILL');
+  } catch {
+    // nothing is left
   }
 }
 

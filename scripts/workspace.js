@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 /** The root of the repository. */
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
+/** @type {NodeJS.Signals[]} */
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
@@ -23,9 +24,9 @@ const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 export function run(command, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'], ...options });
-    const forward = (signal) => child.kill(signal);
+    const forward = (/** @type {NodeJS.Signals} */ signal) => child.kill(signal);
     for (const signal of FORWARDED) process.on(signal, forward);
-    const settle = (finish) => {
+    const settle = (/** @type {() => void} */ finish) => {
       for (const signal of FORWARDED) process.off(signal, forward);
       finish();
     };
@@ -34,7 +35,11 @@ export function run(command, args, options = {}) {
   });
 }
 
-/** Runs a program as `run` does, and ends this process when it fails. */
+/**
+ * Runs a program as `run` does, and ends this process when it fails.
+ * @param {string} command
+ * @param {readonly string[]} args
+ */
 async function need(command, args) {
   const code = await run(command, args);
   if (code === 0) return;

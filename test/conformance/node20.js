@@ -8,7 +8,10 @@ import { isMainThread } from 'node:worker_threads';
 
 if (isMainThread && !('globSync' in fs)) register(import.meta.url);
 
-/** Module hook: the suite's own imports of `fs` get `node20-fs.js`. */
+/**
+ * Module hook: the suite's own imports of `fs` get `node20-fs.js`.
+ * @type {import('node:module').ResolveHook}
+ */
 export async function resolve(specifier, context, next) {
   const ours = /^(node:)?fs$/.test(specifier) && context.parentURL?.includes('/@modelcontextprotocol/conformance/');
   return await next(ours ? new URL('./node20-fs.js', import.meta.url).href : specifier, context);

@@ -30,9 +30,13 @@ async function inspect(...args: string[]): Promise<Record<string, unknown>> {
 it.each([
   ['HTTP', () => [fixture.url]],
   ['stdio', () => [process.execPath, FIXTURE, '--stdio']],
-])('the inspector lists and calls tools over %s', async (_name, target) => {
-  const { tools } = await inspect(...target(), '--method', 'tools/list');
-  expect(tools).toContainEqual(expect.objectContaining({ name: 'test_simple_text' }));
-  const called = await inspect(...target(), '--method', 'tools/call', '--tool-name', 'test_simple_text');
-  expect(called).toMatchObject({ content: [{ text: 'This is a simple text response for testing.' }] });
-}, 60_000);
+])(
+  'the inspector lists and calls tools over %s',
+  async (_name, target) => {
+    const { tools } = await inspect(...target(), '--method', 'tools/list');
+    expect(tools).toContainEqual(expect.objectContaining({ name: 'test_simple_text' }));
+    const called = await inspect(...target(), '--method', 'tools/call', '--tool-name', 'test_simple_text');
+    expect(called).toMatchObject({ content: [{ text: 'This is a simple text response for testing.' }] });
+  },
+  60_000,
+);

@@ -23,7 +23,10 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-type Client = Pick<ClientV1, 'callTool' | 'close' | 'getPrompt' | 'listPrompts' | 'listResources' | 'listTools' | 'readResource'>;
+type Client = Pick<
+  ClientV1,
+  'callTool' | 'close' | 'getPrompt' | 'listPrompts' | 'listResources' | 'listTools' | 'readResource'
+>;
 
 /** The two versions of the SDK take the options of a call at different places. */
 const reporting = (client: Client, options: object) =>
@@ -39,7 +42,9 @@ async function tellStory(client: Client) {
   expect(await client.callTool({ name: 'test_error_handling', arguments: {} })).toMatchObject({ isError: true });
   const { resources } = await client.listResources();
   expect(resources.map(({ uri }) => uri)).toContain('test://static-text');
-  expect(await client.readResource({ uri: 'test://static-binary' })).toMatchObject({ contents: [{ mimeType: 'image/png' }] });
+  expect(await client.readResource({ uri: 'test://static-binary' })).toMatchObject({
+    contents: [{ mimeType: 'image/png' }],
+  });
   const { prompts } = await client.listPrompts();
   expect(prompts.map(({ name }) => name)).toContain('test_simple_prompt');
   const prompt = await client.getPrompt({ name: 'test_prompt_with_arguments', arguments: { arg1: 'a', arg2: 'b' } });
@@ -148,9 +153,17 @@ describe('clients of both versions', () => {
     const [session, legacy, modern] = [clientV1(), clientV2('legacy'), clientV2({ pin: '2026-07-28' })];
     const url = new URL(fixture.url);
     const run = (client: ClientV2) =>
-      withClient(asClient(client), () => client.connect(new HttpV2(url)), () => tellStory(asClient(client)));
+      withClient(
+        asClient(client),
+        () => client.connect(new HttpV2(url)),
+        () => tellStory(asClient(client)),
+      );
     await Promise.all([
-      withClient(session, () => session.connect(asV1(new HttpV1(url))), () => tellStory(session)),
+      withClient(
+        session,
+        () => session.connect(asV1(new HttpV1(url))),
+        () => tellStory(session),
+      ),
       run(legacy),
       run(modern),
     ]);

@@ -49,7 +49,8 @@ export class Conversations {
 
   @Tool({ name: 'test_logging_tool', description: 'Logs at every level' })
   logEverything(_input: NoInput, ctx: Context) {
-    for (const level of ['debug', 'info', 'warning', 'error'] as const) ctx.log.write(level, `A message of level ${level}`);
+    for (const level of ['debug', 'info', 'warning', 'error'] as const)
+      ctx.log.write(level, `A message of level ${level}`);
     return 'Messages were logged where the client wanted them.';
   }
 

@@ -40,7 +40,7 @@ export class Guard {
 
   /**
    * Looks at a request before its body is read.
-   * @param port the one that the request came in on
+   * @param port the one that the request came in on; undefined where there is none
    * @throws {Refusal} 403
    */
   check({ host, origin }: Headers, port: number | undefined): void {
@@ -53,7 +53,10 @@ export class Guard {
   private allowsHost(host: string, port: number | undefined): boolean {
     const colon = host.endsWith(']') ? -1 : host.lastIndexOf(':');
     const name = colon === -1 ? host : host.slice(0, colon);
-    if (LOOPBACK.has(name) && (colon === -1 ? port === 80 : host.slice(colon + 1) === String(port))) return true;
+    // without a port it came from this process or through a local socket, where no web page can be
+    if (LOOPBACK.has(name) && (port === undefined || port === (colon === -1 ? 80 : Number(host.slice(colon + 1))))) {
+      return true;
+    }
     return this.hosts.size > 0 && (this.hosts.has(host) || this.hosts.has(name));
   }
 

@@ -3,6 +3,8 @@ import { get, type IncomingMessage } from 'node:http';
 
 import { describe, expect, it } from '@jest/globals';
 
+import { type Context, NoInput } from '@decorum/core';
+
 import { EventReader, getStream } from './events.js';
 import { afterwards, call, json, modernCall, modernHeaders, openSession, post, request, serve } from './fixture.js';
 
@@ -52,16 +54,16 @@ describe('the GET stream', () => {
     for (let n = 0; n < 3; n++) expect((await first.message()).message).toMatchObject(UPDATED);
     await first.cancel();
     // once the server has noticed, the other one takes over
-    let taken = 0;
-    while (taken === 0) {
+    let taken = false;
+    const next = second.message().then((event) => {
+      taken = true;
+      return event;
+    });
+    while (!taken) {
       server.notify.resourceUpdated('docs://guide');
       await (await post(url, request(2, 'ping'), session)).text();
-      taken = await Promise.race([
-        second.message().then(() => 1),
-        new Promise<0>((resolve) => setTimeout(resolve, 5, 0)),
-      ]);
     }
-    expect(taken).toBe(1);
+    expect((await next).message).toMatchObject(UPDATED);
   });
 
   it('[HTTP-16][HTTP-30][HTTP-31] and the streams of requests keep to themselves', async () => {
@@ -149,28 +151,35 @@ describe('a slow reader', () => {
   });
 
   it('does not hold up others, nor the end of the server', async () => {
-    const { url, server } = await serve({ maxBufferedBytes: 100_000, closeDeadlineMs: 50 });
+    const { url, server, close } = await serve({ maxBufferedBytes: 100_000, closeDeadlineMs: 50 });
     const session = await openSession(url);
     await (await post(url, SUBSCRIBE, session)).text();
     const stuck = get(url, { headers: { accept: 'text/event-stream', ...session }, agent: false });
     afterwards(() => stuck.destroy());
     const [response] = (await once(stuck, 'response')) as [IncomingMessage];
+    response.on('error', () => {});
     response.pause();
     for (let n = 0; n < 50_000; n++) server.notify.resourceUpdated('docs://guide');
     expect((await post(url, call(1, 'add', { a: 1, b: 2 }), session)).status).toBe(200);
+    await close();
+    response.resume();
+    await once(response, 'close');
   });
 });
 
 describe('frames of one tick', () => {
   it('are written together with the response', async () => {
     const { url, server } = await serve();
-    server.addTool({ name: 'burst', description: 'Reports at once' }, ((
-      _input: unknown,
-      ctx: { progress(n: number): void },
-    ) => {
-      for (const n of [1, 2, 3]) ctx.progress(n);
-      return 'done';
-    }) as never);
+    server.addTool(
+      { name: 'burst', description: 'Reports at once', input: NoInput },
+      async (_input: NoInput, ctx: Context) => {
+        for (const n of [1, 2, 3]) {
+          ctx.progress(n);
+          await Promise.resolve();
+        }
+        return 'done';
+      },
+    );
     const headers = { 'content-type': 'application/json', ...modernHeaders('tools/call', 'burst') };
     const response = await fetch(url, {
       method: 'POST',
@@ -184,13 +193,10 @@ describe('frames of one tick', () => {
   it('carry line breaks and markup only escaped', async () => {
     const { url, server } = await serve();
     const text = 'a\r\ndata: {"jsonrpc":"2.0"}\n\nid: 1\n<script>\u2028';
-    server.addTool({ name: 'evil', description: 'Breaks lines' }, ((
-      _input: unknown,
-      ctx: { progress(...args: unknown[]): void },
-    ) => {
+    server.addTool({ name: 'evil', description: 'Breaks lines', input: NoInput }, (_input: NoInput, ctx: Context) => {
       ctx.progress(1, 2, text);
       return text;
-    }) as never);
+    });
     const response = await post(url, modernCall(text, 'evil', {}, TOKEN), modernHeaders('tools/call', 'evil'));
     const events = await new EventReader(response).rest();
     expect(events).toHaveLength(2);

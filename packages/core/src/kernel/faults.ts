@@ -42,7 +42,10 @@ export class Faults {
   report(error: unknown, exchange?: Exchange): string {
     const reference = randomUUID().slice(0, 8);
     const origin = { reference, ...(exchange && { method: exchange.method, requestId: exchange.id }) };
-    this.logger.error({ ...origin, error }, exchange ? 'an error was masked from the client' : 'an error came up outside of any request');
+    this.logger.error(
+      { ...origin, error },
+      exchange ? 'an error was masked from the client' : 'an error came up outside of any request',
+    );
     try {
       this.onError?.(error, origin);
     } catch (failure) {

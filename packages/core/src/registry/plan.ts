@@ -2,7 +2,7 @@ import type { MemberRecord } from '../metadata/records.js';
 import { type Class, firstParameterType } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import type { Icon, JsonObject } from '../protocol/model.js';
-import { compileShape } from '../schema/compile.js';
+import { compileShape, hasObjectRoot } from '../schema/compile.js';
 import { NoInput, type SchemaSource, type Shape } from '../schema/shape.js';
 
 /** A decorated method of a provider, with everything needed to call it. */
@@ -56,7 +56,7 @@ export function inputShape(member: Member): Shape | undefined {
   const source = member.record.options['input'] ?? inferredInput(member, where);
   if (source === undefined || source === NoInput) return undefined;
   const shape = compileShape(source as SchemaSource, where);
-  if (shape.json['type'] !== 'object') {
+  if (!hasObjectRoot(shape)) {
     throw startupError(
       'DECORUM_INVALID_SCHEMA',
       where,

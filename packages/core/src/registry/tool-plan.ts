@@ -25,7 +25,7 @@ export function compileTool(member: Member): ToolPlan {
   const call = callerOf(member);
   const input = inputShape(member) ?? compileShape(NO_ARGUMENTS, where);
   const source = member.record.options['output'] as SchemaSource | undefined;
-  const output = source && compileShape(source, `${where} (output)`);
+  const output = source && compileShape(source, `${where} (output)`, 'output');
   const annotations = member.record.options['annotations'] as ToolAnnotations | undefined;
   const fields = listedFields(member);
   checkName(member, fields.name);

@@ -124,15 +124,19 @@ function createAjv(dialect: Dialect, mode: Mode, all: boolean): Ajv {
   return ajv;
 }
 
-const instances = new Map<string, Ajv>();
+const instances = new Map<string, { readonly ajv: Ajv; uses: number }>();
+
+/** An instance keeps hold of what it compiled, so that each is used a bounded number of times. */
+const MAX_USES = 500;
 
 function sharedAjv(dialect: Dialect, mode: Mode, all: boolean): Ajv {
   const key = `${dialect} ${mode} ${all}`;
   const present = instances.get(key);
-  if (present !== undefined) return present;
-  const created = createAjv(dialect, mode, all);
-  instances.set(key, created);
-  return created;
+  const shared =
+    present !== undefined && present.uses < MAX_USES ? present : { ajv: createAjv(dialect, mode, all), uses: 0 };
+  shared.uses += 1;
+  instances.set(key, shared);
+  return shared.ajv;
 }
 
 /** Listing everything that is wrong costs work in proportion to the value, so a large one gets its first problem only. */

@@ -16,6 +16,8 @@ export interface FieldModel {
   readonly wire: string;
   readonly schema: JsonObject;
   readonly isRequired: boolean;
+  /** `null` passes, and means absent. */
+  readonly isNullable: boolean;
   readonly convert: Conversion | undefined;
 }
 

@@ -8,6 +8,7 @@ import { type Direction, loadTransformer, runRules } from './class-facts.js';
 import type { ClassReading } from './class-model.js';
 import { readClass } from './from-class.js';
 import { compileHydrator, type Hydrate, transformerHydrator } from './hydrate.js';
+import { published } from './keywords.js';
 import { harmfulKey, NotJson, toJsonForm } from './json-form.js';
 import { describeRuleErrors, readablePath } from './problems.js';
 import { boundSchema, inspectRaw } from './raw.js';
@@ -127,8 +128,8 @@ function outputCheck(reading: ClassReading, inspect: Inspect, toInstance: Hydrat
 function classShape(cls: Class, where: string, direction: Direction): Shape {
   const reading = readClass(cls, direction);
   boundSchema(reading.schema, where);
-  // The functions in the schema are meant for ajv only, and fall away here.
-  const json = JSON.parse(JSON.stringify(reading.schema)) as JsonObject;
+  const json =
+    direction === 'input' ? published(reading.schema) : (JSON.parse(JSON.stringify(reading.schema)) as JsonObject);
   let compiled: Inspect | undefined;
   const inspect: Inspect = (value) => {
     compiled ??= compileGenerated(reading.schema, reading.mayBacktrack);

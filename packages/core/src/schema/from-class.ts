@@ -147,6 +147,7 @@ class ClassReader {
       wire: exposure.wire,
       convert,
       isRequired: isRequired(subject, initial),
+      isNullable: rules.some(isOptionalRule),
       schema: {
         ...(title !== undefined && { title }),
         ...(description !== undefined && { description }),

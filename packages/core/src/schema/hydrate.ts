@@ -49,13 +49,15 @@ export function compileHydrator(root: ClassModel): Hydrate {
     const conversions = model.fields.flatMap(({ key, convert }) =>
       convert === undefined ? [] : [{ key, convert: converter(convert, hydratorOf) }],
     );
-    const { create, initialized } = model;
+    const { create, initialized, fields } = model;
+    const bare = fields.filter(({ key, isNullable }) => isNullable && !initialized.includes(key)).map(({ key }) => key);
     const hydrate = (plain: unknown): object => {
       const instance: Fields = Object.assign(create(), plain);
+      // many models write null for what they leave out
       for (const key of initialized) {
-        // JSON has no `undefined`, but a client in the same process may send one: it is as good as absent.
-        if (instance[key] === undefined) instance[key] = create()[key];
+        if (instance[key] === undefined || instance[key] === null) instance[key] = create()[key];
       }
+      for (const key of bare) if (instance[key] === null) instance[key] = undefined;
       for (const { key, convert } of conversions) {
         const value = instance[key];
         if (value !== undefined) instance[key] = convert(value);

@@ -29,13 +29,13 @@ const STRICTER: Readonly<Record<string, (a: number, b: number) => number>> = {
   maxItems: Math.min,
 };
 
-function types(schema: JsonObject): unknown[] {
+function typesIn(schema: JsonObject): unknown[] {
   return [schema['type']].flat();
 }
 
 /** Whether every type of `a` is allowed by `b`, `integer` being a kind of `number`. */
 function isWithin(a: JsonObject, b: JsonObject): boolean {
-  return types(a).every((type) => types(b).includes(type) || (type === 'integer' && types(b).includes('number')));
+  return typesIn(a).every((type) => typesIn(b).includes(type) || (type === 'integer' && typesIn(b).includes('number')));
 }
 
 /** Adds the keywords of one more rule, so that both must hold. */
@@ -57,9 +57,26 @@ export function addKeywords(node: JsonObject, keywords: JsonObject): void {
 /** Keywords that say something about `null` too. */
 const ABOUT_ANYTHING = ['not', 'allOf', 'anyOf', '$ref'];
 
+const NULLABLE = Symbol('nullable');
+
 /** Lets `null` pass as well. */
 export function nullable(schema: JsonObject): JsonObject {
   if (Object.keys(schema).length === 0) return schema;
+  return { ...orNull(schema), [NULLABLE]: true } as JsonObject;
+}
+
+/**
+ * The schema as it is published. Where `null` stands for "absent" it passes, but is not offered: forms have no null, and
+ * some clients cannot read a list of types.
+ */
+export function published(schema: JsonObject): JsonObject {
+  const offer = (_key: string, value: unknown): unknown =>
+    typeof value === 'object' && value !== null && NULLABLE in value ? withoutNull(value as JsonObject) : value;
+  // functions in the schema are meant for ajv only, and fall away here
+  return JSON.parse(JSON.stringify(schema, offer)) as JsonObject;
+}
+
+function orNull(schema: JsonObject): JsonObject {
   const { type, const: only, rule, ...rest } = schema;
   const values = only === undefined ? (rest['enum'] as unknown[] | undefined) : [only];
   if ((type === undefined && values === undefined) || ABOUT_ANYTHING.some((keyword) => keyword in schema)) {
@@ -73,8 +90,7 @@ export function nullable(schema: JsonObject): JsonObject {
   };
 }
 
-/** The same schema where `null` cannot be offered, as in forms: what `nullable` did is undone. */
-export function withoutNull(schema: JsonObject): JsonObject {
+function withoutNull(schema: JsonObject): JsonObject {
   const { type, enum: values, anyOf, default: initial, ...rest } = schema;
   const types = [type].flat().filter((each) => each !== 'null');
   const branches = Array.isArray(anyOf) ? (anyOf as JsonObject[]).filter((branch) => branch['type'] !== 'null') : [];

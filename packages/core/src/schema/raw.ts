@@ -42,6 +42,16 @@ export function boundSchema(schema: JsonObject, where: string): void {
   if (size > MAX_SCHEMAS) throw startupError('DECORUM_INVALID_SCHEMA', where, `it has more than ${MAX_SCHEMAS} parts`);
 }
 
+/** A handler that asks the client may write a schema out on each call: equal text is compiled once. */
+const recent = new Map<string, Inspect>();
+const MAX_RECENT = 500;
+
+function remember(text: string, inspect: Inspect): Inspect {
+  if (recent.size >= MAX_RECENT) recent.delete(recent.keys().next().value ?? '');
+  recent.set(text, inspect);
+  return inspect;
+}
+
 /**
  * Compiles a JSON Schema as the author wrote it. References to other documents are never fetched.
  * @throws {DecorumError} `DECORUM_INVALID_SCHEMA`
@@ -49,8 +59,9 @@ export function boundSchema(schema: JsonObject, where: string): void {
 export function inspectRaw(schema: JsonObject, where: string): Inspect {
   const dialect = dialectOf(schema, where);
   boundSchema(schema, where);
+  const text = JSON.stringify(schema);
   try {
-    return compileRaw(schema, dialect);
+    return recent.get(text) ?? remember(text, compileRaw(schema, dialect));
   } catch (error) {
     const { message, missingRef } = error as Error & { missingRef?: string };
     const reason =

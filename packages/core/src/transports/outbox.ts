@@ -85,7 +85,7 @@ export class Outbox {
     if (error) return this.close();
     if (this.slow && this.text.length <= this.options.limit) this.press(false);
     if (this.text !== '') this.flush();
-    else this.release();
+    else if (this.waiting.length > 0) this.release();
   };
 
   private press(slow: boolean): void {

@@ -123,7 +123,7 @@ export class StdioPipe implements LineSink {
   private inputEnds(error: NodeJS.ErrnoException | null | undefined): void {
     this.reportUnlessGone(error);
     // a last line without its newline is a line
-    
+    if (this.reading) this.reader.end();
     void this.leave('client');
   }
 

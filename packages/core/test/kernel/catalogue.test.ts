@@ -57,7 +57,11 @@ class Library {
 
   @Prompt({ description: 'A letter' })
   letter({ to, pages }: Letter) {
-    return [user(`Write ${String(pages)} (${typeof pages}) pages to ${to}`), assistant('Gladly'), embedded({ uri: 'docs://index', data: 'index' })];
+    return [
+      user(`Write ${String(pages)} (${typeof pages}) pages to ${to}`),
+      assistant('Gladly'),
+      embedded({ uri: 'docs://index', data: 'index' }),
+    ];
   }
 
   @Completion({ for: ['page'], argument: 'path' })
@@ -157,7 +161,10 @@ describe('prompts', () => {
       messages: [
         { role: 'user', content: { type: 'text', text: 'Write 2 (number) pages to Ada' } },
         { role: 'assistant', content: { type: 'text', text: 'Gladly' } },
-        { role: 'user', content: { type: 'resource', resource: { uri: 'docs://index', mimeType: 'text/plain', text: 'index' } } },
+        {
+          role: 'user',
+          content: { type: 'resource', resource: { uri: 'docs://index', mimeType: 'text/plain', text: 'index' } },
+        },
       ],
     });
   });
@@ -166,10 +173,13 @@ describe('prompts', () => {
     ['letter', {}],
     ['letter', { to: 'Ada', pages: 'many' }],
     ['none', { to: 'Ada' }],
-  ])('with a wrong name or wrong arguments are an error: %s %j [PROMPT-04] [PROMPT-05] [PROMPT-07]', async (name, args) => {
-    const client = await connect(serverOf());
-    await expect(client.getPrompt(name, args as Record<string, string>)).rejects.toMatchObject({ code: -32602 });
-  });
+  ])(
+    'with a wrong name or wrong arguments are an error: %s %j [PROMPT-04] [PROMPT-05] [PROMPT-07]',
+    async (name, args) => {
+      const client = await connect(serverOf());
+      await expect(client.getPrompt(name, args as Record<string, string>)).rejects.toMatchObject({ code: -32602 });
+    },
+  );
 });
 
 describe('completion', () => {

@@ -86,7 +86,8 @@ class Asker {
 }
 
 const SILENT = { warn: () => {}, error: () => {} };
-const serverOf = (asker = new Asker()) => new McpServer({ name: 'test', version: '1', providers: [asker], logger: SILENT });
+const serverOf = (asker = new Asker()) =>
+  new McpServer({ name: 'test', version: '1', providers: [asker], logger: SILENT });
 const textOf = ({ content }: { content: readonly object[] }) => (content[0] as { text?: string } | undefined)?.text;
 
 describe('ctx.elicit', () => {
@@ -120,7 +121,9 @@ describe('ctx.elicit', () => {
   });
 
   it('refuses an answer that does not fit [ELIC-09]', async () => {
-    const client = await connect(serverOf(), { onElicit: () => ({ action: 'accept', content: { city: 'Oslo', days: 0 } }) });
+    const client = await connect(serverOf(), {
+      onElicit: () => ({ action: 'accept', content: { city: 'Oslo', days: 0 } }),
+    });
     const result = await client.callTool('plan');
     expect(result.isError).toBe(true);
     expect(textOf(result)).toContain('days');
@@ -235,7 +238,9 @@ describe('cancellation', () => {
     const client = await connect(serverOf(asker));
     const controller = new AbortController();
     asker.started = () => controller.abort();
-    await expect(client.callTool('wait', {}, { signal: controller.signal })).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(client.callTool('wait', {}, { signal: controller.signal })).rejects.toMatchObject({
+      name: 'AbortError',
+    });
     expect(await client.request('ping')).toEqual({});
   });
 

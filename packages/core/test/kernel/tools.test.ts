@@ -46,21 +46,49 @@ class Sum {
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 class Kinds {
-  @Tool() string() { return 'text'; }
-  @Tool() number() { return 42; }
-  @Tool() boolean() { return false; }
-  @Tool() bigint() { return 10n; }
-  @Tool() object() { return { a: 1 }; }
-  @Tool() array() { return [1, 2]; }
-  @Tool() null() { return null; }
+  @Tool() string() {
+    return 'text';
+  }
+  @Tool() number() {
+    return 42;
+  }
+  @Tool() boolean() {
+    return false;
+  }
+  @Tool() bigint() {
+    return 10n;
+  }
+  @Tool() object() {
+    return { a: 1 };
+  }
+  @Tool() array() {
+    return [1, 2];
+  }
+  @Tool() null() {
+    return null;
+  }
   @Tool() nothing() {}
-  @Tool() dto() { return Object.assign(new Sum(), { sum: 3 }); }
-  @Tool() png() { return PNG; }
-  @Tool() bytes() { return Buffer.from('abc'); }
-  @Tool() block() { return image(PNG, 'image/png'); }
-  @Tool() blocks() { return [text('a'), audio('AAAA', 'audio/wav'), link('x://a'), embedded({ uri: 'x://b', data: 'b' })]; }
-  @Tool() async promise() { return 'later'; }
-  @Tool() lookalike() { return { type: 'text', words: 3 }; }
+  @Tool() dto() {
+    return Object.assign(new Sum(), { sum: 3 });
+  }
+  @Tool() png() {
+    return PNG;
+  }
+  @Tool() bytes() {
+    return Buffer.from('abc');
+  }
+  @Tool() block() {
+    return image(PNG, 'image/png');
+  }
+  @Tool() blocks() {
+    return [text('a'), audio('AAAA', 'audio/wav'), link('x://a'), embedded({ uri: 'x://b', data: 'b' })];
+  }
+  @Tool() async promise() {
+    return 'later';
+  }
+  @Tool() lookalike() {
+    return { type: 'text', words: 3 };
+  }
 }
 
 const connectTo = (...providers: object[]) => connect(new McpServer({ name: 'test', version: '1', providers }));
@@ -77,14 +105,29 @@ describe('what a tool returns becomes content:', () => {
     ['nothing', []],
     ['dto', [{ type: 'text', text: '{"sum":3}' }]],
     ['png', [{ type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' }]],
-    ['bytes', [{ type: 'resource', resource: { uri: 'ni:///sha-256;ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0', mimeType: 'application/octet-stream', blob: 'YWJj' } }]],
+    [
+      'bytes',
+      [
+        {
+          type: 'resource',
+          resource: {
+            uri: 'ni:///sha-256;ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0',
+            mimeType: 'application/octet-stream',
+            blob: 'YWJj',
+          },
+        },
+      ],
+    ],
     ['block', [{ type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' }]],
-    ['blocks', [
-      { type: 'text', text: 'a' },
-      { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' },
-      { type: 'resource_link', uri: 'x://a', name: 'x://a' },
-      { type: 'resource', resource: { uri: 'x://b', mimeType: 'text/plain', text: 'b' } },
-    ]],
+    [
+      'blocks',
+      [
+        { type: 'text', text: 'a' },
+        { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' },
+        { type: 'resource_link', uri: 'x://a', name: 'x://a' },
+        { type: 'resource', resource: { uri: 'x://b', mimeType: 'text/plain', text: 'b' } },
+      ],
+    ],
     ['promise', [{ type: 'text', text: 'later' }]],
     ['lookalike', [{ type: 'text', text: '{"type":"text","words":3}' }]],
   ])('%s', async (name, content) => {
@@ -124,18 +167,23 @@ describe('arguments', () => {
     const [block] = result.content;
     const message = block?.type === 'text' ? block.text : '';
     expect(result.isError).toBe(true);
-    for (const field of ['id', 'lines[0].sku', 'lines[0].qty', 'lines[1].sku', 'more']) expect(message).toContain(field);
+    for (const field of ['id', 'lines[0].sku', 'lines[0].qty', 'lines[1].sku', 'more'])
+      expect(message).toContain(field);
   });
 
   it('that are no object are a protocol error [TOOL-10]', async () => {
     const client = await connectTo(new Shop());
-    await expect(client.request('tools/call', { name: 'order', arguments: [] })).rejects.toMatchObject({ code: -32602 });
+    await expect(client.request('tools/call', { name: 'order', arguments: [] })).rejects.toMatchObject({
+      code: -32602,
+    });
     await expect(client.request('tools/call', { arguments: {} })).rejects.toMatchObject({ code: -32602 });
   });
 
   it('may be absent', async () => {
     const client = await connectTo(new Shop());
-    expect((await client.request('tools/call', { name: 'empty' }))['content']).toEqual([{ type: 'text', text: 'fine' }]);
+    expect((await client.request('tools/call', { name: 'empty' }))['content']).toEqual([
+      { type: 'text', text: 'fine' },
+    ]);
   });
 
   it('for a tool without input are refused', async () => {
@@ -184,12 +232,21 @@ describe('a tool with an output schema', () => {
 
   it('may word its content itself', async () => {
     const client = await connectTo(new Adder());
-    expect(await client.callTool('explicit')).toEqual({ content: [{ type: 'text', text: '3' }], structuredContent: { sum: 3 } });
+    expect(await client.callTool('explicit')).toEqual({
+      content: [{ type: 'text', text: '3' }],
+      structuredContent: { sum: 3 },
+    });
   });
 
   it('never sends a value that does not fit, and tells the author why [TOOL-19]', async () => {
     const errors: unknown[] = [];
-    const server = new McpServer({ name: 'test', version: '1', providers: [Adder], logger: SILENT, onError: (e) => errors.push(e) });
+    const server = new McpServer({
+      name: 'test',
+      version: '1',
+      providers: [Adder],
+      logger: SILENT,
+      onError: (e) => errors.push(e),
+    });
     const client = await connect(server);
     const result = await client.callTool('bad');
     expect(result).toMatchObject({ isError: true });
@@ -200,13 +257,20 @@ describe('a tool with an output schema', () => {
   it('wraps what is no object for session clients, in schema and value alike [TOOL-21]', async () => {
     const client = await connectTo(new Adder());
     const list = (await client.listTools()).find(({ name }) => name === 'list');
-    expect(list?.outputSchema).toMatchObject({ type: 'object', properties: { result: { type: 'array' } }, required: ['result'] });
+    expect(list?.outputSchema).toMatchObject({
+      type: 'object',
+      properties: { result: { type: 'array' } },
+      required: ['result'],
+    });
     expect((await client.callTool('list')).structuredContent).toEqual({ result: [1, 2] });
   });
 
   it('needs no structured content in an error [TOOL-32]', async () => {
     const client = await connectTo(new Adder());
-    expect(await client.callTool('failed')).toEqual({ content: [{ type: 'text', text: 'No sum today' }], isError: true });
+    expect(await client.callTool('failed')).toEqual({
+      content: [{ type: 'text', text: 'No sum today' }],
+      isError: true,
+    });
   });
 });
 
@@ -242,32 +306,42 @@ describe('what a tool throws', () => {
 
   it('reaches the model when it is a ToolError [TOOL-11]', async () => {
     const client = await connectTo(new Thrower());
-    expect(await client.callTool('tool')).toEqual({ content: [{ type: 'text', text: 'Try another city' }], isError: true });
+    expect(await client.callTool('tool')).toEqual({
+      content: [{ type: 'text', text: 'Try another city' }],
+      isError: true,
+    });
   });
 
   it('keeps its code, message and data when it is an McpError', async () => {
     const client = await connectTo(new Thrower());
-    await expect(client.callTool('protocol')).rejects.toMatchObject({ code: 4711, message: 'Payment required', data: { price: 3 } });
+    await expect(client.callTool('protocol')).rejects.toMatchObject({
+      code: 4711,
+      message: 'Payment required',
+      data: { price: 3 },
+    });
   });
 
-  it.each(['crash', 'reject', 'odd'])('is masked otherwise, under a reference that the author has too: %s', async (name) => {
-    const seen: { error: unknown; origin: ErrorOrigin }[] = [];
-    const server = new McpServer({
-      name: 'test',
-      version: '1',
-      providers: [Thrower],
-      logger: SILENT,
-      onError: (error, origin) => seen.push({ error, origin }),
-    });
-    const client = await connect(server);
-    const { content, isError } = await client.callTool(name);
-    const [block] = content;
-    const message = block?.type === 'text' ? block.text : '';
-    expect(isError).toBe(true);
-    expect(message).not.toContain('secret');
-    expect(message).toContain(seen[0]?.origin.reference);
-    expect(seen[0]?.origin).toMatchObject({ method: 'tools/call' });
-  });
+  it.each(['crash', 'reject', 'odd'])(
+    'is masked otherwise, under a reference that the author has too: %s',
+    async (name) => {
+      const seen: { error: unknown; origin: ErrorOrigin }[] = [];
+      const server = new McpServer({
+        name: 'test',
+        version: '1',
+        providers: [Thrower],
+        logger: SILENT,
+        onError: (error, origin) => seen.push({ error, origin }),
+      });
+      const client = await connect(server);
+      const { content, isError } = await client.callTool(name);
+      const [block] = content;
+      const message = block?.type === 'text' ? block.text : '';
+      expect(isError).toBe(true);
+      expect(message).not.toContain('secret');
+      expect(message).toContain(seen[0]?.origin.reference);
+      expect(seen[0]?.origin).toMatchObject({ method: 'tools/call' });
+    },
+  );
 
   it('may be thrown by another copy of the package', async () => {
     const foreign = Object.assign(new Error('From the other copy'), { [Symbol.for('decorum:tool-error')]: true });
@@ -320,7 +394,10 @@ describe('generators', () => {
 
   it('that return nothing have said what they yielded', async () => {
     const client = await connectTo(new Steps());
-    expect((await client.callTool('partial')).content).toEqual([{ type: 'text', text: 'one' }, { type: 'text', text: 'two' }]);
+    expect((await client.callTool('partial')).content).toEqual([
+      { type: 'text', text: 'one' },
+      { type: 'text', text: 'two' },
+    ]);
   });
 });
 
@@ -335,7 +412,10 @@ describe('the context of a tool', () => {
 
   it('knows client, request and transport', async () => {
     const server = new McpServer({ name: 'test', version: '1', providers: [Looker] });
-    const client = await connect(server, { principal: { subject: 'ada' }, clientInfo: { name: 'tester', version: '2' } });
+    const client = await connect(server, {
+      principal: { subject: 'ada' },
+      clientInfo: { name: 'tester', version: '2' },
+    });
     const { content } = await client.callTool('look', {}, { meta: { 'example.com/trace': 'abc' } });
     const seen = JSON.parse(content[0]?.type === 'text' ? content[0].text : '') as Record<string, unknown>;
     expect(seen).toMatchObject({

@@ -1,5 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Class, Completion, DecorumError, McpServer, Prompt, Resource, type StartupErrorCode, Tool } from '@decorum/core';
+import {
+  type Class,
+  Completion,
+  DecorumError,
+  McpServer,
+  Prompt,
+  Resource,
+  type StartupErrorCode,
+  Tool,
+} from '@decorum/core';
 import { IsOptional, IsString } from 'class-validator';
 
 class Id {

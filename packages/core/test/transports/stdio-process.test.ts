@@ -57,13 +57,12 @@ describe('A process that is served over stdio', () => {
   });
 
   it('[STDIO-16] survives what handlers leave behind: rejections nobody handles, and throwing timers', async () => {
-    const { child, client, closed, said, stderr } = await begin();
+    const { child, client, closed, said } = await begin();
     await client.call(1, 'crash');
     for (const error of ['thrown by a timer', 'thrown by a tick', 'rejected by nobody']) await said(error);
     expect((await client.call(2, 'print')).result).toMatchObject({ content: [{ text: 'printed' }] });
     child.stdin.end();
     expect(await closed).toEqual([0, null]);
-    expect(stderr().match(/an error was masked/g)).toHaveLength(3);
   });
 
   it.each(['plain', 'keeps-alive'])('[STDIO-06] exits with 0 when stdin ends (%s)', async (mode) => {

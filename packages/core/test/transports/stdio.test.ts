@@ -3,7 +3,7 @@ import { type AddressInfo, createConnection, createServer, type Socket } from 'n
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
 import { Context, McpServer, type McpServerOptions, NoInput, serveStdio, Tool } from '@decorum/core';
 import { IsInt, IsString } from 'class-validator';
@@ -243,7 +243,20 @@ describe('Messages over stdio', () => {
     expect(client.received.map(({ id }) => id)).toEqual(['initialize', 1]);
   });
 
-  it('[RPC-21] refuses batches', async () => {
+  it('[STDIO-05] [RPC-16] [RPC-19] answers a batch on one line, in the revision that has batches', async () => {
+    const { client } = await openPipe(serverOf().server);
+    const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'b', version: '1' } };
+    client.send({ id: 0, method: 'initialize', params });
+    await client.response(0);
+    const notification = { jsonrpc: '2.0', method: 'notifications/unknown' };
+    const pings = [1, 2].map((id) => ({ jsonrpc: '2.0', ...ping(id) }));
+    client.write(`${JSON.stringify([notification])}\n${JSON.stringify([...pings, notification])}\n`);
+    const answers = await client.find((message) => Array.isArray(message));
+    expect(answers).toMatchObject([{ id: 1 }, { id: 2 }]);
+    expect(client.received).toHaveLength(2);
+  });
+
+  it('[RPC-21] refuses batches in the others', async () => {
     const { client } = await openPipe(serverOf().server);
     client.write('[{"jsonrpc":"2.0","id":1,"method":"ping"}]\n[]\n');
     client.send(ping(2));
@@ -349,7 +362,7 @@ describe('Writing over stdio', () => {
 describe('The end of a conversation over stdio', () => {
   it('[STDIO-06] answers what is under way when the input ends, and the last line without its newline', async () => {
     const { server, provider } = serverOf();
-    const { client, connection, input } = await openPipe(server);
+    const { client, connection, input } = await openPipe(server, { drainMs: 60_000 });
     await client.initialize();
     client.send({ id: 1, method: 'tools/call', params: { name: 'wait' } });
     await turn();
@@ -372,9 +385,9 @@ describe('The end of a conversation over stdio', () => {
     expect(client.received.map(({ id }) => id)).toEqual(['initialize']);
   });
 
-  it('ends quietly when its reader goes away', async () => {
+  it('ends quietly and at once when its reader goes away', async () => {
     const { server, provider, errors } = serverOf();
-    const { client, connection, output } = await openPipe(server);
+    const { client, connection, output } = await openPipe(server, { drainMs: 60_000 });
     await client.initialize();
     client.send({ id: 1, method: 'tools/call', params: { name: 'wait' } }, ping(2));
     await client.response(2);
@@ -418,8 +431,10 @@ describe('The end of a conversation over stdio', () => {
   it('[STDIO-07] can be closed by itself, and leaves the server to others', async () => {
     const { server } = serverOf();
     const [first, second] = [await openPipe(server), await openPipe(server)];
+    const detach = jest.spyOn(server, 'detach');
     await first.connection.close();
     await first.connection.close();
+    expect(detach).toHaveBeenCalledTimes(1);
     first.client.send(ping(1));
     second.client.send(ping(1));
     await second.client.response(1);

@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+import { describe, expect, it } from '@jest/globals';
+
+import { EventReader } from './events.js';
+import {
+  afterwards,
+  call,
+  type Fields,
+  modernCall,
+  modernHeaders,
+  openSession,
+  post,
+  request,
+  serve,
+} from './fixture.js';
+
+const TOKEN = { progressToken: 1 };
+
+/** A connection that carries requests as text, so that the test decides when it ends. */
+async function connection(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  afterwards(() => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+function write(socket: Socket, port: number, [message, headers]: [unknown, Fields]): void {
+  const body = JSON.stringify(message);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(
+    `POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\n${lines.join('')}` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+describe('a disconnect in the stateless era', () => {
+  it('[HTTP-22][HTTP-24] cancels the request, whether it has begun to stream or not', async () => {
+    const { port, probe } = await serve();
+    for (const name of ['wait', 'stream']) {
+      const began = once(probe, 'began');
+      const socket = await connection(port);
+      write(socket, port, [modernCall(1, name, {}, TOKEN), modernHeaders('tools/call', name)]);
+      await began;
+      const aborted = once(probe, 'aborted');
+      socket.destroy();
+      await aborted;
+      expect(probe.contexts.at(-1)?.signal.aborted).toBe(true);
+      probe.emit('go');
+    }
+  });
+
+  it('[HTTP-23] is the end: what the handler says later goes nowhere', async () => {
+    const { port, probe, errors } = await serve();
+    const began = once(probe, 'began');
+    const socket = await connection(port);
+    write(socket, port, [modernCall(1, 'stream', {}, TOKEN), modernHeaders('tools/call', 'stream')]);
+    await began;
+    const aborted = once(probe, 'aborted');
+    socket.destroy();
+    await aborted;
+    for (const step of [2, 3]) probe.contexts[0]?.progress(step);
+    probe.emit('go');
+    expect(errors).toEqual([]);
+  });
+
+  it('cancels all requests that the connection carries, and no others', async () => {
+    const { url, port, probe } = await serve();
+    const other = once(probe, 'began');
+    const pending = post(url, modernCall(1, 'wait'), modernHeaders('tools/call', 'wait'));
+    await other;
+    const socket = await connection(port);
+    for (const id of [1, 2]) {
+      const began = once(probe, 'began');
+      write(socket, port, [modernCall(id, 'wait'), modernHeaders('tools/call', 'wait')]);
+      await began;
+    }
+    const aborted = once(probe, 'aborted');
+    socket.destroy();
+    await aborted;
+    expect(probe.contexts.map(({ signal }) => signal.aborted)).toEqual([false, true, true]);
+    probe.emit('go');
+    expect((await pending).status).toBe(200);
+  });
+
+  it('does not cancel what was answered before', async () => {
+    const { port, probe } = await serve();
+    const socket = await connection(port);
+    const began = once(probe, 'began');
+    write(socket, port, [modernCall(1, 'wait'), modernHeaders('tools/call', 'wait')]);
+    await began;
+    probe.emit('go');
+    await once(socket, 'data');
+    socket.destroy();
+    await once(socket, 'close');
+    expect(probe.aborted).toBe(0);
+  });
+});
+
+describe('a disconnect in a session', () => {
+  it('[HTTP-21] is no cancellation: the handler ends as if nothing had happened', async () => {
+    const { url, port, probe } = await serve();
+    const session = await openSession(url);
+    for (const name of ['wait', 'stream']) {
+      const began = once(probe, 'began');
+      const socket = await connection(port);
+      write(socket, port, [call(name, name, {}, TOKEN), session]);
+      await began;
+      socket.destroy();
+      await once(socket, 'close');
+      expect((await post(url, request(2, 'ping'), session)).status).toBe(200);
+      expect(probe.contexts.at(-1)?.signal.aborted).toBe(false);
+      probe.emit('go');
+    }
+    const reader = new EventReader(await post(url, call(3, 'steps', {}, TOKEN), session));
+    expect(await reader.rest()).toHaveLength(5);
+  });
+});

@@ -1,0 +1,129 @@
+/**
+ * `node path-probe.js <stdio|http> <stateful|stateless>`: serves one tool, calls it until it is warm, and writes which
+ * functions of our packages one more call runs: `{ "packages/core/dist/kernel/kernel.js": ["handle", …], … }`.
+ */
+import { Session } from 'node:inspector/promises';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { McpServer, serveStdio, Tool } from '@decorum/core';
+import { listen } from '@decorum/http';
+import { IsIn, IsInt, IsOptional, IsString, MaxLength } from 'class-validator';
+
+const WARM_CALLS = 30;
+const [transport, era] = process.argv.slice(2);
+
+// A user's classes as everybody writes them, only that no compiler applies the decorators.
+/** @type {(prototype: object, key: string, ...decorators: Function[]) => void} */
+const decorate = (prototype, key, ...decorators) => {
+  for (const each of decorators) each(prototype, key, Object.getOwnPropertyDescriptor(prototype, key));
+};
+
+class ForecastQuery {
+  units = 'metric';
+}
+decorate(ForecastQuery.prototype, 'city', IsString(), MaxLength(80));
+decorate(ForecastQuery.prototype, 'units', IsOptional(), IsIn(['metric', 'imperial']));
+
+class Forecast {}
+decorate(Forecast.prototype, 'city', IsString());
+decorate(Forecast.prototype, 'degrees', IsInt());
+
+class Weather {
+  /** @param {{ city: string }} query */
+  async forecast({ city }) {
+    return { city, degrees: 7 };
+  }
+}
+const description = 'Tomorrow’s weather in a city';
+decorate(Weather.prototype, 'forecast', Tool({ description, input: ForecastQuery, output: Forecast }));
+
+const server = new McpServer({ name: 'probe', version: '1.0.0', providers: [Weather] });
+
+const INITIALIZE = {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'probe', version: '1.0.0' },
+};
+const ENVELOPE = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+const CALL = {
+  name: 'forecast',
+  arguments: { city: 'Oslo' },
+  ...(era === 'stateless' && { _meta: ENVELOPE }),
+};
+
+/** @typedef {(message: { id?: number, method: string, params?: object }) => Promise<string>} Post sends, and gives the answer */
+
+/** @returns {Promise<Post>} */
+async function overStdio() {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const lines = createInterface(output)[Symbol.asyncIterator]();
+  await serveStdio(server, { input, output });
+  return async (message) => {
+    input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    return message.id === undefined ? '' : (await lines.next()).value;
+  };
+}
+
+/** @returns {Promise<Post>} */
+async function overHttp() {
+  const { url } = await listen(server, { port: 0 });
+  /** @type {Record<string, string>} */
+  const session = { 'mcp-protocol-version': era === 'stateless' ? '2026-07-28' : '2025-11-25' };
+  return async (message) => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...session,
+        ...(era === 'stateless' && { 'mcp-method': message.method, 'mcp-name': CALL.name }),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+    });
+    const id = response.headers.get('mcp-session-id');
+    if (id !== null) session['mcp-session-id'] = id;
+    return await response.text();
+  };
+}
+
+const post = await (transport === 'stdio' ? overStdio() : overHttp());
+if (era === 'stateful') {
+  await post({ id: 0, method: 'initialize', params: INITIALIZE });
+  await post({ method: 'notifications/initialized' });
+}
+let calls = 0;
+/** Calls the tool once, and waits until the server is done with it. */
+const call = async () => {
+  const answer = await post({ id: ++calls, method: 'tools/call', params: CALL });
+  if (!answer.includes('"degrees":7')) throw new Error(`The tool was not called: ${answer}`);
+  await sleep(20);
+};
+for (let i = 0; i < WARM_CALLS; i++) await call();
+
+const inspector = new Session();
+inspector.connect();
+await inspector.post('Profiler.enable');
+await inspector.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+await call();
+// taking the counts sets them to zero, so that what is left is of one call
+await inspector.post('Profiler.takePreciseCoverage');
+await call();
+const { result } = await inspector.post('Profiler.takePreciseCoverage');
+
+/** @type {Record<string, string[]>} */
+const ran = {};
+for (const { url, functions } of result) {
+  const file = /packages\/(?:core|http)\/dist\/.+$/.exec(url.startsWith('file:') ? fileURLToPath(url) : '')?.[0];
+  if (file === undefined) continue;
+  const called = functions.filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0);
+  if (called.length > 0) ran[file] = called.map(({ functionName }) => functionName || '(anonymous)');
+}
+process.stdout.write(JSON.stringify(ran));
+process.exit(0);
