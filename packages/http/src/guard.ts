@@ -54,8 +54,8 @@ export class Guard {
     const colon = host.endsWith(']') ? -1 : host.lastIndexOf(':');
     const name = colon === -1 ? host : host.slice(0, colon);
     // without a port it came from this process or through a local socket, where no web page can be
-    if (LOOPBACK.has(name) && (port === undefined || port === (colon === -1 ? 80 : Number(host.slice(colon + 1))))) {
-      return true;
+    if (LOOPBACK.has(name)) {
+      if (port === undefined || (colon === -1 ? port === 80 : host.slice(colon + 1) === String(port))) return true;
     }
     return this.hosts.size > 0 && (this.hosts.has(host) || this.hosts.has(name));
   }
