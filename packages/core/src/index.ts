@@ -26,6 +26,7 @@ export {
   user,
 } from './protocol/content.js';
 export {
+  ClientError,
   DecorumError,
   type FailureKind,
   McpError,

@@ -1,16 +1,19 @@
 // What authors of transports need beside the public API: `@decorum/core/transport`.
 export type { Kernel } from './kernel/kernel.js';
-export { checkMessage, isObject, MAX_DEPTH, readableId } from './protocol/checks.js';
 export { excerpt, FAILURES, startupError } from './protocol/errors.js';
 export { Session, type SessionOptions } from './protocol/eras/stateful.js';
-export { isStateless } from './protocol/eras/stateless.js';
+export { isStateless } from './protocol/exchange.js';
 export {
+  checkMessage,
   errorFrame,
+  isObject,
   type JsonRpcMessage,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
+  MAX_DEPTH,
   parseMessage,
+  readableId,
 } from './protocol/jsonrpc.js';
 export { newestOf, revisionOf } from './protocol/revisions/index.js';
 export type { Era, Revision } from './protocol/revisions/revision.js';

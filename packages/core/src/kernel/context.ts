@@ -71,11 +71,12 @@ export class ClientLog {
 export class Context {
   readonly #exchange: Exchange;
   #log: ClientLog | undefined;
-  #progress = Number.NEGATIVE_INFINITY;
+  #progress: number;
 
   /** @param exchange the request under way */
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
+    this.#progress = Number.NEGATIVE_INFINITY;
   }
 
   /** Log messages to the client. */
@@ -91,7 +92,7 @@ export class Context {
 
   /** Who called, as far as the client says. Not to be trusted for security. */
   get client(): Client {
-    return this.#exchange.client;
+    return this.#exchange.peer.client;
   }
 
   /** The revision of the request, such as `2025-11-25`. */
@@ -105,7 +106,7 @@ export class Context {
 
   /** The session, where the transport has sessions. */
   get sessionId(): string | undefined {
-    return this.#exchange.sessionId;
+    return this.#exchange.peer.sessionId;
   }
 
   /** Who called, as authorization established. */
@@ -144,7 +145,7 @@ export class Context {
   /**
    * Asks the user, by a form, for data that fits a DTO or schema. Never ask for passwords, keys or payment data.
    * @throws {McpError} `missing-capability` when the client has no elicitation
-   * @throws {ToolError} when the answer does not fit
+   * @throws {ToolError} when the answer does not fit, {ClientError} when there is none
    */
   elicit<S extends SchemaSource>(source: S, options: ElicitOptions): Promise<ElicitResult<Parsed<S>>> {
     return elicit(this.#exchange, source, options);
@@ -152,7 +153,7 @@ export class Context {
 
   /**
    * Lets the client's model answer. The specification has deprecated this in 2026-07-28.
-   * @throws {McpError} `missing-capability` when the client has no sampling, or the client's own error
+   * @throws {McpError} `missing-capability` when the client has no sampling, and {ClientError} when it does not answer
    */
   sample(options: SampleOptions): Promise<SampleResult> {
     return sample(this.#exchange, options);
@@ -161,7 +162,7 @@ export class Context {
   /**
    * The directories and files the client works in: guidance, not a permission. The specification has deprecated this in
    * 2026-07-28.
-   * @throws {McpError} `missing-capability` when the client has no roots, or the client's own error
+   * @throws {McpError} `missing-capability` when the client has no roots, and {ClientError} when it does not answer
    */
   roots(options: QuestionOptions = {}): Promise<readonly Root[]> {
     return roots(this.#exchange, options);
@@ -169,7 +170,7 @@ export class Context {
 
   /**
    * Asks whether the client is still there, in the revisions that have `ping`.
-   * @throws {McpError} when it does not answer in time
+   * @throws {ClientError} when it does not answer in time
    */
   async ping(options: Pick<QuestionOptions, 'timeoutMs'> = {}): Promise<void> {
     await this.#exchange.ask({ method: 'ping', params: {}, ...options });

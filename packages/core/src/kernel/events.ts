@@ -29,7 +29,7 @@ export class Events {
   /** Tells those who subscribed to a resource that it has changed. */
   resourceUpdated(uri: string): void {
     for (const { revision, subscriptions, push } of this.sessions) {
-      if (revision && subscriptions.has(uri)) {
+      if (subscriptions.has(uri)) {
         push(revision.notification('notifications/resources/updated', { uri }));
       }
     }
@@ -40,7 +40,7 @@ export class Events {
     const lists = [...this.pending];
     this.pending.clear();
     for (const { revision, push } of this.sessions) {
-      for (const list of lists) if (revision) push(revision.notification(`notifications/${list}/list_changed`, {}));
+      for (const list of lists) push(revision.notification(`notifications/${list}/list_changed`, {}));
     }
   }
 }

@@ -1,9 +1,16 @@
-import { checkMessage, isObject, readableId } from '../protocol/checks.js';
 import { McpError } from '../protocol/errors.js';
-import { openStateful, Session, type SessionOptions } from '../protocol/eras/stateful.js';
-import { isStateless, openStateless } from '../protocol/eras/stateless.js';
-import type { Exchange } from '../protocol/exchange.js';
-import { errorFrame, type JsonRpcNotification, type JsonRpcRequest, resultFrame } from '../protocol/jsonrpc.js';
+import { requireInitialized, Session, type SessionOptions } from '../protocol/eras/stateful.js';
+import { openStateless } from '../protocol/eras/stateless.js';
+import { Exchange, isStateless } from '../protocol/exchange.js';
+import {
+  isObject,
+  checkMessage,
+  errorFrame,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  resultFrame,
+  readableId,
+} from '../protocol/jsonrpc.js';
 import type { RequestId } from '../protocol/model.js';
 import type { Wire } from '../protocol/wire.js';
 import { completionMethods } from './methods/completion.js';
@@ -55,11 +62,11 @@ export class Kernel {
    * @returns the response as text; undefined where none is due: notifications, answers, cancelled requests
    */
   async handle(message: unknown, wire: Wire, session?: Session): Promise<string | undefined> {
-    if (Array.isArray(message) && session?.revision?.batches) return await this.handleBatch(message, wire, session);
+    if (Array.isArray(message) && session?.revision.batches) return await this.handleBatch(message, wire, session);
     try {
       checkMessage(message);
     } catch (error) {
-      return this.refuse(error, wire, readableId(message) ?? session?.revision?.unreadableId);
+      return this.refuse(error, wire, readableId(message) ?? session?.revision.unreadableId);
     }
     if (!('method' in message)) return void session?.settle(message);
     if (!('id' in message)) return void this.take(message, session);
@@ -81,7 +88,7 @@ export class Kernel {
   /** Handles the messages of a batch side by side (JSON-RPC 2.0, section 6). */
   private async handleBatch(batch: readonly unknown[], wire: Wire, session: Session): Promise<string | undefined> {
     const fault = batchFault(batch);
-    if (fault) return this.refuse(fault, wire, session.revision?.unreadableId);
+    if (fault) return this.refuse(fault, wire, session.revision.unreadableId);
     // one bad message among others is answered, and does not decide about the whole
     const each: Wire = { transport: wire.transport, principal: wire.principal, send: (frame) => wire.send(frame) };
     const frames = await Promise.all(batch.map((message) => this.handle(message, each, session)));
@@ -116,8 +123,11 @@ export class Kernel {
   }
 
   private open(request: JsonRpcRequest, wire: Wire, session: Session | undefined): Exchange {
-    const stateless = session === undefined || isStateless(request, wire.declaredVersion);
-    return stateless ? openStateless(request, wire) : openStateful(request, wire, session);
+    if (session === undefined || isStateless(request, wire.declaredVersion, session)) {
+      return new Exchange(request, openStateless(request, wire), wire);
+    }
+    if (!session.initialized) requireInitialized(session, request.method);
+    return new Exchange(request, session, wire);
   }
 
   private find({ method, revision }: Exchange): Method {
@@ -161,7 +171,7 @@ export class Kernel {
   private take({ method, params }: JsonRpcNotification, session: Session | undefined): void {
     switch (method) {
       case 'notifications/initialized':
-        if (session?.revision) this.parts.events.join(session);
+        if (session?.initialized) this.parts.events.join(session);
         break;
       case 'notifications/cancelled': {
         const { requestId, reason } = params ?? {};

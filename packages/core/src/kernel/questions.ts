@@ -1,5 +1,5 @@
-import { isObject } from '../protocol/checks.js';
-import { McpError, ToolError } from '../protocol/errors.js';
+import { isObject } from '../protocol/jsonrpc.js';
+import { ClientError, McpError, ToolError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
 import type { ClientCapabilities, ContentBlock, JsonObject, PromptMessage, Root } from '../protocol/model.js';
 import { compileShape } from '../schema/compile.js';
@@ -55,7 +55,7 @@ export interface SampleResult {
  * @throws {McpError} `missing-capability`
  */
 function requireCapability(exchange: Exchange, name: keyof ClientCapabilities): void {
-  if (exchange.client.capabilities[name] !== undefined) return;
+  if (exchange.peer.client.capabilities[name] !== undefined) return;
   const data = { requiredCapabilities: { [name]: {} } };
   throw new McpError('missing-capability', `The client does not support ${name}.`, data);
 }
@@ -71,7 +71,7 @@ export async function elicit<S extends SchemaSource>(
   const params = { mode: 'form', message, requestedSchema: requestedSchema(shape) };
   const { action, content } = await exchange.ask({ method: 'elicitation/create', params, key, timeoutMs });
   if (action === 'decline' || action === 'cancel') return { action };
-  if (action !== 'accept') throw new ToolError('The client answered the question in an unknown way.');
+  if (action !== 'accept') throw new ClientError('The client answered the question in an unknown way.');
   const checked = await shape.check(content ?? {});
   if (checked.ok) return { action, content: checked.value as Parsed<S> };
   const problems = checked.problems.map(({ path, expected }) => `${path} ${expected}`).join('; ');
@@ -107,7 +107,7 @@ export async function sample(exchange: Exchange, options: SampleOptions): Promis
   const params = { messages: conversation, ...rest };
   const answer = await exchange.ask({ method: 'sampling/createMessage', params, key, timeoutMs });
   const content = (Array.isArray(answer['content']) ? answer['content'] : [answer['content']]) as ContentBlock[];
-  if (!content.every(isObject)) throw new ToolError('The client answered the sampling request without content.');
+  if (!content.every(isObject)) throw new ClientError('The client answered the sampling request without content.');
   const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('');
   return { ...(answer as unknown as SampleResult), content, text };
 }
@@ -117,6 +117,6 @@ export async function roots(exchange: Exchange, { key, timeoutMs }: QuestionOpti
   requireCapability(exchange, 'roots');
   const answer = await exchange.ask({ method: 'roots/list', params: {}, key, timeoutMs });
   const found: unknown = answer['roots'];
-  if (!Array.isArray(found)) throw new ToolError('The client answered the question for its roots without a list.');
+  if (!Array.isArray(found)) throw new ClientError('The client answered the question for its roots without a list.');
   return found as readonly Root[];
 }

@@ -83,6 +83,7 @@ export type FailureKind = keyof typeof FAILURES;
 const DECORUM_ERROR = Symbol.for('decorum:error');
 const MCP_ERROR = Symbol.for('decorum:mcp-error');
 const TOOL_ERROR = Symbol.for('decorum:tool-error');
+const CLIENT_ERROR = Symbol.for('decorum:client-error');
 
 function branded(value: unknown, brand: symbol): boolean {
   return typeof value === 'object' && value !== null && brand in value;
@@ -156,6 +157,30 @@ export class ToolError extends Error {
   /** Recognises errors of another copy of this package too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return branded(value, TOOL_ERROR);
+  }
+}
+
+/**
+ * The client did not answer a question: it refused, it sent nonsense, or it took too long. A handler may catch it;
+ * otherwise the model reads its message, as that of any `ToolError`.
+ */
+export class ClientError extends ToolError {
+  /** The code of the client's error; undefined where it sent none. */
+  readonly code: number | undefined;
+  /** What the client's error carries. */
+  readonly data: unknown;
+  readonly [CLIENT_ERROR] = true;
+
+  constructor(message: string, error: { readonly code?: number; readonly data?: unknown } = {}) {
+    super(message);
+    this.name = 'ClientError';
+    this.code = error.code;
+    this.data = error.data;
+  }
+
+  /** Recognises errors of another copy of this package too. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return branded(value, CLIENT_ERROR);
   }
 }
 

@@ -1,8 +1,8 @@
-import { isObject, isRequestId } from './checks.js';
 import { McpError } from './errors.js';
-import type { JsonRpcRequest } from './jsonrpc.js';
+import { isObject, isRequestId, type JsonRpcMessage, type JsonRpcRequest } from './jsonrpc.js';
 import { type ClientCapabilities, type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './model.js';
 import type { RequestId } from './model.js';
+import { revisionOf } from './revisions/index.js';
 import type { Question, Revision } from './revisions/revision.js';
 import type { Wire } from './wire.js';
 
@@ -12,44 +12,69 @@ export interface Client {
   readonly capabilities: ClientCapabilities;
 }
 
+/** The other side of a request, as its era knows it: a session, or what the request says of itself. */
+export interface Peer {
+  readonly revision: Revision;
+  readonly client: Client;
+  readonly sessionId: string | undefined;
+  /** The least severe level the client wants to see; undefined when it wants none. */
+  readonly logLevel: LogLevel | undefined;
+  /** The handler is running again through what it has done in an earlier round. */
+  readonly replaying: boolean;
+  /**
+   * Asks the client and waits for its answer.
+   * @throws {McpError} when the client answers with an error, does not answer in time, or the request is cancelled
+   */
+  ask(question: Question, exchange: Exchange): Promise<JsonObject>;
+  /** Does something once, however often the handler runs for one request. */
+  once<T>(key: string, effect: () => T | Promise<T>): Promise<T>;
+  /** What takes the place of the result, where the client must answer first. */
+  interim(): JsonObject | undefined;
+}
+
+/** The key of `_meta` under which a request names its revision, where it belongs to no session. */
+export const REVISION_KEY = 'io.modelcontextprotocol/protocolVersion';
+
+/**
+ * Whether a message belongs to the stateless era. The body decides: it names its revision in `_meta`. Where it names
+ * none, a stateless revision declared by the carriage still claims it, so that it is refused and not misunderstood.
+ */
+export function isStateless(message: JsonRpcMessage, declared: string | undefined, session?: Peer): boolean {
+  const meta = 'params' in message ? message.params?.['_meta'] : undefined;
+  if (isObject(meta) && REVISION_KEY in meta) return true;
+  return declared !== undefined && declared !== session?.revision.id && revisionOf(declared)?.era === 'stateless';
+}
+
 const NO_PARAMS: JsonObject = Object.freeze({});
 
-/** One request under way: where it came from, in which revision, and how to reach its sender. */
-export abstract class Exchange {
+/** One request under way: what it wants, who sent it, and how to reach its sender. */
+export class Exchange {
   readonly id: RequestId;
   readonly method: string;
   readonly params: JsonObject;
+  readonly revision: Revision;
   /** The client's token for progress notifications; 0 and the empty string are tokens too. */
   readonly progressToken: RequestId | undefined;
+  private state: 'open' | 'cancelled' | 'closed';
   private controller: AbortController | undefined;
-  private state: 'open' | 'cancelled' | 'closed' = 'open';
 
-  protected constructor(
+  /** @throws {McpError} `invalid-params` for a token that is neither a string nor an integer */
+  constructor(
     request: JsonRpcRequest,
-    readonly revision: Revision,
+    readonly peer: Peer,
     readonly wire: Wire,
   ) {
     this.id = request.id;
     this.method = request.method;
     this.params = request.params ?? NO_PARAMS;
-    const token = this.meta?.['progressToken'];
-    if (token !== undefined && !isRequestId(token)) {
+    this.revision = peer.revision;
+    this.state = 'open';
+    const meta = this.params['_meta'];
+    this.progressToken = isObject(meta) ? (meta['progressToken'] as RequestId | undefined) : undefined;
+    if (this.progressToken !== undefined && !isRequestId(this.progressToken)) {
       throw new McpError('invalid-params', 'The progressToken is neither a string nor an integer.');
     }
-    this.progressToken = token;
   }
-
-  abstract readonly client: Client;
-  abstract readonly sessionId: string | undefined;
-
-  /** The least severe level the client wants to see; undefined when it wants none. */
-  abstract readonly logLevel: LogLevel | undefined;
-
-  /**
-   * Asks the client and waits for its answer.
-   * @throws {McpError} when the client answers with an error, does not answer in time, or the request is cancelled
-   */
-  abstract ask(question: Question): Promise<JsonObject>;
 
   /** The request's `_meta`. */
   get meta(): JsonObject | undefined {
@@ -68,6 +93,11 @@ export abstract class Exchange {
     return this.state === 'cancelled';
   }
 
+  /** Asks the client, through its peer. */
+  ask(question: Question): Promise<JsonObject> {
+    return this.peer.ask(question, this);
+  }
+
   /** Gives the request up: nothing more is sent for it. */
   cancel(reason?: string): void {
     if (this.state !== 'open') return;
@@ -80,14 +110,15 @@ export abstract class Exchange {
     if (this.state === 'open') this.state = 'closed';
   }
 
-  /** Sends a notification that belongs to this request, as long as it is under way. */
+  /** Sends a notification that belongs to this request, as long as it is under way and was not sent before. */
   notify(method: string, params: JsonObject): void {
-    if (this.state === 'open') this.wire.send(this.revision.notification(method, params));
+    if (this.state !== 'open' || this.peer.replaying) return;
+    this.wire.send(this.revision.notification(method, params));
   }
 
   /** Whether the client wants to see log messages of this level. */
   logs(level: LogLevel): boolean {
-    const threshold = this.logLevel;
+    const threshold = this.peer.logLevel;
     return threshold !== undefined && LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(threshold);
   }
 }

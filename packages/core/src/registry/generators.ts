@@ -1,13 +1,8 @@
-import { isObject } from '../protocol/checks.js';
+import { isObject } from '../protocol/jsonrpc.js';
 import { text } from '../protocol/content.js';
 import type { ContentBlock } from '../protocol/model.js';
 import { isContentBlock } from './results.js';
 import type { Caller } from './plan.js';
-
-/** Whether a handler returned an async generator. */
-export function isGenerator(value: unknown): value is AsyncGenerator<unknown, unknown, void> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value;
-}
 
 /**
  * Runs a generator to its end. A yielded number, or an object with `progress`, is progress; a yielded text or content

@@ -25,16 +25,27 @@ export function whereOf({ cls, record }: Member): string {
   return `${cls.name}.${record.key}`;
 }
 
+type Methods = Readonly<Record<string, (input: unknown, caller: Caller) => unknown>>;
+
 /**
- * Calls the method by its name, not by reference: what overrides, wraps or spies on it takes effect.
+ * The methods of the instance. They are called by name, not kept: what overrides, wraps or spies on one takes effect.
+ * @throws {DecorumError} `DECORUM_NOT_A_METHOD`
+ */
+export function methodsOf(member: Member): Methods {
+  const { instance, record } = member;
+  const methods = instance as Methods;
+  if (typeof methods[record.key] === 'function') return methods;
+  throw startupError('DECORUM_NOT_A_METHOD', whereOf(member), record.kind);
+}
+
+/**
+ * Calls the method of the member.
  * @throws {DecorumError} `DECORUM_NOT_A_METHOD`
  */
 export function callerOf(member: Member): (input: unknown, caller: Caller) => unknown {
-  const { instance, record } = member;
-  const methods = instance as Record<string, (input: unknown, caller: Caller) => unknown>;
-  const { key } = record;
-  if (typeof methods[key] !== 'function') throw startupError('DECORUM_NOT_A_METHOD', whereOf(member), record.kind);
-  return (input, caller) => (methods[key] as (input: unknown, caller: Caller) => unknown)(input, caller);
+  const methods = methodsOf(member);
+  const { key } = member.record;
+  return (input, caller) => methods[key]?.(input, caller);
 }
 
 const NOT_CLASSES = new Map<unknown, string>([

@@ -1,4 +1,4 @@
-import { isObject } from '../protocol/checks.js';
+import { isObject } from '../protocol/jsonrpc.js';
 import {
   audio,
   embedded,

@@ -1,8 +1,8 @@
 import type { CallToolResult, JsonObject, Tool, ToolAnnotations } from '../protocol/model.js';
 import { compileShape } from '../schema/compile.js';
-import type { Checked, Problem, SchemaSource, Shape } from '../schema/shape.js';
-import { drain, isGenerator } from './generators.js';
-import { type Caller, callerOf, checkName, inputShape, listedFields, type Member, whereOf } from './plan.js';
+import type { Problem, SchemaSource } from '../schema/shape.js';
+import { drain } from './generators.js';
+import { type Caller, checkName, inputShape, listedFields, type Member, methodsOf, whereOf } from './plan.js';
 import { errorResult, toCallToolResult } from './results.js';
 
 /** A tool, ready to be listed and called. */
@@ -14,7 +14,7 @@ export interface ToolPlan {
    * Checks the arguments, calls the method and turns what it returns into content. Wrong arguments give a result with
    * `isError` that lists them all. What the method throws is thrown.
    */
-  run(args: JsonObject, caller: Caller): CallToolResult | Promise<CallToolResult>;
+  run(args: JsonObject, caller: Caller): Promise<CallToolResult>;
 }
 
 const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
@@ -22,7 +22,8 @@ const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {}, additionalPro
 /** Compiles a tool. */
 export function compileTool(member: Member): ToolPlan {
   const where = whereOf(member);
-  const call = callerOf(member);
+  const methods = methodsOf(member);
+  const { key } = member.record;
   const input = inputShape(member) ?? compileShape(NO_ARGUMENTS, where);
   const source = member.record.options['output'] as SchemaSource | undefined;
   const output = source && compileShape(source, `${where} (output)`, 'output');
@@ -35,26 +36,23 @@ export function compileTool(member: Member): ToolPlan {
     ...(output && { outputSchema: output.json }),
     ...(annotations && { annotations }),
   };
-  const invoke = (checked: Checked, caller: Caller): CallToolResult | Promise<CallToolResult> => {
-    if (!checked.ok) return errorResult(listProblems(checked.problems));
-    const value = call(checked.value, caller);
-    if (value instanceof Promise) return value.then((settled) => conclude(settled, output, caller));
-    return conclude(value, output, caller);
-  };
   return {
     name: entry.name,
     where,
     entry,
-    run(args, caller) {
-      const checked = input.check(args);
-      return checked instanceof Promise ? checked.then((result) => invoke(result, caller)) : invoke(checked, caller);
+    async run(args, caller) {
+      const checking = input.check(args);
+      const checked = checking instanceof Promise ? await checking : checking;
+      if (!checked.ok) return errorResult(listProblems(checked.problems));
+      const returned = methods[key]?.(checked.value, caller);
+      const value = returned instanceof Promise ? ((await returned) as unknown) : returned;
+      if (typeof value === 'string' && output === undefined) return { content: [{ type: 'text', text: value }] };
+      if (typeof value !== 'object' || value === null || !(Symbol.asyncIterator in value)) {
+        return await toCallToolResult(value, output);
+      }
+      return await toCallToolResult(await drain(value as AsyncGenerator, caller), output);
     },
   };
-}
-
-function conclude(value: unknown, output: Shape | undefined, caller: Caller): CallToolResult | Promise<CallToolResult> {
-  if (isGenerator(value)) return drain(value, caller).then((final) => toCallToolResult(final, output));
-  return toCallToolResult(value, output);
 }
 
 /** What a model reads when its arguments are wrong. */

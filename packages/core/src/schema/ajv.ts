@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv';
+import type { Ajv, ErrorObject, KeywordCxt, Options, ValidateFunction } from 'ajv';
 
 import type { JsonObject } from '../protocol/model.js';
 import { BACKTRACKING_LIMIT } from './constraints.js';
@@ -12,8 +12,12 @@ import type { Complaints } from './value-rule.js';
 // ajv takes 40 ms to load, and a server that has only been listed does not need it.
 const require = createRequire(import.meta.url);
 
-/** What is wrong with a value; nothing when it is valid. */
-export type Inspect = (value: unknown) => readonly Problem[] | undefined;
+/** A compiled schema: whether a value fits, and what is wrong with the one that did not. */
+export interface Inspection {
+  readonly fits: (value: unknown) => boolean;
+  /** Call it right after `fits` said no. */
+  readonly explain: (value: unknown) => readonly Problem[];
+}
 
 /** The dialects of JSON Schema that are understood. */
 export type Dialect = '2020-12' | 'draft-07';
@@ -39,8 +43,11 @@ function isUnique(items: unknown[]): boolean {
   return new Set(items.map((item) => canonical(item))).size === items.length;
 }
 
+const counter = ({ gen }: KeywordCxt) => gen.scopeValue('func', { ref: shownLength });
+
 /** Keywords in the sense of the class-validator rules they stand for. */
 function addRuleKeywords(ajv: Ajv): void {
+  const { _ } = require('ajv') as typeof import('ajv');
   for (const keyword of ['minLength', 'maxLength', 'multipleOf']) ajv.removeKeyword(keyword);
   // The rule itself runs too, and is the one that knows which items count as the same.
   ajv.addKeyword('uniqueItems');
@@ -48,13 +55,16 @@ function addRuleKeywords(ajv: Ajv): void {
     keyword: 'maxLength',
     type: 'string',
     before: 'pattern',
-    compile: (limit: number) => (text: string) => text.length <= limit || shownLength(text) <= limit,
+    // in line, so that only a long text is counted
+    code: (cxt) => cxt.fail(_`${cxt.data}.length > ${cxt.schema} && ${counter(cxt)}(${cxt.data}) > ${cxt.schema}`),
   });
   ajv.addKeyword({
     keyword: 'minLength',
     type: 'string',
     before: 'pattern',
-    compile: (limit: number) => (text: string) => text.length >= limit && shownLength(text) >= limit,
+    // a shown character has at most three units, so that a text this long is long enough
+    code: (cxt) =>
+      cxt.fail(_`${cxt.data}.length < ${3 * (cxt.schema as number)} && ${counter(cxt)}(${cxt.data}) < ${cxt.schema}`),
   });
   ajv.addKeyword({ keyword: 'multipleOf', type: 'number', compile: (step: number) => (n: number) => n % step === 0 });
   ajv.addKeyword({ keyword: 'rule', compile: (rule: Complaints) => (value: unknown) => rule(value).length === 0 });
@@ -147,19 +157,19 @@ function isSmall(value: unknown, budget: { left: number; readonly text: number }
   return typeof value !== 'object' || value === null || Object.values(value).every((item) => isSmall(item, budget));
 }
 
-function inspector(first: ValidateFunction, compileAll: () => ValidateFunction, maxText: number): Inspect {
+function inspector(first: ValidateFunction, compileAll: () => ValidateFunction, maxText: number): Inspection {
   let all: ValidateFunction | undefined;
-  return (value) => {
-    if (first(value)) return undefined;
+  const explain = (value: unknown) => {
     const errors: ErrorObject[] = first.errors ?? [];
     if (!isSmall(value, { left: 10_000, text: maxText })) return describeErrors(errors);
     all ??= compileAll();
     return describeErrors(all(value) || !all.errors ? errors : all.errors);
   };
+  return { fits: first, explain };
 }
 
 /** Compiles a schema that was generated from a DTO class. */
-export function compileGenerated(schema: JsonObject, mayBacktrack: boolean): Inspect {
+export function compileGenerated(schema: JsonObject, mayBacktrack: boolean): Inspection {
   const compile = (all: boolean): ValidateFunction => sharedAjv('2020-12', 'dto', all).compile(schema);
   return inspector(
     compile(false),
@@ -177,7 +187,7 @@ function hasNames(schema: JsonObject): boolean {
  * Checks that a schema is valid in its dialect, and compiles it.
  * @throws {Error} saying what is wrong with the schema
  */
-export function compileRaw(schema: JsonObject, dialect: Dialect): Inspect {
+export function compileRaw(schema: JsonObject, dialect: Dialect): Inspection {
   const ajvFor = hasNames(schema) ? createAjv : sharedAjv;
   const meta = sharedAjv(dialect, 'raw', false);
   if (!meta.validateSchema(schema)) throw new Error(meta.errorsText(meta.errors, { dataVar: 'it' }));

@@ -27,6 +27,8 @@ export interface ClassModel {
   readonly fields: FieldModel[];
   /** A fresh instance with its initializers run; without them where the constructor wants arguments. */
   readonly create: () => Record<string, unknown>;
+  /** The class, where it can be constructed without arguments. */
+  readonly Construct: (new () => Record<string, unknown>) | undefined;
   /** Fields that have a value in a fresh instance. */
   readonly initialized: readonly string[];
 }
@@ -48,15 +50,14 @@ export interface ClassReading {
 }
 
 /** How to make instances of a class whose constructor we do not know. */
-export function instancesOf(cls: Class): ClassModel['create'] {
-  const construct = cls as unknown as new () => Record<string, unknown>;
-  const bare = (): Record<string, unknown> => Object.create(cls.prototype as object) as Record<string, unknown>;
-  if (cls.length > 0) return bare;
-  const create = (): Record<string, unknown> => new construct();
+export function instancesOf(cls: Class): Pick<ClassModel, 'Construct' | 'create'> {
+  const Construct = cls as unknown as new () => Record<string, unknown>;
+  const bare = () => Object.create(cls.prototype as object) as Record<string, unknown>;
+  if (cls.length > 0) return { Construct: undefined, create: bare };
   try {
-    return create() && create;
+    return new Construct() && { Construct, create: () => new Construct() };
   } catch {
-    return bare;
+    return { Construct: undefined, create: bare };
   }
 }
 

@@ -3,11 +3,11 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Class } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
-import { compileGenerated, type Inspect } from './ajv.js';
+import { compileGenerated, type Inspection } from './ajv.js';
 import { type Direction, loadTransformer, runRules } from './class-facts.js';
 import type { ClassReading } from './class-model.js';
 import { readClass } from './from-class.js';
-import { compileHydrator, type Hydrate, transformerHydrator } from './hydrate.js';
+import { compileHydrator, type Hydrate, instanceCheck, transformerHydrator } from './hydrate.js';
 import { published } from './keywords.js';
 import { harmfulKey, NotJson, toJsonForm } from './json-form.js';
 import { describeRuleErrors, readablePath } from './problems.js';
@@ -58,9 +58,8 @@ function jsonForm(value: unknown): Checked {
   }
 }
 
-function inspected(inspect: Inspect, value: unknown): Checked {
-  const problems = inspect(value);
-  return problems === undefined ? passed(value) : failed(problems);
+function inspected({ fits, explain }: Inspection, value: unknown): Checked {
+  return fits(value) ? passed(value) : failed(explain(value));
 }
 
 /** The names of the fields at the root, and whether each is required. */
@@ -70,16 +69,26 @@ function fieldsOf(json: JsonObject): Shape['fields'] {
   return new Map(names.map((name) => [name, { required: required.has(name) }]));
 }
 
-function shape(json: JsonObject, check: Shape['check'], checkOutput: Shape['checkOutput']): Shape {
-  const checkStrings: Shape['checkStrings'] = (value) => check(readStrings(json, value));
-  return { json, fields: fieldsOf(json), check, checkStrings, checkOutput };
+/** Compiles on first use: most of what is listed is never called. */
+function shape(json: JsonObject, compileCheck: () => Shape['check'], checkOutput: Shape['checkOutput']): Shape {
+  const lazy: { -readonly [K in keyof Shape]: Shape[K] } = {
+    json,
+    fields: fieldsOf(json),
+    check(value) {
+      lazy.check = compileCheck();
+      return lazy.check(value);
+    },
+    checkStrings: (value) => lazy.check(readStrings(json, value)),
+    checkOutput,
+  };
+  return lazy;
 }
 
 function rawShape(source: JsonObject, where: string): Shape {
   const inspect = inspectRaw(source, where);
   return shape(
     source,
-    (value) => andThen(refuseHarmful(value), () => inspected(inspect, value)),
+    () => (value) => andThen(refuseHarmful(value), () => inspected(inspect, value)),
     (value) => andThen(jsonForm(value), (json) => inspected(inspect, json)),
   );
 }
@@ -87,7 +96,7 @@ function rawShape(source: JsonObject, where: string): Shape {
 function standardShape(source: StandardSchemaV1, where: string, direction: Direction): Shape {
   return shape(
     standardJson(source, where, direction),
-    (value) => andThen(refuseHarmful(value), () => checkStandard(source, value)),
+    () => (value) => andThen(refuseHarmful(value), () => checkStandard(source, value)),
     (value) =>
       andThen(
         andThen(jsonForm(value), (json) => checkStandard(source, json)),
@@ -103,24 +112,19 @@ function ruled(instance: object): Checked | Promise<Checked> {
   return errors instanceof Promise ? errors.then(judge) : judge(errors);
 }
 
-function inputCheck(reading: ClassReading, inspect: Inspect, hydrate: Hydrate): Shape['check'] {
-  const finish = reading.needsInstance
-    ? (value: unknown) => ruled(hydrate(value))
-    : (value: unknown) => passed(hydrate(value));
-  const check = (value: unknown): Checked | Promise<Checked> => {
-    const problems = inspect(value);
-    return problems === undefined ? finish(value) : failed(problems);
-  };
-  return reading.isOpen ? (value) => andThen(refuseHarmful(value), check) : check;
+function inputCheck(reading: ClassReading, inspection: Inspection, hydrate: Hydrate): Shape['check'] {
+  const check = instanceCheck(hydrate, inspection);
+  const rule = reading.needsInstance ? (value: unknown) => andThen(check(value), (it) => ruled(it as object)) : check;
+  return reading.isOpen ? (value) => andThen(refuseHarmful(value), rule) : rule;
 }
 
-function outputCheck(reading: ClassReading, inspect: Inspect, toInstance: Hydrate): Shape['checkOutput'] {
+function outputCheck(reading: ClassReading, inspection: () => Inspection, toInstance: Hydrate): Shape['checkOutput'] {
   const { root, needsInstance, needsTransformer } = reading;
   return (value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return inspected(inspect, value);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return inspected(inspection(), value);
     const instance = value instanceof root.cls || !(needsInstance || needsTransformer) ? value : toInstance(value);
     const plain = needsTransformer ? loadTransformer().instanceToPlain(instance, {}) : instance;
-    const json = andThen(jsonForm(plain), (form) => inspected(inspect, form));
+    const json = andThen(jsonForm(plain), (form) => inspected(inspection(), form));
     return needsInstance ? andThen(json, (form) => andThen(ruled(instance), () => passed(form))) : json;
   };
 }
@@ -130,14 +134,11 @@ function classShape(cls: Class, where: string, direction: Direction): Shape {
   boundSchema(reading.schema, where);
   const json =
     direction === 'input' ? published(reading.schema) : (JSON.parse(JSON.stringify(reading.schema)) as JsonObject);
-  let compiled: Inspect | undefined;
-  const inspect: Inspect = (value) => {
-    compiled ??= compileGenerated(reading.schema, reading.mayBacktrack);
-    return compiled(value);
-  };
+  let compiled: Inspection | undefined;
+  const inspection = () => (compiled ??= compileGenerated(reading.schema, reading.mayBacktrack));
   const own = compileHydrator(reading.root);
   const hydrate = reading.needsTransformer ? transformerHydrator(reading.root, reading.models) : own;
-  return shape(json, inputCheck(reading, inspect, hydrate), outputCheck(reading, inspect, own));
+  return shape(json, () => inputCheck(reading, inspection(), hydrate), outputCheck(reading, inspection, own));
 }
 
 function build(source: SchemaSource, where: string, direction: Direction): Shape {

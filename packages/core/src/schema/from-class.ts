@@ -107,10 +107,10 @@ class ClassReader {
     const described = scanFields(cls);
     const unruled = rules.size === 0 ? '' : [...described.keys()].find((key) => !rules.has(key));
     if (unruled !== undefined) throw startupError('DECORUM_NO_RULES', [cls.name, unruled].filter(Boolean).join('.'));
-    const create = instancesOf(cls);
-    const fresh = create();
+    const instances = instancesOf(cls);
+    const fresh = instances.create();
     const initialized = [...rules.keys()].filter((key) => fresh[key] !== undefined);
-    const model: ClassModel = { cls, create, initialized, fields: [] };
+    const model: ClassModel = { cls, ...instances, initialized, fields: [] };
     this.#models.set(cls, model);
     for (const entry of rules) {
       const subject = readSubject(cls, entry, this.#direction);

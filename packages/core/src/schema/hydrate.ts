@@ -1,6 +1,8 @@
 import type { Class } from '../metadata/store.js';
+import type { Inspection } from './ajv.js';
 import { loadTransformer } from './class-facts.js';
 import type { ClassModel, Conversion } from './class-model.js';
+import type { Checked } from './shape.js';
 
 /** Makes a DTO instance of a plain object that was checked. */
 export type Hydrate = (plain: unknown) => object;
@@ -49,13 +51,14 @@ export function compileHydrator(root: ClassModel): Hydrate {
     const conversions = model.fields.flatMap(({ key, convert }) =>
       convert === undefined ? [] : [{ key, convert: converter(convert, hydratorOf) }],
     );
-    const { create, initialized, fields } = model;
+    const { cls, Construct, initialized, fields } = model;
     const bare = fields.filter(({ key, isNullable }) => isNullable && !initialized.includes(key)).map(({ key }) => key);
     const hydrate = (plain: unknown): object => {
-      const instance: Fields = Object.assign(create(), plain);
+      const fresh = Construct ? new Construct() : (Object.create(cls.prototype as object) as Fields);
+      const instance: Fields = Object.assign(fresh, plain);
       // many models write null for what they leave out
       for (const key of initialized) {
-        if (instance[key] === undefined || instance[key] === null) instance[key] = create()[key];
+        if (instance[key] === undefined || instance[key] === null) instance[key] = model.create()[key];
       }
       for (const key of bare) if (instance[key] === null) instance[key] = undefined;
       for (const { key, convert } of conversions) {
@@ -83,4 +86,9 @@ export function transformerHydrator(root: ClassModel, models: readonly ClassMode
 function typeOf({ key, convert }: ClassModel['fields'][number]): [string, Class][] {
   if (convert === undefined) return [];
   return [[key, convert.to === 'date' ? (Date as unknown as Class) : convert.to.cls]];
+}
+
+/** The check of a DTO whose schema says all: a value that fits becomes an instance. */
+export function instanceCheck(hydrate: Hydrate, { fits, explain }: Inspection): (value: unknown) => Checked {
+  return (value) => (fits(value) ? { ok: true, value: hydrate(value) } : { ok: false, problems: explain(value) });
 }

@@ -1,6 +1,6 @@
 import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
-import { compileRaw, type Dialect, type Inspect } from './ajv.js';
+import { compileRaw, type Dialect, type Inspection } from './ajv.js';
 
 const MAX_DEPTH = 64;
 const MAX_SCHEMAS = 10_000;
@@ -43,20 +43,20 @@ export function boundSchema(schema: JsonObject, where: string): void {
 }
 
 /** A handler that asks the client may write a schema out on each call: equal text is compiled once. */
-const recent = new Map<string, Inspect>();
+const recent = new Map<string, Inspection>();
 const MAX_RECENT = 500;
 
-function remember(text: string, inspect: Inspect): Inspect {
+function remember(text: string, inspection: Inspection): Inspection {
   if (recent.size >= MAX_RECENT) recent.delete(recent.keys().next().value ?? '');
-  recent.set(text, inspect);
-  return inspect;
+  recent.set(text, inspection);
+  return inspection;
 }
 
 /**
  * Compiles a JSON Schema as the author wrote it. References to other documents are never fetched.
  * @throws {DecorumError} `DECORUM_INVALID_SCHEMA`
  */
-export function inspectRaw(schema: JsonObject, where: string): Inspect {
+export function inspectRaw(schema: JsonObject, where: string): Inspection {
   const dialect = dialectOf(schema, where);
   boundSchema(schema, where);
   const text = JSON.stringify(schema);

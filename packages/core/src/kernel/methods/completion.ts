@@ -1,4 +1,5 @@
-import { isObject, optionalObject, requireOneOf, requireString } from '../../protocol/checks.js';
+import { isObject } from '../../protocol/jsonrpc.js';
+import { optionalObject, requireOneOf, requireString } from '../../protocol/checks.js';
 import { excerpt, McpError } from '../../protocol/errors.js';
 import type { JsonObject } from '../../protocol/model.js';
 import type { Registry } from '../../registry/registry.js';

@@ -26,6 +26,6 @@ export interface KernelParts {
 }
 
 /** Whom a cursor is for. */
-export function cursorScope({ sessionId, wire }: Exchange): string {
-  return sessionId ?? wire.principal?.subject ?? '';
+export function cursorScope({ peer, wire }: Exchange): string {
+  return peer.sessionId ?? wire.principal?.subject ?? '';
 }

@@ -1,10 +1,10 @@
-import { optionalObject, requireString } from '../../protocol/checks.js';
+import { requireString } from '../../protocol/checks.js';
 import { excerpt, McpError } from '../../protocol/errors.js';
+import { isObject } from '../../protocol/jsonrpc.js';
 import type { Exchange } from '../../protocol/exchange.js';
 import type { CallToolResult, JsonObject, Tool } from '../../protocol/model.js';
 import { ListPages } from '../../registry/page.js';
 import { errorResult } from '../../registry/results.js';
-import type { ToolPlan } from '../../registry/tool-plan.js';
 import { Context } from '../context.js';
 import { cursorScope, type KernelParts, type Method } from './method.js';
 
@@ -24,8 +24,9 @@ export function toolMethods({ registry, faults, ...parts }: KernelParts): Record
 
   const call: Method = async (exchange) => {
     const { params, revision } = exchange;
-    const plan = findTool(requireString(params, 'name'));
-    const args = optionalObject(params, 'arguments') ?? NO_ARGUMENTS;
+    const { name, arguments: args = NO_ARGUMENTS } = params;
+    const plan = registry.tools.get(name as string) ?? unknownTool(params);
+    if (!isObject(args)) throw new McpError('invalid-params', '"arguments" is not an object.');
     let result: CallToolResult;
     try {
       result = await plan.run(args, new Context(exchange));
@@ -33,12 +34,6 @@ export function toolMethods({ registry, faults, ...parts }: KernelParts): Record
       result = failed(error, exchange);
     }
     return revision.complete(revision.toolResult(result, plan.entry), server);
-  };
-
-  const findTool = (name: string): ToolPlan => {
-    const plan = registry.tools.get(name);
-    if (plan === undefined) throw new McpError('unknown-tool', `Unknown tool: ${excerpt(name)}`);
-    return plan;
   };
 
   /** Errors are for the model to read, except those that the protocol has a code for. */
@@ -50,4 +45,8 @@ export function toolMethods({ registry, faults, ...parts }: KernelParts): Record
   };
 
   return { 'tools/list': list, 'tools/call': call };
+}
+
+function unknownTool(params: JsonObject): never {
+  throw new McpError('unknown-tool', `Unknown tool: ${excerpt(requireString(params, 'name'))}`);
 }

@@ -1,11 +1,11 @@
-import { isObject, requireString } from '../checks.js';
-import { McpError } from '../errors.js';
-import { type Client, Exchange } from '../exchange.js';
-import { type JsonRpcRequest, type JsonRpcResponse, notificationFrame, requestFrame } from '../jsonrpc.js';
+import { requireString } from '../checks.js';
+import { ClientError, excerpt, McpError } from '../errors.js';
+import type { Client, Exchange, Peer } from '../exchange.js';
+import { isObject, type JsonRpcResponse, notificationFrame, requestFrame } from '../jsonrpc.js';
 import type { ClientCapabilities, Implementation, JsonObject, LogLevel, RequestId, Root } from '../model.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
-import type { Principal, Wire } from '../wire.js';
+import type { Principal } from '../wire.js';
 
 /** How a session reaches its client outside of any request, and what it is called. */
 export interface SessionOptions {
@@ -27,13 +27,17 @@ interface Waiting {
 }
 
 /** What `initialize` leaves behind: one per stdio pipe or HTTP session. */
-export class Session {
-  readonly id: string | undefined;
+export class Session implements Peer {
+  readonly sessionId: string | undefined;
   readonly principal: Principal | undefined;
   readonly push: (frame: string) => void;
   readonly questionTimeoutMs: number;
-  /** Undefined until the client has sent `initialize`. */
-  revision: Revision | undefined;
+  /** The newest with sessions, until the client has said which it speaks. */
+  revision: Revision = newestOf('stateful');
+  /** The client has sent `initialize`. */
+  initialized = false;
+  /** Handlers of a session run once. */
+  readonly replaying = false;
   client: Client = { info: undefined, capabilities: {} };
   logLevel: LogLevel;
   /** URIs of the resources whose updates the client wants. */
@@ -46,7 +50,7 @@ export class Session {
   private readonly waiting = new Map<string, Waiting>();
 
   constructor(options: SessionOptions) {
-    this.id = options.id;
+    this.sessionId = options.id;
     this.principal = options.principal;
     this.push = options.push;
     this.logLevel = options.logLevel;
@@ -58,7 +62,7 @@ export class Session {
    * @throws {McpError} `invalid-request` on a second `initialize`
    */
   initialize(params: JsonObject): Revision {
-    if (this.revision !== undefined) throw new McpError('invalid-request', 'The session is initialized already.');
+    if (this.initialized) throw new McpError('invalid-request', 'The session is initialized already.');
     const asked = revisionOf(requireString(params, 'protocolVersion'));
     const { capabilities, clientInfo } = params;
     this.client = {
@@ -66,13 +70,38 @@ export class Session {
       capabilities: isObject(capabilities) ? (capabilities as ClientCapabilities) : {},
     };
     this.revision = asked?.era === 'stateful' ? asked : newestOf('stateful');
+    this.initialized = true;
     return this.revision;
   }
 
+  async ask(question: Question, exchange: Exchange): Promise<JsonObject> {
+    const wording = this.revision.question(question);
+    if (wording === undefined) {
+      throw new McpError('missing-capability', `The protocol revision of the client has no "${question.method}".`);
+    }
+    if (question.method === 'roots/list') return await this.askRoots(question, exchange);
+    const answer = await this.send({ ...question, params: wording.params }, exchange);
+    return wording.restore?.(answer) ?? answer;
+  }
+
+  async once<T>(_key: string, effect: () => T | Promise<T>): Promise<T> {
+    return await effect();
+  }
+
+  interim(): undefined {
+    return undefined;
+  }
+
+  private async askRoots(question: Question, exchange: Exchange): Promise<JsonObject> {
+    if (this.roots !== undefined) return { roots: this.roots };
+    const answer = await this.send(question, exchange);
+    if (Array.isArray(answer['roots'])) this.roots = answer['roots'] as Root[];
+    return answer;
+  }
+
   /** Sends a request on the stream of the exchange it belongs to, and waits for the answer. */
-  ask(question: Question, exchange: Exchange): Promise<JsonObject> {
+  private send(question: Question, { wire, signal }: Exchange): Promise<JsonObject> {
     const id = `s${++this.asked}`;
-    const { wire, signal } = exchange;
     return new Promise<JsonObject>((resolve, reject) => {
       const stop = (error: Error, reason: string) => {
         wire.send(notificationFrame('notifications/cancelled', { requestId: id, reason }));
@@ -81,7 +110,7 @@ export class Session {
       const aborted = () => stop(signal.reason as Error, 'The request it belongs to was cancelled.');
       const ms = question.timeoutMs ?? this.questionTimeoutMs;
       const timer = setTimeout(
-        () => stop(new McpError('internal-error', `The client did not answer within ${ms} ms.`), 'Timed out.'),
+        () => stop(new ClientError(`The client did not answer within ${ms} ms.`), 'Timed out.'),
         ms,
       );
       const settle = (finish: () => void) => {
@@ -94,9 +123,9 @@ export class Session {
         resolve: (result) => settle(() => resolve(result)),
         reject: (error) => settle(() => reject(error)),
       });
+      if (signal.aborted) return settle(() => reject(signal.reason as Error));
       wire.send(requestFrame(id, question.method, question.params));
-      if (signal.aborted) aborted();
-      else signal.addEventListener('abort', aborted);
+      signal.addEventListener('abort', aborted);
     });
   }
 
@@ -110,66 +139,24 @@ export class Session {
   /** The client is gone: gives up all requests and questions. */
   close(): void {
     for (const exchange of this.calls.values()) exchange.cancel('The session has ended.');
-    for (const { reject } of this.waiting.values()) reject(new McpError('internal-error', 'The session has ended.'));
+    for (const { reject } of this.waiting.values()) reject(new ClientError('The session has ended.'));
     this.subscriptions.clear();
   }
 }
 
-function refusal(error: JsonRpcResponse['error']): McpError {
-  if (typeof error?.code !== 'number') return new McpError('internal-error', 'The client sent an invalid answer.');
-  return new McpError(error.code, `The client answered with an error: ${String(error.message)}`, error.data);
-}
-
-/** A request of a session. */
-class SessionExchange extends Exchange {
-  constructor(
-    request: JsonRpcRequest,
-    wire: Wire,
-    private readonly session: Session,
-  ) {
-    super(request, session.revision ?? newestOf('stateful'), wire);
-  }
-
-  override get client(): Client {
-    return this.session.client;
-  }
-
-  override get sessionId(): string | undefined {
-    return this.session.id;
-  }
-
-  override get logLevel(): LogLevel {
-    return this.session.logLevel;
-  }
-
-  override async ask(question: Question): Promise<JsonObject> {
-    const wording = this.revision.question(question);
-    if (wording === undefined) {
-      throw new McpError('missing-capability', `The protocol revision of the client has no "${question.method}".`);
-    }
-    if (question.method === 'roots/list') return await this.askRoots(question);
-    const answer = await this.session.ask({ ...question, params: wording.params }, this);
-    return wording.restore?.(answer) ?? answer;
-  }
-
-  private async askRoots(question: Question): Promise<JsonObject> {
-    const roots = this.session.roots;
-    if (roots !== undefined) return { roots };
-    const answer = await this.session.ask(question, this);
-    if (Array.isArray(answer['roots'])) this.session.roots = answer['roots'] as Root[];
-    return answer;
-  }
+function refusal(error: JsonRpcResponse['error']): ClientError {
+  if (error === undefined || !Number.isSafeInteger(error.code))
+    return new ClientError('The client sent an invalid answer.');
+  return new ClientError(`The client answered with an error: ${excerpt(error.message)}`, error);
 }
 
 const BEFORE_INITIALIZE = new Set(['initialize', 'ping']);
 
 /**
- * Opens the exchange of a request of a session.
- * @throws {McpError} `invalid-request` before `initialize`
+ * Refuses requests that come too early.
+ * @throws {McpError} `invalid-request`
  */
-export function openStateful(request: JsonRpcRequest, wire: Wire, session: Session): Exchange {
-  if (session.revision === undefined && !BEFORE_INITIALIZE.has(request.method)) {
-    throw new McpError('invalid-request', 'The first request of a session is "initialize".');
-  }
-  return new SessionExchange(request, wire, session);
+export function requireInitialized({ initialized }: Session, method: string): void {
+  if (initialized || BEFORE_INITIALIZE.has(method)) return;
+  throw new McpError('invalid-request', 'The first request of a session is "initialize".');
 }

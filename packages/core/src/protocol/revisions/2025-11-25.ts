@@ -1,5 +1,5 @@
+import { isObject } from '../jsonrpc.js';
 import type { FailureKind } from '../errors.js';
-import { isObject } from '../checks.js';
 import type { JsonObject, Tool } from '../model.js';
 import { revision20260728 } from './2026-07-28.js';
 import type { Revision } from './revision.js';

@@ -14,11 +14,14 @@ export const REVISIONS: readonly Revision[] = [
   revision20260728,
 ];
 
-const byId = new Map(REVISIONS.map((revision) => [revision.id, revision]));
+/** The revisions that are served, by the dates that clients name. */
+export const REVISION_BY_ID: ReadonlyMap<unknown, Revision> = new Map<unknown, Revision>(
+  REVISIONS.map((revision) => [revision.id, revision]),
+);
 
 /** The revision a client names, when it is served. */
 export function revisionOf(id: unknown): Revision | undefined {
-  return byId.get(id as string);
+  return REVISION_BY_ID.get(id);
 }
 
 /** The newest revision of an era. */
