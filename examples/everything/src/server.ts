@@ -4,6 +4,7 @@ import { Contents } from './contents.js';
 import { Conversations } from './conversations.js';
 import { Forms } from './forms.js';
 import { Prompts } from './prompts.js';
+import { Questions } from './questions.js';
 import { Resources } from './resources.js';
 import { Schemas } from './schemas.js';
 
@@ -14,6 +15,6 @@ export function createServer(): McpServer {
     version: '1.0.0',
     title: 'Everything',
     instructions: 'Each tool, resource and prompt shows one feature of the protocol.',
-    providers: [Contents, Conversations, Forms, Schemas, Resources, Prompts],
+    providers: [Contents, Conversations, Questions, Forms, Schemas, Resources, Prompts],
   });
 }

@@ -34,6 +34,7 @@ export {
   type StartupErrorCode,
   ToolError,
 } from './protocol/errors.js';
+export { InputSignal } from './protocol/eras/replay.js';
 export type { Client } from './protocol/exchange.js';
 export type {
   Annotations,

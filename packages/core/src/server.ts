@@ -1,7 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { hkdfSync, randomBytes } from 'node:crypto';
 
 import type { ToolOptions } from './decorators/tool.js';
 import { Events } from './kernel/events.js';
+import { SealedFlows } from './kernel/flows.js';
 import { type ErrorOrigin, Faults, type Logger, STDERR_LOGGER } from './kernel/faults.js';
 import { Kernel } from './kernel/kernel.js';
 import { scanMembers } from './metadata/scan.js';
@@ -43,10 +44,14 @@ export interface McpServerOptions extends Implementation {
   /** Milliseconds to wait for an answer of the client to `ctx.elicit`, `ctx.sample` … By default 10 minutes. */
   readonly questionTimeoutMs?: number;
   /**
-   * Seals the cursors of lists; at least 32 characters, the same on all nodes that share clients. By default random,
-   * so that cursors end with the process.
+   * Seals what clients carry for the server: the cursors of lists, and the state of requests that ask the client. At
+   * least 32 characters, the same on all nodes that share clients; of several, the first seals and all open. By default
+   * the environment variable `DECORUM_SECRET` (several with commas between them), else a random one, so that cursors
+   * and states end with the process.
    */
-  readonly secret?: string;
+  readonly secret?: string | readonly string[];
+  /** Milliseconds that a client of a stateless revision has to answer a question. By default 10 minutes. */
+  readonly flowTtlMs?: number;
   /** Takes warnings and masked errors. By default they go to stderr, a line each. */
   readonly logger?: Logger;
   /** Called with each error that was masked from the client, after it is logged. */
@@ -91,7 +96,10 @@ export class McpServer implements Host {
 
   /** @throws {DecorumError} for the first mistake in options or annotations */
   constructor(options: McpServerOptions) {
-    const { instructions, pageSize = 1000, logLevel = 'info', questionTimeoutMs = 600_000 } = options;
+    const { instructions, pageSize = 1000, logLevel = 'info' } = options;
+    const { questionTimeoutMs = 600_000, flowTtlMs = 600_000 } = options;
+    const given = options.secret ?? process.env['DECORUM_SECRET']?.split(',');
+    const secrets = secretsOf(given);
     const events = new Events();
     this.info = implementationOf(options);
     this.#resolve = options.resolve ?? ((cls) => new (cls as new () => object)());
@@ -110,7 +118,12 @@ export class McpServer implements Host {
       faults: this.#faults,
       events,
       pageSize: requireCount('pageSize', pageSize, 1_000_000),
-      secret: secretOf(options.secret),
+      secret: derive(secrets[0] as string, 'cursors'),
+      flows: new SealedFlows({
+        keys: secrets.map((secret) => derive(secret, 'flows')),
+        ttlMs: requireCount('flowTtlMs', flowTtlMs, DAY_MS),
+        onFirstUse: () => given ?? this.#faults.warn({}, RANDOM_SECRET),
+      }),
       logLevel,
       questionTimeoutMs: requireCount('questionTimeoutMs', questionTimeoutMs, DAY_MS),
     });
@@ -228,8 +241,17 @@ function requireCount(option: string, value: number, max: number): number {
   );
 }
 
-function secretOf(secret: string | undefined): Uint8Array {
-  if (secret === undefined) return randomBytes(32);
-  if (secret.length >= 32) return Buffer.from(secret);
-  throw startupError('DECORUM_INVALID_OPTION', 'McpServer', 'secret', 'is shorter than 32 characters');
+const RANDOM_SECRET =
+  'requestState is sealed with a random key: flows end with this process, and cannot move to another. Set `secret` or DECORUM_SECRET.';
+
+function secretsOf(given: string | readonly string[] | undefined): readonly string[] {
+  if (given === undefined) return [randomBytes(32).toString('hex')];
+  const secrets = typeof given === 'string' ? [given] : given;
+  if (secrets.length > 0 && secrets.every((secret) => secret.length >= 32)) return secrets;
+  throw startupError('DECORUM_INVALID_OPTION', 'McpServer', 'secret', 'has fewer than 32 characters');
+}
+
+/** A key for one purpose (RFC 5869). */
+function derive(secret: string, purpose: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', secret, '', `decorum ${purpose}`, 32));
 }

@@ -3,9 +3,13 @@ import type { JsonObject, LogLevel, RequestId, Root } from '../protocol/model.js
 import type { Principal, TransportInfo } from '../protocol/wire.js';
 import type { Parsed, SchemaSource } from '../schema/shape.js';
 import {
+  confirm,
   elicit,
   type ElicitOptions,
   type ElicitResult,
+  elicitUrl,
+  type ElicitUrlOptions,
+  type ElicitUrlResult,
   type QuestionOptions,
   roots,
   sample,
@@ -65,6 +69,12 @@ export class ClientLog {
   emergency(data: unknown, logger?: string): void {
     this.write('emergency', data, logger);
   }
+}
+
+/** A question that nobody waits for any more must not be an unhandled rejection: its round ends anyway. */
+function kept<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
 }
 
 /** What a handler knows and can do beside its input: the second parameter of every handler. */
@@ -148,7 +158,25 @@ export class Context {
    * @throws {ToolError} when the answer does not fit, {ClientError} when there is none
    */
   elicit<S extends SchemaSource>(source: S, options: ElicitOptions): Promise<ElicitResult<Parsed<S>>> {
-    return elicit(this.#exchange, source, options);
+    return kept(elicit(this.#exchange, source, options));
+  }
+
+  /**
+   * Asks the user to do something at a URL, for what must not pass through the client: signing in, paying.
+   * @throws {McpError} `missing-capability` when the client has no elicitation by URL
+   * @throws {TypeError} for an invalid URL
+   */
+  elicitUrl(options: ElicitUrlOptions): Promise<ElicitUrlResult> {
+    return kept(elicitUrl(this.#exchange, options));
+  }
+
+  /**
+   * Asks the user for a yes to something that matters. An answer that the client brings unasked does not count.
+   * @param message what is about to happen
+   * @throws {McpError} `missing-capability` when the client has no elicitation
+   */
+  confirm(message: string, options: QuestionOptions = {}): Promise<boolean> {
+    return kept(confirm(this.#exchange, message, options));
   }
 
   /**
@@ -156,7 +184,7 @@ export class Context {
    * @throws {McpError} `missing-capability` when the client has no sampling, and {ClientError} when it does not answer
    */
   sample(options: SampleOptions): Promise<SampleResult> {
-    return sample(this.#exchange, options);
+    return kept(sample(this.#exchange, options));
   }
 
   /**
@@ -165,7 +193,22 @@ export class Context {
    * @throws {McpError} `missing-capability` when the client has no roots, and {ClientError} when it does not answer
    */
   roots(options: QuestionOptions = {}): Promise<readonly Root[]> {
-    return roots(this.#exchange, options);
+    return kept(roots(this.#exchange, options));
+  }
+
+  /**
+   * Does something once for a request. In stateless revisions a handler that asks the client runs again from its
+   * beginning in each round; what `once` has done in an earlier round is not done again, and gives the same result.
+   * @param key names the effect within the handler
+   * @param effect what to do; its result must be JSON
+   */
+  once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
+    return this.#exchange.peer.once(key, effect);
+  }
+
+  /** The handler runs again through what it has done in an earlier round; log and progress are silent. */
+  get replaying(): boolean {
+    return this.#exchange.peer.replaying;
   }
 
   /**

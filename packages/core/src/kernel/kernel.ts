@@ -11,7 +11,7 @@ import {
   resultFrame,
   readableId,
 } from '../protocol/jsonrpc.js';
-import type { RequestId } from '../protocol/model.js';
+import type { JsonObject, RequestId } from '../protocol/model.js';
 import type { Wire } from '../protocol/wire.js';
 import { completionMethods } from './methods/completion.js';
 import { lifecycleMethods } from './methods/lifecycle.js';
@@ -124,7 +124,7 @@ export class Kernel {
 
   private open(request: JsonRpcRequest, wire: Wire, session: Session | undefined): Exchange {
     if (session === undefined || isStateless(request, wire.declaredVersion, session)) {
-      return new Exchange(request, openStateless(request, wire), wire);
+      return new Exchange(request, openStateless(request, wire, this.parts.flows), wire);
     }
     if (!session.initialized) requireInitialized(session, request.method);
     return new Exchange(request, session, wire);
@@ -146,19 +146,38 @@ export class Kernel {
     if (revision.era === 'stateless') wire.onDisconnect?.(() => exchange.cancel('The client went away.'));
     try {
       const result = await method(exchange, session);
-      return exchange.cancelled ? undefined : resultFrame(id, result);
-    } catch (failure) {
       if (exchange.cancelled) return undefined;
-      const error = this.parts.faults.publicError(failure, exchange);
-      if (error.kind === 'missing-capability') wire.refuse?.(error);
-      const { message, data } = error;
-      return errorFrame(id, { code: revision.errorCode(error) ?? INTERNAL_ERROR, message, data });
+      return resultFrame(id, exchange.peer.asking ? this.interim(exchange) : result);
+    } catch (failure) {
+      return exchange.cancelled ? undefined : this.failed(failure, exchange);
     } finally {
       exchange.close();
       session?.calls.delete(id);
       this.running.delete(exchange);
       if (this.running.size === 0) this.idle?.();
     }
+  }
+
+  /** The questions that take the place of the result. */
+  private interim(exchange: Exchange): JsonObject {
+    exchange.endRound();
+    return exchange.revision.complete(exchange.peer.interim() ?? {}, this.parts.server);
+  }
+
+  /** What a handler threw. Where the client must answer first, that is why it threw, whatever it made of it. */
+  private failed(failure: unknown, exchange: Exchange): string {
+    const { id, wire, revision, peer } = exchange;
+    const { faults } = this.parts;
+    let error: McpError;
+    try {
+      if (peer.asking) return resultFrame(id, this.interim(exchange));
+      error = faults.publicError(failure, exchange);
+    } catch (fault) {
+      error = faults.publicError(fault, exchange);
+    }
+    if (error.kind === 'missing-capability') wire.refuse?.(error);
+    const { message, data } = error;
+    return errorFrame(id, { code: revision.errorCode(error) ?? INTERNAL_ERROR, message, data });
   }
 
   private refuse(error: unknown, wire: Wire, id?: RequestId | null): string {

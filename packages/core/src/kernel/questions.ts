@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import { isObject } from '../protocol/jsonrpc.js';
 import { ClientError, McpError, ToolError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
@@ -12,6 +14,11 @@ export interface QuestionOptions {
    * answers find their question by it.
    */
   readonly key?: string;
+  /**
+   * Takes an answer only from a client that was asked: stateless clients may send answers to questions that they
+   * expect, and this one must have been seen.
+   */
+  readonly sealed?: boolean;
   /** Milliseconds to wait for the answer where the client is asked directly; by default the server's `questionTimeoutMs`. */
   readonly timeoutMs?: number;
 }
@@ -28,6 +35,17 @@ export type ElicitResult<T> =
   | { readonly action: 'decline' }
   | { readonly action: 'cancel' };
 
+/** Options of `ctx.elicitUrl`. */
+export interface ElicitUrlOptions extends ElicitOptions {
+  /** Where the user goes; `https:`, without anything secret in it. */
+  readonly url: string;
+}
+
+/** What the user did: consented to go to the URL, declined, or dismissed the question. */
+export interface ElicitUrlResult {
+  readonly action: 'accept' | 'decline' | 'cancel';
+}
+
 /** Parameters of `ctx.sample` (MCP, `CreateMessageRequest`). */
 export interface SampleOptions extends QuestionOptions {
   /** The conversation; a text stands for one message of the user. */
@@ -38,12 +56,28 @@ export interface SampleOptions extends QuestionOptions {
   readonly stopSequences?: readonly string[];
   readonly modelPreferences?: JsonObject;
   readonly metadata?: JsonObject;
+  /** Needs a client with `sampling.context`, unless it is `none`. */
+  readonly includeContext?: 'none' | 'thisServer' | 'allServers';
+  /** Tools that the model may use. Needs a client with `sampling.tools`. */
+  readonly tools?: readonly JsonObject[];
+  readonly toolChoice?: JsonObject;
 }
+
+/** The model wants to use a tool. */
+export interface ToolUseContent {
+  readonly type: 'tool_use';
+  readonly id: string;
+  readonly name: string;
+  readonly input: JsonObject;
+}
+
+/** A block of what a model said. */
+export type SampledContent = ContentBlock | ToolUseContent;
 
 /** What the client's model said. */
 export interface SampleResult {
   readonly role: 'user' | 'assistant';
-  readonly content: readonly ContentBlock[];
+  readonly content: readonly SampledContent[];
   /** The text of all text blocks. */
   readonly text: string;
   readonly model: string;
@@ -52,30 +86,80 @@ export interface SampleResult {
 
 /**
  * Refuses questions that the client has not declared to answer, before anything is sent.
+ * @param required the capabilities that the question needs, as a client would declare them
  * @throws {McpError} `missing-capability`
  */
-function requireCapability(exchange: Exchange, name: keyof ClientCapabilities): void {
-  if (exchange.peer.client.capabilities[name] !== undefined) return;
-  const data = { requiredCapabilities: { [name]: {} } };
-  throw new McpError('missing-capability', `The client does not support ${name}.`, data);
+function requireCapability({ peer }: Exchange, required: ClientCapabilities): void {
+  const declared = peer.client.capabilities as Record<string, JsonObject | undefined>;
+  for (const [name, parts] of Object.entries(required) as [string, JsonObject][]) {
+    const known = declared[name];
+    if (known !== undefined && Object.keys(parts).every((part) => known[part] !== undefined)) continue;
+    const what = [name, ...Object.keys(parts)].join('.');
+    throw new McpError('missing-capability', `The client does not support ${what}.`, {
+      requiredCapabilities: required,
+    });
+  }
+}
+
+/** A client that has elicitation and names no mode has forms (MCP 2025-11-25, "Elicitation", capabilities). */
+function requireForms(exchange: Exchange): void {
+  const { elicitation } = exchange.peer.client.capabilities;
+  const unnamed = elicitation !== undefined && elicitation['url'] === undefined;
+  if (!unnamed) requireCapability(exchange, { elicitation: { form: {} } });
 }
 
 /** Asks the user for data that fits a schema. */
 export async function elicit<S extends SchemaSource>(
   exchange: Exchange,
   source: S,
-  { message, key, timeoutMs }: ElicitOptions,
+  { message, ...options }: ElicitOptions,
 ): Promise<ElicitResult<Parsed<S>>> {
-  requireCapability(exchange, 'elicitation');
+  requireForms(exchange);
   const shape = compileShape(source, 'elicit');
-  const params = { mode: 'form', message, requestedSchema: requestedSchema(shape) };
-  const { action, content } = await exchange.ask({ method: 'elicitation/create', params, key, timeoutMs });
-  if (action === 'decline' || action === 'cancel') return { action };
-  if (action !== 'accept') throw new ClientError('The client answered the question in an unknown way.');
-  const checked = await shape.check(content ?? {});
+  const answer = await exchange.ask({
+    ...options,
+    method: 'elicitation/create',
+    params: { mode: 'form', message, requestedSchema: requestedSchema(shape) },
+    fits: (given) => isElicitation(given) && (given['action'] !== 'accept' || fits(shape, given['content'])),
+  });
+  if (!isElicitation(answer)) throw new ClientError('The client answered the question in an unknown way.');
+  const { action, content = {} } = answer;
+  if (action !== 'accept') return { action };
+  const checked = await shape.check(content);
   if (checked.ok) return { action, content: checked.value as Parsed<S> };
   const problems = checked.problems.map(({ path, expected }) => `${path} ${expected}`).join('; ');
   throw new ToolError(`The answer to "${message}" does not fit what was asked: ${problems}`);
+}
+
+type Elicitation = { readonly action: 'accept' | 'decline' | 'cancel'; readonly content?: unknown };
+
+const isElicitation = (answer: object): answer is Elicitation =>
+  'action' in answer && ['accept', 'decline', 'cancel'].includes(answer.action as string);
+
+/** Rules that take time are left for later: here it is only decided whether to ask again. */
+function fits(shape: Shape, content: unknown): boolean {
+  const checked = shape.check(content ?? {});
+  return checked instanceof Promise || checked.ok;
+}
+
+/** Asks the user to do something at a URL. */
+export async function elicitUrl(
+  exchange: Exchange,
+  { message, url, ...options }: ElicitUrlOptions,
+): Promise<ElicitUrlResult> {
+  requireCapability(exchange, { elicitation: { url: {} } });
+  const params = { mode: 'url', message, url: new URL(url).href, elicitationId: randomUUID() };
+  const answer = await exchange.ask({ ...options, method: 'elicitation/create', params, fits: isElicitation });
+  if (!isElicitation(answer)) throw new ClientError('The client answered the question in an unknown way.');
+  return { action: answer.action };
+}
+
+/** Asks the user for a yes. */
+export async function confirm(exchange: Exchange, message: string, options: QuestionOptions): Promise<boolean> {
+  requireForms(exchange);
+  const params = { mode: 'form', message, requestedSchema: { type: 'object', properties: {} } };
+  const question = { ...options, method: 'elicitation/create', params, fits: isElicitation, sealed: true } as const;
+  return (await exchange.ask(question))['action'] === 'accept';
 }
 
 // what a form can show (MCP 2025-11-25, `PrimitiveSchemaDefinition`)
@@ -100,23 +184,33 @@ function requestedSchema({ json }: Shape): JsonObject {
 
 /** Asks the client's model. */
 export async function sample(exchange: Exchange, options: SampleOptions): Promise<SampleResult> {
-  requireCapability(exchange, 'sampling');
-  const { key, timeoutMs, messages, ...rest } = options;
+  const { key, timeoutMs, sealed, messages, ...rest } = options;
+  const usesTools = rest.tools !== undefined || rest.toolChoice !== undefined;
+  const usesContext = rest.includeContext !== undefined && rest.includeContext !== 'none';
+  requireCapability(exchange, { sampling: { ...(usesTools && { tools: {} }), ...(usesContext && { context: {} }) } });
   const conversation =
     typeof messages === 'string' ? [{ role: 'user', content: { type: 'text', text: messages } }] : messages;
   const params = { messages: conversation, ...rest };
-  const answer = await exchange.ask({ method: 'sampling/createMessage', params, key, timeoutMs });
-  const content = (Array.isArray(answer['content']) ? answer['content'] : [answer['content']]) as ContentBlock[];
-  if (!content.every(isObject)) throw new ClientError('The client answered the sampling request without content.');
+  const isSampled = (given: JsonObject) => blocksOf(given).length > 0;
+  const question = { method: 'sampling/createMessage', params, key, timeoutMs, sealed, fits: isSampled } as const;
+  const answer = await exchange.ask(question);
+  const content = blocksOf(answer);
+  if (content.length === 0) throw new ClientError('The client answered the sampling request without content.');
   const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('');
   return { ...(answer as unknown as SampleResult), content, text };
 }
 
+/** One block, or several in the revisions that have them. */
+function blocksOf({ content }: JsonObject): readonly SampledContent[] {
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
+  return blocks.every(isObject) ? (blocks as unknown as readonly SampledContent[]) : [];
+}
+
 /** Asks for the directories and files that the client works in. */
-export async function roots(exchange: Exchange, { key, timeoutMs }: QuestionOptions): Promise<readonly Root[]> {
-  requireCapability(exchange, 'roots');
-  const answer = await exchange.ask({ method: 'roots/list', params: {}, key, timeoutMs });
-  const found: unknown = answer['roots'];
-  if (!Array.isArray(found)) throw new ClientError('The client answered the question for its roots without a list.');
-  return found as readonly Root[];
+export async function roots(exchange: Exchange, options: QuestionOptions): Promise<readonly Root[]> {
+  requireCapability(exchange, { roots: {} });
+  const isListed = (given: JsonObject) => Array.isArray(given['roots']);
+  const answer = await exchange.ask({ ...options, method: 'roots/list', params: {}, fits: isListed });
+  if (!isListed(answer)) throw new ClientError('The client answered the question for its roots without a list.');
+  return answer['roots'] as readonly Root[];
 }

@@ -19,6 +19,8 @@ export interface Peer {
   readonly sessionId: string | undefined;
   /** The least severe level the client wants to see; undefined when it wants none. */
   readonly logLevel: LogLevel | undefined;
+  /** There are questions that the client must answer before the request can have a result. */
+  readonly asking: boolean;
   /** The handler is running again through what it has done in an earlier round. */
   readonly replaying: boolean;
   /**
@@ -103,6 +105,12 @@ export class Exchange {
     if (this.state !== 'open') return;
     this.state = 'cancelled';
     this.controller?.abort(new DOMException(reason ?? 'The request was cancelled.', 'AbortError'));
+  }
+
+  /** The round is over, and what the handler left running is not waited for. */
+  endRound(): void {
+    this.close();
+    this.controller?.abort(new DOMException('The client must answer first.', 'AbortError'));
   }
 
   /** The handler is done: later notifications of it are dropped. */

@@ -2,6 +2,7 @@ import type { Session } from '../../protocol/eras/stateful.js';
 import type { Exchange } from '../../protocol/exchange.js';
 import type { Implementation, LogLevel } from '../../protocol/model.js';
 import type { Registry } from '../../registry/registry.js';
+import type { Flows } from '../../protocol/eras/stateless.js';
 import type { Events } from '../events.js';
 import type { Faults } from '../faults.js';
 
@@ -15,6 +16,7 @@ export interface KernelParts {
   readonly registry: Registry;
   readonly faults: Faults;
   readonly events: Events;
+  readonly flows: Flows;
   /** Entries on one page of a list. */
   readonly pageSize: number;
   /** Seals cursors. */

@@ -38,7 +38,8 @@ export function toolMethods({ registry, faults, ...parts }: KernelParts): Record
 
   /** Errors are for the model to read, except those that the protocol has a code for. */
   const failed = (error: unknown, exchange: Exchange): CallToolResult => {
-    if (exchange.cancelled) return errorResult('Cancelled');
+    // nobody will see the result
+    if (exchange.cancelled || exchange.peer.asking) return errorResult('');
     if (!(error instanceof McpError)) return errorResult(faults.publicMessage(error, exchange));
     if (exchange.revision.errorCode(error) === undefined) return errorResult(error.message);
     throw error;

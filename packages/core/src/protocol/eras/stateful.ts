@@ -38,6 +38,8 @@ export class Session implements Peer {
   initialized = false;
   /** Handlers of a session run once. */
   readonly replaying = false;
+  /** A session waits for its answers. */
+  readonly asking = false;
   client: Client = { info: undefined, capabilities: {} };
   logLevel: LogLevel;
   /** URIs of the resources whose updates the client wants. */

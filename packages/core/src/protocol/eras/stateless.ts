@@ -1,29 +1,55 @@
 import { requireOneOf } from '../checks.js';
-import { excerpt, McpError } from '../errors.js';
+import { ClientError, excerpt, McpError } from '../errors.js';
 import { type Client, type Peer, REVISION_KEY } from '../exchange.js';
 import { isObject, type JsonRpcRequest } from '../jsonrpc.js';
 import { type ClientCapabilities, type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from '../model.js';
 import { REVISION_BY_ID, REVISION_IDS } from '../revisions/index.js';
-import type { Revision } from '../revisions/revision.js';
+import type { Question, Revision } from '../revisions/revision.js';
 import type { Wire } from '../wire.js';
+import { type FlowSeal, givenAnswers, type Journal, Round } from './replay.js';
 
 const PREFIX = 'io.modelcontextprotocol/';
 const CAPABILITIES = `${PREFIX}clientCapabilities`;
 const INFO = `${PREFIX}clientInfo`;
 const LOG_LEVEL = `${PREFIX}logLevel`;
 
+/** What a sealed state belongs to: nothing else can make use of it. */
+export interface FlowBinding {
+  readonly principal: string;
+  readonly method: string;
+  /** The name or URI that the request names. */
+  readonly target: string;
+  readonly args: unknown;
+}
+
+/** Keeps what a request knows between its rounds in the hands of the client. */
+export interface Flows {
+  bind(binding: FlowBinding): FlowSeal;
+  /** @throws {McpError} `invalid-params` for a state that was changed, has expired, or belongs to another request */
+  open(requestState: unknown, binding: FlowBinding): Journal;
+}
+
+/** The methods whose handlers may ask the client. */
+const ASKING = new Set(['tools/call', 'prompts/get', 'resources/read']);
+
 /** What a request says of itself; nothing is remembered. */
 class Envelope implements Peer {
-  readonly sessionId = undefined;
+  readonly sessionId: undefined;
   readonly logLevel: LogLevel | undefined;
-  readonly replaying = false;
+  readonly revision: Revision;
+  private readonly meta: JsonObject;
+  private begun: Round | undefined;
 
   constructor(
-    readonly revision: Revision,
-    private readonly meta: JsonObject,
+    private readonly request: JsonRpcRequest,
+    private readonly means: { readonly revision: Revision; readonly wire: Wire; readonly flows: Flows },
   ) {
-    const level = meta[LOG_LEVEL];
+    const { _meta, requestState, inputResponses } = request.params as JsonObject;
+    this.revision = means.revision;
+    this.meta = _meta as JsonObject;
+    const level = this.meta[LOG_LEVEL];
     this.logLevel = level === undefined ? undefined : requireOneOf(level, LOG_LEVEL, LOG_LEVELS);
+    if ((requestState !== undefined || inputResponses !== undefined) && ASKING.has(request.method)) this.round();
   }
 
   get client(): Client {
@@ -34,16 +60,42 @@ class Envelope implements Peer {
     };
   }
 
-  async ask(): Promise<JsonObject> {
-    throw new McpError('internal-error', 'Questions to the client are not served in this revision.');
+  get asking(): boolean {
+    return this.begun?.asking === true;
   }
 
-  async once<T>(_key: string, effect: () => T | Promise<T>): Promise<T> {
-    return await effect();
+  get replaying(): boolean {
+    return this.begun?.replaying === true;
   }
 
-  interim(): undefined {
-    return undefined;
+  async ask(question: Question): Promise<JsonObject> {
+    const wording = this.revision.question(question);
+    if (wording === undefined) {
+      throw new McpError('missing-capability', `The protocol revision of the client has no "${question.method}".`);
+    }
+    return this.round().ask(question, wording.params);
+  }
+
+  async once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
+    return await this.round().once(key, effect);
+  }
+
+  interim(): JsonObject | undefined {
+    return this.begun?.interim();
+  }
+
+  /** Begun only by requests that ask something, or that bring something from earlier rounds. */
+  private round(): Round {
+    if (this.begun) return this.begun;
+    const { method, params = {} } = this.request;
+    if (!ASKING.has(method)) throw new ClientError(`"${method}" cannot ask the client anything.`);
+    const { wire, flows } = this.means;
+    const { name, uri, arguments: args = {}, requestState } = params;
+    const target = typeof name === 'string' ? name : String(uri);
+    const binding = { principal: wire.principal?.subject ?? '', method, target, args };
+    const journal = requestState === undefined ? undefined : flows.open(requestState, binding);
+    this.begun = new Round(flows.bind(binding), givenAnswers(params), journal);
+    return this.begun;
   }
 }
 
@@ -63,7 +115,7 @@ function requireEnvelope({ method, params }: JsonRpcRequest): string {
  * the envelope, then the carriage's copy of the version, then the version, then the carriage's copy of the rest.
  * @throws {McpError} `invalid-params`, `header-mismatch` or `unsupported-version`
  */
-export function openStateless(request: JsonRpcRequest, wire: Wire): Peer {
+export function openStateless(request: JsonRpcRequest, wire: Wire, flows: Flows): Peer {
   const version = requireEnvelope(request);
   wire.checkVersion?.(version);
   const revision = REVISION_BY_ID.get(version);
@@ -72,5 +124,5 @@ export function openStateless(request: JsonRpcRequest, wire: Wire): Peer {
     throw new McpError('unsupported-version', `Unsupported protocol version: ${excerpt(version)}`, data);
   }
   wire.checkRouting?.(request.method, request.params as JsonObject);
-  return new Envelope(revision, request.params?.['_meta'] as JsonObject);
+  return new Envelope(request, { revision, wire, flows });
 }

@@ -42,7 +42,8 @@ export const revision20250618: Revision = {
   }),
   implementation: (server) => pick(server, ['name', 'title', 'version']),
   question(question) {
-    if (question.method !== 'elicitation/create') return { params: question.params };
-    return formWithoutChoices(question.params);
+    const { method, params } = question;
+    if (method !== 'elicitation/create') return { params };
+    return params['mode'] === 'url' ? undefined : formWithoutChoices(params);
   },
 };

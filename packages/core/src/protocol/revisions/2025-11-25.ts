@@ -39,6 +39,7 @@ export const revision20251125: Revision = {
     if (!wraps(tool) && isObject(structuredContent)) return result as unknown as JsonObject;
     return { ...result, structuredContent: { result: structuredContent } };
   },
+  question: ({ params }) => ({ params }),
   complete: (result) => result,
   capabilities: (capabilities) => ({ ...capabilities }),
   errorCode: ({ kind, code }) => (kind !== undefined && RENUMBERED.has(kind) ? RENUMBERED.get(kind) : code),

@@ -42,7 +42,11 @@ export const revision20260728: Revision = {
     };
   },
   notification: notificationFrame,
-  question: ({ params }) => ({ params }),
+  question({ method, params }) {
+    if (method === 'ping') return undefined;
+    const { elicitationId: _sessionsOnly, ...known } = params;
+    return { params: known };
+  },
   // list changes and updates travel on subscriptions/listen, so without it they are not announced
   capabilities: ({ tools, prompts, resources, ...others }) => ({
     ...(tools && { tools: {} }),

@@ -23,14 +23,21 @@ export interface CacheHint {
   readonly scope: 'public' | 'private';
 }
 
+/** The requests that a server may have for a client. */
+export type QuestionMethod = 'elicitation/create' | 'sampling/createMessage' | 'roots/list' | 'ping';
+
 /** Something the server wants to know from the client while it handles a request. */
 export interface Question {
-  readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list' | 'ping';
+  readonly method: QuestionMethod;
   readonly params: JsonObject;
   /** Names the question where a request is handled in several rounds; by default its position. */
   readonly key?: string | undefined;
-  /** Milliseconds to wait for the answer. */
+  /** Milliseconds to wait for the answer, where the client is asked directly. */
   readonly timeoutMs?: number | undefined;
+  /** Only an answer to this very question counts, not one that the client brings unasked. */
+  readonly sealed?: boolean | undefined;
+  /** Whether an answer can be used; where the client can be asked again, it is. */
+  fits?(answer: JsonObject): boolean;
 }
 
 /** A question in the words of a revision, and how to read the answer where it cannot be asked in one piece. */

@@ -1,0 +1,136 @@
+import { McpError } from '../errors.js';
+import { isObject } from '../jsonrpc.js';
+import type { JsonObject } from '../model.js';
+import type { Question } from '../revisions/revision.js';
+
+/** What travels from round to round: what was answered, what was done once, and what was asked last. */
+export interface Journal {
+  /** Answers by key, each with the question it belongs to. */
+  readonly answers: readonly (readonly [key: string, question: string, answer: JsonObject])[];
+  /** Results of `ctx.once` by key. */
+  readonly effects: readonly (readonly [key: string, result: unknown])[];
+  /** The questions of the last round by key. */
+  readonly asked: readonly (readonly [key: string, question: string])[];
+}
+
+/** Seals journals into `requestState`, for one request of one principal. */
+export interface FlowSeal {
+  /** @throws {Error} when the journal is too large */
+  seal(journal: Journal): string;
+  /** Names a question, so that an answer is never taken for that of another. */
+  digest(question: unknown): string;
+}
+
+/** Ends a round: thrown out of the handler where an answer is missing. It is no error, and not to be handled. */
+export class InputSignal extends Error {
+  constructor() {
+    super('The client must answer first. Do not catch this; let it pass.');
+    this.name = 'InputSignal';
+  }
+}
+
+const EMPTY: Journal = { answers: [], effects: [], asked: [] };
+
+/**
+ * One round of a request that is handled by replay: the handler runs from its beginning, questions that were answered
+ * resolve at once, and the first that was not ends the round.
+ */
+export class Round {
+  private readonly answers = new Map<string, readonly [question: string, answer: JsonObject]>();
+  private readonly effects: Map<string, unknown>;
+  private readonly asked: ReadonlyMap<string, string>;
+  private readonly open = new Map<string, { readonly question: string; readonly request: JsonObject }>();
+  /** What earlier rounds came to know, and this one has not reached yet. */
+  private readonly ahead = new Set<string>();
+  private position = 0;
+
+  /**
+   * @param given the client's answers by key, if it sent any
+   * @param journal of the earlier rounds; undefined in the first, and where the client sends no state
+   */
+  constructor(
+    private readonly seal: FlowSeal,
+    private readonly given: JsonObject,
+    journal: Journal = EMPTY,
+  ) {
+    this.asked = new Map(journal.asked);
+    this.effects = new Map(journal.effects);
+    for (const [key, question, answer] of journal.answers) {
+      this.answers.set(key, [question, answer]);
+      this.ahead.add(key);
+    }
+    for (const key of this.asked.keys()) if (isObject(given[key])) this.ahead.add(key);
+  }
+
+  get asking(): boolean {
+    return this.open.size > 0;
+  }
+
+  /** The handler is still in what it has done before. */
+  get replaying(): boolean {
+    return this.ahead.size > 0;
+  }
+
+  /**
+   * The answer to a question, or the end of the round.
+   * @throws {InputSignal}
+   */
+  ask(question: Question, params: JsonObject): JsonObject {
+    const key = question.key ?? `#${++this.position}`;
+    const { method } = question;
+    const digest = this.seal.digest([method, params]);
+    const answer = this.find(question, key, digest);
+    this.ahead.delete(key);
+    if (answer !== undefined) {
+      this.answers.set(key, [digest, answer]);
+      return answer;
+    }
+    // whatever comes next was not reached before
+    this.ahead.clear();
+    this.answers.delete(key);
+    this.open.set(key, { question: digest, request: { method, params } });
+    throw new InputSignal();
+  }
+
+  /** Runs an effect, unless an earlier round has. */
+  async once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
+    if (this.effects.has(key)) return this.effects.get(key) as T;
+    const result = await effect();
+    this.effects.set(key, result);
+    return result;
+  }
+
+  /** What the client gets in place of a result; undefined when nothing is open. */
+  interim(): JsonObject | undefined {
+    if (this.open.size === 0) return undefined;
+    const requestState = this.seal.seal({
+      answers: [...this.answers].map(([key, [question, answer]]) => [key, question, answer] as const),
+      effects: [...this.effects],
+      asked: [...this.open].map(([key, { question }]) => [key, question] as const),
+    });
+    const inputRequests = Object.fromEntries([...this.open].map(([key, { request }]) => [key, request]));
+    return { resultType: 'input_required', inputRequests, requestState };
+  }
+
+  private find({ key, sealed, fits }: Question, name: string, digest: string): JsonObject | undefined {
+    const known = this.answers.get(name);
+    if (known !== undefined) return known[0] === digest ? known[1] : undefined;
+    const answer = this.given[name];
+    if (!isObject(answer)) return undefined;
+    const asked = this.asked.get(name);
+    // an answer that comes unasked is one that the client knew before: fine, unless the question must have been seen
+    const belongs = asked === undefined ? key !== undefined && sealed !== true : asked === digest;
+    return belongs && (fits?.(answer) ?? true) ? answer : undefined;
+  }
+}
+
+/**
+ * The answers that came with a request.
+ * @throws {McpError} `invalid-params`
+ */
+export function givenAnswers(params: JsonObject): JsonObject {
+  const given = params['inputResponses'];
+  if (given === undefined) return {};
+  if (!isObject(given)) throw new McpError('invalid-params', '"inputResponses" is not an object.');
+  return given;
+}
