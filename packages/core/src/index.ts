@@ -2,6 +2,7 @@ export { Completion } from './decorators/completion.js';
 export { Describe, type FieldDecorator } from './decorators/describe.js';
 export { Hidden } from './decorators/hidden.js';
 export type { MemberDecorator, Method } from './decorators/member-decorator.js';
+export { McpHeader } from './decorators/mcp-header.js';
 export { Prompt, type PromptOptions } from './decorators/prompt.js';
 export { Resource, type ResourceOptions } from './decorators/resource.js';
 export { Tool, type ToolMethod, type ToolOptions } from './decorators/tool.js';

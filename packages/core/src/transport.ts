@@ -17,6 +17,6 @@ export {
 } from './protocol/jsonrpc.js';
 export { newestOf, revisionOf } from './protocol/revisions/index.js';
 export type { Era, Revision } from './protocol/revisions/revision.js';
-export type { Wire } from './protocol/wire.js';
+export type { MirroredArgument, Wire } from './protocol/wire.js';
 export { guardProcess } from './transports/process-guard.js';
 export type { Host } from './transports/transport.js';

@@ -15,6 +15,7 @@ import type { JsonObject, RequestId } from '../protocol/model.js';
 import type { Wire } from '../protocol/wire.js';
 import { completionMethods } from './methods/completion.js';
 import { lifecycleMethods } from './methods/lifecycle.js';
+import { listenMethods } from './methods/listen.js';
 import type { KernelParts, Method } from './methods/method.js';
 import { promptMethods } from './methods/prompts.js';
 import { resourceMethods } from './methods/resources.js';
@@ -50,6 +51,7 @@ export class Kernel {
         ...resourceMethods(parts),
         ...promptMethods(parts),
         ...completionMethods(parts),
+        ...listenMethods(parts),
       }),
     );
   }
@@ -110,6 +112,7 @@ export class Kernel {
 
   /** Waits until no request is under way, at most `deadlineMs` milliseconds, then cancels what is left. */
   async drain(deadlineMs: number): Promise<void> {
+    this.parts.events.end();
     if (this.running.size > 0) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, deadlineMs);
@@ -175,7 +178,7 @@ export class Kernel {
     } catch (fault) {
       error = faults.publicError(fault, exchange);
     }
-    if (error.kind === 'missing-capability') wire.refuse?.(error);
+    if (error.kind === 'missing-capability' || error.kind === 'header-mismatch') wire.refuse?.(error);
     const { message, data } = error;
     return errorFrame(id, { code: revision.errorCode(error) ?? INTERNAL_ERROR, message, data });
   }

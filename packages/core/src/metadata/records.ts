@@ -19,10 +19,15 @@ export interface FieldDescription {
   readonly examples?: readonly unknown[];
 }
 
-/** The facts `@Describe` wrote about one field. */
+/** What decorators on a field say: `@Describe`, and `@McpHeader` its header. */
+export interface FieldFacts extends FieldDescription {
+  readonly header?: string;
+}
+
+/** The facts a decorator wrote about one field. */
 export interface FieldRecord {
   readonly key: string;
-  readonly description: FieldDescription;
+  readonly facts: FieldFacts;
 }
 
 /** Options of `@Completion`. */

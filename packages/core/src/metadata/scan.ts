@@ -1,5 +1,5 @@
 import { startupError } from '../protocol/errors.js';
-import type { FieldDescription, MemberRecord } from './records.js';
+import type { FieldFacts, MemberRecord } from './records.js';
 import { type Class, declaredFields, declaredMembers, lineage } from './store.js';
 
 /**
@@ -35,12 +35,12 @@ function refuseRepeats(cls: Class, records: readonly MemberRecord[]): void {
   }
 }
 
-/** What `@Describe` says of each field of a class, with ancestors merged in. */
-export function scanFields(cls: Class): Map<string, FieldDescription> {
-  const merged = new Map<string, FieldDescription>();
+/** What decorators say of each field of a class, with ancestors merged in. */
+export function scanFields(cls: Class): Map<string, FieldFacts> {
+  const merged = new Map<string, FieldFacts>();
   for (const ancestor of lineage(cls)) {
-    for (const { key, description } of declaredFields(ancestor)) {
-      merged.set(key, { ...merged.get(key), ...description });
+    for (const { key, facts } of declaredFields(ancestor)) {
+      merged.set(key, { ...merged.get(key), ...facts });
     }
   }
   return merged;

@@ -1,7 +1,7 @@
 import 'reflect-metadata/lite';
 
 import { startupError } from '../protocol/errors.js';
-import type { FieldRecord, MemberKind, MemberRecord } from './records.js';
+import type { FieldFacts, FieldRecord, MemberKind, MemberRecord } from './records.js';
 
 /** Anything that can be constructed. */
 export type Class<T = object> = abstract new (...args: never[]) => T;
@@ -56,10 +56,10 @@ export function writeMember(
   append(holder, MEMBERS, { kind, key, options });
 }
 
-/** Writes what `@Describe` says of a field, in either decorator dialect. */
-export function writeField(description: FieldRecord['description'], target: unknown, context: unknown): void {
+/** Writes what a decorator says of a field, in either decorator dialect. */
+export function writeField(facts: FieldFacts, target: unknown, context: unknown): void {
   const { holder, key } = holderOf(target, context);
-  append(holder, FIELDS, { key, description });
+  append(holder, FIELDS, { key, facts });
 }
 
 function declared(cls: Class, slot: symbol): readonly unknown[] {

@@ -47,6 +47,12 @@ const STARTUP = {
   DECORUM_UNKNOWN_FIELD_TYPE: (where: string) =>
     `${where}: the type of the nested object is not known. Add @Type(() => TheClass) from class-transformer.`,
   DECORUM_INVALID_SCHEMA: (where: string, reason: string) => `${where}: the schema cannot be used: ${reason}.`,
+  DECORUM_INVALID_HEADER: (where: string, header: string, problem: string) =>
+    `${where}: the header "${header}" ${problem}. Give @McpHeader (x-mcp-header) a unique token, on a string, integer or boolean property.`,
+  DECORUM_RESERVED_MEMBER: (where: string) =>
+    `${where} hides a method that McpServer has itself. Call the method otherwise, and give it its name by the option \`name\`.`,
+  DECORUM_INVALID_EXTENSION: (id: string, problem: string) =>
+    `The extension "${id}" ${problem}. An id is a reverse domain name and a name, as in "com.example/feature".`,
   DECORUM_UNSAFE_HOST: (host: string) =>
     `Listening on "${host}" makes the server reachable from other machines, and \`allowedHosts\` is not set. List the host names it is reached by (\`allowedHosts: ['mcp.example.com']\`), or listen on 127.0.0.1.`,
   DECORUM_SERVER_CLOSED: () => 'The server is closed. Create a new one to serve again.',

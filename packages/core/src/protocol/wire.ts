@@ -13,6 +13,15 @@ export interface Principal {
 /** Headers of an HTTP request, names in lower case (as Node gives them). */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** An argument that clients repeat in a header, so that what stands between can route by it. */
+export interface MirroredArgument {
+  /** The header's name in lower case, such as `mcp-param-region`. */
+  readonly header: string;
+  /** The way to the argument through nested objects. */
+  readonly path: readonly string[];
+  readonly type: 'string' | 'integer' | 'boolean';
+}
+
 /** What a handler may know of the way a message came. */
 export interface TransportInfo {
   readonly kind: 'stdio' | 'http' | 'memory';
@@ -42,6 +51,13 @@ export interface Wire {
    * @throws {McpError} `header-mismatch`
    */
   checkRouting?(method: string, params: JsonObject): void;
+  /**
+   * Compares the carriage's copies of arguments with the arguments.
+   * @throws {McpError} `header-mismatch`
+   */
+  checkArguments?(mirrored: readonly MirroredArgument[], args: JsonObject): void;
+  /** Calls back when the transport closes, for what does not end by itself. */
+  onClosing?(callback: () => void): void;
   /** Ends the response stream for now; the client comes back for the rest after `retryMs`. */
   closeStream?(retryMs: number | undefined): void;
 }

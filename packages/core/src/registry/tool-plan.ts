@@ -1,7 +1,9 @@
 import type { CallToolResult, JsonObject, Tool, ToolAnnotations } from '../protocol/model.js';
+import type { MirroredArgument } from '../protocol/wire.js';
 import { compileShape } from '../schema/compile.js';
 import type { Problem, SchemaSource } from '../schema/shape.js';
 import { drain } from './generators.js';
+import { mirroredArguments } from './mirrored.js';
 import { type Caller, checkName, inputShape, listedFields, type Member, methodsOf, whereOf } from './plan.js';
 import { errorResult, toCallToolResult } from './results.js';
 
@@ -10,6 +12,8 @@ export interface ToolPlan {
   readonly name: string;
   readonly where: string;
   readonly entry: Tool;
+  /** Arguments that clients repeat in headers. */
+  readonly mirrored: readonly MirroredArgument[];
   /**
    * Checks the arguments, calls the method and turns what it returns into content. Wrong arguments give a result with
    * `isError` that lists them all. What the method throws is thrown.
@@ -40,6 +44,7 @@ export function compileTool(member: Member): ToolPlan {
     name: entry.name,
     where,
     entry,
+    mirrored: mirroredArguments(input.json, where),
     async run(args, caller) {
       const checking = input.check(args);
       const checked = checking instanceof Promise ? await checking : checking;

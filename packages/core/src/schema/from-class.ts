@@ -1,4 +1,4 @@
-import type { FieldDescription } from '../metadata/records.js';
+import type { FieldFacts } from '../metadata/records.js';
 import { scanFields } from '../metadata/scan.js';
 import { type Class, fieldType } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
@@ -127,7 +127,7 @@ class ClassReader {
     if (exposure.isTransformed) this.#flags.needsInstance = true;
   }
 
-  #field(subject: Subject, { title, description, examples }: FieldDescription, initial: unknown): FieldModel {
+  #field(subject: Subject, { title, description, examples, header }: FieldFacts, initial: unknown): FieldModel {
     refuse(subject);
     const { key, rules, isList, isConditional, isOptional, exposure } = subject;
     const item = new Draft(subject.where, isList ? rules.filter(({ each }) => each) : rules);
@@ -154,6 +154,7 @@ class ClassReader {
         ...schema,
         ...(isJson(initial) && (initial !== null || isOptional) && { default: initial }),
         ...(examples !== undefined && { examples }),
+        ...(header !== undefined && { 'x-mcp-header': header }),
       },
     };
   }

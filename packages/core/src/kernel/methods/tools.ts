@@ -27,6 +27,7 @@ export function toolMethods({ registry, faults, ...parts }: KernelParts): Record
     const { name, arguments: args = NO_ARGUMENTS } = params;
     const plan = registry.tools.get(name as string) ?? unknownTool(params);
     if (!isObject(args)) throw new McpError('invalid-params', '"arguments" is not an object.');
+    if (plan.mirrored.length > 0 && revision.era === 'stateless') exchange.wire.checkArguments?.(plan.mirrored, args);
     let result: CallToolResult;
     try {
       result = await plan.run(args, new Context(exchange));

@@ -131,6 +131,19 @@ export class Session implements Peer {
     });
   }
 
+  wantsList(): boolean {
+    return true;
+  }
+
+  wantsResource(uri: string): boolean {
+    return this.subscriptions.has(uri);
+  }
+
+  /** Sends a notification that belongs to no request. */
+  tell(method: string, params: JsonObject): void {
+    this.push(this.revision.notification(method, params));
+  }
+
   /** Takes an answer of the client. Late answers and answers to questions of others are dropped. */
   settle({ id, result, error }: JsonRpcResponse): void {
     const waiting = typeof id === 'string' ? this.waiting.get(id) : undefined;

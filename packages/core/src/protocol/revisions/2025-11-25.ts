@@ -4,10 +4,20 @@ import type { JsonObject, Tool } from '../model.js';
 import { revision20260728 } from './2026-07-28.js';
 import type { Revision } from './revision.js';
 
+const STATELESS_ONLY = new Set(['server/discover', 'subscriptions/listen']);
 const METHODS_OF_SESSIONS = ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'];
 
 /** These sessions know objects only, so any other output is the member `result` of one. */
 const wraps = ({ outputSchema }: Tool) => outputSchema !== undefined && outputSchema['type'] !== 'object';
+
+/** Arguments are not repeated in headers here. */
+function withoutHeaders(tool: Tool): Tool {
+  const text = JSON.stringify(tool.inputSchema);
+  if (!text.includes('"x-mcp-header"')) return tool;
+  const drop = (key: string, value: unknown) =>
+    key === 'x-mcp-header' && typeof value === 'string' ? undefined : value;
+  return { ...tool, inputSchema: JSON.parse(text, drop) as JsonObject };
+}
 
 const RENUMBERED = new Map<FailureKind, number | undefined>([
   ['unknown-resource', -32002],
@@ -22,11 +32,12 @@ export const revision20251125: Revision = {
   rank: 3,
   era: 'stateful',
   methods: new Set([
-    ...[...revision20260728.methods].filter((method) => method !== 'server/discover'),
+    ...[...revision20260728.methods].filter((method) => !STATELESS_ONLY.has(method)),
     ...METHODS_OF_SESSIONS,
   ]),
   primesStreams: true,
-  tool(tool) {
+  tool(worded) {
+    const tool = withoutHeaders(worded);
     if (!wraps(tool)) return { ...tool };
     // definitions move up, because references to them are relative to the root
     const { $defs, $schema, ...schema } = tool.outputSchema as JsonObject;
@@ -41,6 +52,5 @@ export const revision20251125: Revision = {
   },
   question: ({ params }) => ({ params }),
   complete: (result) => result,
-  capabilities: (capabilities) => ({ ...capabilities }),
   errorCode: ({ kind, code }) => (kind !== undefined && RENUMBERED.has(kind) ? RENUMBERED.get(kind) : code),
 };

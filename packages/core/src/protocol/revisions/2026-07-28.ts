@@ -21,6 +21,7 @@ export const revision20260728: Revision = {
     'resources/templates/list',
     'resources/read',
     'completion/complete',
+    'subscriptions/listen',
   ]),
   batches: false,
   unreadableId: undefined,
@@ -47,13 +48,7 @@ export const revision20260728: Revision = {
     const { elicitationId: _sessionsOnly, ...known } = params;
     return { params: known };
   },
-  // list changes and updates travel on subscriptions/listen, so without it they are not announced
-  capabilities: ({ tools, prompts, resources, ...others }) => ({
-    ...(tools && { tools: {} }),
-    ...(prompts && { prompts: {} }),
-    ...(resources && { resources: {} }),
-    ...others,
-  }),
+  capabilities: (capabilities) => ({ ...capabilities }),
   implementation: verbatim,
   errorCode: ({ code }) => code,
 };

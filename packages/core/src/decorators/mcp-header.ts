@@ -1,0 +1,13 @@
+import { writeField } from '../metadata/store.js';
+import type { FieldDecorator } from './describe.js';
+
+/**
+ * Has clients of stateless revisions repeat a field of a tool's input in the header `Mcp-Param-{name}`, so that a proxy
+ * can route by it without reading the body. Header and body must agree. Not for anything secret.
+ * @param name a token (RFC 9110, section 5.6.2), unique within the input; the field is a string, an integer or a boolean
+ * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+ */
+export function McpHeader(name: string): FieldDecorator {
+  return (target: unknown, context: unknown) => writeField({ header: name }, target, context);
+}
