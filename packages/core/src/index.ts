@@ -35,6 +35,10 @@ export {
   type StartupErrorCode,
   ToolError,
 } from './protocol/errors.js';
+export type { Extension } from './kernel/extension.js';
+export { type InputRequest, NeedInput, needInput } from './protocol/input.js';
+export type { CacheHint } from './protocol/revisions/revision.js';
+export { type TemplateValue, UriTemplate } from './schema/uri-template.js';
 export { InputSignal } from './protocol/eras/replay.js';
 export type { Client } from './protocol/exchange.js';
 export type {

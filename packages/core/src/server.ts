@@ -2,6 +2,7 @@ import { hkdfSync, randomBytes } from 'node:crypto';
 
 import type { ToolOptions } from './decorators/tool.js';
 import { Events } from './kernel/events.js';
+import type { Extension } from './kernel/extension.js';
 import { SealedFlows } from './kernel/flows.js';
 import { type ErrorOrigin, Faults, type Logger, STDERR_LOGGER } from './kernel/faults.js';
 import { Kernel } from './kernel/kernel.js';
@@ -9,6 +10,7 @@ import { scanMembers } from './metadata/scan.js';
 import type { Class } from './metadata/store.js';
 import { startupError } from './protocol/errors.js';
 import type { Implementation, LogLevel } from './protocol/model.js';
+import type { CacheHint } from './protocol/revisions/revision.js';
 import { type Provider, Registry } from './registry/registry.js';
 import type { Host } from './transports/transport.js';
 
@@ -23,8 +25,11 @@ export interface PrefixedProvider {
 
 /** What providers and subclasses of `McpServer` may implement. */
 export interface Lifecycle {
-  /** Runs once, before the server serves its first message. */
-  onStart?(): void | Promise<void>;
+  /**
+   * Runs once, before the server serves its first message.
+   * @param server the server, for example to tell clients of changes: `server.notify`
+   */
+  onStart?(server: McpServer): void | Promise<void>;
   /** Runs once, when the server has served its last message. */
   onClose?(): void | Promise<void>;
 }
@@ -52,6 +57,10 @@ export interface McpServerOptions extends Implementation {
   readonly secret?: string | readonly string[];
   /** Milliseconds that a client of a stateless revision has to answer a question. By default 10 minutes. */
   readonly flowTtlMs?: number;
+  /** What the specification leaves to extensions. */
+  readonly extensions?: readonly Extension[];
+  /** How long clients of stateless revisions may keep lists and the description of the server. By default not at all. */
+  readonly cache?: CacheHint;
   /** Takes warnings and masked errors. By default they go to stderr, a line each. */
   readonly logger?: Logger;
   /** Called with each error that was masked from the client, after it is logged. */
@@ -114,6 +123,8 @@ export class McpServer implements Host {
     this.#kernel = new Kernel({
       server: this.info,
       instructions,
+      extensions: extensionsOf(options.extensions ?? []),
+      cache: options.cache ?? { ttlMs: 0, scope: 'private' },
       registry: this.#registry,
       faults: this.#faults,
       events,
@@ -128,16 +139,20 @@ export class McpServer implements Host {
       questionTimeoutMs: requireCount('questionTimeoutMs', questionTimeoutMs, DAY_MS),
     });
     const cls = new.target;
-    if (scanMembers(cls).length > 0) this.#addProvider({ cls, instance: this, prefix: '' });
+    const members = scanMembers(cls);
+    for (const { key } of members) {
+      if (key in McpServer.prototype) throw startupError('DECORUM_RESERVED_MEMBER', `${cls.name}.${key}`);
+    }
+    if (members.length > 0) this.#addProvider({ cls, instance: this, prefix: '' });
     else this.#hooked.add(this);
-    for (const provider of options.providers ?? []) this.add(provider);
+    for (const provider of options.providers ?? []) this.addProvider(provider);
   }
 
   /**
    * Adds a provider at run time. Clients are told that their lists changed.
    * @throws {DecorumError} for a mistake in its annotations; nothing is added then
    */
-  add(source: ProviderSource): Registration {
+  addProvider(source: ProviderSource): Registration {
     return this.#addProvider(this.#providerOf(source));
   }
 
@@ -187,7 +202,7 @@ export class McpServer implements Host {
   }
 
   async #runHooks(hook: keyof Lifecycle, hooked: readonly object[]): Promise<void> {
-    for (const instance of hooked as readonly Lifecycle[]) await instance[hook]?.();
+    for (const instance of hooked as readonly Lifecycle[]) await instance[hook]?.(this);
   }
 
   #addProvider(provider: Provider): Registration {
@@ -239,6 +254,16 @@ function requireCount(option: string, value: number, max: number): number {
     option,
     `is ${value}, but must be a whole number from 1 to ${max}`,
   );
+}
+
+// a prefix of labels and a name (MCP, "_meta")
+const EXTENSION_ID = /^(?:[a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?\/[a-z0-9](?:[\w.-]*[a-z0-9])?$/i;
+
+function extensionsOf(extensions: readonly Extension[]): readonly Extension[] {
+  for (const { id } of extensions) {
+    if (!EXTENSION_ID.test(id)) throw startupError('DECORUM_INVALID_EXTENSION', id, 'has no valid id');
+  }
+  return extensions;
 }
 
 const RANDOM_SECRET =

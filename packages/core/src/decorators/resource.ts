@@ -1,4 +1,5 @@
 import type { Annotations, Icon, JsonObject } from '../protocol/model.js';
+import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Parsed, SchemaSource } from '../schema/shape.js';
 import { type MemberDecorator, memberDecorator, type Method } from './member-decorator.js';
 
@@ -16,6 +17,8 @@ export interface ResourceOptions<I extends SchemaSource = SchemaSource> {
   readonly size?: number;
   readonly annotations?: Annotations;
   readonly _meta?: JsonObject;
+  /** How long clients of stateless revisions may keep what they read. By default not at all. */
+  readonly cache?: CacheHint;
   /** Of a template: the DTO of its variables. By default the class of the first parameter, where it is emitted. */
   readonly input?: I;
   /**

@@ -1,4 +1,5 @@
 import type { ToolResult } from '../protocol/content.js';
+import type { NeedInput } from '../protocol/input.js';
 import type { Icon, JsonObject, ToolAnnotations } from '../protocol/model.js';
 import type { Accepted, Parsed, SchemaSource } from '../schema/shape.js';
 import { type MemberDecorator, memberDecorator, type Method } from './member-decorator.js';
@@ -24,7 +25,7 @@ export interface ToolOptions<I extends SchemaSource = SchemaSource, O extends Sc
 }
 
 type Awaitable<T> = T | Promise<T>;
-type Answer<O> = Accepted<O> | ToolResult<Accepted<O>>;
+type Answer<O> = Accepted<O> | ToolResult<Accepted<O>> | NeedInput;
 
 type Returned<O> = Awaitable<Answer<O>> | AsyncGenerator<unknown, Answer<O>, void>;
 

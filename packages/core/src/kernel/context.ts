@@ -1,4 +1,5 @@
 import type { Client, Exchange } from '../protocol/exchange.js';
+import type { NeedInput } from '../protocol/input.js';
 import type { JsonObject, LogLevel, RequestId, Root } from '../protocol/model.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
 import type { Parsed, SchemaSource } from '../schema/shape.js';
@@ -11,6 +12,7 @@ import {
   type ElicitUrlOptions,
   type ElicitUrlResult,
   type QuestionOptions,
+  requireCapability,
   roots,
   sample,
   type SampleOptions,
@@ -71,6 +73,12 @@ export class ClientLog {
   }
 }
 
+const NEEDED = {
+  'elicitation/create': { elicitation: {} },
+  'sampling/createMessage': { sampling: {} },
+  'roots/list': { roots: {} },
+} as const;
+
 /** A question that nobody waits for any more must not be an unhandled rejection: its round ends anyway. */
 function kept<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
@@ -82,11 +90,33 @@ export class Context {
   readonly #exchange: Exchange;
   #log: ClientLog | undefined;
   #progress: number;
+  #answers: Readonly<Record<string, JsonObject>> | undefined;
+  #state: unknown;
 
   /** @param exchange the request under way */
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
     this.#progress = Number.NEGATIVE_INFINITY;
+  }
+
+  /** What the client answered to `needInput`, by key; undefined until it has. The answers are unchecked. */
+  get answers(): Readonly<Record<string, JsonObject>> | undefined {
+    return this.#answers;
+  }
+
+  /** The state that was given to `needInput`. */
+  get state(): unknown {
+    return this.#state;
+  }
+
+  /** For the framework: asks what `needInput` wants to know. */
+  async collect({ requests, state }: NeedInput): Promise<void> {
+    const asked = Object.entries(requests).map(async ([key, { method, params = {} }]) => {
+      requireCapability(this.#exchange, NEEDED[method]);
+      return [key, await this.#exchange.ask({ key, method, params })] as const;
+    });
+    this.#answers = { ...this.#answers, ...Object.fromEntries(await Promise.all(asked)) };
+    this.#state = state;
   }
 
   /** Log messages to the client. */

@@ -12,8 +12,10 @@ import {
   readableId,
 } from '../protocol/jsonrpc.js';
 import type { JsonObject, RequestId } from '../protocol/model.js';
+import type { Revision } from '../protocol/revisions/revision.js';
 import type { Wire } from '../protocol/wire.js';
 import { completionMethods } from './methods/completion.js';
+import { extensionMethods } from './methods/extensions.js';
 import { lifecycleMethods } from './methods/lifecycle.js';
 import { listenMethods } from './methods/listen.js';
 import type { KernelParts, Method } from './methods/method.js';
@@ -40,10 +42,12 @@ const NEEDS: ReadonlyMap<string, Feature> = new Map([
 /** One message in, at most one out: transports know nothing else of the protocol. */
 export class Kernel {
   private readonly methods: ReadonlyMap<string, Method>;
+  private readonly extensions: ReadonlyMap<string, Method>;
   private readonly running = new Set<Exchange>();
   private idle: (() => void) | undefined;
 
   constructor(private readonly parts: KernelParts) {
+    this.extensions = extensionMethods(parts);
     this.methods = new Map(
       Object.entries({
         ...lifecycleMethods(parts),
@@ -134,12 +138,17 @@ export class Kernel {
   }
 
   private find({ method, revision }: Exchange): Method {
-    const handler = revision.methods.has(method) ? this.methods.get(method) : undefined;
+    const handler = revision.methods.has(method) ? this.methods.get(method) : this.extended(method, revision);
     const needs = NEEDS.get(method);
     if (handler === undefined || (needs !== undefined && !this.parts.registry.offered.has(needs))) {
       throw new McpError('method-not-found', 'Method not found');
     }
     return handler;
+  }
+
+  /** Extensions belong to the era in which each request says what its client supports. */
+  private extended(method: string, { era }: Revision): Method | undefined {
+    return era === 'stateless' ? this.extensions.get(method) : undefined;
   }
 
   private async run(exchange: Exchange, method: Method, session: Session | undefined): Promise<string | undefined> {

@@ -26,12 +26,12 @@ interface ListOptions<T> {
   word(revision: Revision, entry: T): JsonObject;
   readonly server: Implementation;
   readonly pageSize: number;
+  readonly cache: CacheHint;
   /** Seals cursors. */
   readonly secret: Uint8Array;
 }
 
 const SEAL_BYTES = 16;
-const NO_CACHE: CacheHint = { ttlMs: 0, scope: 'private' };
 
 /** The pages of one list. Each is written as JSON once per revision, and again when the list has changed. */
 export class ListPages<T> {
@@ -63,9 +63,9 @@ export class ListPages<T> {
     const id = `${revision.rank} ${start}`;
     let json = this.written.get(id);
     if (json === undefined) {
-      const { member, pageSize, server } = this.options;
+      const { member, pageSize, server, cache } = this.options;
       const entries = listed.slice(start, start + pageSize).map(({ entry }) => this.options.word(revision, entry));
-      json = JSON.stringify(revision.complete({ [member]: entries }, server, NO_CACHE));
+      json = JSON.stringify(revision.complete({ [member]: entries }, server, cache));
       this.written.set(id, json);
     }
     return json;

@@ -1,6 +1,7 @@
 import type { MemberRecord } from '../metadata/records.js';
 import { type Class, firstParameterType } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
+import { NeedInput } from '../protocol/input.js';
 import type { Icon, JsonObject } from '../protocol/model.js';
 import { compileShape, hasObjectRoot } from '../schema/compile.js';
 import { NoInput, type SchemaSource, type Shape } from '../schema/shape.js';
@@ -18,6 +19,8 @@ export interface Member {
 export interface Caller {
   /** Reports progress of the call. */
   progress(progress: number, total?: number, message?: string): void;
+  /** Asks the client what a handler needs before it can run again. */
+  collect(needed: NeedInput): Promise<void>;
 }
 
 /** `Class.method`, for messages. */
@@ -38,14 +41,24 @@ export function methodsOf(member: Member): Methods {
   throw startupError('DECORUM_NOT_A_METHOD', whereOf(member), record.kind);
 }
 
+/** How often a handler may ask by returning before it has a result. */
+const MAX_ROUNDS = 10;
+
 /**
- * Calls the method of the member.
+ * Calls the method of the member, again as long as it needs input.
  * @throws {DecorumError} `DECORUM_NOT_A_METHOD`
  */
-export function callerOf(member: Member): (input: unknown, caller: Caller) => unknown {
+export function callerOf(member: Member): (input: unknown, caller: Caller) => Promise<unknown> {
   const methods = methodsOf(member);
   const { key } = member.record;
-  return (input, caller) => methods[key]?.(input, caller);
+  return async (input, caller) => {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const value: unknown = await methods[key]?.(input, caller);
+      if (!(value instanceof NeedInput)) return value;
+      await caller.collect(value);
+    }
+    throw new Error(`${whereOf(member)} has asked ${MAX_ROUNDS} times and still has no result.`);
+  };
 }
 
 const NOT_CLASSES = new Map<unknown, string>([

@@ -1,6 +1,7 @@
 import type { ResourceListing } from '../metadata/records.js';
 import { startupError } from '../protocol/errors.js';
 import type { Annotations, ReadResourceResult, Resource, ResourceTemplate } from '../protocol/model.js';
+import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Shape } from '../schema/shape.js';
 import { UriTemplate } from '../schema/uri-template.js';
 import { type Caller, callerOf, inputShape, listedFields, type Member, whereOf } from './plan.js';
@@ -12,6 +13,8 @@ export type Variables = Readonly<Record<string, string | string[]>>;
 
 interface Readable {
   readonly where: string;
+  /** How long clients may keep what they read. */
+  readonly cache: CacheHint;
   /** @throws {McpError} `unknown-resource` */
   read(uri: string, variables: Variables, caller: Caller): Promise<ReadResourceResult>;
 }
@@ -30,12 +33,15 @@ export interface TemplatePlan extends Readable {
   readonly list: ((caller: Caller) => Promise<readonly Resource[]>) | undefined;
 }
 
+const NOT_KEPT: CacheHint = { ttlMs: 0, scope: 'private' };
+
 interface Options {
   readonly uri: string;
   readonly mimeType?: string;
   readonly size?: number;
   readonly annotations?: Annotations;
   readonly list?: string;
+  readonly cache?: CacheHint;
 }
 
 /**
@@ -72,6 +78,7 @@ function compileFixed(member: Member, options: Options): ResourcePlan {
     throw startupError('DECORUM_INVALID_OPTION', where, 'list', 'is for templates, and this URI has no variables');
   return {
     where,
+    cache: options.cache ?? NOT_KEPT,
     entry: { uri, ...sharedFields(member, options), ...(size !== undefined && { size }) },
     read: async (_uri, _variables, caller) => toReadResourceResult(await call({}, caller), uri, mimeType),
   };
@@ -87,6 +94,7 @@ function compileTemplate(member: Member, options: Options): TemplatePlan {
     throw startupError('DECORUM_INVALID_OPTION', where, 'size', 'is for fixed URIs, and this one has variables');
   return {
     where,
+    cache: options.cache ?? NOT_KEPT,
     template,
     variables: template.variables,
     entry: { uriTemplate: options.uri, ...sharedFields(member, options) },

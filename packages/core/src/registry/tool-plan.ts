@@ -1,10 +1,11 @@
 import type { CallToolResult, JsonObject, Tool, ToolAnnotations } from '../protocol/model.js';
+import { NeedInput } from '../protocol/input.js';
 import type { MirroredArgument } from '../protocol/wire.js';
 import { compileShape } from '../schema/compile.js';
 import type { Problem, SchemaSource } from '../schema/shape.js';
 import { drain } from './generators.js';
 import { mirroredArguments } from './mirrored.js';
-import { type Caller, checkName, inputShape, listedFields, type Member, methodsOf, whereOf } from './plan.js';
+import { type Caller, callerOf, checkName, inputShape, listedFields, type Member, methodsOf, whereOf } from './plan.js';
 import { errorResult, toCallToolResult } from './results.js';
 
 /** A tool, ready to be listed and called. */
@@ -27,6 +28,7 @@ const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {}, additionalPro
 export function compileTool(member: Member): ToolPlan {
   const where = whereOf(member);
   const methods = methodsOf(member);
+  const call = callerOf(member);
   const { key } = member.record;
   const input = inputShape(member) ?? compileShape(NO_ARGUMENTS, where);
   const source = member.record.options['output'] as SchemaSource | undefined;
@@ -52,6 +54,10 @@ export function compileTool(member: Member): ToolPlan {
       const returned = methods[key]?.(checked.value, caller);
       const value = returned instanceof Promise ? ((await returned) as unknown) : returned;
       if (typeof value === 'string' && output === undefined) return { content: [{ type: 'text', text: value }] };
+      if (value instanceof NeedInput) {
+        await caller.collect(value);
+        return await toCallToolResult(await call(checked.value, caller), output);
+      }
       if (typeof value !== 'object' || value === null || !(Symbol.asyncIterator in value)) {
         return await toCallToolResult(value, output);
       }

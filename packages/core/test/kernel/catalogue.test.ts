@@ -256,7 +256,7 @@ describe('lists', () => {
 
   it('refuse a cursor that was changed, of another list, or given to somebody else', async () => {
     const { server } = small();
-    server.add(Library);
+    server.addProvider(Library);
     const ada = await connect(server, { principal: { subject: 'ada' } });
     const bob = await connect(server, { principal: { subject: 'bob' } });
     const next = (await pageOf(ada)).next as string;

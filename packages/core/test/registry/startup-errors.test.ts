@@ -295,7 +295,7 @@ describe('adding at run time', () => {
       more() {}
     }
     const server = new McpServer({ name: 'test', version: '1', providers: [Good] });
-    expect(() => server.add(HalfGood)).toThrow(DecorumError);
-    expect(() => server.add(Late)).not.toThrow();
+    expect(() => server.addProvider(HalfGood)).toThrow(DecorumError);
+    expect(() => server.addProvider(Late)).not.toThrow();
   });
 });

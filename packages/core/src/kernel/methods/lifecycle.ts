@@ -1,18 +1,25 @@
 import { requireOneOf } from '../../protocol/checks.js';
-import { LOG_LEVELS, type ServerCapabilities } from '../../protocol/model.js';
+import { type JsonObject, LOG_LEVELS, type ServerCapabilities } from '../../protocol/model.js';
 import { REVISION_IDS } from '../../protocol/revisions/index.js';
 import type { Registry } from '../../registry/registry.js';
 import type { KernelParts, Method } from './method.js';
 
 /** `initialize`, `ping`, `logging/setLevel` and `server/discover`. */
-export function lifecycleMethods({ registry, server, instructions }: KernelParts): Record<string, Method> {
+export function lifecycleMethods({
+  registry,
+  server,
+  instructions,
+  extensions,
+  cache,
+}: KernelParts): Record<string, Method> {
   const about = instructions === undefined ? {} : { instructions };
+  const declared = Object.fromEntries(extensions.map(({ id, settings = {} }) => [id, settings]));
   return {
     initialize({ params, revision: opened }, session) {
       const revision = session?.initialize(params) ?? opened;
       return {
         protocolVersion: revision.id,
-        capabilities: revision.capabilities(capabilitiesOf(registry)),
+        capabilities: revision.capabilities(capabilitiesOf(registry, declared)),
         serverInfo: revision.implementation(server),
         ...about,
       };
@@ -28,20 +35,25 @@ export function lifecycleMethods({ registry, server, instructions }: KernelParts
 
     'server/discover': ({ revision }) =>
       revision.complete(
-        { supportedVersions: REVISION_IDS, capabilities: revision.capabilities(capabilitiesOf(registry)), ...about },
+        {
+          supportedVersions: REVISION_IDS,
+          capabilities: revision.capabilities(capabilitiesOf(registry, declared)),
+          ...about,
+        },
         server,
-        { ttlMs: 0, scope: 'private' },
+        cache,
       ),
   };
 }
 
 /** What the server can do follows from what is registered. */
-function capabilitiesOf({ offered }: Registry): ServerCapabilities {
+function capabilitiesOf({ offered }: Registry, extensions: Record<string, JsonObject>): ServerCapabilities {
   return {
     ...(offered.has('tools') && { tools: { listChanged: true } }),
     ...(offered.has('prompts') && { prompts: { listChanged: true } }),
     ...(offered.has('resources') && { resources: { listChanged: true, subscribe: true } }),
     ...(offered.has('completions') && { completions: {} }),
     logging: {},
+    ...(Object.keys(extensions).length > 0 && { extensions }),
   };
 }

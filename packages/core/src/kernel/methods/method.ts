@@ -3,7 +3,9 @@ import type { Exchange } from '../../protocol/exchange.js';
 import type { Implementation, LogLevel } from '../../protocol/model.js';
 import type { Registry } from '../../registry/registry.js';
 import type { Flows } from '../../protocol/eras/stateless.js';
+import type { CacheHint } from '../../protocol/revisions/revision.js';
 import type { Events } from '../events.js';
+import type { Extension } from '../extension.js';
 import type { Faults } from '../faults.js';
 
 /** Handles the requests of one MCP method: returns the result as the revision words it. */
@@ -17,6 +19,9 @@ export interface KernelParts {
   readonly faults: Faults;
   readonly events: Events;
   readonly flows: Flows;
+  readonly extensions: readonly Extension[];
+  /** How long clients may keep lists and the description of the server. */
+  readonly cache: CacheHint;
   /** Entries on one page of a list. */
   readonly pageSize: number;
   /** Seals cursors. */

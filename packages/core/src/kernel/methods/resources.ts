@@ -46,7 +46,7 @@ export function resourceMethods({ registry, ...parts }: KernelParts): Record<str
       const uri = requireString(params, 'uri');
       const { plan, variables } = find(uri);
       const result = await plan.read(uri, variables, new Context(exchange));
-      return revision.complete(revision.readResult(result), server, { ttlMs: 0, scope: 'private' });
+      return revision.complete(revision.readResult(result), server, plan.cache);
     },
 
     'resources/subscribe'({ params }, session) {

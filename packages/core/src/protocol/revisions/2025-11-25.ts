@@ -52,5 +52,6 @@ export const revision20251125: Revision = {
   },
   question: ({ params }) => ({ params }),
   complete: (result) => result,
+  capabilities: ({ extensions: _stateless, ...capabilities }) => capabilities,
   errorCode: ({ kind, code }) => (kind !== undefined && RENUMBERED.has(kind) ? RENUMBERED.get(kind) : code),
 };

@@ -1,0 +1,21 @@
+import { McpError } from '../../protocol/errors.js';
+import { Context } from '../context.js';
+import type { KernelParts, Method } from './method.js';
+
+/** The methods of extensions, each for clients that declare the extension in the request. */
+export function extensionMethods({ extensions, server }: KernelParts): ReadonlyMap<string, Method> {
+  const methods = new Map<string, Method>();
+  for (const { id, methods: handlers = {} } of extensions) {
+    for (const [name, handle] of Object.entries(handlers)) {
+      methods.set(name, async (exchange) => {
+        if (exchange.peer.client.capabilities.extensions?.[id] === undefined) {
+          const data = { requiredCapabilities: { extensions: { [id]: {} } } };
+          throw new McpError('missing-capability', `The client does not support ${id}.`, data);
+        }
+        const result = await handle(exchange.params, new Context(exchange));
+        return exchange.revision.complete(result, server);
+      });
+    }
+  }
+  return methods;
+}
