@@ -61,7 +61,7 @@ export class TestClient {
    * @param args the arguments, as the client would write them
    */
   async callTool(name: string, args: object = {}, options: RequestOptions = {}): Promise<CallToolResult> {
-    return await this.request<CallToolResult>('tools/call', { name, arguments: args }, options);
+    return await this.#converse<CallToolResult>('tools/call', { name, arguments: args }, options);
   }
 
   /** All resources, from all pages. */
@@ -75,7 +75,7 @@ export class TestClient {
   }
 
   async readResource(uri: string, options: RequestOptions = {}): Promise<ReadResourceResult> {
-    return await this.request<ReadResourceResult>('resources/read', { uri }, options);
+    return await this.#converse<ReadResourceResult>('resources/read', { uri }, options);
   }
 
   /** Wants to hear of updates of a resource: they come as `notifications/resources/updated`. */
@@ -93,7 +93,7 @@ export class TestClient {
   }
 
   async getPrompt(name: string, args: object = {}, options: RequestOptions = {}): Promise<GetPromptResult> {
-    return await this.request<GetPromptResult>('prompts/get', { name, arguments: args }, options);
+    return await this.#converse<GetPromptResult>('prompts/get', { name, arguments: args }, options);
   }
 
   /**
@@ -159,6 +159,10 @@ export class TestClient {
   /** For `await using`, where your compiler or Node has it. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  async #converse<T extends object>(method: string, params: JsonObject, options: RequestOptions): Promise<T> {
+    return (await this.#connection.converse(method, params, options)) as T;
   }
 
   async #list<T>(method: string, member: string): Promise<readonly T[]> {

@@ -41,6 +41,9 @@ interface Pending {
   readonly onProgress: RequestOptions['onProgress'];
 }
 
+/** How often a server may ask before it has a result. */
+const MAX_ROUNDS = 10;
+
 const PREFIX = 'io.modelcontextprotocol/';
 
 /** One conversation: pairs answers with requests, answers the server's own requests, and keeps its notifications. */
@@ -81,6 +84,27 @@ export class Connection {
     } finally {
       signal?.removeEventListener('abort', cancel);
     }
+  }
+
+  /** As `request`, and answers what the server must know first, where the era asks by results. */
+  async converse(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
+    let given: JsonObject = {};
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const result = await this.request(method, { ...params, ...given }, options);
+      if (result['resultType'] !== 'input_required') return result;
+      given = await this.respond(result);
+    }
+    throw new Error(`"${method}" has asked ${MAX_ROUNDS} times and still has no result.`);
+  }
+
+  /** What goes with the next round of a request. */
+  async respond({ inputRequests = {}, requestState }: JsonObject): Promise<JsonObject> {
+    const asked = Object.entries(inputRequests as Record<string, { method: string; params?: JsonObject }>);
+    const answers = asked.map(async ([key, { method, params = {} }]) => {
+      return [key, await answer(this.identity.handlers, method, params)] as const;
+    });
+    const inputResponses = Object.fromEntries(await Promise.all(answers));
+    return { inputResponses, ...(requestState !== undefined && { requestState }) };
   }
 
   async notify(method: string, params?: JsonObject): Promise<void> {

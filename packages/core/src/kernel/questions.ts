@@ -104,8 +104,8 @@ export function requireCapability({ peer }: Exchange, required: ClientCapabiliti
 /** A client that has elicitation and names no mode has forms (MCP 2025-11-25, "Elicitation", capabilities). */
 function requireForms(exchange: Exchange): void {
   const { elicitation } = exchange.peer.client.capabilities;
-  const unnamed = elicitation !== undefined && elicitation['url'] === undefined;
-  if (!unnamed) requireCapability(exchange, { elicitation: { form: {} } });
+  const onlyUrls = elicitation !== undefined && elicitation['url'] !== undefined;
+  requireCapability(exchange, { elicitation: onlyUrls ? { form: {} } : {} });
 }
 
 /** Asks the user for data that fits a schema. */

@@ -16,7 +16,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 /** What a kernel and its sessions hold, for the test to see that they let go of it. */
 interface Insides {
   readonly running: { readonly size: number };
-  readonly parts: { readonly events: { readonly sessions: { readonly size: number } } };
+  readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
 }
 interface SessionInsides {
   readonly waiting: { readonly size: number };
@@ -43,7 +43,7 @@ async function openTarget() {
   await pipe.client.initialize({ sampling: {}, roots: {} });
   const held = () => ({
     running: (seen.kernel as unknown as Insides).running.size,
-    sessions: (seen.kernel as unknown as Insides).parts.events.sessions.size,
+    sessions: (seen.kernel as unknown as Insides).parts.events.listeners.size,
     calls: seen.session?.calls.size,
     waiting: (seen.session as unknown as SessionInsides).waiting.size,
   });

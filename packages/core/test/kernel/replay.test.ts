@@ -1,0 +1,286 @@
+import { describe, expect, it } from '@jest/globals';
+import { Context, type JsonObject, McpServer, type McpServerOptions, needInput, NoInput, Tool } from '@decorum/core';
+import { connect, rehearse, type Rehearsal } from '@decorum/testing';
+import { IsString } from 'class-validator';
+
+class Name {
+  @IsString()
+  name!: string;
+}
+
+class Arguments {
+  @IsString()
+  text!: string;
+}
+
+const log: string[] = [];
+const note = (event: string) => log.push(event);
+
+class Desk {
+  constructor(private readonly record: (effect: string) => void = note) {}
+
+  @Tool()
+  async twice(_input: NoInput, ctx: Context) {
+    const first = await ctx.elicit(Name, { message: 'First?' });
+    const second = await ctx.elicit(Name, { message: 'Second?' });
+    return JSON.stringify([first, second]);
+  }
+
+  @Tool()
+  async pair(_input: NoInput, ctx: Context) {
+    const [name, answer] = await Promise.all([
+      ctx.elicit(Name, { message: 'Name?', key: 'name' }),
+      ctx.sample({ messages: 'Hi', maxTokens: 5, key: 'hello' }),
+    ]);
+    return `${name.action} ${answer.text}`;
+  }
+
+  @Tool()
+  async charge(_input: NoInput, ctx: Context) {
+    const id = await ctx.once('charge', () => {
+      this.record('charged');
+      return 'c1';
+    });
+    const sure = await ctx.elicit(Name, { message: 'Who pays?' });
+    const [other] = await Promise.all([ctx.elicit(Name, { message: 'Who else?' }), ctx.roots()]);
+    this.record('finished');
+    return `${id} ${sure.action} ${other.action}`;
+  }
+
+  @Tool()
+  async stubborn(_input: NoInput, ctx: Context) {
+    try {
+      return (await ctx.elicit(Name, { message: 'Name?' })).action;
+    } catch {
+      return 'swallowed';
+    } finally {
+      note('finally');
+    }
+  }
+
+  question = 'Old question?';
+
+  @Tool()
+  async changing({ text }: Arguments, ctx: Context) {
+    return `${text} ${(await ctx.elicit(Name, { message: this.question })).action}`;
+  }
+
+  @Tool()
+  async dangerous(_input: NoInput, ctx: Context) {
+    return (await ctx.confirm('Delete everything?', { key: 'sure' })) ? 'deleted' : 'kept';
+  }
+
+  @Tool()
+  async returning(_input: NoInput, ctx: Context) {
+    if (!ctx.answers) return needInput({ places: { method: 'roots/list' } }, 'some state');
+    return `${JSON.stringify(ctx.answers)} ${String(ctx.state)}`;
+  }
+
+  @Tool()
+  async talkative(_input: NoInput, ctx: Context) {
+    ctx.progress(1);
+    await ctx.elicit(Name, { message: 'Name?' });
+    note(`replaying ${ctx.replaying}`);
+    ctx.progress(2);
+    return 'done';
+  }
+}
+
+const SILENT = { warn: () => {}, error: () => {} };
+const SECRET = 'thirty-two characters are enough';
+
+function serverOf(options: Partial<McpServerOptions> = {}, desk = new Desk()): McpServer {
+  return new McpServer({ name: 'test', version: '1', providers: [desk], logger: SILENT, secret: SECRET, ...options });
+}
+
+const answers = {
+  onElicit: () => ({ action: 'accept', content: { name: 'Ada' } }) as const,
+  onSample: () => 'Hello',
+  onRoots: () => [{ uri: 'file:///a' }],
+};
+
+type Client = Awaited<ReturnType<typeof connect>>;
+
+const stateless = (server: McpServer, subject = 'ada') =>
+  connect(server, { era: 'stateless', principal: { subject }, ...answers });
+
+const call = (client: Client, name: string, more: JsonObject = {}) => client.request('tools/call', { name, ...more });
+
+const textOf = (result: object) => (result as { content: { text: string }[] }).content[0]?.text;
+
+const ACCEPTED = { action: 'accept', content: { name: 'Ada' } };
+
+describe('a question that is written once', () => {
+  it.each(['twice', 'pair', 'charge', 'returning'])(
+    'has the same outcome in a session and by replay: %s',
+    async (tool) => {
+      const server = ({ record, secret }: Rehearsal) => serverOf({ secret }, new Desk(record));
+      const { session, replay } = await rehearse({ server, tool, ...answers });
+      expect(replay.result.content).toEqual(session.result.content);
+      expect(replay.effects).toEqual(session.effects);
+      expect(session.result.isError).toBeUndefined();
+    },
+  );
+
+  it('takes a round for each question, and one round for questions asked together [MRTR-12]', async () => {
+    const server = ({ secret }: Rehearsal) => serverOf({ secret });
+    expect((await rehearse({ server, tool: 'twice', ...answers })).replay.rounds).toBe(3);
+    expect((await rehearse({ server, tool: 'pair', ...answers })).replay.rounds).toBe(2);
+  });
+});
+
+describe('an open question', () => {
+  it('ends the round with all that is open, and a state [MRTR-01] [MRTR-03] [MRTR-04]', async () => {
+    const client = await stateless(serverOf());
+    expect(await call(client, 'pair')).toEqual({
+      resultType: 'input_required',
+      inputRequests: {
+        name: { method: 'elicitation/create', params: expect.objectContaining({ mode: 'form', message: 'Name?' }) },
+        hello: { method: 'sampling/createMessage', params: expect.objectContaining({ maxTokens: 5 }) },
+      },
+      requestState: expect.any(String),
+      _meta: expect.any(Object),
+    });
+  });
+
+  it('cannot be swallowed, and lets `finally` run', async () => {
+    const client = await stateless(serverOf());
+    log.length = 0;
+    const open = await call(client, 'stubborn');
+    expect(open['resultType']).toBe('input_required');
+    const { requestState } = open;
+    expect(textOf(await call(client, 'stubborn', { requestState, inputResponses: { '#1': ACCEPTED } }))).toBe('accept');
+    expect(log).toEqual(['finally', 'finally']);
+  });
+
+  it('is asked again when it has no answer [MRTR-15], or one that does not fit [ELIC-09]', async () => {
+    const client = await stateless(serverOf());
+    const { requestState } = await call(client, 'stubborn');
+    for (const inputResponses of [{}, { '#1': { action: 'accept', content: { name: 7 } } }, { '#1': 12 }]) {
+      expect((await call(client, 'stubborn', { requestState, inputResponses }))['resultType']).toBe('input_required');
+    }
+  });
+
+  it('keeps the answers that came, and asks for the rest', async () => {
+    const client = await stateless(serverOf());
+    const first = await call(client, 'pair');
+    const second = await call(client, 'pair', {
+      requestState: first['requestState'],
+      inputResponses: { name: ACCEPTED },
+    });
+    expect(Object.keys(second['inputRequests'] as object)).toEqual(['hello']);
+    const said = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Hey' } };
+    const last = await call(client, 'pair', { requestState: second['requestState'], inputResponses: { hello: said } });
+    expect(textOf(last)).toBe('accept Hey');
+  });
+
+  it('that has changed since is asked again, and never takes the old answer', async () => {
+    const desk = new Desk();
+    const client = await stateless(serverOf({}, desk));
+    const request = { arguments: { text: 'a' } };
+    const { requestState } = await call(client, 'changing', request);
+    desk.question = 'New question?';
+    const again = await call(client, 'changing', { ...request, requestState, inputResponses: { '#1': ACCEPTED } });
+    expect(again['resultType']).toBe('input_required');
+  });
+
+  it('fails when the client cannot answer it [MRTR-05] [META-21]', async () => {
+    const client = await connect(serverOf(), { era: 'stateless', capabilities: { sampling: {} } });
+    await expect(call(client, 'twice')).rejects.toMatchObject({
+      code: -32021,
+      data: { requiredCapabilities: { elicitation: {} } },
+    });
+  });
+});
+
+describe('answers that the client brings unasked', () => {
+  it('count when the question has a key [MRTR-14]', async () => {
+    const client = await stateless(serverOf());
+    const said = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Hey' } };
+    const result = await call(client, 'pair', { inputResponses: { name: ACCEPTED, hello: said, other: ACCEPTED } });
+    expect(textOf(result)).toBe('accept Hey');
+  });
+
+  it('do not count for a question without one, or one that must have been seen', async () => {
+    const client = await stateless(serverOf());
+    const unasked = { '#1': ACCEPTED, sure: { action: 'accept' } };
+    expect((await call(client, 'stubborn', { inputResponses: unasked }))['resultType']).toBe('input_required');
+    const asked = await call(client, 'dangerous', { inputResponses: unasked });
+    expect(asked['resultType']).toBe('input_required');
+    const { requestState } = asked;
+    const result = await call(client, 'dangerous', { requestState, inputResponses: { sure: { action: 'accept' } } });
+    expect(textOf(result)).toBe('deleted');
+  });
+
+  it.each([[null], ['x'], [[]]])(
+    'are refused as a whole when they are no object: %j [MRTR-13]',
+    async (inputResponses) => {
+      const client = await stateless(serverOf());
+      await expect(call(client, 'stubborn', { inputResponses })).rejects.toMatchObject({ code: -32602 });
+    },
+  );
+});
+
+describe('requestState', () => {
+  const open = async () => {
+    const server = serverOf();
+    const client = await stateless(server);
+    const request = { arguments: { text: 'a' } };
+    const { requestState } = await call(client, 'changing', request);
+    return { server, client, state: requestState as string, given: { inputResponses: { '#1': ACCEPTED } } };
+  };
+
+  it('is refused when a single character is changed [MRTR-08]', async () => {
+    const { client, state, given } = await open();
+    for (let index = 0; index < state.length; index++) {
+      const changed = state.slice(0, index) + (state[index] === 'A' ? 'B' : 'A') + state.slice(index + 1);
+      const retry = call(client, 'changing', { arguments: { text: 'a' }, requestState: changed, ...given });
+      await expect(retry).rejects.toMatchObject({ code: -32602 });
+    }
+  });
+
+  it.each([[''], ['x'], [7], [{}]])('is refused when it is not one: %j [MRTR-07]', async (requestState) => {
+    const { client, given } = await open();
+    const retry = call(client, 'changing', { arguments: { text: 'a' }, requestState, ...given });
+    await expect(retry).rejects.toMatchObject({ code: -32602 });
+  });
+
+  it('is of no use for other arguments, another tool, or somebody else [MRTR-09]', async () => {
+    const { server, client, state: requestState, given } = await open();
+    const bob = await stateless(server, 'bob');
+    const retries = [
+      call(client, 'changing', { arguments: { text: 'b' }, requestState, ...given }),
+      call(client, 'stubborn', { requestState, ...given }),
+      call(bob, 'changing', { arguments: { text: 'a' }, requestState, ...given }),
+    ];
+    for (const retry of retries) await expect(retry).rejects.toMatchObject({ code: -32602 });
+  });
+
+  it('expires', async () => {
+    const client = await stateless(serverOf({ flowTtlMs: 1 }));
+    const { requestState } = await call(client, 'stubborn');
+    const later = Date.now() + 2;
+    while (Date.now() < later);
+    const retry = call(client, 'stubborn', { requestState, inputResponses: { '#1': ACCEPTED } });
+    await expect(retry).rejects.toMatchObject({ code: -32602 });
+  });
+
+  it('is taken by another server with the same secret, also when it is being replaced [MRTR-16]', async () => {
+    const { requestState } = await call(await stateless(serverOf()), 'stubborn');
+    const next = await stateless(serverOf({ secret: ['another secret of thirty-two chars', SECRET] }));
+    expect(textOf(await call(next, 'stubborn', { requestState, inputResponses: { '#1': ACCEPTED } }))).toBe('accept');
+    const foreign = await stateless(serverOf({ secret: 'another secret of thirty-two chars' }));
+    await expect(call(foreign, 'stubborn', { requestState })).rejects.toMatchObject({ code: -32602 });
+  });
+});
+
+describe('a handler that runs again', () => {
+  it('is silent about what it has said before', async () => {
+    const client = await stateless(serverOf());
+    log.length = 0;
+    const seen: number[] = [];
+    await client.callTool('talkative', {}, { onProgress: (progress) => seen.push(progress) });
+    expect(seen).toEqual([1, 2]);
+    expect(log).toEqual(['replaying false']);
+  });
+});
