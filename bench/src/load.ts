@@ -43,9 +43,16 @@ class Load {
     await this.run(connections);
   }
 
+  /** Never sleeps while it waits for answers: waking a sleeping process would be charged to the server that answers. */
   async run(calls: number): Promise<void> {
     let left = calls;
-    await Promise.all(this.connections.map((connection) => connection.run(() => left-- > 0)));
+    const running = Promise.all(this.connections.map((connection) => connection.run(() => left-- > 0)));
+    let spinning = true;
+    const spin = () => void (spinning && setImmediate(spin));
+    spin();
+    await running.finally(() => {
+      spinning = false;
+    });
   }
 
   async finish(): Promise<void> {

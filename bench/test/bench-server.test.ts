@@ -33,7 +33,12 @@ async function answer(method: string, params: { readonly [key: string]: unknown 
       'mcp-method': method,
       ...(typeof name === 'string' && { 'mcp-name': name }),
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: { ...META, progressToken: 7 } } }),
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method,
+      params: { ...params, _meta: { ...META, progressToken: 7 } },
+    }),
   });
   return await response.text();
 }

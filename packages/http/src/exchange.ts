@@ -1,89 +1,113 @@
-import type { Socket } from 'node:net';
-
 import type { JsonObject, McpError, Principal, RequestId, TransportInfo } from '@decorum/core';
-import { errorFrame, FAILURES, readableId, type Wire } from '@decorum/core/transport';
+import {
+  errorFrame,
+  FAILURES,
+  isStateless,
+  type JsonRpcMessage,
+  type Kernel,
+  readableId,
+  type Wire,
+} from '@decorum/core/transport';
 
 import type { Carrier } from './carrier.js';
-import { type Accepted, checkRouting, checkVersion } from './headers.js';
+import {
+  acceptedBy,
+  type Accepted,
+  checkRouting,
+  requireKnownVersion,
+  USUAL_ACCEPT,
+  versionMismatch,
+} from './headers.js';
 import { Refusal } from './refusal.js';
-import type { HttpSession } from './sessions.js';
+import type { Running, RunningExchange } from './running.js';
+import { type HttpSession, noSession, type Sessions } from './sessions.js';
 import { EventStream, isNotification, STREAM_HEADERS, type StreamSettings } from './stream.js';
 
-/** What exchanges share. */
-export interface ExchangeSettings {
+/** What exchanges work with. */
+export interface ExchangeParts {
+  readonly kernel: Kernel;
+  readonly sessions: Sessions;
+  readonly running: Running;
   readonly streams: StreamSettings;
   /** Milliseconds after which a client comes back to a stream that was paused. */
   readonly retryMs: number;
+  /** Takes errors that no client shall see. */
   readonly report: (error: unknown) => void;
 }
 
-/** The exchanges under way. */
-export class Exchanges {
-  private readonly running = new Set<PostExchange>();
-  private readonly watched = new WeakSet<Socket>();
-  private idle: (() => void) | undefined;
-
-  constructor(readonly settings: ExchangeSettings) {}
-
-  add(exchange: PostExchange): void {
-    this.running.add(exchange);
-  }
-
-  delete(exchange: PostExchange): void {
-    this.running.delete(exchange);
-    if (this.idle !== undefined && this.running.size === 0) this.idle();
-  }
-
-  /** Tells exchanges when their connection closes: one listener for all that a connection ever carries. */
-  watch(socket: Socket): void {
-    if (this.watched.has(socket)) return;
-    this.watched.add(socket);
-    socket.once('close', () => {
-      for (const exchange of this.running) if (exchange.carrier.socket === socket) exchange.disconnected();
-    });
-  }
-
-  /** Gives up the exchanges of a session, or all. */
-  abandon(refusal: Refusal, session?: HttpSession): void {
-    for (const exchange of this.running) {
-      if (session === undefined || exchange.session === session) exchange.abandon(refusal);
-    }
-  }
-
-  /** Waits until no exchange is under way, at most `deadlineMs` milliseconds. */
-  async drain(deadlineMs: number): Promise<void> {
-    if (this.running.size === 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, deadlineMs);
-      this.idle = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-}
-
 /** One POST: its message and the answer, which is JSON until something else must be sent before the response. */
-export class PostExchange implements Wire {
+export class PostExchange implements Wire, RunningExchange {
   readonly principal: Principal | undefined;
   readonly declaredVersion: string | undefined;
   session: HttpSession | undefined;
-  stateless = false;
+  private stateless = false;
   /** The session began with this exchange. */
-  fresh = false;
-  accepted: Accepted = 'both';
+  private fresh = false;
+  private accepted: Accepted = 'both';
   private status = 200;
   private stream: EventStream | undefined;
   private gone: (() => void) | undefined;
   private done = false;
 
+  /** @param body what was JSON */
   constructor(
-    readonly carrier: Carrier,
     private readonly body: unknown,
-    private readonly exchanges: Exchanges,
+    readonly carrier: Carrier,
+    private readonly parts: ExchangeParts,
   ) {
     this.principal = carrier.principal;
     this.declaredVersion = carrier.headers['mcp-protocol-version'];
+  }
+
+  /** Has the message handled, and answers it. Never throws. */
+  async run(): Promise<void> {
+    const { kernel, running, sessions } = this.parts;
+    try {
+      this.admit();
+      running.exchanges.add(this);
+      this.finish(await kernel.handle(this.body, this, this.session?.state));
+    } catch (error) {
+      this.fail(error);
+    }
+    // a session whose first request failed never was
+    if (this.fresh && this.session?.state.initialized === false) sessions.end(this.session);
+  }
+
+  /** Finds out where the message belongs: to no session, to a new one, or to the one it names. */
+  private admit(): void {
+    const { declaredVersion, parts } = this;
+    const { headers, principal } = this.carrier;
+    if (parts.running.closing) throw parts.running.closing;
+    if (headers.accept !== USUAL_ACCEPT) this.accepted = acceptedBy(headers.accept);
+    if (this.accepted === 'neither') {
+      throw new Refusal(406, 'A POST is answered with application/json or text/event-stream.');
+    }
+    const id = headers['mcp-session-id'];
+    const session = id === undefined ? undefined : parts.sessions.find(id, principal);
+    // a batch is for the kernel to find out
+    const message = typeof this.body === 'object' ? (this.body as JsonRpcMessage | null) : null;
+    if (message === null || isStateless(message, declaredVersion, session?.state)) {
+      if (message !== null && !('method' in message)) throw new Refusal(400, 'A response answers nothing here.');
+      this.stateless = true;
+    } else if (id === undefined) {
+      this.begin(message);
+    } else {
+      if (session === undefined) throw noSession();
+      if ('method' in message && message.method === 'initialize') {
+        throw new Refusal(400, 'The session is initialized already.');
+      }
+      if (declaredVersion !== session.state.revision.id) requireKnownVersion(declaredVersion);
+      this.session = session;
+    }
+  }
+
+  private begin(message: JsonRpcMessage): void {
+    if (!('method' in message) || message.method !== 'initialize' || !('id' in message)) {
+      throw new Refusal(400, 'The header Mcp-Session-Id is missing.');
+    }
+    requireKnownVersion(this.declaredVersion);
+    this.session = this.parts.sessions.open(this.principal);
+    this.fresh = true;
   }
 
   get transport(): TransportInfo {
@@ -106,42 +130,42 @@ export class PostExchange implements Wire {
 
   onDisconnect(callback: () => void): void {
     this.gone = callback;
-    this.exchanges.watch(this.carrier.socket);
+    const { running } = this.parts;
+    if (!running.watched.has(this.carrier.socket)) running.watch(this.carrier.socket);
   }
 
   checkVersion(version: string): void {
-    checkVersion(this.declaredVersion, version);
+    if (version !== this.declaredVersion) throw versionMismatch(this.declaredVersion, version);
   }
 
   checkRouting(method: string, params: JsonObject): void {
     checkRouting(this.carrier.headers, method, params);
   }
 
-  closeStream(retryMs = this.exchanges.settings.retryMs): void {
+  closeStream(retryMs = this.parts.retryMs): void {
     if (!this.done && this.session) this.openStream().pause(retryMs);
   }
 
-  /** The connection has closed. Does nothing unless that means that nobody waits for the answer. */
   disconnected(): void {
     this.gone?.();
   }
 
   /** Sends what the kernel answers: a response, or nothing where none is due. */
-  finish(frame: string | undefined): void {
+  private finish(frame: string | undefined): void {
     if (this.done) return;
     this.leave();
     if (this.stream === undefined && this.accepted === 'stream' && frame !== undefined && this.status === 200) {
       this.openStream();
     }
     if (this.stream) this.endStream(frame);
-    else if (frame === undefined) this.carrier.answer(202);
-    else this.carrier.answer(this.status, frame, this.headers);
+    else if (frame === undefined) this.answerNothing();
+    else this.carrier.answer(this.status, frame, this.fresh ? this.headers : undefined);
   }
 
   /** Answers with an error, whatever became of the rest. */
-  fail(error: unknown): void {
+  private fail(error: unknown): void {
     if (error instanceof Refusal) return this.abandon(error);
-    this.exchanges.settings.report(error);
+    this.parts.report(error);
     // the answer itself has failed: nothing is left but to let the connection go
     if (this.done) return void this.carrier.socket.destroy();
     const frame = errorFrame(this.id, { code: FAILURES['internal-error'], message: 'Internal error' });
@@ -149,7 +173,6 @@ export class PostExchange implements Wire {
     this.finish(frame);
   }
 
-  /** Answers before the kernel does. */
   abandon(refusal: Refusal): void {
     if (this.done) return;
     this.leave();
@@ -158,25 +181,33 @@ export class PostExchange implements Wire {
     else this.carrier.answer(refusal.status, refusal.body(this.id), refusal.headers);
   }
 
+  /** To a notification, to a response, or to a request that was cancelled. */
+  private answerNothing(): void {
+    const { closing } = this.parts.running;
+    if (closing === undefined || this.id === undefined) this.carrier.answer(202);
+    else this.carrier.answer(closing.status, closing.body(this.id));
+  }
+
   private get id(): RequestId | undefined {
     return readableId(this.body);
   }
 
   private get headers(): Record<string, string> | undefined {
-    return this.fresh && this.session?.state.revision ? { 'mcp-session-id': this.session.id } : undefined;
+    return this.fresh && this.session?.state.initialized ? { 'mcp-session-id': this.session.id } : undefined;
   }
 
   private leave(): void {
     this.done = true;
-    this.exchanges.delete(this);
+    this.parts.running.exchanges.delete(this);
+    this.parts.running.onEnd?.();
     if (this.session) this.session.usedAt = Date.now();
   }
 
   private openStream(): EventStream {
     if (this.stream) return this.stream;
-    const stream = this.session?.openStream('p') ?? new EventStream(this.exchanges.settings.streams);
+    const stream = this.session?.openStream('p') ?? new EventStream(this.parts.streams);
     stream.attach(this.carrier.stream({ ...STREAM_HEADERS, ...this.headers }));
-    if (this.session?.state.revision?.primesStreams) stream.prime();
+    stream.prime();
     return (this.stream = stream);
   }
 

@@ -1,15 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 
 import { type JsonObject, McpError } from '@decorum/core';
-import { excerpt } from '@decorum/core/transport';
+import { excerpt, revisionOf } from '@decorum/core/transport';
 
 import type { Headers } from './carrier.js';
+import { Refusal } from './refusal.js';
 
 /** Which of the two kinds of answer a client takes. */
 export type Accepted = 'both' | 'json' | 'stream' | 'neither';
 
-/** What the official clients send. */
-const USUAL_ACCEPT = 'application/json, text/event-stream';
+/** The `Accept` header that the official clients send; everything is accepted by it. */
+export const USUAL_ACCEPT = 'application/json, text/event-stream';
 
 /** Reads an `Accept` header (RFC 9110, section 12.5.1). Without one, everything is accepted. */
 export function acceptedBy(accept: string | undefined): Accepted {
@@ -36,13 +37,19 @@ const NAMED_BY: ReadonlyMap<string, string> = new Map([
 const mismatch = (message: string) => new McpError('header-mismatch', message);
 
 /**
- * Compares `MCP-Protocol-Version` with the version that a message names.
- * @throws {McpError} `header-mismatch`
+ * Looks at the `MCP-Protocol-Version` of a session's request. A session stays in its revision, whichever is named.
+ * @throws {Refusal} 400
  */
-export function checkVersion(declared: string | undefined, version: string): void {
-  if (declared === version) return;
-  if (declared === undefined) throw mismatch('The header MCP-Protocol-Version is missing.');
-  throw mismatch(`The header MCP-Protocol-Version is ${excerpt(declared)}, but the message says ${excerpt(version)}.`);
+export function requireKnownVersion(version: string | undefined): void {
+  if (version !== undefined && revisionOf(version) === undefined) {
+    throw new Refusal(400, 'The MCP-Protocol-Version is not supported.');
+  }
+}
+
+/** Says how `MCP-Protocol-Version` differs from the version that a message names. */
+export function versionMismatch(declared: string | undefined, version: string): McpError {
+  if (declared === undefined) return mismatch('The header MCP-Protocol-Version is missing.');
+  return mismatch(`The header MCP-Protocol-Version is ${excerpt(declared)}, but the message says ${excerpt(version)}.`);
 }
 
 /**
@@ -54,12 +61,15 @@ export function checkRouting(headers: Headers, method: string, params: JsonObjec
   const param = NAMED_BY.get(method);
   if (param === undefined) return;
   const name = headers['mcp-name'];
-  if (name === undefined || decodeHeader(name) !== params[param]) {
+  const expected = params[param];
+  if (name === undefined || ((name !== expected || !PLAIN.test(name)) && decodeHeader(name) !== expected)) {
     throw mismatch(`The header Mcp-Name is not the "${param}" of the message.`);
   }
 }
 
-const PLAIN = /^[\t\x20-\x7e]*$/;
+const CHARACTERS = /^[\t\x20-\x7e]*$/;
+/** What stands for itself: nothing encoded, no space around it. */
+const PLAIN = /^[\x21-\x3c\x3e-\x7e][\x21-\x7e]*$/;
 const PREFIX = '=?base64?';
 const SUFFIX = '?=';
 
@@ -68,7 +78,7 @@ const SUFFIX = '?=';
  * characters that a header must not have, or anything but canonical base64 (RFC 4648, section 4) of UTF-8.
  */
 export function decodeHeader(raw: string): string | undefined {
-  if (!PLAIN.test(raw)) return undefined;
+  if (!CHARACTERS.test(raw)) return undefined;
   const value = raw.trim();
   if (!value.startsWith(PREFIX) || !value.endsWith(SUFFIX) || value.length < PREFIX.length + SUFFIX.length)
     return value;

@@ -9,6 +9,7 @@ import fastifyPlugin from 'fastify-plugin';
 
 import type { Carrier, Headers } from './carrier.js';
 import { Endpoint } from './endpoint.js';
+import { PostExchange } from './exchange.js';
 import { corsHeaders, Guard, preflightHeaders } from './guard.js';
 import { DEFAULT_PATH, type HttpOptions, resolveOptions } from './options.js';
 import { Refusal } from './refusal.js';
@@ -19,7 +20,7 @@ export interface McpPluginOptions extends HttpOptions {
   readonly server: Host;
 }
 
-const JSON_TYPE = 'application/json';
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** A Fastify request and its reply. Answers at once pass the hooks of the application; streams do not. */
 class FastifyCarrier implements Carrier {
@@ -62,11 +63,12 @@ export const mcp = fastifyPlugin(
     app.setErrorHandler((error, _request, reply) => answerError(error, reply, report));
     addGuard(app, new Guard(settings));
     addParser(app, settings.bodyLimit);
-    const close = () => endpoint.close();
+    // the server has waited for running requests by then
+    const close = () => endpoint.close(0);
     const endpoint = new Endpoint(await server.open(close), { ...settings, report });
     app.addHook('preClose', async () => {
       server.detach(close);
-      await close();
+      await endpoint.close();
     });
     addRoutes(app, endpoint, options);
   },
@@ -75,10 +77,19 @@ export const mcp = fastifyPlugin(
 
 /** Runs before the body is read. */
 function addGuard(app: FastifyInstance, guard: Guard): void {
+  // clients keep to one host, which need not be looked at again
+  let servedHost: string | undefined;
+  let servedPort: number | undefined;
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, socket } = request.raw;
-    guard.check(headers as Headers, socket.localPort);
-    if (headers.origin !== undefined) allowOrigin(reply, headers.origin);
+    const { host, origin } = headers;
+    const port = socket.localPort;
+    if (origin !== undefined || host === undefined || host !== servedHost || port !== servedPort) {
+      guard.check(headers as Headers, port);
+      servedHost = host;
+      servedPort = port;
+    }
+    if (origin !== undefined) allowOrigin(reply, origin);
     done();
   });
 }
@@ -86,7 +97,7 @@ function addGuard(app: FastifyInstance, guard: Guard): void {
 /** Takes JSON and nothing else; a page of another origin can send anything else without asking. */
 function addParser(app: FastifyInstance, bodyLimit: number): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer', bodyLimit }, (_request, body: Buffer, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit }, (_request, body: Buffer, done) => {
     if (!isUtf8(body)) throw new McpError('parse-error', 'The message is not UTF-8.');
     done(null, parseMessage(body.toString()));
   });
@@ -97,15 +108,15 @@ function addRoutes(
   endpoint: Endpoint,
   { path = DEFAULT_PATH, principal }: McpPluginOptions,
 ): void {
-  const carrierOf = (request: FastifyRequest, reply: FastifyReply) =>
-    new FastifyCarrier(request, reply, principal?.(request));
-
-  app.post(path, (request, reply) => void endpoint.post(request.body, carrierOf(request, reply)));
+  app.post(path, (request, reply) => {
+    const carrier = new FastifyCarrier(request, reply, principal?.(request));
+    void new PostExchange(request.body, carrier, endpoint.parts).run();
+  });
   app.get(path, { exposeHeadRoute: false }, async (request, reply) => {
-    await endpoint.get(carrierOf(request, reply));
+    await endpoint.get(new FastifyCarrier(request, reply, principal?.(request)));
     return reply;
   });
-  app.delete(path, (request, reply) => endpoint.delete(carrierOf(request, reply)));
+  app.delete(path, (request, reply) => endpoint.delete(new FastifyCarrier(request, reply, principal?.(request))));
   app.options(path, (request, reply) => {
     reply.code(204).headers(preflightHeaders(request.headers['access-control-request-headers'])).send();
   });

@@ -51,21 +51,28 @@ export class HttpSession {
 
   /**
    * Begins a stream.
-   * @param id the one that a lost stream had
    * @throws {Refusal} 429
    */
   openStream(kind: StreamKind, id = kind + randomBytes(12).toString('base64url')): EventStream {
-    const { events: store, streams, report } = this.settings;
     if (kind === 'g') this.makeRoom();
-    const stream = new EventStream(streams, store ? { id, key: `${this.id}/${id}`, store, report } : undefined);
+    const stream = this.streamOf(id);
     this.streams.set(id, stream);
     if (kind === 'g') this.listening.add(stream);
     return stream;
   }
 
-  /** The stream of that id, where it has not ended. */
-  streamOf(id: string): EventStream | undefined {
-    return this.streams.get(id);
+  /**
+   * The stream that a client comes back to. That of a request which has ended can only be read again.
+   * @param id as in the ids of its events
+   * @throws {Refusal} 429
+   */
+  lostStream(id: string): EventStream {
+    const running = this.streams.get(id);
+    if (running !== undefined) return running;
+    if (id.startsWith('g')) return this.openStream('g', id);
+    const ended = this.streamOf(id);
+    ended.end();
+    return ended;
   }
 
   /** Forgets a stream. */
@@ -89,6 +96,12 @@ export class HttpSession {
     this.listening.clear();
   }
 
+  private streamOf(id: string): EventStream {
+    const { events: store, streams, report } = this.settings;
+    const primes = this.state.revision.primesStreams;
+    return new EventStream(streams, store ? { id, key: `${this.id}/${id}`, store, primes, report } : undefined);
+  }
+
   /** A message that belongs to no request goes to one reader, or waits for the one who was there last. */
   private push(frame: string): void {
     let target: EventStream | undefined;
@@ -107,6 +120,11 @@ export class HttpSession {
     if (this.listening.size >= this.settings.maxStreams)
       throw new Refusal(429, 'The session has too many open streams.');
   }
+}
+
+/** The answer to an id that is unknown; that it belongs to somebody else is not told. */
+export function noSession(): Refusal {
+  return new Refusal(404, 'There is no such session.');
 }
 
 /** All sessions of an endpoint. */
@@ -129,22 +147,12 @@ export class Sessions {
     return session;
   }
 
-  /**
-   * The session of that id, if it belongs to the principal; that it belongs to another is not told.
-   * @throws {Refusal} 404
-   */
-  find(id: string, principal: Principal | undefined): HttpSession {
+  /** The session of that id, if it belongs to the principal. */
+  find(id: string, principal: Principal | undefined): HttpSession | undefined {
     const session = this.byId.get(id);
-    if (session === undefined || session.principal?.subject !== principal?.subject) {
-      throw new Refusal(404, 'There is no such session.');
-    }
+    if (session === undefined || session.principal?.subject !== principal?.subject) return undefined;
     session.usedAt = Date.now();
     return session;
-  }
-
-  /** Whether a session has not ended. */
-  has(session: HttpSession): boolean {
-    return this.byId.has(session.id);
   }
 
   /** Ends a session: gives up its requests and ends its streams. */

@@ -23,6 +23,8 @@ export interface StreamLog {
   readonly id: string;
   readonly key: string;
   readonly store: EventStore;
+  /** Whether the client can take an event without data. */
+  readonly primes: boolean;
   /** Takes the errors of the store. */
   readonly report: (error: unknown) => void;
 }
@@ -78,9 +80,9 @@ export class EventStream {
     if (response.destroyed) this.detach();
   }
 
-  /** Tells the reader where it is, so that it can come back even if nothing else reaches it. */
+  /** Tells the reader where it is, so that it can come back even if nothing else reaches it. Where it can take that. */
   prime(position = 0): void {
-    if (this.log) this.write(`id: ${this.log.id}-${position}\ndata: \n\n`);
+    if (this.log?.primes) this.write(`id: ${this.log.id}-${position}\ndata: \n\n`);
   }
 
   /** Sends a message. Notifications are dropped while the reader is too slow. */

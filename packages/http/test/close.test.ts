@@ -42,7 +42,11 @@ describe('close', () => {
     const { url, probe, close } = await serve({ closeDeadlineMs: 20 });
     const session = await openSession(url);
     const requests = [];
-    for (const [message, headers] of [WAIT, [call(1, 'wait'), session]] as const) {
+    for (const [message, headers] of [
+      WAIT,
+      [call(1, 'obey'), session],
+      [call(1, 'wait'), await openSession(url)],
+    ] as const) {
       const began = once(probe, 'began');
       requests.push(post(url, message, headers));
       await began;
@@ -66,6 +70,25 @@ describe('close', () => {
     await closing;
     await listening.rest();
     await expect(post(url, ...WAIT)).rejects.toThrow('fetch failed');
+  });
+
+  it('of the server waits for requests that do not end only once', async () => {
+    const { url, probe, server } = await serve();
+    const session = await openSession(url);
+    const requests = [];
+    for (const [message, headers] of [
+      WAIT,
+      [call(1, 'obey'), session],
+      [call(1, 'wait'), await openSession(url)],
+    ] as const) {
+      const began = once(probe, 'began');
+      requests.push(post(url, message, headers));
+      await began;
+    }
+    await server.close({ deadlineMs: 20 });
+    for (const response of await Promise.all(requests))
+      expect([response.status, (await json(response)).id]).toEqual([503, 1]);
+    expect(probe.aborted).toBe(2);
   });
 
   it('of the transport leaves the server open for others', async () => {

@@ -49,6 +49,14 @@ export class Probe extends EventEmitter {
     return 'let go';
   }
 
+  @Tool({ description: 'Ends when it is cancelled' })
+  async obey(_input: NoInput, ctx: Context) {
+    const aborted = once(ctx.signal, 'abort');
+    this.emit('began');
+    await aborted;
+    throw ctx.signal.reason;
+  }
+
   @Tool({ description: 'Begins a stream, then answers when it is let' })
   async stream(input: NoInput, ctx: Context) {
     ctx.progress(1);
@@ -160,19 +168,22 @@ export const request = (id: number | string, method: string, params?: JsonObject
 export const call = (id: number | string, name: string, args: JsonObject = {}, meta?: JsonObject) =>
   request(id, 'tools/call', { name, arguments: args, ...(meta && { _meta: meta }) });
 
-export const INITIALIZE = request(0, 'initialize', {
-  protocolVersion: '2025-11-25',
-  capabilities: { elicitation: {} },
-  clientInfo: { name: 'test', version: '1.0.0' },
-});
+const initialize = (protocolVersion: string) =>
+  request(0, 'initialize', {
+    protocolVersion,
+    capabilities: { elicitation: {} },
+    clientInfo: { name: 'test', version: '1.0.0' },
+  });
+
+export const INITIALIZE = initialize('2025-11-25');
 
 /** Shakes hands; resolves with the headers that every later request of the session has. */
-export async function openSession(url: string, headers: Fields = {}): Promise<Fields> {
-  const response = await post(url, INITIALIZE, headers);
+export async function openSession(url: string, headers: Fields = {}, version = '2025-11-25'): Promise<Fields> {
+  const response = await post(url, initialize(version), headers);
   const id = response.headers.get('mcp-session-id');
   if (response.status !== 200 || id === null) throw new Error(`${response.status} ${await response.text()}`);
   await response.text();
-  const session = { ...headers, 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' };
+  const session = { ...headers, 'mcp-session-id': id, 'mcp-protocol-version': version };
   const ready = await post(url, { jsonrpc: '2.0', method: 'notifications/initialized' }, session);
   if (ready.status !== 202) throw new Error(`${ready.status} ${await ready.text()}`);
   return session;

@@ -149,11 +149,57 @@ describe('a POST of a session', () => {
         const message = slow ? call(id, 'steps', {}, slow) : call(id, 'add', { a: id, b: who * 1000 });
         const response = await post(url, message, sessions[who]);
         const last = slow ? (await new EventReader(response).rest()).at(-1)?.message : await json(response);
-        const { content } = last?.result as { content: { text: string }[] };
-        return [last?.id, content[0]?.text, slow ? 'done' : String(id + who * 1000), id];
+        const { content } = (last?.result ?? {}) as { content?: { text: string }[] };
+        return [last?.id, content?.[0]?.text, slow ? 'done' : String(id + who * 1000), id];
       }),
     );
     for (const [id, text, expectedText, expectedId] of answers) expect([id, text]).toEqual([expectedId, expectedText]);
+  });
+});
+
+describe('a batch', () => {
+  const batch = [call(1, 'add', ADD), { jsonrpc: '2.0', method: 'notifications/x' }, request(2, 'ping'), { bad: true }];
+
+  it('[HTTP-08][HTTP-38] is taken in a session of a revision that has them, with or without the header', async () => {
+    const { url } = await serve();
+    const { 'mcp-protocol-version': version, ...session } = await openSession(url, {}, '2025-03-26');
+    for (const headers of [session, { ...session, 'mcp-protocol-version': version as string }]) {
+      const response = await post(url, batch, headers);
+      expect(response.status).toBe(200);
+      const answers = (await response.json()) as { id: unknown }[];
+      expect(answers.map(({ id }) => id).sort()).toEqual([1, 2, null]);
+    }
+  });
+
+  it('[HTTP-10] without a request is answered with 202 and nothing', async () => {
+    const { url } = await serve();
+    const response = await post(url, [batch[1]], await openSession(url, {}, '2025-03-26'));
+    expect([response.status, await response.text()]).toEqual([202, '']);
+  });
+
+  it('[HTTP-14] becomes a stream that has all responses when a handler reports', async () => {
+    const { url } = await serve();
+    const both = [call(1, 'steps', {}, TOKEN), call(2, 'add', ADD)];
+    const response = await post(url, both, await openSession(url, {}, '2025-03-26'));
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const messages = (await new EventReader(response).rest()).flatMap(({ message }) => message ?? []);
+    expect(messages.flat().flatMap((message) => (message.id === undefined ? [] : [message.id]))).toEqual([1, 2]);
+  });
+
+  it('is refused with 400 where the revision has none, and where there is no session', async () => {
+    const { url } = await serve();
+    const both = [await openSession(url), await openSession(url, {}, '2025-06-18'), {}];
+    for (const headers of [...both, { 'mcp-protocol-version': '2026-07-28' }]) {
+      const response = await post(url, batch, headers);
+      expect([response.status, (await json(response)).error?.code]).toEqual([400, -32600]);
+    }
+  });
+
+  it('of 1900 pings is refused with 400', async () => {
+    const { url } = await serve();
+    const pings = Array.from({ length: 1900 }, (_, id) => request(id, 'ping'));
+    const response = await post(url, pings, await openSession(url, {}, '2025-03-26'));
+    expect([response.status, (await json(response)).error?.code]).toEqual([400, -32600]);
   });
 });
 

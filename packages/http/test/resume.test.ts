@@ -46,6 +46,23 @@ describe('event ids', () => {
     expect(new Set(names.flatMap((own) => [...own])).size).toBe(3);
   });
 
+  it('[RESUME-10] never come without data in revisions whose clients cannot take that', async () => {
+    const { url, probe } = await serve();
+    for (const version of ['2025-03-26', '2025-06-18']) {
+      const session = await openSession(url, {}, version);
+      const lost = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
+      const { id, data } = (await lost.next()) as ServerEvent;
+      expect(data).not.toBe('');
+      await lost.cancel();
+      probe.emit('go');
+      const back = await (await resume(url, session, id)).rest();
+      expect(back.map(({ message }) => message)).toMatchObject([LET_GO]);
+      const listening = await getStream(url, session);
+      await fetch(url, { method: 'DELETE', headers: session });
+      expect(await listening.rest()).toEqual([]);
+    }
+  });
+
   it('[HTTP-36] are absent in the stateless era', async () => {
     const { url } = await serve();
     const response = await post(url, modernCall(1, 'steps', {}, TOKEN), modernHeaders('tools/call', 'steps'));

@@ -95,9 +95,9 @@ describe('a session', () => {
   it('[HTTP-44] ends the requests and streams that it has', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url);
-    const both = Promise.all([once(probe, 'began')]);
+    const streaming = once(probe, 'began');
     const reader = new EventReader(await post(url, call(1, 'stream', {}, { progressToken: 1 }), session));
-    await both;
+    await streaming;
     const { id } = await reader.message();
     const began = once(probe, 'began');
     const pending = post(url, call(2, 'wait'), session);

@@ -54,12 +54,9 @@ describe('the GET stream', () => {
     for (let n = 0; n < 3; n++) expect((await first.message()).message).toMatchObject(UPDATED);
     await first.cancel();
     // once the server has noticed, the other one takes over
-    let taken = false;
-    const next = second.message().then((event) => {
-      taken = true;
-      return event;
-    });
-    while (!taken) {
+    const taken: unknown[] = [];
+    const next = second.message().finally(() => taken.push(1));
+    while (taken.length === 0) {
       server.notify.resourceUpdated('docs://guide');
       await (await post(url, request(2, 'ping'), session)).text();
     }

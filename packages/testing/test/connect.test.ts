@@ -217,15 +217,18 @@ describe('A test client', () => {
       content: [{ text: 'The client does not support elicitation.' }],
     });
     const declared = await connect(serverOf(), { capabilities: { elicitation: {} } });
-    await expect(declared.callTool('ask')).rejects.toMatchObject({ code: -32601 });
+    expect(await declared.callTool('ask')).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching('no handler for "elicitation/create"') }],
+    });
     const failing = await connect(serverOf(), {
       onElicit: () => {
         throw new McpError(1234, 'No time');
       },
     });
-    await expect(failing.callTool('ask')).rejects.toMatchObject({
-      code: 1234,
-      message: expect.stringMatching('No time'),
+    expect(await failing.callTool('ask')).toMatchObject({
+      isError: true,
+      content: [{ text: 'The client answered with an error: No time' }],
     });
   });
 

@@ -1,0 +1,256 @@
+// Cancellation, pings and progress.
+import { describe, expect } from '@jest/globals';
+import type { Context } from '@decorum/core';
+import fc from 'fast-check';
+
+import { type Message, overMemory, RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision, type SessionRevision } from '../support/requirements.js';
+import { deferred, serverOf, serverWith } from './servers.js';
+
+/** A tool that runs until its signal aborts, and tells when. */
+function endless() {
+  const started = deferred<Context>();
+  const ended = deferred<unknown>();
+  const server = serverWith({
+    async endless(context) {
+      const aborted = new Promise((resolve) => context.signal.addEventListener('abort', resolve));
+      started.resolve(context);
+      await aborted;
+      ended.resolve(context.signal.reason);
+      return 'too late';
+    },
+    quick: () => 'quick',
+  });
+  return { server, started: started.promise, ended: ended.promise };
+}
+
+const call = (id: unknown, name: string, meta?: object): object => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name, ...(meta && { _meta: meta }) },
+});
+
+describe('a cancelled request', () => {
+  eachRevision('CANC-02', 'ends, and is not answered', async (revision) => {
+    const { server, started, ended } = endless();
+    const client = await RawClient.connect(server, { revision });
+    const before = client.received.length;
+    void client.send(call('slow', 'endless'));
+    await started;
+    await client.notify('notifications/cancelled', { requestId: 'slow', reason: 'The user is bored.' });
+    expect(String(await ended)).toContain('The user is bored.');
+    await client.settled();
+    expect(client.received.slice(before).map(({ id }) => id)).not.toContain('slow');
+  });
+
+  eachRevision('CANC-03', 'is forgotten: what is unknown or answered cannot be cancelled', async (revision) => {
+    const client = await RawClient.connect(endless().server, { revision });
+    await client.send(call('done', 'quick'));
+    const before = client.received.length;
+    for (const requestId of ['never', 'done', 7]) await client.notify('notifications/cancelled', { requestId });
+    expect(client.received.slice(before)).toEqual([]);
+    expect(textOf(await client.call('quick'))).toBe('quick');
+  });
+
+  eachRevision('CANC-04', 'is answered at most once, whenever the cancellation comes', async (revision) => {
+    const property = fc.asyncProperty(fc.array(fc.tuple(fc.nat(3), fc.nat(3)), { maxLength: 8 }), async (races) => {
+      const turns = async (count: number) => {
+        for (let turn = 0; turn < count; turn += 1) await Promise.resolve();
+      };
+      const server = serverWith({ work: (_context, { ticks }) => turns(ticks as number).then(() => 'done') });
+      const client = await RawClient.connect(server, { revision });
+      await Promise.all(
+        races.map(async ([ticks, delay], id) => {
+          const params = { name: 'work', arguments: { ticks } };
+          const sent = client.send({ jsonrpc: '2.0', id, method: 'tools/call', params });
+          await turns(delay);
+          await client.notify('notifications/cancelled', { requestId: id });
+          await sent;
+        }),
+      );
+      expect(await client.result('ping')).toEqual({});
+      for (const id of races.keys()) {
+        const answers = client.received.filter((message) => message.id === id);
+        expect(answers.length).toBeLessThan(2);
+        for (const { result } of answers) expect(result).toEqual({ content: [{ type: 'text', text: 'done' }] });
+      }
+      await client.close();
+    });
+    await fc.assert(property, { numRuns: 30 });
+  });
+
+  eachRevision('CANC-05', 'is not meant by a notification that is malformed', async (revision) => {
+    const { server, started, ended } = endless();
+    const client = await RawClient.connect(server, { revision });
+    const before = client.received.length;
+    void client.send(call(1, 'endless'));
+    const context = await started;
+    const malformed = [undefined, {}, { requestId: null }, { requestId: ['1'] }, { requestId: '1' }, { requestId: {} }];
+    for (const params of malformed) await client.notify('notifications/cancelled', params);
+    expect(context.signal.aborted).toBe(false);
+    expect(client.received.slice(before)).toEqual([]);
+    await client.notify('notifications/cancelled', { requestId: 1 });
+    await ended;
+  });
+
+  eachRevision('CANC-08', 'is not "initialize"', async (revision) => {
+    const client = await RawClient.connect(endless().server, { revision, begins: false });
+    const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
+    void client.send({ jsonrpc: '2.0', id: 'hello', method: 'initialize', params });
+    await client.notify('notifications/cancelled', { requestId: 'hello' });
+    expect(await client.response('hello')).toMatchObject({ result: { protocolVersion: revision } });
+    await client.notify('notifications/cancelled', { requestId: 'hello' });
+    await client.notify('notifications/initialized');
+    expect(textOf(await client.call('quick'))).toBe('quick');
+  });
+
+  eachRevision('CANC-10', 'need not be named', async (revision) => {
+    const { server, started, ended } = endless();
+    const client = await RawClient.connect(server, { revision });
+    void client.send(call(1, 'endless'));
+    const context = await started;
+    await client.notify('notifications/cancelled', { reason: 'no request' });
+    expect(context.signal.aborted).toBe(false);
+    await client.notify('notifications/cancelled', { requestId: 1 });
+    await ended;
+  });
+
+  eachRevision(
+    'CANC-14',
+    'is known by its signal, as is the end of the session and of the server',
+    async (revision) => {
+      for (const end of ['cancel', 'session', 'server'] as const) {
+        const { server, started, ended } = endless();
+        const client = await RawClient.connect(server, { revision });
+        void client.send(call(1, 'endless'));
+        await started;
+        if (end === 'cancel') await client.notify('notifications/cancelled', { requestId: 1 });
+        if (end === 'session') await client.close();
+        if (end === 'server') await server.close({ deadlineMs: 1 });
+        expect(await ended).toMatchObject({ name: 'AbortError' });
+      }
+    },
+  );
+});
+
+describe('a question that is cancelled', () => {
+  const asking = () =>
+    serverWith(
+      {
+        ask: (context) => context.sample({ messages: 'Hi', maxTokens: 1 }),
+        quick: () => 'quick',
+      },
+      { questionTimeoutMs: 10 },
+    );
+  const answer = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Late' } };
+
+  eachRevision('CANC-01', 'is the server’s own, and under way', async (revision) => {
+    const client = await RawClient.connect(asking(), { revision, capabilities: { sampling: {} } });
+    await Promise.all([client.call('ask'), client.call('ask'), client.call('quick')]);
+    const asked = client.of('sampling/createMessage').map(({ id }) => id);
+    const cancelled = client.of('notifications/cancelled').map(({ params }) => params?.['requestId']);
+    expect(asked).toHaveLength(2);
+    expect(cancelled.sort()).toEqual(asked.sort());
+  });
+
+  eachRevision('CANC-07', 'may still be answered: the answer is ignored', async (revision) => {
+    const client = await RawClient.connect(asking(), { revision, capabilities: { sampling: {} } });
+    expect(await client.call('ask')).toMatchObject({ isError: true });
+    const [question] = client.of('sampling/createMessage') as [Message];
+    const before = client.received.length;
+    await client.send({ jsonrpc: '2.0', id: question.id, result: answer });
+    await client.send({ jsonrpc: '2.0', id: question.id, error: { code: -1, message: 'No' } });
+    expect(client.received.slice(before)).toEqual([]);
+    expect(textOf(await client.call('quick'))).toBe('quick');
+  });
+});
+
+describe('a ping', () => {
+  eachRevision('PING-01', 'is answered at once, also while a tool runs', async (revision) => {
+    const { server, started } = endless();
+    const client = await RawClient.connect(server, { revision });
+    void client.send(call(1, 'endless'));
+    await started;
+    const began = performance.now();
+    expect(await client.result('ping')).toEqual({});
+    expect(performance.now() - began).toBeLessThan(50);
+  });
+
+  eachRevision('PING-02', 'is answered before the session begins', async (revision) => {
+    const client = await RawClient.connect(serverOf(), { revision, begins: false });
+    expect(await client.result('ping')).toEqual({});
+  });
+});
+
+/** What a client hears of the progress of a tool. */
+async function progressOf(revision: SessionRevision, report: (context: Context) => void, token?: unknown) {
+  const client = await RawClient.connect(serverWith({ report }), { revision }, overMemory);
+  await client.send(call('call', 'report', token === undefined ? undefined : { progressToken: token }));
+  await client.response('call');
+  return client.of('notifications/progress').map(({ params }) => params);
+}
+
+describe('progress', () => {
+  eachRevision('PROG-01', 'is told to who asks for it, while the request is under way', async (revision) => {
+    expect(await progressOf(revision, (context) => context.progress(1))).toEqual([]);
+    let late: Context | undefined;
+    const server = serverWith({
+      work(context) {
+        late = context;
+        context.progress(1);
+      },
+    });
+    const client = await RawClient.connect(server, { revision });
+    await client.send(call(1, 'work', { progressToken: 't' }));
+    late?.progress(2);
+    await client.settled();
+    expect(client.of('notifications/progress')).toHaveLength(1);
+    expect(client.received.findIndex(({ method }) => method === 'notifications/progress')).toBeLessThan(
+      client.received.findIndex(({ id }) => id === 1),
+    );
+  });
+
+  eachRevision('PROG-02', 'grows', async (revision) => {
+    const values = [1, 1, 0.5, 2, Number.NaN, 1.5, 2.5, Number.NEGATIVE_INFINITY, 2.5, 3];
+    const told = await progressOf(revision, (context) => values.forEach((value) => context.progress(value)), 't');
+    expect(told.map((params) => params?.['progress'])).toEqual([1, 2, 2.5, 3]);
+  });
+
+  eachRevision('PROG-03', 'stops when the request is answered', async (revision) => {
+    let late: Context | undefined;
+    const server = serverWith({ work: (context) => void (late = context) });
+    const client = await RawClient.connect(server, { revision });
+    await client.send(call(1, 'work', { progressToken: 't' }));
+    late?.progress(1);
+    await client.settled();
+    expect(client.of('notifications/progress')).toEqual([]);
+  });
+
+  eachRevision('PROG-04', 'has the token as it was given', async (revision) => {
+    for (const token of ['abc', '', '0', 0, 1, -1, Number.MAX_SAFE_INTEGER]) {
+      const told = await progressOf(revision, (context) => context.progress(1), token);
+      expect(told).toEqual([{ progressToken: token, progress: 1 }]);
+    }
+  });
+
+  eachRevision('PROG-05', 'may be a fraction, of an unknown total', async (revision) => {
+    const report = (context: Context) => {
+      context.progress(0.25);
+      context.progress(0.5, 0.75);
+    };
+    expect(await progressOf(revision, report, 't')).toEqual([
+      { progressToken: 't', progress: 0.25 },
+      { progressToken: 't', progress: 0.5, total: 0.75 },
+    ]);
+  });
+
+  eachRevision('PROG-06', 'has a message for people', async (revision) => {
+    const told = await progressOf(revision, (context) => context.progress(1, 2, 'Half way'), 't');
+    expect(told).toEqual([{ progressToken: 't', progress: 1, total: 2, message: 'Half way' }]);
+  });
+
+  eachRevision('PROG-08', 'need not be told at all', async (revision) => {
+    expect(await progressOf(revision, () => {}, 't')).toEqual([]);
+  });
+});

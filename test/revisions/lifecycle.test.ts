@@ -1,0 +1,189 @@
+import { describe, expect } from '@jest/globals';
+import type { Context, JsonObject } from '@decorum/core';
+
+import { RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision, SESSION_REVISIONS, type SessionRevision } from '../support/requirements.js';
+import { golden } from './golden-servers.js';
+import { deferred, serverOf, serverWith } from './servers.js';
+
+const NEWEST = '2025-11-25';
+const hello = (protocolVersion: unknown) => ({
+  protocolVersion,
+  capabilities: {},
+  clientInfo: { name: 'raw', version: '1' },
+});
+
+/** Asks for a revision; what comes back is in the newest. */
+async function ask(protocolVersion: string): Promise<JsonObject> {
+  const client = await RawClient.connect(serverOf(), { revision: NEWEST, begins: false });
+  return await client.result('initialize', hello(protocolVersion));
+}
+
+const QUESTIONS = {
+  sample: (context: Context) => context.sample({ messages: 'Hi', maxTokens: 1 }),
+  roots: (context: Context) => context.roots(),
+  elicit: (context: Context) => context.elicit({ type: 'object', properties: {} }, { message: 'Hi' }),
+};
+
+/** Asks a client that has declared nothing, or what its revision has not; nothing must reach it. */
+async function askInVain(revision: SessionRevision, capabilities: JsonObject, names: readonly string[]) {
+  const client = await RawClient.connect(serverWith(QUESTIONS), { revision, capabilities });
+  for (const name of names) expect(await client.call(name)).toMatchObject({ isError: true });
+  expect(client.received.filter(({ method }) => method !== undefined)).toEqual([]);
+}
+
+describe('a session', () => {
+  eachRevision('LIFE-01', 'begins with the revision, the capabilities and the server', async (revision) => {
+    const client = await RawClient.connect(golden('lists'), { revision, begins: false });
+    expect(await client.begin()).toMatchObject({
+      protocolVersion: revision,
+      capabilities: { tools: {} },
+      serverInfo: { name: 'golden', version: '1.2.3' },
+    });
+  });
+
+  eachRevision('LIFE-02', 'speaks the revision that the client asks for', async (revision) => {
+    const client = await RawClient.connect(serverOf(), { revision, begins: false });
+    expect(await client.begin()).toMatchObject({ protocolVersion: revision });
+  });
+
+  eachRevision('LIFE-03', 'speaks another revision where the one asked for is not known', async (revision) => {
+    for (const asked of ['1999-01-01', '9999-12-31', '', `${revision}x`]) {
+      expect(SESSION_REVISIONS).toContain((await ask(asked))['protocolVersion']);
+    }
+  });
+
+  eachRevision('LIFE-04', 'speaks the newest with sessions then, also for one without sessions', async (revision) => {
+    for (const asked of [`${revision}-draft`, '2026-07-28']) {
+      expect(await ask(asked)).toMatchObject({ protocolVersion: NEWEST });
+    }
+  });
+
+  eachRevision('LIFE-06', 'offers what it declares, and nothing else', async (revision) => {
+    const methods = {
+      tools: ['tools/list'],
+      prompts: ['prompts/list'],
+      resources: ['resources/list', 'resources/templates/list'],
+      logging: ['logging/setLevel'],
+    };
+    for (const server of [golden('lists'), golden('pages'), serverWith({ only: () => 'a tool' }), serverOf()]) {
+      const client = await RawClient.connect(server, { revision, begins: false });
+      const declared = Object.keys((await client.begin())['capabilities'] as object);
+      for (const [capability, names] of Object.entries(methods)) {
+        for (const name of names) {
+          const { result, error } = await client.request(name, { level: 'info' });
+          if (declared.includes(capability)) expect(result).toBeDefined();
+          else expect(error).toMatchObject({ code: -32601 });
+        }
+      }
+    }
+  });
+
+  eachRevision('LIFE-07', 'hears nothing before the client says that it is ready', async (revision) => {
+    const server = golden('events');
+    const client = await RawClient.connect(server, { revision, begins: false });
+    await client.result('initialize', hello(revision));
+    await client.result('resources/subscribe', { uri: 'docs://readme' });
+    server.notify.toolsChanged();
+    server.notify.resourceUpdated('docs://readme');
+    await client.notify('notifications/initialized');
+    server.notify.promptsChanged();
+    await client.find(({ method }) => method === 'notifications/prompts/list_changed');
+    expect(client.received.filter(({ method }) => method !== undefined)).toHaveLength(1);
+  });
+
+  eachRevision('LIFE-08', 'answers a ping before it begins, and refuses everything else', async (revision) => {
+    const client = await RawClient.connect(golden('lists'), { revision, begins: false });
+    expect(await client.result('ping')).toEqual({});
+    for (const method of ['tools/list', 'resources/list', 'logging/setLevel']) {
+      expect(await client.error(method)).toMatchObject({ code: -32600 });
+    }
+    expect(await client.begin()).toMatchObject({ protocolVersion: revision });
+  });
+
+  for (const id of ['LIFE-09', 'LIFE-10']) {
+    eachRevision(id, 'asks nothing that the client has not declared', (revision) =>
+      askInVain(revision, {}, ['sample', 'roots', 'elicit']),
+    );
+  }
+
+  eachRevision('LIFE-09', 'asks nothing that the revision does not have', (revision) =>
+    askInVain(revision, { elicitation: {} }, ['elicit']),
+  );
+
+  eachRevision('LIFE-11', 'has instructions where the server gives some', async (revision) => {
+    const client = await RawClient.connect(golden('lists'), { revision, begins: false });
+    expect(await client.begin()).toMatchObject({ instructions: 'Ask for the weather.' });
+    const other = await RawClient.connect(serverOf(), { revision, begins: false });
+    expect(await other.begin()).not.toHaveProperty('instructions');
+  });
+
+  eachRevision('LIFE-12', 'lets handlers see the experimental capabilities of the client', async (revision) => {
+    const server = serverWith({ see: ({ client }) => JSON.stringify(client.capabilities.experimental) });
+    const experimental = { 'example.com/trial': { on: true } };
+    const client = await RawClient.connect(server, { revision, capabilities: { experimental } });
+    expect(JSON.parse(textOf(await client.call('see')) as string)).toEqual(experimental);
+  });
+
+  eachRevision('LIFE-18', 'survives a beginning that goes wrong', async (revision) => {
+    const client = await RawClient.connect(serverOf(), { revision, begins: false });
+    for (const params of [undefined, {}, hello(7)]) {
+      expect(await client.error('initialize', params)).toMatchObject({ code: -32602 });
+    }
+    expect(await client.begin()).toMatchObject({ protocolVersion: revision });
+    expect(await client.error('initialize', hello(revision))).toMatchObject({ code: -32600 });
+    expect(await client.result('ping')).toEqual({});
+  });
+
+  eachRevision('LIFE-19', 'names the server with everything that the revision has for it', async (revision) => {
+    const client = await RawClient.connect(golden('lists'), { revision, begins: false });
+    const { serverInfo } = await client.begin();
+    const newer = revision === NEWEST ? ['description', 'icons', 'websiteUrl'] : [];
+    expect(Object.keys(serverInfo as object).sort()).toEqual(['name', 'title', 'version', ...newer].sort());
+  });
+
+  eachRevision('EXT-05', 'lets handlers see the extensions of the client', async (revision) => {
+    const server = serverWith({ see: ({ client }) => JSON.stringify(client.capabilities.extensions) });
+    const extensions = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
+    const client = await RawClient.connect(server, { revision, capabilities: { extensions } });
+    expect(JSON.parse(textOf(await client.call('see')) as string)).toEqual(extensions);
+  });
+});
+
+describe('a question to the client', () => {
+  const CAPABILITIES = { sampling: {} };
+
+  eachRevision('LIFE-14', 'is taken back when nobody answers in time', async (revision) => {
+    const server = serverWith({ sample: QUESTIONS.sample }, { questionTimeoutMs: 10 });
+    const client = await RawClient.connect(server, { revision, capabilities: CAPABILITIES });
+    expect(await client.call('sample')).toMatchObject({ isError: true });
+    const [question] = client.of('sampling/createMessage');
+    expect(client.of('notifications/cancelled')).toMatchObject([{ params: { requestId: question?.id } }]);
+  });
+
+  eachRevision('LIFE-15', 'may have a time of its own', async (revision) => {
+    const server = serverWith({
+      sample: (context) => context.sample({ messages: 'Hi', maxTokens: 1, timeoutMs: 10 }),
+    });
+    const client = await RawClient.connect(server, { revision, capabilities: CAPABILITIES });
+    expect(await client.call('sample')).toMatchObject({ isError: true });
+    expect(client.of('notifications/cancelled')).toHaveLength(1);
+  });
+
+  eachRevision('LIFE-17', 'ends in time, however much progress the client reports', async (revision) => {
+    const asked = deferred<string | number>();
+    const server = serverWith({ sample: QUESTIONS.sample }, { questionTimeoutMs: 30 });
+    const client = await RawClient.connect(server, {
+      revision,
+      capabilities: CAPABILITIES,
+      answers: { 'sampling/createMessage': (_params, id) => void asked.resolve(id) },
+    });
+    const result = client.call('sample');
+    const progressToken = await asked.promise;
+    for (let progress = 1; client.of('notifications/cancelled').length === 0; progress += 1) {
+      await client.notify('notifications/progress', { progressToken, progress });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await result).toMatchObject({ isError: true });
+  });
+});

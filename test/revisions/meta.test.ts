@@ -1,0 +1,276 @@
+import { readFileSync } from 'node:fs';
+
+import { describe, expect } from '@jest/globals';
+import { type JsonObject, NoInput, Prompt, Resource, text, Tool } from '@decorum/core';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { IsEmail, IsInt, IsOptional, IsString, Matches, Min } from 'class-validator';
+
+import { RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision, type SessionRevision } from '../support/requirements.js';
+import { golden } from './golden-servers.js';
+import { serverOf, serverWith } from './servers.js';
+
+const LISTS = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'] as const;
+
+/** The entries of all lists of the golden server. */
+async function entries(revision: SessionRevision): Promise<JsonObject[]> {
+  const client = await RawClient.connect(golden('lists'), { revision });
+  const lists = await Promise.all(LISTS.map((method) => client.result(method)));
+  return lists.flatMap((list) => Object.values(list)).flat() as JsonObject[];
+}
+
+/** Every `_meta` in a value. */
+function metasOf(value: unknown): JsonObject[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = (value as { _meta?: JsonObject })._meta;
+  return [...(own ? [own] : []), ...Object.values(value).flatMap(metasOf)];
+}
+
+const LABEL = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?';
+const META_KEY = new RegExp(`^(?:${LABEL}(?:\\.${LABEL})*/)?(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?$`);
+
+/** A class with one tool, prompt and resource each, with these options. */
+function provider(options: object) {
+  class Provider {
+    @Tool(options)
+    tool() {}
+
+    @Prompt(options)
+    prompt() {
+      return '';
+    }
+
+    @Resource('docs://one', options)
+    resource() {
+      return '';
+    }
+
+    @Resource('docs://{name}', options)
+    template(_input: NoInput) {
+      return '';
+    }
+  }
+  return Provider;
+}
+
+describe('_meta', () => {
+  eachRevision('META-01', 'is given to handlers with all keys, reserved ones too', async (revision) => {
+    const server = serverWith({ see: ({ meta }) => JSON.stringify(meta) });
+    const client = await RawClient.connect(server, { revision });
+    const meta = { 'io.modelcontextprotocol/unheard-of': { deep: [null] }, 'example.com/x': 1 };
+    expect(JSON.parse(textOf(await client.result('tools/call', { name: 'see', _meta: meta })) as string)).toEqual(meta);
+  });
+
+  eachRevision('META-02', 'has keys that follow the grammar, wherever the server puts it', async (revision) => {
+    const client = await RawClient.connect(golden('contents'), { revision });
+    const results = [
+      await client.call('everything'),
+      await client.call('complete'),
+      await client.result('prompts/get', { name: 'conversation' }),
+      await client.result('resources/read', { uri: 'docs://folder' }),
+    ];
+    const keys = metasOf([...results, await entries(revision)]).flatMap((meta) => Object.keys(meta));
+    expect(keys.length).toBeGreaterThan(5);
+    for (const key of keys) expect(key).toMatch(META_KEY);
+  });
+
+  eachRevision('META-03', 'cannot have keys that are reserved for the protocol', async (revision) => {
+    // 2025-06-18 reserves other prefixes than later revisions; a server serves all of them
+    for (const key of ['modelcontextprotocol.io/x', 'mcp.dev/x', 'io.modelcontextprotocol/x', 'io.mcp/x']) {
+      expect(() => serverOf({ providers: [provider({ _meta: { [key]: 1 } })] })).toThrow(key);
+    }
+    const server = serverOf({ providers: [provider({ _meta: { 'com.example.mcp/x': 1 } })] });
+    const client = await RawClient.connect(server, { revision });
+    expect(metasOf(await client.result('tools/list'))).toEqual([{ 'com.example.mcp/x': 1 }]);
+  });
+
+  eachRevision('META-05', 'is on everything that the author puts it on', async (revision) => {
+    const [forecast, , prompt, resource, template] = await entries(revision);
+    for (const entry of [forecast, prompt, resource, template]) {
+      expect(entry).toMatchObject({ _meta: { 'example.com/team': 'weather' } });
+    }
+    const client = await RawClient.connect(golden('contents'), { revision });
+    expect(metasOf(await client.call('everything'))).toHaveLength(5);
+    expect(metasOf(await client.call('complete'))).toHaveLength(1);
+    expect(metasOf(await client.result('prompts/get', { name: 'conversation' }))).toHaveLength(1);
+    expect(metasOf(await client.result('resources/read', { uri: 'docs://folder' }))).toHaveLength(1);
+  });
+
+  eachRevision('META-06', 'is on results only, not on the objects in them', async (revision) => {
+    expect(metasOf(await entries(revision))).toEqual([]);
+    const client = await RawClient.connect(golden('contents'), { revision });
+    for (const method of ['everything', 'nothing']) expect(metasOf(await client.call(method))).toEqual([]);
+    expect(metasOf(await client.result('prompts/get', { name: 'conversation' }))).toEqual([]);
+    expect(metasOf(await client.result('resources/read', { uri: 'docs://folder' }))).toEqual([]);
+  });
+
+  eachRevision('META-25', 'has no trace context of a form that W3C does not know', async (revision) => {
+    const server = serverWith({
+      async ask(context) {
+        context.log.error('here');
+        await context.sample({ messages: 'Hi', maxTokens: 1 });
+      },
+    });
+    const client = await RawClient.connect(server, {
+      revision,
+      capabilities: { sampling: {} },
+      answers: { 'sampling/createMessage': () => ({ error: { code: -1, message: 'no' } }) },
+    });
+    const _meta = { traceparent: 'nonsense', tracestate: '=', baggage: 'no baggage' };
+    await client.result('tools/call', { name: 'ask', _meta });
+    for (const { traceparent = `00-${'0'.repeat(31)}1-${'0'.repeat(15)}1-00` } of metasOf(client.received)) {
+      expect(traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/);
+    }
+    for (const word of Object.values(_meta)) expect(JSON.stringify(client.received)).not.toContain(`"${word}"`);
+  });
+});
+
+/** Whether a tool with this schema takes these arguments. */
+async function takes(revision: SessionRevision, input: object, args: JsonObject): Promise<boolean> {
+  const client = await RawClient.connect(serverWith({ tool: () => 'taken' }, { input }), { revision });
+  return (await client.call('tool', args))['isError'] !== true;
+}
+
+describe('the JSON Schema of a tool', () => {
+  eachRevision('META-07', 'is of 2020-12 where it does not say otherwise', async (revision) => {
+    const pair = { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }], items: false };
+    const schema = { type: 'object', properties: { pair } };
+    expect(await takes(revision, schema, { pair: [1, 'a'] })).toBe(true);
+    expect(await takes(revision, schema, { pair: ['a', 1] })).toBe(false);
+    expect(await takes(revision, schema, { pair: [1, 'a', 2] })).toBe(false);
+  });
+
+  eachRevision('META-08', 'may use what is new in 2020-12', async (revision) => {
+    const named = { properties: { name: { type: 'string' } }, required: ['name'] };
+    const schema = { type: 'object', allOf: [named], unevaluatedProperties: false };
+    expect(await takes(revision, schema, { name: 'Ada' })).toBe(true);
+    expect(await takes(revision, schema, { name: 'Ada', age: 36 })).toBe(false);
+    const tree = {
+      $id: 'https://example.com/tree',
+      $dynamicAnchor: 'node',
+      type: 'object',
+      properties: { children: { type: 'array', items: { $dynamicRef: '#node' } }, value: { type: 'integer' } },
+    };
+    expect(await takes(revision, tree, { children: [{ value: 1, children: [] }] })).toBe(true);
+    expect(await takes(revision, tree, { children: [{ value: 'one' }] })).toBe(false);
+  });
+
+  eachRevision('META-09', 'may be of draft-07', async (revision) => {
+    const pair = { type: 'array', items: [{ type: 'integer' }, { type: 'string' }], additionalItems: false };
+    const schema = { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: { pair } };
+    expect(await takes(revision, schema, { pair: [1, 'a'] })).toBe(true);
+    expect(await takes(revision, schema, { pair: ['a', 1] })).toBe(false);
+    expect(await takes(revision, schema, { pair: [1, 'a', 2] })).toBe(false);
+  });
+
+  eachRevision('META-10', 'cannot be of a dialect that is not supported', (revision) => {
+    const dialect = 'http://json-schema.org/draft-04/schema#';
+    const input = { $schema: dialect, type: 'object', properties: {} };
+    expect(() => serverWith({ [revision]: () => '' }, { input })).toThrow('draft-04');
+  });
+
+  eachRevision('META-11', 'has its dialects in the documentation', () => {
+    const page = readFileSync(new URL('../../docs/schemas.md', import.meta.url), 'utf8');
+    for (const dialect of ['2020-12', 'draft-07']) expect(page.toLowerCase()).toContain(dialect);
+  });
+
+  eachRevision('META-12', 'is valid in its dialect, however it was made', async (revision) => {
+    class Dto {
+      @IsString()
+      @Matches(/^[a-z]+$/)
+      name!: string;
+
+      @IsOptional()
+      @IsInt()
+      @Min(1)
+      count?: number;
+
+      @IsEmail()
+      mail!: string;
+    }
+    const server = serverWith({ dto: () => '' }, { input: Dto });
+    server.addTool({ name: 'none', input: NoInput, output: { type: 'array', items: { type: 'string' } } }, () => []);
+    const client = await RawClient.connect(server, { revision });
+    const { tools } = (await client.result('tools/list')) as { tools: JsonObject[] };
+    const published = [...tools, ...(await entries(revision))].flatMap(({ inputSchema, outputSchema }) =>
+      [inputSchema, outputSchema].filter((schema) => schema !== undefined),
+    );
+    expect(published.length).toBeGreaterThan(5);
+    const ajv = new Ajv2020({ strict: false });
+    for (const schema of published) expect([schema, ajv.validateSchema(schema as JsonObject)]).toEqual([schema, true]);
+  });
+});
+
+describe('icons, annotations and titles', () => {
+  const icon = { src: 'data:image/png;base64,UE5H', mimeType: 'image/png', sizes: ['any'], theme: 'dark' } as const;
+
+  eachRevision('META-26', 'icons are on the server and on every entry of a list', async (revision) => {
+    const server = serverOf({ providers: [provider({ icons: [icon] })], icons: [icon] });
+    const client = await RawClient.connect(server, { revision, begins: false });
+    expect(await client.begin()).toMatchObject({ serverInfo: { icons: [icon] } });
+    for (const method of LISTS) {
+      expect(Object.values(await client.result(method))[0]).toMatchObject([{ icons: [icon] }]);
+    }
+  });
+
+  eachRevision('META-27', 'icons come by https, http or data', async (revision) => {
+    for (const scheme of ['javascript:alert(1)', 'file:///icon.png', 'ftp://example.com/i.png', 'ws://example.com']) {
+      const icons = [{ src: scheme }];
+      expect(() => serverOf({ providers: [provider({ icons })] })).toThrow(scheme);
+      expect(() => serverOf({ icons })).toThrow(scheme);
+    }
+    const server = serverOf({ icons: [{ src: 'https://example.com/i.png' }] });
+    const client = await RawClient.connect(server, { revision, begins: false });
+    expect(await client.begin()).toHaveProperty('serverInfo.icons');
+  });
+
+  eachRevision('META-28', 'annotations say for whom and how much', async (revision) => {
+    const annotations = { audience: ['assistant'], priority: 1 } as const;
+    class Annotated {
+      @Resource('docs://one', { annotations })
+      one() {
+        return '';
+      }
+
+      @Tool()
+      say() {
+        return text('Hello', { annotations });
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Annotated] }), { revision });
+    expect(await client.result('resources/list')).toMatchObject({ resources: [{ annotations }] });
+    expect(await client.call('say')).toMatchObject({ content: [{ annotations }] });
+    for (const priority of [2, -0.1]) {
+      class Wrong {
+        @Resource('docs://one', { annotations: { priority } })
+        one() {
+          return '';
+        }
+      }
+      expect(() => serverOf({ providers: [Wrong] })).toThrow('priority');
+    }
+  });
+
+  eachRevision('META-29', 'annotations say when something has changed', async (revision) => {
+    const [, , , resource] = await entries(revision);
+    expect(resource).toMatchObject({ annotations: { lastModified: '2025-01-12T15:00:58Z' } });
+  });
+
+  eachRevision(
+    'META-30',
+    'titles are on the server, on entries and on arguments, beside their names',
+    async (revision) => {
+      const [forecast, , prompt, resource, template] = await entries(revision);
+      expect(forecast).toMatchObject({ name: 'forecast', title: 'Weather forecast' });
+      expect(prompt).toMatchObject({
+        name: 'pack',
+        title: 'Pack a bag',
+        arguments: [{ name: 'city', title: 'City' }, {}],
+      });
+      expect(resource).toMatchObject({ name: 'readme', title: 'Read me' });
+      expect(template).toMatchObject({ name: 'weather', title: 'Weather by city' });
+      const client = await RawClient.connect(golden('lists'), { revision, begins: false });
+      expect(await client.begin()).toMatchObject({ serverInfo: { name: 'golden', title: 'Golden server' } });
+    },
+  );
+});

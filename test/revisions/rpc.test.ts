@@ -1,0 +1,257 @@
+import { describe, expect } from '@jest/globals';
+import { McpError, type JsonObject } from '@decorum/core';
+
+import { type Message, RawClient } from '../support/raw-client.js';
+import { eachRevision, type SessionRevision } from '../support/requirements.js';
+import { deferred, serverOf, serverWith } from './servers.js';
+
+const echo = { echo: (_context: unknown, input: JsonObject) => input['text'] };
+const open = (revision: SessionRevision) => RawClient.connect(serverWith(echo), { revision });
+const ping = (id: unknown) => ({ jsonrpc: '2.0', id, method: 'ping' });
+
+/** One message for every code of JSON-RPC. */
+const PROBES = [
+  [-32700, '{'],
+  [-32600, { jsonrpc: '1.0', id: 1, method: 'ping' }],
+  [-32601, { jsonrpc: '2.0', id: 2, method: 'tools/fly' }],
+  [-32602, { jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name: 'nothing' } }],
+  [-32603, { jsonrpc: '2.0', id: 4, method: 'tools/call', params: { name: 'broken' } }],
+] as const;
+
+async function provoke(revision: SessionRevision): Promise<Message[]> {
+  const broken = () => {
+    throw new McpError('internal-error', 'The database is down.');
+  };
+  const client = await RawClient.connect(serverWith({ broken }), { revision });
+  const before = client.received.length;
+  for (const [, message] of PROBES) await client.send(message);
+  return client.received.slice(before);
+}
+
+describe('messages', () => {
+  eachRevision('RPC-01', 'are JSON-RPC 2.0, and nothing else is taken', async (revision) => {
+    const client = await open(revision);
+    await client.send({ jsonrpc: '1.0', id: 'old', method: 'ping' });
+    await client.send({ id: 'none', method: 'ping' });
+    for (const id of ['old', 'none']) expect((await client.response(id)).error).toMatchObject({ code: -32600 });
+    await client.result('tools/list');
+    expect(client.received.map(({ jsonrpc }) => jsonrpc)).toEqual(['2.0', '2.0', '2.0', '2.0']);
+  });
+
+  eachRevision('RPC-02', 'carry any text unchanged', async (revision) => {
+    const text = '🦉 日本語 e\u0301 \u0000 \u2028 "\\"';
+    expect(await (await open(revision)).call('echo', { text })).toEqual({ content: [{ type: 'text', text }] });
+  });
+
+  eachRevision('RPC-32', 'may have params that nobody knows', async (revision) => {
+    const client = await open(revision);
+    expect(await client.result('tools/list', { foo: { bar: 1 } })).toHaveProperty('tools');
+  });
+
+  eachRevision('RPC-33', 'may leave params out where nothing is to be said', async (revision) => {
+    const client = await open(revision);
+    expect(await client.result('tools/list')).toHaveProperty('tools');
+    expect(await client.result('ping')).toEqual({});
+  });
+});
+
+describe('requests of the server', () => {
+  const asking = () => serverWith({ ask: async (context) => void (await context.ping()) });
+
+  eachRevision('RPC-03', 'have a string or an integer as id', async (revision) => {
+    const client = await RawClient.connect(asking(), { revision, answers: { ping: () => ({ result: {} }) } });
+    await client.call('ask');
+    const [question] = client.of('ping');
+    expect(['string', 'number']).toContain(typeof question?.id);
+  });
+
+  eachRevision('RPC-04', 'never have the same id twice in a session', async (revision) => {
+    const server = serverWith({
+      ask: async (context) => void (await Promise.all(Array.from({ length: 250 }, () => context.ping()))),
+    });
+    const client = await RawClient.connect(server, { revision, answers: { ping: () => ({ result: {} }) } });
+    for (let call = 0; call < 4; call += 1) await client.call('ask');
+    const ids = client.of('ping').map(({ id }) => id);
+    expect([ids.length, new Set(ids).size]).toEqual([1000, 1000]);
+  });
+});
+
+describe('responses', () => {
+  const IDS = [0, '0', 'a-b', -1, 1, '1', Number.MAX_SAFE_INTEGER, '', 'a5c8c0f4-6a0c-4a5e-9a43-7b8c6f3f2d11'];
+
+  eachRevision('RPC-06', 'have the id of their request, of the same type', async (revision) => {
+    const client = await open(revision);
+    for (const id of [0, '0', 'a-b']) await client.send(ping(id));
+    expect(client.received.slice(-3).map(({ id }) => id)).toEqual([0, '0', 'a-b']);
+  });
+
+  eachRevision('RPC-12', 'come for every string and every integer as id', async (revision) => {
+    const client = await open(revision);
+    for (const id of IDS) await client.send(ping(id));
+    expect(client.received.slice(-IDS.length)).toEqual(IDS.map((id) => ({ jsonrpc: '2.0', id, result: {} })));
+  });
+
+  eachRevision('RPC-07', 'have either a result or an error', async (revision) => {
+    const errors = await provoke(revision);
+    for (const message of errors) expect([message.result, typeof message.error]).toEqual([undefined, 'object']);
+    const client = await open(revision);
+    for (const method of ['ping', 'tools/list']) {
+      expect(Object.keys(await client.request(method)).sort()).toEqual(['id', 'jsonrpc', 'result']);
+    }
+  });
+
+  eachRevision('RPC-08', 'have an integer code and a message where they are errors', async (revision) => {
+    for (const { error } of await provoke(revision)) {
+      expect(Number.isInteger(error?.code)).toBe(true);
+      expect(error?.message).toEqual(expect.any(String));
+    }
+  });
+
+  eachRevision('RPC-09', 'say in one line what is wrong, without a stack', async (revision) => {
+    for (const { error } of await provoke(revision)) {
+      expect(error?.message).toMatch(/^[^\n]{1,200}$/);
+      expect(JSON.stringify(error)).not.toMatch(/\bat .+:\d+:\d+|\.[jt]s\b/);
+    }
+  });
+
+  eachRevision('RPC-13', 'have the codes of JSON-RPC', async (revision) => {
+    const errors = await provoke(revision);
+    expect(errors.map(({ error }) => error?.code)).toEqual(PROBES.map(([code]) => code));
+  });
+
+  eachRevision('RPC-14', 'have null as id where the id cannot be read', async (revision) => {
+    const client = await open(revision);
+    for (const text of ['{', '7', '{"jsonrpc":"2.0","id":{},"method":"ping"}']) {
+      await client.send(text);
+      expect(client.received.at(-1)).toMatchObject({ id: null, error: { code: expect.any(Number) } });
+    }
+    expect(await client.result('ping')).toEqual({});
+  });
+
+  eachRevision('RPC-15', 'have no id where the id cannot be read', async (revision) => {
+    const client = await open(revision);
+    for (const text of ['{', '7', '{"jsonrpc":"2.0","id":{},"method":"ping"}']) {
+      await client.send(text);
+      expect(client.received.at(-1)).not.toHaveProperty('id');
+      expect(client.received.at(-1)).toMatchObject({ error: { code: expect.any(Number) } });
+    }
+    expect(await client.result('ping')).toEqual({});
+  });
+});
+
+describe('notifications', () => {
+  eachRevision('RPC-10', 'are never answered, known or not, well formed or not', async (revision) => {
+    const client = await open(revision);
+    const before = client.received.length;
+    await client.notify('notifications/nothing', { deep: [1] });
+    await client.notify('tools/list');
+    await client.notify('notifications/cancelled');
+    await client.notify('notifications/cancelled', { requestId: { no: 'id' } });
+    await client.notify('notifications/progress', { progressToken: 'unknown' });
+    await client.send({ jsonrpc: '2.0', method: 'notifications/nothing', params: [1] });
+    await client.settled();
+    expect(client.received.slice(before)).toEqual([{ jsonrpc: '2.0', id: expect.anything(), result: {} }]);
+  });
+
+  eachRevision('RPC-11', 'of the server have no id', async (revision) => {
+    const server = serverWith({
+      tell(context) {
+        context.log.error('no');
+        context.progress(1);
+      },
+    });
+    const client = await RawClient.connect(server, { revision });
+    await client.result('tools/call', { name: 'tell', _meta: { progressToken: 1 } });
+    server.notify.toolsChanged();
+    await client.find(({ method }) => method === 'notifications/tools/list_changed');
+    const told = client.received.filter(({ method }) => method !== undefined);
+    expect(told).toHaveLength(3);
+    for (const notification of told) expect(notification).not.toHaveProperty('id');
+  });
+});
+
+describe('batches', () => {
+  eachRevision('RPC-16', 'are answered together', async (revision) => {
+    const client = await open(revision);
+    await client.send([ping(1), { jsonrpc: '2.0', id: 2, method: 'tools/list' }]);
+    const answers = JSON.parse(client.texts.at(-1) as string) as Message[];
+    expect(answers.map(({ id }) => id).sort()).toEqual([1, 2]);
+    expect(answers).toContainEqual({ jsonrpc: '2.0', id: 2, result: { tools: [expect.anything()] } });
+  });
+
+  eachRevision('RPC-17', 'may mix requests, notifications and responses', async (revision) => {
+    const asked = deferred();
+    const server = serverWith({
+      async ask(context) {
+        const answer = context.ping();
+        asked.resolve();
+        await answer;
+        return 'pong';
+      },
+    });
+    const client = await RawClient.connect(server, { revision });
+    void client.send({ jsonrpc: '2.0', id: 'call', method: 'tools/call', params: { name: 'ask' } });
+    await asked.promise;
+    const [question] = client.of('ping');
+    await client.send([
+      { jsonrpc: '2.0', method: 'notifications/nothing' },
+      { jsonrpc: '2.0', id: question?.id, result: {} },
+      ping(7),
+    ]);
+    expect(await client.response(7)).toMatchObject({ result: {} });
+    expect(await client.response('call')).toMatchObject({ result: { content: [{ text: 'pong' }] } });
+  });
+
+  eachRevision('RPC-18', 'do not begin a session', async (revision) => {
+    const client = await RawClient.connect(serverOf(), { revision, begins: false });
+    const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'batch', version: '1' } };
+    await client.send([{ jsonrpc: '2.0', id: 1, method: 'initialize', params }]);
+    expect(client.received).toEqual([
+      { jsonrpc: '2.0', id: null, error: { code: -32600, message: expect.any(String) } },
+    ]);
+    expect(await client.error('tools/list')).toMatchObject({ code: -32600 });
+    await client.begin();
+    await client.send([ping(1), { jsonrpc: '2.0', id: 2, method: 'initialize', params }]);
+    expect(client.received.at(-1)).toMatchObject({ id: null, error: { code: -32600 } });
+  });
+
+  eachRevision('RPC-19', 'are not answered where nothing in them wants an answer', async (revision) => {
+    const client = await open(revision);
+    const before = client.received.length;
+    await client.send([
+      { jsonrpc: '2.0', method: 'notifications/nothing' },
+      { jsonrpc: '2.0', method: 'notifications/roots/list_changed' },
+      { jsonrpc: '2.0', id: 'nobody-asked', result: {} },
+    ]);
+    expect(client.received.slice(before)).toEqual([]);
+  });
+
+  eachRevision('RPC-20', 'are one invalid request where they are empty', async (revision) => {
+    const client = await open(revision);
+    await client.send([]);
+    const error = { code: -32600, message: expect.any(String) };
+    expect(JSON.parse(client.texts.at(-1) as string)).toEqual({ jsonrpc: '2.0', id: null, error });
+  });
+
+  eachRevision('RPC-21', 'are one invalid request where the revision has none', async (revision) => {
+    const client = await open(revision);
+    await client.send([ping(1), ping(2)]);
+    expect(client.received.at(-1)).toMatchObject({ error: { code: -32600 } });
+    expect(client.received.filter(({ id }) => id === 1 || id === 2)).toEqual([]);
+    expect(await client.result('ping')).toEqual({});
+  });
+
+  eachRevision('RPC-22', 'do no harm where the revision does not speak of them', async (revision) => {
+    const client = await open(revision);
+    await client.send([ping(1)]);
+    expect(await client.result('ping')).toEqual({});
+  });
+});
+
+describe('a server that offers nothing', () => {
+  eachRevision('RPC-39', 'begins sessions and answers pings', async (revision) => {
+    const client = await RawClient.connect(serverOf(), { revision, begins: false });
+    expect(await client.begin()).toMatchObject({ protocolVersion: revision });
+    expect(await client.result('ping')).toEqual({});
+  });
+});

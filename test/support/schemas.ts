@@ -1,0 +1,146 @@
+// Judges messages by the official JSON schemas of the revisions, and by what no schema of an open world can say: that
+// nothing in them is newer than the revision.
+import { readFileSync } from 'node:fs';
+
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+
+import { newerFields } from './newer-fields.js';
+import { SESSION_REVISIONS, type SessionRevision } from './requirements.js';
+
+type Json = Record<string, unknown>;
+
+const FORMATS = {
+  uri: /^[A-Za-z][A-Za-z0-9+.-]*:[^\s]+$/,
+  'uri-template': true,
+  byte: /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
+} as const;
+
+const RESULTS: Readonly<Record<string, string>> = {
+  initialize: 'InitializeResult',
+  'tools/list': 'ListToolsResult',
+  'tools/call': 'CallToolResult',
+  'prompts/list': 'ListPromptsResult',
+  'prompts/get': 'GetPromptResult',
+  'resources/list': 'ListResourcesResult',
+  'resources/templates/list': 'ListResourceTemplatesResult',
+  'resources/read': 'ReadResourceResult',
+  'completion/complete': 'CompleteResult',
+  ping: 'EmptyResult',
+  'logging/setLevel': 'EmptyResult',
+  'resources/subscribe': 'EmptyResult',
+  'resources/unsubscribe': 'EmptyResult',
+};
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Schemas of tools are schemas themselves: what they may hold is not for this schema to say. */
+const OPEN = new Set(['inputSchema', 'outputSchema']);
+
+/** The same schema, where an object has no members but those it names, unless it says that others may come. */
+function closed(node: unknown, name = ''): unknown {
+  if (Array.isArray(node)) return node.map((item) => closed(item, name));
+  if (!isObject(node)) return node;
+  const { properties } = node;
+  const members = Object.entries(node).map(([key, value]) => [
+    key,
+    key === 'properties' ? closedMembers(value) : closed(value, key),
+  ]);
+  // the parts of an intersection must each let pass what the others name
+  const leave = OPEN.has(name) || name === 'allOf' || !isObject(properties) || 'additionalProperties' in node;
+  return { ...Object.fromEntries(members), ...(!leave && { additionalProperties: false }) };
+}
+
+const closedMembers = (schemas: unknown) =>
+  Object.fromEntries(Object.entries(schemas as Json).map(([name, schema]) => [name, closed(schema, name)]));
+
+/** The official schema of one revision. */
+export class RevisionSchema {
+  readonly definitions: Readonly<Record<string, Json>>;
+  private readonly ajv: Ajv;
+  private readonly root: string;
+  private readonly validators = new Map<string, ValidateFunction>();
+
+  constructor(readonly revision: SessionRevision) {
+    const file = new URL(`../data/schema/${revision}.json`, import.meta.url);
+    const schema = JSON.parse(readFileSync(file, 'utf8')) as Json;
+    this.root = '$defs' in schema ? '$defs' : 'definitions';
+    const definitions = closedMembers(schema[this.root]) as Record<string, Json>;
+    this.definitions = {
+      ...definitions,
+      EmptyResult: { type: 'object', properties: { _meta: { type: 'object' } }, additionalProperties: false },
+    };
+    const options = { strict: false, allErrors: true, formats: FORMATS };
+    this.ajv = this.root === '$defs' ? new Ajv2020(options) : new Ajv(options);
+    this.ajv.addSchema({ ...schema, [this.root]: this.definitions, $id: 'mcp' });
+  }
+
+  /** What is wrong with a value, as the schema has it; empty where it is right. */
+  problems(definition: string, value: unknown): string[] {
+    if (!(definition in this.definitions)) return [`${definition} does not exist in ${this.revision}`];
+    let validate = this.validators.get(definition);
+    if (validate === undefined) {
+      validate = this.ajv.compile({ $ref: `mcp#/${this.root}/${definition}` });
+      this.validators.set(definition, validate);
+    }
+    return validate(value) ? [] : (validate.errors as ErrorObject[]).map((error) => describe(error));
+  }
+
+  /** The definition of what has this method, when the server sends it. */
+  definitionOf(union: 'ServerRequest' | 'ServerNotification', method: unknown): string | undefined {
+    const members = this.definitions[union]?.['anyOf'] as { $ref: string }[];
+    return members
+      .map(({ $ref }) => $ref.slice($ref.lastIndexOf('/') + 1))
+      .find((name) => constantOf(this.definitions[name], 'method') === method);
+  }
+}
+
+function constantOf(definition: Json | undefined, member: string): unknown {
+  return (definition?.['properties'] as Record<string, Json> | undefined)?.[member]?.['const'];
+}
+
+const describe = ({ instancePath, message, params }: ErrorObject) =>
+  `${instancePath || 'it'} ${message} ${JSON.stringify(params)}`;
+
+const SCHEMAS = new Map(SESSION_REVISIONS.map((revision) => [revision, new RevisionSchema(revision)]));
+
+/** The official schema of a revision. */
+export function schemaOf(revision: SessionRevision): RevisionSchema {
+  return SCHEMAS.get(revision) as RevisionSchema;
+}
+
+/**
+ * What is wrong with a message of the server in a revision; empty where it is right.
+ * @param method of the request that a response answers
+ */
+export function judge(revision: SessionRevision, message: unknown, method?: string): string[] {
+  if (!isObject(message)) return ['it is not an object'];
+  const schema = schemaOf(revision);
+  return [...judgeShape(schema, message, method), ...newerFields(revision, message, method)];
+}
+
+function judgeShape(schema: RevisionSchema, message: Json, method: string | undefined): string[] {
+  if ('method' in message) {
+    const asks = 'id' in message;
+    const envelope = schema.problems(asks ? 'JSONRPCRequest' : 'JSONRPCNotification', message);
+    const definition = schema.definitionOf(asks ? 'ServerRequest' : 'ServerNotification', message['method']);
+    if (definition === undefined) return [...envelope, `the server has no "${String(message['method'])}" to send`];
+    const { jsonrpc: _jsonrpc, id: _id, ...rest } = message;
+    const whole = constantOf(schema.definitions[definition], 'jsonrpc') !== undefined;
+    return [...envelope, ...schema.problems(definition, whole ? message : rest)];
+  }
+  if ('error' in message) return judgeError(schema, message);
+  const name = 'JSONRPCResultResponse' in schema.definitions ? 'JSONRPCResultResponse' : 'JSONRPCResponse';
+  const envelope = schema.problems(name, message);
+  const definition = RESULTS[method ?? ''];
+  if (definition === undefined) return [...envelope, `"${method}" has no result`];
+  return [...envelope, ...schema.problems(definition, message['result'])];
+}
+
+/** Where the schema demands an id that nobody can know, JSON-RPC 2.0 has null. */
+function judgeError(schema: RevisionSchema, message: Json): string[] {
+  const newer = 'JSONRPCErrorResponse' in schema.definitions;
+  const judged = !newer && message['id'] === null ? { ...message, id: 0 } : message;
+  return schema.problems(newer ? 'JSONRPCErrorResponse' : 'JSONRPCError', judged);
+}
