@@ -115,7 +115,7 @@ function listOpen(strengths) {
   }
   console.log(`\nopen: ${strengths.join(', ')} (${open.length})`);
   for (const [key, of] of lines) {
-    const [id, reason] = key.split('\n');
+    const [id = '', reason] = key.split('\n');
     console.log(
       `  ${id.padEnd(10)} ${of.map(({ revision }) => revision).join(' ')}: ${of[0]?.statement}\n    → ${reason}`,
     );

@@ -276,7 +276,7 @@ class Events {
 
   @Tool()
   extend() {
-    this.server.add(Contents);
+    this.server.addProvider(Contents);
   }
 
   @Tool()

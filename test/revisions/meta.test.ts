@@ -126,7 +126,7 @@ describe('_meta', () => {
 });
 
 /** Whether a tool with this schema takes these arguments. */
-async function takes(revision: SessionRevision, input: object, args: JsonObject): Promise<boolean> {
+async function takes(revision: SessionRevision, input: JsonObject, args: JsonObject): Promise<boolean> {
   const client = await RawClient.connect(serverWith({ tool: () => 'taken' }, { input }), { revision });
   return (await client.call('tool', args))['isError'] !== true;
 }

@@ -7,6 +7,7 @@ import { Prompts } from './prompts.js';
 import { Questions } from './questions.js';
 import { Resources } from './resources.js';
 import { Schemas } from './schemas.js';
+import { Triggers } from './triggers.js';
 
 /** A server with everything that the official conformance suite asks for. */
 export function createServer(): McpServer {
@@ -15,6 +16,6 @@ export function createServer(): McpServer {
     version: '1.0.0',
     title: 'Everything',
     instructions: 'Each tool, resource and prompt shows one feature of the protocol.',
-    providers: [Contents, Conversations, Questions, Forms, Schemas, Resources, Prompts],
+    providers: [Contents, Conversations, Questions, Forms, Schemas, Resources, Prompts, Triggers],
   });
 }

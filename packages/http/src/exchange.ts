@@ -5,6 +5,7 @@ import {
   isStateless,
   type JsonRpcMessage,
   type Kernel,
+  type MirroredArgument,
   readableId,
   type Wire,
 } from '@decorum/core/transport';
@@ -13,6 +14,7 @@ import type { Carrier } from './carrier.js';
 import {
   acceptedBy,
   type Accepted,
+  checkArguments,
   checkRouting,
   requireKnownVersion,
   USUAL_ACCEPT,
@@ -47,6 +49,7 @@ export class PostExchange implements Wire, RunningExchange {
   private status = 200;
   private stream: EventStream | undefined;
   private gone: (() => void) | undefined;
+  private ending: (() => void) | undefined;
   private done = false;
 
   /** @param body what was JSON */
@@ -140,6 +143,18 @@ export class PostExchange implements Wire, RunningExchange {
 
   checkRouting(method: string, params: JsonObject): void {
     checkRouting(this.carrier.headers, method, params);
+  }
+
+  checkArguments(mirrored: readonly MirroredArgument[], args: JsonObject): void {
+    checkArguments(this.carrier.headers, mirrored, args);
+  }
+
+  onClosing(callback: () => void): void {
+    this.ending = callback;
+  }
+
+  endSoon(): void {
+    this.ending?.();
   }
 
   closeStream(retryMs = this.parts.retryMs): void {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
 import { type JsonObject, McpError } from '@decorum/core';
-import { excerpt, revisionOf } from '@decorum/core/transport';
+import { excerpt, isObject, type MirroredArgument, revisionOf } from '@decorum/core/transport';
 
 import type { Headers } from './carrier.js';
 import { Refusal } from './refusal.js';
@@ -65,6 +65,31 @@ export function checkRouting(headers: Headers, method: string, params: JsonObjec
   if (name === undefined || ((name !== expected || !PLAIN.test(name)) && decodeHeader(name) !== expected)) {
     throw mismatch(`The header Mcp-Name is not the "${param}" of the message.`);
   }
+}
+
+/**
+ * Compares `Mcp-Param-*` with the arguments that they repeat. Other headers of that kind are for somebody else.
+ * @throws {McpError} `header-mismatch`
+ */
+export function checkArguments(headers: Headers, mirrored: readonly MirroredArgument[], args: JsonObject): void {
+  for (const { header, path, type } of mirrored) {
+    const value = path.reduce<unknown>(
+      (at, key) => (isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined),
+      args,
+    );
+    const raw = headers[header];
+    if ((value ?? undefined) === undefined && raw === undefined) continue;
+    const text = typeof raw === 'string' ? decodeHeader(raw) : undefined;
+    if (text === undefined || !says(text, value, type)) {
+      throw mismatch(`The header ${header} does not repeat the argument "${path.join('.')}".`);
+    }
+  }
+}
+
+/** Integers are compared as numbers, everything else to the letter. */
+function says(text: string, value: unknown, type: MirroredArgument['type']): boolean {
+  if (type !== 'integer') return text === String(value);
+  return /^-?\d+(?:\.0+)?$/.test(text) && Number.isSafeInteger(value) && Number(text) === value;
 }
 
 const CHARACTERS = /^[\t\x20-\x7e]*$/;

@@ -10,6 +10,8 @@ export interface RunningExchange {
   readonly session: HttpSession | undefined;
   /** Its connection has closed. */
   disconnected(): void;
+  /** The endpoint is closing: what would go on for ever ends now. */
+  endSoon(): void;
   /** Answers before the kernel does. */
   abandon(refusal: Refusal): void;
 }
@@ -41,6 +43,7 @@ export class Running {
 
   /** Waits until no exchange is under way, at most `deadlineMs` milliseconds. */
   async drain(deadlineMs: number): Promise<void> {
+    for (const exchange of this.exchanges) exchange.endSoon();
     if (this.exchanges.size === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, deadlineMs);

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 import type {
   Annotations,
   AudioContent,
@@ -101,11 +99,5 @@ export function toolResult<T>(options: ToolResultOptions<T>): ToolResult<T> {
   return new ToolResult(options);
 }
 
-/**
- * A URI for content that has none: named by its digest (RFC 6920).
- * @param data bytes, or base64
- */
-export function nameByContent(data: Uint8Array | string): string {
-  const bytes = typeof data === 'string' ? Buffer.from(data, 'base64') : data;
-  return `ni:///sha-256;${createHash('sha256').update(bytes).digest('base64url')}`;
-}
+/** The URI of content that is nothing but part of its message (RFC 2392). */
+export const PART_OF_MESSAGE = 'cid:content@message';

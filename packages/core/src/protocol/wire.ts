@@ -56,8 +56,11 @@ export interface Wire {
    * @throws {McpError} `header-mismatch`
    */
   checkArguments?(mirrored: readonly MirroredArgument[], args: JsonObject): void;
-  /** Calls back when the transport closes, for what does not end by itself. */
-  onClosing?(callback: () => void): void;
+  /**
+   * Calls back when the transport closes, for what does not end by itself.
+   * @returns a function to call when it has ended before; nothing where that makes no difference
+   */
+  onClosing?(callback: () => void): (() => void) | void;
   /** Ends the response stream for now; the client comes back for the rest after `retryMs`. */
   closeStream?(retryMs: number | undefined): void;
 }

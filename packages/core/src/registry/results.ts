@@ -3,7 +3,7 @@ import {
   audio,
   embedded,
   image,
-  nameByContent,
+  PART_OF_MESSAGE,
   resourceContents,
   text,
   ToolResult,
@@ -123,7 +123,7 @@ const SIGNATURES: readonly Signature[] = [
 function bytesBlock(bytes: Uint8Array): ContentBlock {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 16)).toString('latin1');
   const mimeType = SIGNATURES.find(([, signature, offset]) => head.startsWith(signature, offset))?.[0];
-  if (mimeType === undefined) return embedded({ uri: nameByContent(bytes), data: bytes });
+  if (mimeType === undefined) return embedded({ uri: PART_OF_MESSAGE, data: bytes });
   return mimeType.startsWith('image/') ? image(bytes, mimeType) : audio(bytes, mimeType);
 }
 

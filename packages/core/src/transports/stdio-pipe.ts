@@ -37,6 +37,8 @@ export class StdioPipe implements LineSink {
   private session!: Session;
   private reading = false;
   private running = 0;
+  /** Ends what goes on for as long as the client wants. */
+  private readonly endless = new Set<() => void>();
   private idle: (() => void) | undefined;
   private leaving: Promise<void> | undefined;
   private deadline = Number.POSITIVE_INFINITY;
@@ -60,7 +62,12 @@ export class StdioPipe implements LineSink {
       limit: maxPendingChars,
       onPressure: (slow) => void (slow ? input.pause() : this.reading && input.resume()),
     });
-    this.wire = { transport: { kind: 'stdio' }, principal: undefined, send: (frame) => this.outbox.send(frame) };
+    this.wire = {
+      transport: { kind: 'stdio' },
+      principal: undefined,
+      send: (frame) => this.outbox.send(frame),
+      onClosing: (end) => this.endWith(end),
+    };
   }
 
   /** Starts to read. */
@@ -100,7 +107,12 @@ export class StdioPipe implements LineSink {
   }
 
   unreadable(error: McpError): void {
-    this.outbox.send(errorFrame(undefined, error));
+    this.outbox.send(errorFrame(this.session.revision.unreadableId, error));
+  }
+
+  private endWith(end: () => void): () => void {
+    this.endless.add(end);
+    return () => void this.endless.delete(end);
   }
 
   private readonly serverCloses = () => this.leave('server');
@@ -143,6 +155,7 @@ export class StdioPipe implements LineSink {
   private async disconnect(ending: Ending): Promise<void> {
     const { input, drainMs } = this.options;
     this.deadline = performance.now() + drainMs;
+    for (const end of this.endless) end();
     if (ending !== 'server') await this.drained();
     this.reading = false;
     input.off('data', this.read);

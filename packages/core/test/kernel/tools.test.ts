@@ -111,7 +111,7 @@ describe('what a tool returns becomes content:', () => {
         {
           type: 'resource',
           resource: {
-            uri: 'ni:///sha-256;ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0',
+            uri: 'cid:content@message',
             mimeType: 'application/octet-stream',
             blob: 'YWJj',
           },

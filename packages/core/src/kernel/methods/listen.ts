@@ -1,8 +1,8 @@
 import { optionalObject } from '../../protocol/checks.js';
 import { McpError } from '../../protocol/errors.js';
-import type { Exchange } from '../../protocol/exchange.js';
 import type { JsonObject } from '../../protocol/model.js';
 import type { ListName, Registry } from '../../registry/registry.js';
+import type { Listener } from '../events.js';
 import type { KernelParts, Method } from './method.js';
 
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
@@ -54,29 +54,27 @@ export function listenMethods({ registry, events, server }: KernelParts): Record
       const wanted = honored(asked, registry);
       if (listening >= MAX_LISTENERS) throw new McpError('internal-error', 'There are too many subscriptions.');
       const meta = { [SUBSCRIPTION_ID]: exchange.id };
-      exchange.notify('notifications/subscriptions/acknowledged', { notifications: wanted.filter, _meta: meta });
-      listening += 1;
-      await new Promise<void>((end) => {
-        const listener = {
-          wantsList: (list: ListName) => wanted.lists.has(list),
-          wantsResource: (uri: string) => wanted.resources.has(uri),
-          tell: (method: string, params: JsonObject) => exchange.notify(method, { ...params, _meta: meta }),
-          end() {
-            events.leave(listener);
-            end();
-          },
-        };
-        events.join(listener);
-        whenOver(exchange, () => listener.end());
+      let end = () => {};
+      const over = new Promise<void>((resolve) => {
+        end = resolve;
       });
+      const listener: Listener = {
+        wantsList: (list) => wanted.lists.has(list),
+        wantsResource: (uri) => wanted.resources.has(uri),
+        tell: (method, params) => exchange.notify(method, { ...params, _meta: meta }),
+        end,
+      };
+      exchange.notify('notifications/subscriptions/acknowledged', { notifications: wanted.filter, _meta: meta });
+      events.join(listener);
+      listening += 1;
+      // it ends with its client, or with its transport
+      exchange.signal.addEventListener('abort', end, { once: true });
+      const forget = exchange.wire.onClosing?.(end);
+      await over;
+      forget?.();
       listening -= 1;
+      events.leave(listener);
       return exchange.revision.complete({ _meta: meta }, server);
     },
   };
-}
-
-/** A listening request ends with its client, or with its transport. */
-function whenOver({ signal, wire }: Exchange, end: () => void): void {
-  wire.onClosing?.(end);
-  signal.addEventListener('abort', end, { once: true });
 }

@@ -1,4 +1,4 @@
-import { nameByContent } from '../content.js';
+import { PART_OF_MESSAGE } from '../content.js';
 import { notificationFrame } from '../jsonrpc.js';
 import type { ContentBlock } from '../model.js';
 import { revision20250326 } from './2025-03-26.js';
@@ -11,7 +11,7 @@ const newer = revision20250326;
 function silent(content: ContentBlock): ContentBlock {
   if (content.type !== 'audio') return content;
   const { data, mimeType, annotations } = content;
-  const resource = { uri: nameByContent(data), mimeType, blob: data };
+  const resource = { uri: PART_OF_MESSAGE, mimeType, blob: data };
   return { type: 'resource', resource, ...(annotations && { annotations }) };
 }
 

@@ -1,0 +1,36 @@
+import { Describe, type Lifecycle, McpHeader, type McpServer, type Notifier, Tool } from '@decorum/core';
+import { IsOptional, IsString } from 'class-validator';
+
+class Place {
+  @Describe('Clients repeat it in the header Mcp-Param-Region')
+  @McpHeader('Region')
+  @IsOptional()
+  @IsString()
+  region?: string;
+}
+
+/** Tools that change the server, or that are routed by their arguments. */
+export class Triggers implements Lifecycle {
+  private notify: Notifier | undefined;
+
+  onStart({ notify }: McpServer) {
+    this.notify = notify;
+  }
+
+  @Tool({ name: 'test_trigger_tool_change', description: 'Tells clients that the tools have changed' })
+  toolChange() {
+    this.notify?.toolsChanged();
+    return 'The tools have changed.';
+  }
+
+  @Tool({ name: 'test_trigger_prompt_change', description: 'Tells clients that the prompts have changed' })
+  promptChange() {
+    this.notify?.promptsChanged();
+    return 'The prompts have changed.';
+  }
+
+  @Tool({ name: 'test_x_mcp_header', description: 'Takes a region that a proxy can route by' })
+  header({ region = 'nowhere' }: Place) {
+    return `The region is ${region}.`;
+  }
+}

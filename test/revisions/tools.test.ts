@@ -1,0 +1,289 @@
+import { describe, expect } from '@jest/globals';
+import {
+  type Annotations,
+  audio,
+  embedded,
+  image,
+  type JsonObject,
+  link,
+  NoInput,
+  text,
+  Tool,
+  ToolError,
+  toolResult,
+} from '@decorum/core';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+
+import { RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision, type SessionRevision } from '../support/requirements.js';
+import { golden } from './golden-servers.js';
+import { type Handler, serverOf, serverWith } from './servers.js';
+
+const DEGREES: JsonObject = { type: 'object', properties: { degrees: { type: 'number' } }, required: ['degrees'] };
+const PRIMES: JsonObject = { type: 'array', items: { type: 'integer' } };
+const BYTES = Buffer.from([0, 127, 255]);
+
+/** The result of a tool that does this. */
+async function resultOf(revision: SessionRevision, handler: Handler, output?: JsonObject): Promise<JsonObject> {
+  const client = await RawClient.connect(serverWith({ tool: handler }, { output }), { revision });
+  return await client.call('tool');
+}
+
+async function toolsOf(revision: SessionRevision): Promise<JsonObject[]> {
+  const client = await RawClient.connect(golden('lists'), { revision });
+  return (await client.result('tools/list'))['tools'] as JsonObject[];
+}
+
+const blocksOf = ({ content }: JsonObject) => content as JsonObject[];
+
+describe('the list of tools', () => {
+  eachRevision('TOOL-01', 'is declared where there are tools', async (revision) => {
+    const capabilitiesOf = async (server: ReturnType<typeof serverOf>) => {
+      const client = await RawClient.connect(server, { revision, begins: false });
+      return (await client.begin())['capabilities'];
+    };
+    expect(await capabilitiesOf(serverWith({ tool: () => '' }))).toMatchObject({ tools: { listChanged: true } });
+    expect(await capabilitiesOf(serverOf())).not.toHaveProperty('tools');
+  });
+
+  eachRevision('TOOL-02', 'gives each tool a name and the schema of an object', async (revision) => {
+    for (const tool of await toolsOf(revision)) {
+      expect(tool).toMatchObject({ name: expect.any(String), inputSchema: { type: 'object' } });
+    }
+  });
+
+  eachRevision('TOOL-03', 'gives a schema also to tools that take nothing', async (revision) => {
+    const client = await RawClient.connect(serverWith({ none: () => '' }), { revision });
+    const { tools } = await client.result('tools/list');
+    expect(tools).toMatchObject([{ inputSchema: { type: 'object', additionalProperties: false } }]);
+  });
+
+  eachRevision('TOOL-06', 'is announced when it changes, by addition and by removal', async (revision) => {
+    const server = serverWith({ first: () => '' });
+    const client = await RawClient.connect(server, { revision });
+    const changed = async (times: number) => {
+      await client.find(() => client.of('notifications/tools/list_changed').length === times);
+      const { tools } = (await client.result('tools/list')) as { tools: { name: string }[] };
+      return tools.map(({ name }) => name);
+    };
+    const added = server.addTool({ name: 'second', input: NoInput }, () => '');
+    expect(await changed(1)).toEqual(['first', 'second']);
+    added.remove();
+    expect(await changed(2)).toEqual(['first']);
+  });
+
+  eachRevision('TOOL-18', 'has the schema of the result, with an object at its root', async (revision) => {
+    const [forecast, primes] = await toolsOf(revision);
+    expect(forecast).toMatchObject({ outputSchema: DEGREES });
+    expect(primes).toMatchObject({ outputSchema: { type: 'object', properties: { result: PRIMES } } });
+  });
+
+  eachRevision('TOOL-24', 'has the hints of each tool, and its title', async (revision) => {
+    const [forecast] = await toolsOf(revision);
+    const hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true };
+    const title = revision === '2025-03-26' ? { title: 'Weather forecast' } : {};
+    expect(forecast).toMatchObject({ annotations: { ...hints, ...title } });
+  });
+
+  eachRevision('TOOL-25', 'has names that every client can take', async (revision) => {
+    for (const name of ['', 'with space', 'comma,', 'slash/', 'ümlaut', 'x'.repeat(129)]) {
+      expect(() => serverWith({ [name]: () => '' })).toThrow('DECORUM_INVALID_NAME');
+    }
+    const names = ['getUser', 'GETUSER', 'DATA_EXPORT_v2', 'admin.tools-list', 'x'.repeat(128)];
+    const server = serverWith(Object.fromEntries(names.map((name) => [name, () => name])));
+    expect(() => server.addTool({ name: 'getUser', input: NoInput }, () => '')).toThrow('DECORUM_DUPLICATE_NAME');
+    const client = await RawClient.connect(server, { revision });
+    for (const name of names) expect(textOf(await client.call(name))).toBe(name);
+  });
+});
+
+describe('a call', () => {
+  eachRevision('TOOL-07', 'of an unknown tool is an error of the protocol', async (revision) => {
+    const client = await RawClient.connect(serverWith({ known: () => '' }), { revision });
+    for (const name of ['unknown', 'Known', '', 'constructor', '__proto__']) {
+      const message = expect.stringContaining('Unknown tool');
+      expect(await client.error('tools/call', { name, arguments: {} })).toMatchObject({ code: -32602, message });
+    }
+  });
+
+  for (const id of ['TOOL-08', 'TOOL-09']) {
+    eachRevision(id, 'with wrong arguments is an error for the model, that names them all', async (revision) => {
+      const input = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' } }, required: ['a'] };
+      const client = await RawClient.connect(serverWith({ tool: () => '' }, { input }), { revision });
+      const result = await client.call('tool', { b: 'no' });
+      expect(result).toMatchObject({ isError: true });
+      for (const name of ['a', 'b']) expect(textOf(result)).toMatch(new RegExp(`^- ${name}:`, 'm'));
+    });
+  }
+
+  eachRevision('TOOL-10', 'that is malformed is an error of the protocol', async (revision) => {
+    const client = await RawClient.connect(serverWith({ tool: () => '' }), { revision });
+    const malformed = [undefined, {}, { name: 7 }, { name: null }, { name: 'tool', arguments: [] }];
+    for (const params of [...malformed, { name: 'tool', arguments: 'a' }, { name: 'tool', arguments: null }]) {
+      expect(await client.error('tools/call', params)).toMatchObject({ code: -32602 });
+    }
+  });
+
+  eachRevision('TOOL-11', 'that fails gives an error for the model', async (revision) => {
+    const failing = (error: unknown) => () => {
+      throw error;
+    };
+    expect(await resultOf(revision, failing(new ToolError('No weather today.')))).toEqual({
+      content: [{ type: 'text', text: 'No weather today.' }],
+      isError: true,
+    });
+    expect(await resultOf(revision, failing(new Error('secret')))).toMatchObject({ isError: true });
+    expect(await resultOf(revision, failing('a string'))).toMatchObject({ isError: true });
+    expect(await resultOf(revision, () => Promise.reject(new Error('secret')))).toMatchObject({ isError: true });
+  });
+
+  eachRevision(
+    'TOOL-26',
+    'reaches the handler with arguments that fit the schema, and with no others',
+    async (revision) => {
+      const input = {
+        type: 'object',
+        properties: { a: { type: 'integer', minimum: 0 }, b: { type: 'array', items: { enum: ['x', 'y'] } } },
+        required: ['a'],
+        additionalProperties: false,
+      };
+      const fits = new Ajv2020().compile(input);
+      const value = fc.oneof(fc.integer({ min: -2, max: 2 }), fc.constantFrom('x', 'y', '1', null), fc.jsonValue());
+      const args = fc.oneof(
+        fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.oneof(value, fc.array(value, { maxLength: 3 }))),
+        fc.dictionary(fc.string(), fc.jsonValue()),
+      );
+      let got: unknown;
+      const server = serverWith({ tool: (_context, given) => ((got = given), 'taken') }, { input });
+      const client = await RawClient.connect(server, { revision });
+      const property = fc.asyncProperty(args, async (generated) => {
+        const given = JSON.parse(JSON.stringify(generated)) as JsonObject;
+        fc.pre(
+          !(
+            '__proto__' in Object.fromEntries(Object.keys(given).map((key) => [key, 1])) &&
+            '__proto__' in given &&
+            Object.hasOwn(given, '__proto__')
+          ),
+        );
+        got = undefined;
+        const result = await client.call('tool', given);
+        expect(result['isError'] === true).toBe(!fits(given));
+        expect(got).toEqual(fits(given) ? given : undefined);
+      });
+      await fc.assert(property, { numRuns: 200 });
+    },
+  );
+});
+
+describe('a result', () => {
+  eachRevision('TOOL-12', 'always has content', async (revision) => {
+    expect(await resultOf(revision, () => undefined)).toEqual({ content: [] });
+    expect(await resultOf(revision, () => toolResult({ content: [], structuredContent: { a: 1 } }))).toHaveProperty(
+      'content',
+    );
+    expect(await resultOf(revision, () => toolResult({ isError: true }))).toEqual({ content: [], isError: true });
+  });
+
+  eachRevision('TOOL-13', 'may hold images', async (revision) => {
+    const [block] = blocksOf(await resultOf(revision, () => image(BYTES, 'image/png')));
+    expect(block).toEqual({ type: 'image', mimeType: 'image/png', data: BYTES.toString('base64') });
+  });
+
+  eachRevision('TOOL-14', 'may hold sounds', async (revision) => {
+    const [block] = blocksOf(await resultOf(revision, () => audio(BYTES, 'audio/wav')));
+    expect(block).toEqual({ type: 'audio', mimeType: 'audio/wav', data: BYTES.toString('base64') });
+  });
+
+  eachRevision('TOOL-15', 'may hold links', async (revision) => {
+    const [block] = blocksOf(await resultOf(revision, () => link('docs://manual', { name: 'manual', size: 12 })));
+    expect(block).toEqual({ type: 'resource_link', uri: 'docs://manual', name: 'manual', size: 12 });
+  });
+
+  eachRevision('TOOL-16', 'may hold resources', async (revision) => {
+    const annotations: Annotations = { audience: ['user'], priority: 1 };
+    const result = await resultOf(revision, () => [
+      embedded({ uri: 'docs://a', mimeType: 'text/markdown', data: '# A', annotations }),
+      embedded({ uri: 'docs://b', data: BYTES }),
+    ]);
+    expect(result['content']).toEqual([
+      { type: 'resource', resource: { uri: 'docs://a', mimeType: 'text/markdown', text: '# A' }, annotations },
+      {
+        type: 'resource',
+        resource: { uri: 'docs://b', mimeType: 'application/octet-stream', blob: BYTES.toString('base64') },
+      },
+    ]);
+  });
+
+  eachRevision('TOOL-19', 'has structured content that fits its schema, or is an error', async (revision) => {
+    expect(await resultOf(revision, () => ({ degrees: 21 }), DEGREES)).toMatchObject({
+      structuredContent: { degrees: 21 },
+    });
+    for (const wrong of [
+      { degrees: 'warm' },
+      {},
+      undefined,
+      'warm',
+      toolResult({ structuredContent: { degrees: null } }),
+    ]) {
+      const result = await resultOf(revision, () => wrong, DEGREES);
+      expect(result).toMatchObject({ isError: true });
+      expect(result).not.toHaveProperty('structuredContent');
+    }
+  });
+
+  eachRevision('TOOL-20', 'has its structured content as text too', async (revision) => {
+    for (const handler of [() => ({ degrees: 21 }), () => toolResult({ structuredContent: { degrees: 21 } })]) {
+      const result = await resultOf(revision, handler, DEGREES);
+      expect(JSON.parse(textOf(result) as string)).toEqual(result['structuredContent']);
+    }
+  });
+
+  eachRevision('TOOL-21', 'has an object as structured content, whatever the tool returns', async (revision) => {
+    for (const value of [[2, 3], 'two', 2, null, true, []]) {
+      const result = await resultOf(revision, () => value, {});
+      expect(result).toMatchObject({ structuredContent: { result: value } });
+      const unlisted = await resultOf(revision, () => toolResult({ structuredContent: value }));
+      expect(unlisted).toMatchObject({ structuredContent: { result: value } });
+    }
+  });
+
+  eachRevision('TOOL-32', 'that is an error needs no structured content', async (revision) => {
+    const failing = () => {
+      throw new ToolError('No weather today.');
+    };
+    const content = [{ type: 'text', text: 'No weather today.' }];
+    expect(await resultOf(revision, failing, DEGREES)).toEqual({ content, isError: true });
+    const declared = () => toolResult({ content: 'No weather today.', isError: true });
+    expect(await resultOf(revision, declared, DEGREES)).toEqual({ content, isError: true });
+  });
+});
+
+describe('what a result may hold', () => {
+  const everything = [
+    text('a', { _meta: { a: 1 } }),
+    image(BYTES, 'image/png'),
+    audio(BYTES, 'audio/wav', { annotations: { lastModified: '2025-01-12T15:00:58Z' } }),
+    link('docs://a', { icons: [{ src: 'https://example.com/a.png' }], _meta: { a: 1 } }),
+    embedded({ uri: 'docs://a', data: 'a', _meta: { a: 1 } }),
+  ];
+
+  class Everything {
+    @Tool({ input: { type: 'object', properties: { pick: { type: 'array', items: { type: 'integer' } } } } })
+    some({ pick = [] }: { pick?: number[] }) {
+      return toolResult({
+        content: pick.map((index) => everything[index % everything.length] as (typeof everything)[0]),
+      });
+    }
+  }
+
+  eachRevision('LIFE-29', 'is worded for the revision, in every combination', async (revision) => {
+    const client = await RawClient.connect(serverOf({ providers: [Everything] }), { revision });
+    const property = fc.asyncProperty(fc.array(fc.nat(everything.length - 1), { maxLength: 6 }), async (pick) => {
+      expect(await client.call('some', { pick })).toMatchObject({ content: pick.map(() => expect.anything()) });
+      // every message is judged: see RawClient
+      expect(client.problems).toEqual([]);
+    });
+    await fc.assert(property, { numRuns: 100 });
+  });
+});
