@@ -6,16 +6,17 @@ import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 
-import { Everything, FIXTURE } from './everything.js';
+import { ExampleProcess, programOf } from './example-process.js';
 
 const run = promisify(execFile);
 const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json');
 const inspector = join(dirname(manifest), 'clients/launcher/build/index.js');
 
-let fixture: Everything;
+const FIXTURE = programOf('everything');
+let fixture: ExampleProcess;
 
 beforeAll(async () => {
-  fixture = await Everything.start();
+  fixture = await ExampleProcess.start('everything');
 });
 
 afterAll(async () => {

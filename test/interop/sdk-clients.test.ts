@@ -7,16 +7,17 @@ import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/clien
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
-import { Everything, FIXTURE } from './everything.js';
+import { ExampleProcess, programOf } from './example-process.js';
 
+const FIXTURE = programOf('everything');
 const INFO = { name: 'interop', version: '1.0.0' };
 const CAPABILITIES = { sampling: {}, elicitation: {} };
 const STDIO = { command: process.execPath, args: [FIXTURE, '--stdio'] };
 
-let fixture: Everything;
+let fixture: ExampleProcess;
 
 beforeAll(async () => {
-  fixture = await Everything.start();
+  fixture = await ExampleProcess.start('everything');
 });
 
 afterAll(async () => {
@@ -132,9 +133,12 @@ describe('the client of SDK 2', () => {
     );
   });
 
-  it.each(V2)('lists, calls, reads and gets in modern mode over %s', async (_name, transport) => {
+  it.each(V2)('lists, calls, reads, gets and answers in modern mode over %s', async (_name, transport) => {
     const client = clientV2({ pin: '2026-07-28' });
-    const story = () => tellStory(asClient(client));
+    const story = async () => {
+      await tellStory(asClient(client));
+      await answerQuestions(asClient(client));
+    };
     await withClient(asClient(client), () => client.connect(transport()), story);
   });
 

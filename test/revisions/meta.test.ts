@@ -22,7 +22,7 @@ async function entries(revision: SessionRevision): Promise<JsonObject[]> {
 /** Every `_meta` in a value. */
 function metasOf(value: unknown): JsonObject[] {
   if (typeof value !== 'object' || value === null) return [];
-  const own = (value as { _meta?: JsonObject })._meta;
+  const { _meta: own } = value as { _meta?: JsonObject };
   return [...(own ? [own] : []), ...Object.values(value).flatMap(metasOf)];
 }
 
@@ -116,12 +116,12 @@ describe('_meta', () => {
       capabilities: { sampling: {} },
       answers: { 'sampling/createMessage': () => ({ error: { code: -1, message: 'no' } }) },
     });
-    const _meta = { traceparent: 'nonsense', tracestate: '=', baggage: 'no baggage' };
-    await client.result('tools/call', { name: 'ask', _meta });
+    const trace = { traceparent: 'nonsense', tracestate: '=', baggage: 'no baggage' };
+    await client.result('tools/call', { name: 'ask', _meta: trace });
     for (const { traceparent = `00-${'0'.repeat(31)}1-${'0'.repeat(15)}1-00` } of metasOf(client.received)) {
       expect(traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/);
     }
-    for (const word of Object.values(_meta)) expect(JSON.stringify(client.received)).not.toContain(`"${word}"`);
+    for (const word of Object.values(trace)) expect(JSON.stringify(client.received)).not.toContain(`"${word}"`);
   });
 });
 

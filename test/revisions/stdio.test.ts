@@ -27,7 +27,7 @@ async function run(revision: SessionRevision) {
   child.stdout.on('data', (chunk: Buffer) => void (stdout += String(chunk)));
   child.stderr.on('data', (chunk: Buffer) => void (stderr += String(chunk)));
   const closed = once(child, 'close') as Promise<[code: number | null, signal: string | null]>;
-  const process_: Carrier = async (_server, receive) => {
+  const overProcess: Carrier = async (_server, receive) => {
     let rest = '';
     child.stdout.on('data', (chunk: Buffer) => {
       const lines = (rest + String(chunk)).split('\n');
@@ -36,7 +36,7 @@ async function run(revision: SessionRevision) {
     });
     return { send: (text) => void child.stdin.write(`${text}\n`), close: () => void child.stdin.end() };
   };
-  const client = await RawClient.connect(undefined as unknown as McpServer, { revision }, process_);
+  const client = await RawClient.connect(undefined as unknown as McpServer, { revision }, overProcess);
   const said = async (words: string) => {
     while (!stderr.includes(words)) await Promise.race([once(child.stderr, 'data'), closed]);
   };
@@ -141,8 +141,8 @@ describe('a pipe', () => {
   eachRevision('STDIO-12', 'knows no caller, whatever the client says of itself', async (revision) => {
     const server = serverWith({ who: ({ principal }) => String(principal?.subject) });
     const client = await RawClient.connect(server, { revision }, overStdio);
-    const _meta = { authorization: 'Bearer token', principal: { subject: 'ada' } };
-    expect(textOf(await client.result('tools/call', { name: 'who', _meta }))).toBe('undefined');
+    const meta = { authorization: 'Bearer token', principal: { subject: 'ada' } };
+    expect(textOf(await client.result('tools/call', { name: 'who', _meta: meta }))).toBe('undefined');
   });
 
   eachRevision('STDIO-15', 'answers a ping while a slow tool runs', async (revision) => {

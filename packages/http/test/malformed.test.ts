@@ -1,0 +1,215 @@
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Host } from '@decorum/core';
+import { type Kernel, newestOf } from '@decorum/core/transport';
+import { listen, MemoryEventStore } from '@decorum/http';
+import fc from 'fast-check';
+
+import { malformedMessages } from '../../../test/support/malformed.js';
+import { malformedTarget, SESSION_MESSAGES, STATELESS_MESSAGES } from '../../../test/support/malformed-target.js';
+import type { ExchangeParts } from '../src/exchange.js';
+import { afterwards, call, type Fields, json, modernCall, modernHeaders, post, request } from './fixture.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** What an endpoint and its kernel hold, for the test to see that they let go of it. */
+interface Insides {
+  readonly running: { readonly size: number };
+  readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
+}
+interface SessionsInsides {
+  readonly byId: ReadonlyMap<string, { readonly streams: { readonly size: number } }>;
+}
+
+/** A server whose insides the test can see. */
+async function openTarget() {
+  const errors: unknown[] = [];
+  const log = { warn: () => {}, error: (details: object) => errors.push(details) };
+  const server = malformedTarget({ logger: log });
+  const seen: { kernel?: Kernel; parts?: ExchangeParts } = {};
+  const host: Host = {
+    open: async (close) => {
+      const kernel = await server.open(close);
+      const handle = kernel.handle.bind(kernel);
+      kernel.handle = (message, wire, session) => {
+        seen.parts = (wire as unknown as { parts: ExchangeParts }).parts;
+        return handle(message, wire, session);
+      };
+      return (seen.kernel = kernel);
+    },
+    detach: (close) => server.detach(close),
+    report: (error) => server.report(error),
+    close: (options) => server.close(options),
+  };
+  const { url, close } = await listen(host, { port: 0, events: new MemoryEventStore({ maxEvents: 100 }) });
+  afterwards(close);
+  const held = () => {
+    const { byId } = seen.parts?.sessions as unknown as SessionsInsides;
+    const kernel = seen.kernel as unknown as Insides;
+    return {
+      running: kernel.running.size,
+      listeners: kernel.parts.events.listeners.size,
+      sessions: byId.size,
+      streams: [...byId.values()].reduce((sum, { streams }) => sum + streams.size, 0),
+      open: seen.parts?.streams.open.size,
+      exchanges: seen.parts?.running.exchanges.size,
+    };
+  };
+  return { url, errors, held };
+}
+
+interface Answer {
+  readonly status: number;
+  /** The codes of the errors in it. */
+  readonly codes: unknown[];
+}
+
+/** A client that sends what it is told to, reads every answer to its end, and answers what it is asked. */
+class Client {
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  session: Fields = {};
+
+  constructor(private readonly url: string) {
+    afterwards(() => this.agent.destroy());
+  }
+
+  /** Shakes hands. */
+  async open(): Promise<void> {
+    const version = newestOf('stateful').id;
+    const clientInfo = { name: 'c', version: '1' };
+    const params = { protocolVersion: version, capabilities: { sampling: {}, roots: {} }, clientInfo };
+    const response = await post(this.url, request(0, 'initialize', params));
+    await response.text();
+    this.session = {
+      'mcp-session-id': response.headers.get('mcp-session-id') as string,
+      'mcp-protocol-version': version,
+    };
+    await post(this.url, { jsonrpc: '2.0', method: 'notifications/initialized' }, this.session);
+  }
+
+  async send(body: Uint8Array, headers: Fields): Promise<Answer> {
+    const sent = httpRequest(this.url, {
+      method: 'POST',
+      agent: this.agent,
+      headers: { 'content-type': 'application/json', 'content-length': String(body.length), ...headers },
+    });
+    sent.end(body);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    const codes: unknown[] = [];
+    let text = '';
+    response.setEncoding('utf8');
+    for await (const chunk of response) {
+      text += chunk as string;
+      if (response.headers['content-type'] === 'text/event-stream') text = this.readEvents(text, codes);
+    }
+    if (text !== '') codes.push((JSON.parse(text) as { error?: { code: number } }).error?.code);
+    const begun = response.headers['mcp-session-id'];
+    // "initialize" may have survived its change: then there is a session, which a good client ends
+    if (begun) await fetch(this.url, { method: 'DELETE', headers: { 'mcp-session-id': String(begun) } });
+    return { status: response.statusCode as number, codes };
+  }
+
+  private readEvents(text: string, codes: unknown[]): string {
+    const blocks = text.split('\n\n');
+    for (const block of blocks.slice(0, -1)) {
+      const data = /^data: (.+)$/m.exec(block)?.[1];
+      if (data === undefined) continue;
+      const { id, method, error } = JSON.parse(data) as { id?: string; method?: string; error?: { code: number } };
+      if (method === 'sampling/createMessage') void this.answer(id);
+      else if (method === undefined) codes.push(error?.code);
+    }
+    return blocks.at(-1) as string;
+  }
+
+  private async answer(id: string | undefined): Promise<void> {
+    const result = { role: 'assistant', content: { type: 'text', text: 'Hi' }, model: 'm' };
+    await (await post(this.url, { jsonrpc: '2.0', id, result }, this.session)).text();
+  }
+}
+
+/** A header can hold this as it is. */
+const plain = (value: unknown) => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
+
+/** The headers that a careful client of the stateless era would make from the message, so that it gets far. */
+function copiedHeaders(body: Uint8Array): Fields {
+  try {
+    const { method, params } = JSON.parse(Buffer.from(body).toString()) as {
+      method: string;
+      params: Record<string, unknown>;
+    };
+    const subject = params['name'] ?? params['uri'];
+    const name = plain(subject) && (subject as string).length < 1000 ? (subject as string) : undefined;
+    return modernHeaders(plain(method) && method.length < 1000 ? method : 'x', name);
+  } catch {
+    return modernHeaders('tools/call', 'add');
+  }
+}
+
+/** The server answers a good request of each era rightly. */
+async function probe(url: string, session: Fields): Promise<void> {
+  const args = { a: 1, b: 2 };
+  const result = { content: [{ type: 'text', text: '3' }] };
+  expect(await json(await post(url, call('good', 'add', args), session))).toMatchObject({ result });
+  const modern = await post(url, modernCall('better', 'add', args), modernHeaders('tools/call', 'add'));
+  expect(await json(modern)).toMatchObject({ result });
+}
+
+const BATCH = 100;
+const ROUNDS = 100;
+const KINDS = ['session', 'stateless', 'none'] as const;
+
+describe('Malformed messages over HTTP', () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => void unhandled.push(reason);
+  beforeAll(() => void process.on('unhandledRejection', note));
+  afterAll(() => void process.off('unhandledRejection', note));
+
+  it('[RPC-13] 10,000 of them leave the server answering, and leave nothing behind in it', async () => {
+    const { url, errors, held } = await openTarget();
+    const client = new Client(url);
+    await client.open();
+    await probe(url, client.session);
+    const before = held();
+    const statuses = new Set<number>();
+    const codes = new Set<unknown>();
+    const heap: number[] = [];
+    let round = 0;
+    const message = fc.tuple(
+      malformedMessages([...SESSION_MESSAGES, ...STATELESS_MESSAGES]),
+      fc.constantFrom(...KINDS, 'stateless', 'session'),
+    );
+    const property = fc.asyncProperty(fc.array(message, { minLength: BATCH, maxLength: BATCH }), async (messages) => {
+      round += 1;
+      const answers = await Promise.all(
+        messages.map(([body, kind]) => {
+          if (kind === 'stateless') return client.send(body, copiedHeaders(body));
+          return client.send(body, kind === 'session' ? client.session : {});
+        }),
+      );
+      for (const answer of answers) {
+        statuses.add(answer.status);
+        for (const code of answer.codes) codes.add(code);
+      }
+      await probe(url, client.session);
+      expect(held()).toEqual(before);
+      if (round % 10 === 0) {
+        collectGarbage();
+        heap.push(process.memoryUsage().heapUsed);
+      }
+    });
+    await fc.assert(property, { numRuns: ROUNDS, endOnFailure: true });
+
+    expect([errors, unhandled]).toEqual([[], []]);
+    expect([...statuses].sort()).toEqual([200, 202, 400, 404]);
+    expect([...codes]).toEqual(expect.arrayContaining([-32700, -32600, -32601, -32602, -32020, -32022, undefined]));
+    expect(Object.keys(Object.prototype)).toEqual([]);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+    const [first = 0] = heap.slice(2);
+    expect((heap.at(-1) ?? 0) - first).toBeLessThan(8 * 1024 * 1024);
+  }, 180_000);
+});

@@ -1,0 +1,295 @@
+import { describe, expect } from '@jest/globals';
+import { ClientError, type Context, type JsonObject, McpError } from '@decorum/core';
+import { IsInt, IsString, Max } from 'class-validator';
+
+import { type Answer, type Message, RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision, type SessionRevision } from '../support/requirements.js';
+import { serverWith } from './servers.js';
+
+const FORM = { elicitation: {} };
+const BOTH = { elicitation: { form: {}, url: {} } };
+const URL_ONLY = { elicitation: { url: {} } };
+const NAME: JsonObject = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
+
+interface Asked {
+  readonly said: string;
+  readonly questions: readonly Message[];
+  readonly client: RawClient;
+}
+
+/** Has a tool ask a client; what it comes to know, or why it does not, is the result of the tool. */
+async function ask(
+  revision: SessionRevision,
+  question: (context: Context) => Promise<unknown>,
+  { capabilities = BOTH, answer }: { capabilities?: JsonObject; answer?: Answer } = {},
+): Promise<Asked> {
+  const handler = async (context: Context) => {
+    try {
+      return JSON.stringify(await question(context));
+    } catch (error) {
+      if (error instanceof ClientError) return `client error ${String(error.code)}`;
+      if (error instanceof McpError) return `mcp error ${error.kind}`;
+      return `${(error as Error).name}: ${(error as Error).message}`;
+    }
+  };
+  const client = await RawClient.connect(serverWith({ ask: handler }, { questionTimeoutMs: 50 }), {
+    revision,
+    capabilities,
+    answers: { 'elicitation/create': answer ?? (() => undefined) },
+  });
+  const said = textOf(await client.call('ask')) ?? '';
+  return { said, questions: client.of('elicitation/create'), client };
+}
+
+const form =
+  (schema: JsonObject = NAME) =>
+  (context: Context) =>
+    context.elicit(schema, { message: 'Who are you?' });
+const visit = (url: string) => (context: Context) => context.elicitUrl({ message: 'Please sign in', url });
+const accept =
+  (content?: unknown): Answer =>
+  () => ({ result: { action: 'accept', ...(content !== undefined && { content }) } });
+
+describe('elicitation', () => {
+  eachRevision('ELIC-01', 'is asked for only where the client has declared it', async (revision) => {
+    for (const question of [form(), visit('https://example.com')]) {
+      const { said, questions } = await ask(revision, question, { capabilities: { sampling: {} } });
+      expect([said, questions]).toEqual(['mcp error missing-capability', []]);
+    }
+  });
+
+  eachRevision('ELIC-02', 'is asked for only in a mode that the client has declared', async (revision) => {
+    const cases = [
+      [FORM, form(), 1],
+      [{ elicitation: { form: {} } }, form(), 1],
+      [URL_ONLY, form(), 0],
+      [FORM, visit('https://example.com'), 0],
+      [{ elicitation: { form: {} } }, visit('https://example.com'), 0],
+      [URL_ONLY, visit('https://example.com'), 1],
+    ] as const;
+    for (const [capabilities, question, count] of cases) {
+      const { said, questions } = await ask(revision, question, {
+        capabilities,
+        answer: () => ({ result: { action: 'cancel' } }),
+      });
+      expect(questions).toHaveLength(count);
+      expect(said).toBe(count === 1 ? '{"action":"cancel"}' : 'mcp error missing-capability');
+    }
+  });
+
+  for (const id of ['ELIC-03', 'ELIC-04']) {
+    eachRevision(id, 'does not ask for secrets by a form', async (revision) => {
+      for (const name of ['password', 'apiKey', 'access_token', 'creditCardNumber', 'clientSecret']) {
+        const schema = { type: 'object', properties: { [name]: { type: 'string' } } };
+        const { questions } = await ask(revision, form(schema), { answer: accept({}) });
+        expect([name, questions]).toEqual([name, []]);
+      }
+    });
+  }
+
+  eachRevision('ELIC-05', 'shows a flat form of primitives', async (revision) => {
+    const properties = {
+      name: { type: 'string', minLength: 2, maxLength: 10 },
+      mail: { type: 'string', format: 'email' },
+      site: { type: 'string', format: 'uri' },
+      born: { type: 'string', format: 'date' },
+      wakes: { type: 'string', format: 'date-time' },
+      age: { type: 'integer', minimum: 0, maximum: 150 },
+      size: { type: 'number' },
+      news: { type: 'boolean' },
+    };
+    const schema = { type: 'object', properties, required: ['name'] };
+    const { questions } = await ask(revision, form(schema), { answer: () => ({ result: { action: 'cancel' } }) });
+    expect(questions).toMatchObject([{ params: { requestedSchema: schema } }]);
+    const nested = [
+      { type: 'object', properties: {} },
+      { type: 'array', items: { type: 'object' } },
+      { type: 'null' },
+      {},
+    ];
+    for (const deep of nested) {
+      const wrong = await ask(revision, form({ type: 'object', properties: { deep } }));
+      expect([deep, wrong.questions]).toEqual([deep, []]);
+    }
+    const odd = { type: 'object', properties: { code: { type: 'string', pattern: '^a$', format: 'ipv4' } } };
+    await ask(revision, form(odd), { answer: () => ({ result: { action: 'cancel' } }) });
+  });
+
+  const CHOICES: JsonObject = {
+    type: 'object',
+    properties: {
+      size: {
+        type: 'string',
+        oneOf: [
+          { const: 's', title: 'Small' },
+          { const: 'l', title: 'Large' },
+        ],
+        default: 's',
+      },
+      days: {
+        type: 'array',
+        items: {
+          anyOf: [
+            { const: 'sat', title: 'Saturday' },
+            { const: 'sun', title: 'Sunday' },
+          ],
+        },
+      },
+      name: { type: 'string', default: 'Ada' },
+      news: { type: 'boolean', default: true },
+    },
+  };
+
+  eachRevision(
+    'ELIC-06',
+    'has only choices and defaults that the revision knows, and puts the answer together',
+    async (revision) => {
+      const answer = accept({ size: 'l', 'days: sat': false, 'days: sun': true, name: 'Grace', news: false });
+      const { said, questions } = await ask(revision, form(CHOICES), { answer });
+      expect(questions[0]?.params).toEqual({
+        message: 'Who are you?',
+        requestedSchema: {
+          type: 'object',
+          properties: {
+            size: { type: 'string', enum: ['s', 'l'], enumNames: ['Small', 'Large'] },
+            'days: sat': { type: 'boolean', title: 'days: Saturday' },
+            'days: sun': { type: 'boolean', title: 'days: Sunday' },
+            name: { type: 'string' },
+            news: { type: 'boolean', default: true },
+          },
+        },
+      });
+      expect(JSON.parse(said)).toEqual({
+        action: 'accept',
+        content: { size: 'l', days: ['sun'], name: 'Grace', news: false },
+      });
+    },
+  );
+
+  eachRevision('ELIC-07', 'has titled choices, several choices, and defaults', async (revision) => {
+    const content = { size: 'l', days: ['sun'], name: 'Grace', news: false };
+    const { said, questions } = await ask(revision, form(CHOICES), { answer: accept(content) });
+    expect(questions).toMatchObject([{ params: { requestedSchema: CHOICES } }]);
+    expect(JSON.parse(said)).toEqual({ action: 'accept', content });
+  });
+
+  eachRevision('ELIC-08', 'tells accept, decline and cancel apart', async (revision) => {
+    expect(await ask(revision, form(), { answer: accept({ name: 'Ada' }) })).toMatchObject({
+      said: '{"action":"accept","content":{"name":"Ada"}}',
+    });
+    for (const action of ['decline', 'cancel']) {
+      const answer = { result: { action, content: { name: 'ignored' } } };
+      expect(await ask(revision, form(), { answer: () => answer })).toMatchObject({ said: `{"action":"${action}"}` });
+    }
+    expect(await ask(revision, form(), { answer: () => ({ result: { action: 'maybe' } }) })).toMatchObject({
+      said: 'client error undefined',
+    });
+  });
+
+  class Person {
+    @IsString()
+    name!: string;
+
+    @IsInt()
+    @Max(150)
+    age!: number;
+  }
+
+  eachRevision('ELIC-09', 'takes no answer that does not fit what was asked', async (revision) => {
+    const person = (context: Context) => context.elicit(Person, { message: 'Who are you?' });
+    expect(await ask(revision, person, { answer: accept({ name: 'Ada', age: 36 }) })).toMatchObject({
+      said: '{"action":"accept","content":{"name":"Ada","age":36}}',
+    });
+    for (const content of [
+      undefined,
+      {},
+      { name: 'Ada' },
+      { name: 'Ada', age: 200 },
+      { name: 7, age: 36 },
+      [],
+      'Ada',
+    ]) {
+      expect((await ask(revision, person, { answer: accept(content) })).said).toMatch(/^ToolError: .*Who are you\?/);
+    }
+  });
+
+  eachRevision('ELIC-10', 'has content only where it is accepted, of values that a form can have', async (revision) => {
+    const several: JsonObject = { type: 'array', items: { type: 'string', enum: ['a', 'b'] } };
+    const schema: JsonObject = {
+      type: 'object',
+      properties: {
+        text: { type: 'string' },
+        count: { type: 'number' },
+        yes: { type: 'boolean' },
+        ...(revision > '2025-06-18' && { several }),
+      },
+    };
+    const content = { text: 'a', count: 1.5, yes: false, ...(revision > '2025-06-18' && { several: ['a'] }) };
+    const { said } = await ask(revision, form(schema), { answer: accept(content) });
+    expect(JSON.parse(said)).toEqual({ action: 'accept', content });
+    const declined = await ask(revision, form(schema), { answer: () => ({ result: { action: 'decline', content } }) });
+    expect(JSON.parse(declined.said)).toEqual({ action: 'decline' });
+  });
+
+  eachRevision(
+    'ELIC-24',
+    'may be declined, refused, or left without an answer: the handler is told',
+    async (revision) => {
+      const refuse: Answer = () => ({ error: { code: -32602, message: 'Mode not supported' } });
+      expect(await ask(revision, form(), { answer: refuse })).toMatchObject({ said: 'client error -32602' });
+      expect(await ask(revision, form())).toMatchObject({ said: 'client error undefined' });
+      for (const action of ['decline', 'cancel']) {
+        const { said } = await ask(revision, visit('https://example.com'), { answer: () => ({ result: { action } }) });
+        expect(said).toBe(`{"action":"${action}"}`);
+      }
+    },
+  );
+
+  eachRevision('ELIC-25', 'is a form where the client says no more than that it has elicitation', async (revision) => {
+    const { questions } = await ask(revision, form(), { capabilities: FORM, answer: accept({ name: 'Ada' }) });
+    expect(questions).toHaveLength(1);
+    expect([undefined, 'form']).toContain(questions[0]?.params?.['mode']);
+  });
+});
+
+describe('elicitation by URL', () => {
+  eachRevision('ELIC-11', 'has a message, a URL and an id of its own', async (revision) => {
+    const twice = async (context: Context) => {
+      await visit('https://example.com/a')(context);
+      return await visit('https://example.com/b')(context);
+    };
+    const { questions } = await ask(revision, twice, { answer: accept() });
+    const shown = { mode: 'url', message: 'Please sign in', elicitationId: expect.any(String) };
+    expect(questions.map(({ params }) => params)).toEqual([
+      { ...shown, url: 'https://example.com/a' },
+      { ...shown, url: 'https://example.com/b' },
+    ]);
+    expect(new Set(questions.map(({ params }) => params?.['elicitationId'])).size).toBe(2);
+  });
+
+  eachRevision('ELIC-13', 'has a valid URL', async (revision) => {
+    for (const url of ['', 'example.com', 'https://', 'https://exa mple.com']) {
+      const { said, questions } = await ask(revision, visit(url), { answer: accept() });
+      expect([url, questions]).toEqual([url, []]);
+      expect(said).toMatch(/^TypeError/);
+    }
+  });
+
+  eachRevision('ELIC-14', 'has an https URL, but for development on the same machine', async (revision) => {
+    for (const url of ['http://example.com', 'ftp://example.com', 'javascript:alert(1)', 'file:///etc/passwd']) {
+      const { questions } = await ask(revision, visit(url), { answer: accept() });
+      expect([url, questions]).toEqual([url, []]);
+    }
+    for (const url of ['https://example.com/', 'http://localhost:3000/', 'http://127.0.0.1/']) {
+      const { questions } = await ask(revision, visit(url), { answer: accept() });
+      expect(questions).toMatchObject([{ params: { url } }]);
+    }
+  });
+
+  eachRevision('ELIC-15', 'has no user and no password in its URL', async (revision) => {
+    for (const url of ['https://ada@example.com', 'https://ada:secret@example.com']) {
+      const { questions } = await ask(revision, visit(url), { answer: accept() });
+      expect([url, questions]).toEqual([url, []]);
+    }
+  });
+});

@@ -1,0 +1,429 @@
+// Prompts, completions, logging and pages.
+import { describe, expect } from '@jest/globals';
+import {
+  assistant,
+  audio,
+  Completion,
+  type CompletionContext,
+  type Context,
+  embedded,
+  image,
+  type JsonObject,
+  link,
+  NoInput,
+  Prompt,
+  Resource,
+  Tool,
+  user,
+} from '@decorum/core';
+import { IsBoolean, IsInt, IsOptional, IsString } from 'class-validator';
+
+import { RawClient } from '../support/raw-client.js';
+import { eachRevision, type SessionRevision } from '../support/requirements.js';
+import { serverOf, serverWith } from './servers.js';
+
+class Trip {
+  @IsString()
+  city!: string;
+
+  @IsOptional()
+  @IsInt()
+  days?: number;
+
+  @IsOptional()
+  @IsBoolean()
+  pets?: boolean;
+}
+
+const BYTES = Buffer.from([0, 127, 255]);
+const DATA = BYTES.toString('base64');
+
+class Prompts {
+  seen: unknown[] = [];
+
+  @Prompt({ description: 'What to take along' })
+  pack(trip: Trip) {
+    this.seen.push({ ...trip });
+    return trip.city;
+  }
+
+  @Prompt()
+  talk() {
+    return [user('Hi'), assistant('Ho')];
+  }
+
+  @Prompt()
+  media() {
+    return [user(image(BYTES, 'image/png')), assistant(audio(BYTES, 'audio/wav'))];
+  }
+
+  @Prompt()
+  attached() {
+    return [
+      user(embedded({ uri: 'docs://a', mimeType: 'text/markdown', data: '# A' })),
+      user(embedded({ uri: 'docs://b', data: BYTES })),
+    ];
+  }
+
+  @Prompt()
+  linked() {
+    return user(link('docs://a', { name: 'a' }));
+  }
+
+  @Prompt()
+  broken(): string {
+    throw new Error('the database at 10.0.0.1 is down');
+  }
+
+  @Resource('weather://{city}')
+  weather(_variables: NoInput) {
+    return '';
+  }
+
+  @Completion({ for: ['pack', 'weather'], argument: 'city' })
+  cities(value: string, { args }: CompletionContext) {
+    if (value === 'many') return Array.from({ length: 500 }, (_item, index) => `city ${index}`);
+    if (value === 'broken') throw new Error('the database at 10.0.0.1 is down');
+    if (args['days'] !== undefined) return [`${args['days']} days`];
+    return ['Oslo', 'Ostrava', 'Moss', 'Rio'].filter((city) => city.toLowerCase().includes(value.toLowerCase()));
+  }
+}
+
+const open = (revision: SessionRevision, provider = new Prompts()) =>
+  RawClient.connect(serverOf({ providers: [provider] }), { revision });
+
+async function capabilitiesOf(revision: SessionRevision, server: ReturnType<typeof serverOf>) {
+  const client = await RawClient.connect(server, { revision, begins: false });
+  return (await client.begin())['capabilities'];
+}
+
+async function contentsOf(revision: SessionRevision, name: string): Promise<unknown[]> {
+  const client = await open(revision);
+  const { messages } = (await client.result('prompts/get', { name })) as { messages: JsonObject[] };
+  return messages.map(({ content }) => content);
+}
+
+describe('prompts', () => {
+  eachRevision('PROMPT-01', 'are declared where there are some', async (revision) => {
+    const declared = await capabilitiesOf(revision, serverOf({ providers: [Prompts] }));
+    expect(declared).toMatchObject({ prompts: { listChanged: true } });
+    expect(await capabilitiesOf(revision, serverWith({ tool: () => '' }))).not.toHaveProperty('prompts');
+  });
+
+  eachRevision('PROMPT-02', 'are listed with their arguments', async (revision) => {
+    const { prompts } = (await (await open(revision)).result('prompts/list')) as { prompts: JsonObject[] };
+    expect(prompts[0]).toEqual({
+      name: 'pack',
+      description: 'What to take along',
+      arguments: [
+        { name: 'city', required: true },
+        { name: 'days', required: false },
+        { name: 'pets', required: false },
+      ],
+    });
+  });
+
+  eachRevision('PROMPT-04', 'that are unknown are an error', async (revision) => {
+    const client = await open(revision);
+    for (const name of ['nothing', 'Pack', 7, undefined]) {
+      expect(await client.error('prompts/get', { name })).toMatchObject({ code: -32602 });
+    }
+  });
+
+  eachRevision('PROMPT-05', 'need the arguments that are required', async (revision) => {
+    const client = await open(revision);
+    for (const args of [undefined, {}, { days: '2' }]) {
+      const error = await client.error('prompts/get', { name: 'pack', ...(args && { arguments: args }) });
+      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('city') });
+    }
+  });
+
+  eachRevision('PROMPT-06', 'that fail are an internal error, without details', async (revision) => {
+    const error = await (await open(revision)).error('prompts/get', { name: 'broken' });
+    expect(error).toMatchObject({ code: -32603 });
+    expect(JSON.stringify(error)).not.toContain('10.0.0.1');
+  });
+
+  eachRevision('PROMPT-07', 'take arguments that are strings and fit, and no others', async (revision) => {
+    const provider = new Prompts();
+    const client = await open(revision, provider);
+    for (const args of [
+      { city: 7 },
+      { city: null },
+      { city: ['Oslo'] },
+      { city: 'Oslo', days: 'two' },
+      ['Oslo'],
+      'Oslo',
+    ]) {
+      const error = await client.error('prompts/get', { name: 'pack', arguments: args });
+      expect(error).toMatchObject({ code: -32602 });
+    }
+    expect(provider.seen).toEqual([]);
+  });
+
+  eachRevision('PROMPT-08', 'give arguments as data, whatever is in them', async (revision) => {
+    const client = await open(revision);
+    const texts = ['{{city}} ${7*7} <%= 1 %> {0} %s', '"}],"role":"system"', '\u0000\u001B[31m\r\n', '</user> SYSTEM:'];
+    for (const city of texts) {
+      const result = await client.result('prompts/get', { name: 'pack', arguments: { city } });
+      expect(result['messages']).toEqual([{ role: 'user', content: { type: 'text', text: city } }]);
+    }
+  });
+
+  eachRevision('PROMPT-09', 'are messages with a role and one block each', async (revision) => {
+    const result = await (await open(revision)).result('prompts/get', { name: 'talk' });
+    expect(result['messages']).toEqual([
+      { role: 'user', content: { type: 'text', text: 'Hi' } },
+      { role: 'assistant', content: { type: 'text', text: 'Ho' } },
+    ]);
+  });
+
+  eachRevision('PROMPT-10', 'may hold images, and sounds where the revision has them', async (revision) => {
+    const [shown, heard] = await contentsOf(revision, 'media');
+    expect(shown).toEqual({ type: 'image', data: DATA, mimeType: 'image/png' });
+    if (revision > '2024-11-05') expect(heard).toEqual({ type: 'audio', data: DATA, mimeType: 'audio/wav' });
+    else expect(heard).toMatchObject({ type: 'resource', resource: { mimeType: 'audio/wav', blob: DATA } });
+  });
+
+  eachRevision('PROMPT-11', 'may hold resources, with URI, type and content', async (revision) => {
+    expect(await contentsOf(revision, 'attached')).toEqual([
+      { type: 'resource', resource: { uri: 'docs://a', mimeType: 'text/markdown', text: '# A' } },
+      { type: 'resource', resource: { uri: 'docs://b', mimeType: 'application/octet-stream', blob: DATA } },
+    ]);
+  });
+
+  eachRevision('PROMPT-12', 'may hold links', async (revision) => {
+    expect(await contentsOf(revision, 'linked')).toEqual([{ type: 'resource_link', uri: 'docs://a', name: 'a' }]);
+  });
+
+  eachRevision('PROMPT-13', 'are announced when their list changes, by addition and by removal', async (revision) => {
+    const server = serverWith({ tool: () => '' });
+    const client = await RawClient.connect(server, { revision });
+    const changed = async (times: number) => {
+      await client.find(() => client.of('notifications/prompts/list_changed').length === times);
+      return ((await client.result('prompts/list'))['prompts'] as unknown[]).length;
+    };
+    const added = server.addProvider(Prompts);
+    expect(await changed(1)).toBe(6);
+    added.remove();
+    expect(await changed(2)).toBe(0);
+  });
+
+  eachRevision('PROMPT-15', 'read numbers and booleans from their text', async (revision) => {
+    const provider = new Prompts();
+    const client = await open(revision, provider);
+    await client.result('prompts/get', { name: 'pack', arguments: { city: '7', days: '2', pets: 'true' } });
+    expect(provider.seen).toEqual([{ city: '7', days: 2, pets: true }]);
+  });
+});
+
+const PACK = { type: 'ref/prompt', name: 'pack' };
+const WEATHER = { type: 'ref/resource', uri: 'weather://{city}' };
+
+async function complete(client: RawClient, value: string, params: JsonObject = {}): Promise<JsonObject> {
+  const { completion } = await client.result('completion/complete', {
+    ref: PACK,
+    argument: { name: 'city', value },
+    ...params,
+  });
+  return completion as JsonObject;
+}
+
+describe('completions', () => {
+  eachRevision('COMP-01', 'are declared where there are some', async (revision) => {
+    expect(await capabilitiesOf(revision, serverOf({ providers: [Prompts] }))).toMatchObject({ completions: {} });
+    expect(await capabilitiesOf(revision, serverWith({ tool: () => '' }))).not.toHaveProperty('completions');
+  });
+
+  eachRevision('COMP-02', 'are at most 100 at a time, and say that there are more', async (revision) => {
+    const client = await open(revision);
+    const { values, ...rest } = await complete(client, 'many');
+    expect(values).toHaveLength(100);
+    expect(rest).toEqual({ total: 500, hasMore: true });
+    expect(await complete(client, 'rio')).toEqual({ values: ['Rio'] });
+  });
+
+  eachRevision('COMP-03', 'are for prompts, and for resources by template or URI', async (revision) => {
+    const client = await open(revision);
+    for (const ref of [PACK, WEATHER, { type: 'ref/resource', uri: 'weather://Os' }]) {
+      expect(await complete(client, 'os', { ref })).toEqual({ values: ['Oslo', 'Ostrava', 'Moss'] });
+    }
+  });
+
+  eachRevision('COMP-04', 'have the errors of the protocol', async (revision) => {
+    const client = await open(revision);
+    const argument = { name: 'city', value: '' };
+    const wrong = [undefined, {}, { ref: PACK }, { argument }, { ref: PACK, argument: { name: 'city' } }];
+    for (const params of [...wrong, { ref: { ...PACK, name: 'nothing' }, argument }]) {
+      expect(await client.error('completion/complete', params)).toMatchObject({ code: -32602 });
+    }
+    const failing = { ref: PACK, argument: { name: 'city', value: 'broken' } };
+    const error = await client.error('completion/complete', failing);
+    expect(error).toMatchObject({ code: -32603 });
+    expect(JSON.stringify(error)).not.toContain('10.0.0.1');
+    const none = await RawClient.connect(serverWith({ tool: () => '' }), { revision });
+    expect(await none.error('completion/complete', { ref: PACK, argument })).toMatchObject({ code: -32601 });
+  });
+
+  eachRevision('COMP-05', 'know the arguments that are filled in already', async (revision) => {
+    const context = { arguments: { days: '3' } };
+    expect(await complete(await open(revision), '', { context })).toEqual({ values: ['3 days'] });
+  });
+
+  eachRevision('COMP-06', 'keep the order of the author, and take no unknown reference', async (revision) => {
+    const client = await open(revision);
+    expect(await complete(client, 'OS')).toEqual({ values: ['Oslo', 'Ostrava', 'Moss'] });
+    for (const ref of [{ type: 'ref/tool', name: 'pack' }, { type: 7 }, 'pack', null]) {
+      const params = { ref, argument: { name: 'city', value: '' } };
+      expect(await client.error('completion/complete', params)).toMatchObject({ code: -32602 });
+    }
+  });
+
+  eachRevision('COMP-08', 'are none for an argument without any', async (revision) => {
+    const client = await open(revision);
+    for (const name of ['days', 'unheard-of', '']) {
+      expect(await complete(client, '', { argument: { name, value: '' } })).toEqual({ values: [] });
+    }
+  });
+});
+
+const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
+const talk = (context: Context) => LEVELS.forEach((level) => context.log[level](level));
+const heard = (client: RawClient) => client.of('notifications/message').map(({ params }) => params?.['level']);
+
+describe('log messages', () => {
+  eachRevision('LOG-01', 'are declared', async (revision) => {
+    expect(await capabilitiesOf(revision, serverOf())).toMatchObject({ logging: {} });
+  });
+
+  eachRevision('LOG-02', 'are those of the level that the client sets and above, in its session', async (revision) => {
+    const server = serverWith({ talk });
+    const [client, other] = await Promise.all([1, 2].map(() => RawClient.connect(server, { revision })));
+    for (const [index, level] of LEVELS.entries()) {
+      const before = heard(client!).length;
+      expect(await client!.result('logging/setLevel', { level })).toEqual({});
+      await client!.call('talk');
+      expect(heard(client!).slice(before)).toEqual(LEVELS.slice(index));
+    }
+    await other!.call('talk');
+    expect(heard(other!)).toEqual(LEVELS.slice(1));
+  });
+
+  eachRevision('LOG-03', 'have no other level than the eight', async (revision) => {
+    const client = await RawClient.connect(serverOf(), { revision });
+    for (const level of ['loud', 'INFO', '', 3, null, undefined]) {
+      expect(await client.error('logging/setLevel', { level })).toMatchObject({ code: -32602 });
+    }
+  });
+
+  eachRevision('LOG-04', 'are of the server’s choice before the client sets a level', async (revision) => {
+    const told = async (options: object) => {
+      const client = await RawClient.connect(serverWith({ talk }, options), { revision });
+      await client.call('talk');
+      return heard(client);
+    };
+    expect(await told({})).toEqual(LEVELS.slice(1));
+    expect(await told({ logLevel: 'alert' })).toEqual(['alert', 'emergency']);
+  });
+
+  eachRevision('LOG-05', 'have a level, perhaps a logger, and any data', async (revision) => {
+    const values = ['text', 7, null, false, ['a'], { a: { b: [] } }];
+    const server = serverWith({
+      say(context) {
+        for (const value of values) context.log.error(value);
+        context.log.write('notice', 'who', 'weather');
+      },
+    });
+    const client = await RawClient.connect(server, { revision });
+    await client.call('say');
+    expect(client.of('notifications/message').map(({ params }) => params)).toEqual([
+      ...values.map((data) => ({ level: 'error', data })),
+      { level: 'notice', logger: 'weather', data: 'who' },
+    ]);
+  });
+});
+
+const LISTS = [
+  ['tools/list', 'tools'],
+  ['prompts/list', 'prompts'],
+  ['resources/list', 'resources'],
+  ['resources/templates/list', 'resourceTemplates'],
+] as const;
+
+function copies(name: string) {
+  class Copy {
+    @Tool({ name })
+    tool() {}
+
+    @Prompt({ name })
+    prompt() {
+      return '';
+    }
+
+    @Resource(`docs://${name}`)
+    resource() {
+      return '';
+    }
+
+    @Resource(`docs://${name}/{id}`)
+    template(_variables: NoInput) {
+      return '';
+    }
+  }
+  return Copy;
+}
+
+async function pagesOf(client: RawClient, method: string): Promise<JsonObject[]> {
+  const pages: JsonObject[] = [];
+  let cursor: unknown;
+  do {
+    const page = await client.result(method, cursor === undefined ? undefined : { cursor });
+    pages.push(page);
+    cursor = page['nextCursor'];
+  } while (cursor !== undefined);
+  return pages;
+}
+
+const names = (count: number) => Array.from({ length: count }, (_item, index) => `n${index}`);
+const many = (count: number, pageSize: number) => serverOf({ providers: names(count).map(copies), pageSize });
+
+describe('pages', () => {
+  eachRevision('PAGE-01', 'give every list whole, each entry once', async (revision) => {
+    const client = await RawClient.connect(many(100, 7), { revision });
+    for (const [method, member] of LISTS) {
+      const pages = await pagesOf(client, method);
+      expect(pages).toHaveLength(15);
+      const entries = pages.flatMap((page) => page[member] as { name: string; uri?: string }[]);
+      expect(new Set(entries.map((entry) => JSON.stringify(entry))).size).toBe(100);
+    }
+  });
+
+  eachRevision('PAGE-02', 'go on where they were when entries come and go', async (revision) => {
+    const server = many(4, 2);
+    const client = await RawClient.connect(server, { revision });
+    const namesOf = ({ tools }: JsonObject) => (tools as { name: string }[]).map(({ name }) => name);
+    const first = await client.result('tools/list');
+    server.addProvider(copies('late'));
+    const second = await client.result('tools/list', { cursor: first['nextCursor'] });
+    const third = await client.result('tools/list', { cursor: second['nextCursor'] });
+    expect([first, second, third].map(namesOf)).toEqual([['n0', 'n1'], ['n2', 'n3'], ['late']]);
+  });
+
+  eachRevision('PAGE-03', 'have cursors of the server, and no others', async (revision) => {
+    const client = await RawClient.connect(many(3, 2), { revision });
+    const { nextCursor } = await client.result('tools/list');
+    for (const [method] of LISTS) {
+      for (const cursor of ['garbage', '', `${String(nextCursor)}x`, 7, null, { a: 1 }]) {
+        expect(await client.error(method, { cursor })).toMatchObject({ code: -32602 });
+      }
+    }
+    expect(await client.error('prompts/list', { cursor: nextCursor })).toMatchObject({ code: -32602 });
+  });
+
+  eachRevision('PAGE-04', 'have no cursor at the end', async (revision) => {
+    for (const count of [1, 2, 3, 4]) {
+      const client = await RawClient.connect(many(count, 2), { revision });
+      for (const [method] of LISTS) expect((await pagesOf(client, method)).at(-1)).not.toHaveProperty('nextCursor');
+    }
+  });
+});

@@ -1,0 +1,238 @@
+// Questions to the client: roots, sampling and elicitation.
+import { describe, expect } from '@jest/globals';
+import { audio, ClientError, type Context, image, type JsonObject, link, McpError, text, user } from '@decorum/core';
+
+import { type Answer, type Message, RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision, type SessionRevision } from '../support/requirements.js';
+import { deferred, type Handler, serverWith } from './servers.js';
+
+const SAID = { role: 'assistant', model: 'm-1', content: { type: 'text', text: 'Ho' } };
+
+/** What became of a question, as the result of the tool that asked it. */
+const outcome =
+  (question: (context: Context) => Promise<unknown>): Handler =>
+  async (context) => {
+    try {
+      return JSON.stringify(await question(context));
+    } catch (error) {
+      if (error instanceof ClientError) return `client error ${String(error.code)}`;
+      if (error instanceof McpError) return `mcp error ${error.kind}`;
+      return `error ${String((error as Error).name)}`;
+    }
+  };
+
+interface Asked {
+  /** What the tool says that became of it. */
+  readonly said: string;
+  /** What the client was asked. */
+  readonly questions: readonly Message[];
+}
+
+/** Has a tool ask a client. */
+async function ask(
+  revision: SessionRevision,
+  question: (context: Context) => Promise<unknown>,
+  { capabilities, answer }: { capabilities: JsonObject; answer?: Answer },
+): Promise<Asked> {
+  const methods = ['roots/list', 'sampling/createMessage', 'elicitation/create'];
+  const client = await RawClient.connect(serverWith({ ask: outcome(question) }, { questionTimeoutMs: 50 }), {
+    revision,
+    capabilities,
+    answers: Object.fromEntries(methods.map((method) => [method, answer ?? (() => undefined)])),
+  });
+  const said = textOf(await client.call('ask')) ?? '';
+  return { said, questions: client.received.filter(({ method }) => methods.includes(method ?? '')) };
+}
+
+const result =
+  (value: object): Answer =>
+  () => ({ result: value });
+const sample =
+  (options: Partial<Parameters<Context['sample']>[0]> = {}) =>
+  (context: Context) =>
+    context.sample({ messages: 'Hi', maxTokens: 5, ...options });
+const roots = (context: Context) => context.roots();
+
+describe('roots', () => {
+  const HOME = { roots: [{ uri: 'file:///home/ada', name: 'Home' }] };
+
+  eachRevision('ROOT-01', 'are asked for only where the client has declared them', async (revision) => {
+    const { said, questions } = await ask(revision, roots, { capabilities: { sampling: {} }, answer: result(HOME) });
+    expect(said).toBe('mcp error missing-capability');
+    expect(questions).toEqual([]);
+  });
+
+  eachRevision('ROOT-03', 'are asked for again when the client says that they have changed', async (revision) => {
+    const server = serverWith({ ask: outcome(roots) });
+    const answers = { 'roots/list': result(HOME) };
+    const client = await RawClient.connect(server, {
+      revision,
+      capabilities: { roots: { listChanged: true } },
+      answers,
+    });
+    for (let call = 0; call < 3; call += 1) expect(textOf(await client.call('ask'))).toBe(JSON.stringify(HOME.roots));
+    expect(client.of('roots/list')).toHaveLength(1);
+    await client.notify('notifications/roots/list_changed');
+    await client.call('ask');
+    expect(client.of('roots/list')).toHaveLength(2);
+  });
+
+  eachRevision('ROOT-04', 'may not be available: the handler is told', async (revision) => {
+    const capabilities = { roots: {} };
+    const refuse: Answer = () => ({ error: { code: -32601, message: 'Roots not supported' } });
+    expect(await ask(revision, roots, { capabilities, answer: refuse })).toMatchObject({ said: 'client error -32601' });
+    for (const answer of [result({}), result({ roots: 'none' })]) {
+      expect(await ask(revision, roots, { capabilities, answer })).toMatchObject({ said: 'client error undefined' });
+    }
+    expect(await ask(revision, roots, { capabilities })).toMatchObject({ said: 'client error undefined' });
+  });
+
+  eachRevision('ROOT-05', 'are files', async (revision) => {
+    const capabilities = { roots: {} };
+    expect(await ask(revision, roots, { capabilities, answer: result(HOME) })).toMatchObject({
+      said: JSON.stringify(HOME.roots),
+    });
+    for (const uri of ['https://example.com', 'home/ada', '', 7, undefined]) {
+      const { said } = await ask(revision, roots, { capabilities, answer: result({ roots: [{ uri }] }) });
+      expect(said).toMatch(/error/);
+    }
+  });
+});
+
+describe('sampling', () => {
+  const capabilities = { sampling: {} };
+
+  eachRevision('SAMP-01', 'is asked for only where the client has declared it', async (revision) => {
+    const { said, questions } = await ask(revision, sample(), { capabilities: { roots: {} }, answer: result(SAID) });
+    expect(said).toBe('mcp error missing-capability');
+    expect(questions).toEqual([]);
+  });
+
+  eachRevision('SAMP-02', 'has tools only where the client has declared that it takes them', async (revision) => {
+    const tools = [{ name: 'weather', inputSchema: { type: 'object' } }];
+    for (const options of [{ tools }, { toolChoice: { mode: 'auto' } }, { tools: [] }]) {
+      const refused = await ask(revision, sample(options), { capabilities, answer: result(SAID) });
+      expect(refused).toEqual({ said: 'mcp error missing-capability', questions: [] });
+    }
+    const declared = { sampling: { tools: {} } };
+    const { questions } = await ask(revision, sample({ tools }), { capabilities: declared, answer: result(SAID) });
+    expect(questions).toMatchObject([{ params: { tools } }]);
+  });
+
+  eachRevision(
+    'SAMP-03',
+    'includes context only where the client has declared that it gives some',
+    async (revision) => {
+      for (const includeContext of ['thisServer', 'allServers'] as const) {
+        const refused = await ask(revision, sample({ includeContext }), { capabilities, answer: result(SAID) });
+        expect(refused).toEqual({ said: 'mcp error missing-capability', questions: [] });
+      }
+      const { questions } = await ask(revision, sample({ includeContext: 'none' }), {
+        capabilities,
+        answer: result(SAID),
+      });
+      expect(questions).toHaveLength(1);
+    },
+  );
+
+  eachRevision('SAMP-04', 'has messages, a limit of tokens, and preferences in their range', async (revision) => {
+    const modelPreferences = { hints: [{ name: 'a' }, { name: 'b' }], intelligencePriority: 0 };
+    const { said, questions } = await ask(revision, sample({ modelPreferences }), {
+      capabilities,
+      answer: result(SAID),
+    });
+    expect(JSON.parse(said)).toMatchObject({ text: 'Ho', model: 'm-1' });
+    const messages = [{ role: 'user', content: { type: 'text', text: 'Hi' } }];
+    expect(questions).toMatchObject([{ params: { messages, maxTokens: 5, modelPreferences } }]);
+    for (const costPriority of [2, -1]) {
+      const wrong = sample({ modelPreferences: { costPriority } });
+      expect((await ask(revision, wrong, { capabilities, answer: result(SAID) })).questions).toEqual([]);
+    }
+  });
+
+  eachRevision('SAMP-05', 'has one block in each message, of a kind that the revision has', async (revision) => {
+    const messages = [
+      user(text('a', { _meta: { a: 1 } })),
+      user(image('UE5H', 'image/png', { annotations: { lastModified: '2025-01-12T15:00:58Z' } })),
+      user(audio('V0FW', 'audio/wav')),
+    ];
+    // every message is judged: see RawClient
+    const { questions } = await ask(revision, sample({ messages }), { capabilities, answer: result(SAID) });
+    const sent = questions[0]?.params?.['messages'] as { content: JsonObject }[];
+    const heard = revision === '2024-11-05' ? 'text' : 'audio';
+    expect(sent.map(({ content }) => content['type'])).toEqual(['text', 'image', heard]);
+  });
+
+  eachRevision('SAMP-06', 'takes several blocks, and those that use a tool', async (revision) => {
+    const use = { type: 'tool_use', id: 'u1', name: 'weather', input: { city: 'Oslo' } };
+    const content = [{ type: 'text', text: 'Let me see.' }, use];
+    const answer = result({ ...SAID, content, stopReason: 'toolUse' });
+    const tools = [{ name: 'weather', inputSchema: { type: 'object' } }];
+    const { said } = await ask(revision, sample({ tools }), { capabilities: { sampling: { tools: {} } }, answer });
+    expect(JSON.parse(said)).toMatchObject({ content, stopReason: 'toolUse', text: 'Let me see.' });
+  });
+
+  const TOOLS = { sampling: { tools: {} } };
+  const use = (id: string) => ({ type: 'tool_use', id, name: 'weather', input: {} });
+  const given = (toolUseId: string) => ({ type: 'tool_result', toolUseId, content: [{ type: 'text', text: '21' }] });
+  const converse = (...contents: (readonly ['user' | 'assistant', readonly object[]])[]) =>
+    sample({ messages: contents.map(([role, content]) => ({ role, content })) as never, tools: [] });
+
+  eachRevision('SAMP-07', 'has nothing beside the results of tools in a message that has some', async (revision) => {
+    const right = converse(['assistant', [use('1')]], ['user', [given('1')]]);
+    expect((await ask(revision, right, { capabilities: TOOLS, answer: result(SAID) })).questions).toHaveLength(1);
+    const wrong = converse(['assistant', [use('1')]], ['user', [{ type: 'text', text: 'Here' }, given('1')]]);
+    expect((await ask(revision, wrong, { capabilities: TOOLS, answer: result(SAID) })).questions).toEqual([]);
+  });
+
+  eachRevision('SAMP-08', 'has a result for every use of a tool, before anything else', async (revision) => {
+    const right = converse(['assistant', [use('1'), use('2')]], ['user', [given('2'), given('1')]]);
+    expect((await ask(revision, right, { capabilities: TOOLS, answer: result(SAID) })).questions).toHaveLength(1);
+    const words = [{ type: 'text', text: 'So?' }];
+    for (const wrong of [
+      converse(['assistant', [use('1'), use('2')]], ['user', [given('1')]]),
+      converse(['assistant', [use('1')]], ['user', words]),
+      converse(['user', [given('1')]]),
+    ]) {
+      expect((await ask(revision, wrong, { capabilities: TOOLS, answer: result(SAID) })).questions).toEqual([]);
+    }
+  });
+
+  eachRevision('SAMP-10', 'has no block that is of no known kind', async (revision) => {
+    const kinds = [
+      { type: 'video', data: 'AA==' },
+      { type: 'text' },
+      link('docs://a', { name: 'a' }),
+      'text',
+      undefined,
+    ];
+    for (const content of kinds) {
+      const messages = [{ role: 'user', content }] as never;
+      const { questions } = await ask(revision, sample({ messages }), { capabilities, answer: result(SAID) });
+      expect([content, questions]).toEqual([content, []]);
+    }
+  });
+
+  eachRevision('SAMP-11', 'may be refused: the handler is told, by the client’s code', async (revision) => {
+    const answer: Answer = () => ({ error: { code: -1, message: 'User rejected sampling request' } });
+    expect(await ask(revision, sample(), { capabilities, answer })).toMatchObject({ said: 'client error -1' });
+    for (const nonsense of [result({}), result({ ...SAID, content: 'Ho' }), result({ ...SAID, content: null })]) {
+      const { said } = await ask(revision, sample(), { capabilities, answer: nonsense });
+      expect(said).toBe('client error undefined');
+    }
+  });
+
+  eachRevision('SAMP-12', 'is asked for while a request of the client is handled, and not after', async (revision) => {
+    const late = deferred<Context>();
+    const client = await RawClient.connect(serverWith({ leave: (context) => late.resolve(context) }), {
+      revision,
+      capabilities,
+      answers: { 'sampling/createMessage': result(SAID) },
+    });
+    await client.call('leave');
+    const context = await late.promise;
+    const settled = context.sample({ messages: 'Hi', maxTokens: 1, timeoutMs: 20 }).catch((error: unknown) => error);
+    expect(await settled).toBeInstanceOf(Error);
+    expect(client.of('sampling/createMessage')).toEqual([]);
+  });
+});
