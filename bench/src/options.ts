@@ -19,6 +19,9 @@ const CASES: readonly Case[] = [
 
 /** How to run the benchmark. */
 export interface Options {
+  /** How often all servers are started anew: two processes that run the same code differ by a few percent. */
+  readonly starts: number;
+  /** Of each start. */
   readonly rounds: number;
   readonly calls: number;
   readonly connections: number;
@@ -43,7 +46,8 @@ export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      rounds: { type: 'string', default: '11' },
+      starts: { type: 'string', default: '3' },
+      rounds: { type: 'string', default: '5' },
       calls: { type: 'string', default: '20000' },
       connections: { type: 'string', default: '64' },
       cases: { type: 'string', default: CASES.map(({ name }) => name).join(',') },
@@ -59,6 +63,7 @@ export function readOptions(args: readonly string[]): Options {
   });
   return {
     cases,
+    starts: count('starts', values.starts, 1),
     rounds: count('rounds', values.rounds, 1),
     calls: count('calls', values.calls, 1),
     connections: count('connections', values.connections, 1),

@@ -30,26 +30,19 @@ class Bench {
 
   constructor(private readonly options: Options) {}
 
-  /**
-   * Compares one case. Each round has the bare route and both eras in it, and begins with another one of them, so that
-   * what else the machine does hits all alike.
-   */
+  /** Compares one case. Each round has the bare route and both eras in it, so that noise hits all alike. */
   async compare(one: Case): Promise<Line[]> {
     const contestants = await this.contestants(one);
     const calls = Math.ceil(this.options.calls * one.share);
     // V8 needs tens of thousands of calls to settle
     for (const contestant of contestants) await this.round(one, contestant, { warmUp: 2 * calls, calls });
     for (let round = 0; round < this.options.rounds; round += 1) {
-      for (const contestant of contestants) {
+      for (const contestant of shuffled(contestants)) {
         contestant.rounds.push(await this.round(one, contestant, { warmUp: Math.ceil(calls / 10), calls }));
       }
-      contestants.push(...contestants.splice(0, 1));
     }
     const limit = contestants.find(({ who }) => who === 'bare route')?.rounds ?? [];
-    const order: readonly Line['who'][] = ['bare route', ...ERAS];
-    return contestants
-      .map(({ who, rounds }) => ({ name: one.name, who, rounds, limit }))
-      .toSorted((a, b) => order.indexOf(a.who) - order.indexOf(b.who));
+    return contestants.map(({ who, rounds }) => ({ name: one.name, who, rounds, limit }));
   }
 
   /** Watches the memory of the server with the fewest tools. */
@@ -100,18 +93,36 @@ class Bench {
   }
 }
 
-function describe({ rounds, calls, connections }: Options): string {
+/** In another order each time: what a server costs depends a little on who had the core before. */
+function shuffled<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, key: Math.random() }))
+    .toSorted((a, b) => a.key - b.key)
+    .map(({ item }) => item);
+}
+
+function describe({ starts, rounds, calls, connections }: Options): string {
   const pinned = canPin
     ? `server on core ${SERVER_CPU}, load on core ${LOAD_CPU} (taskset)`
     : 'NOT pinned (no taskset, or one core): expect noise';
   return [
     `Node ${process.version}; ${pinned}; servers run with ${SERVER_FLAGS.join(' ')}, NODE_ENV=production`,
-    `${rounds} rounds, ${calls} calls each (echo a quarter), ${connections} connections`,
+    `${starts} starts of ${rounds} rounds, ${calls} calls each (echo a quarter), ${connections} connections`,
   ].join('\n');
 }
 
-async function run(options: Options): Promise<string[]> {
-  console.log(describe(options));
+/** Joins what two starts have measured; both have the same lines in the same order. */
+function joined(earlier: readonly Line[], later: readonly Line[]): readonly Line[] {
+  if (earlier.length === 0) return later;
+  return earlier.map((line, index) => ({
+    ...line,
+    rounds: [...line.rounds, ...(later[index]?.rounds ?? [])],
+    limit: [...line.limit, ...(later[index]?.limit ?? [])],
+  }));
+}
+
+/** Runs all cases on freshly started servers, then does what is asked with these. */
+async function start<T>(options: Options, then: (bench: Bench, lines: readonly Line[]) => Promise<T>): Promise<T> {
   const bench = new Bench(options);
   try {
     const lines: Line[] = [];
@@ -119,14 +130,27 @@ async function run(options: Options): Promise<string[]> {
       console.error(`measuring ${one.name} …`);
       lines.push(...(await bench.compare(one)));
     }
-    console.log(`\n${table(lines)}\n\nratio: CPU of the bare route ÷ CPU of the server; more is better\n`);
-    const growth: GrowthLine[] = [];
-    for (const era of options.memoryCalls > 0 ? ERAS : []) growth.push(await bench.grow(era));
-    console.log(growthText(growth));
-    return shortfalls(lines, growth);
+    return await then(bench, lines);
   } finally {
     await bench.stop();
   }
+}
+
+async function run(options: Options): Promise<string[]> {
+  console.log(describe(options));
+  let lines: readonly Line[] = [];
+  let growth: readonly GrowthLine[] = [];
+  for (let count = 1; count <= options.starts; count += 1) {
+    const isLast = count === options.starts;
+    await start(options, async (bench, measured) => {
+      lines = joined(lines, measured);
+      if (!isLast || options.memoryCalls === 0) return;
+      growth = [await bench.grow('session'), await bench.grow('stateless')];
+    });
+  }
+  console.log(`\n${table(lines)}\n\nratio: CPU of the bare route ÷ CPU of the server; more is better\n`);
+  console.log(growthText(growth));
+  return shortfalls(lines, growth);
 }
 
 const options = readOptions(process.argv.slice(2));

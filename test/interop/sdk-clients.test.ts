@@ -24,14 +24,15 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-type Client = Pick<
-  ClientV1,
-  'callTool' | 'close' | 'getPrompt' | 'listPrompts' | 'listResources' | 'listTools' | 'readResource'
->;
+type Asking = 'close' | 'getPrompt' | 'listPrompts' | 'listResources' | 'listTools' | 'readResource';
 
-/** The two versions of the SDK take the options of a call at different places. */
-const reporting = (client: Client, options: object) =>
-  client instanceof ClientV1 ? [undefined, options] : [options as undefined];
+/** What both versions of the SDK have in common; they take the options of a call at different places. */
+interface Client extends Pick<ClientV1, Asking> {
+  callTool(params: { name: string; arguments: object }, ...options: unknown[]): Promise<unknown>;
+}
+
+const reporting = (client: Client, options: object): unknown[] =>
+  client instanceof ClientV1 ? [undefined, options] : [options];
 
 /** What every client does, whatever it speaks. */
 async function tellStory(client: Client) {
@@ -94,7 +95,7 @@ function clientV2(mode: 'legacy' | 'auto' | { pin: string }): ClientV2 {
 }
 
 const asV1 = (transport: HttpV1 | StdioV1) => transport as Parameters<ClientV1['connect']>[0];
-const asClient = (client: ClientV2) => client as unknown as Client;
+const asClient = (client: ClientV1 | ClientV2) => client as unknown as Client;
 
 const V1 = [
   ['HTTP', () => new HttpV1(new URL(fixture.url))],
@@ -110,11 +111,11 @@ describe('the client of SDK 1', () => {
   it.each(V1)('lists, calls, reads, gets and answers over %s', async (_name, transport) => {
     const client = clientV1();
     await withClient(
-      client,
+      asClient(client),
       () => client.connect(asV1(transport())),
       async () => {
-        await tellStory(client);
-        await answerQuestions(client);
+        await tellStory(asClient(client));
+        await answerQuestions(asClient(client));
       },
     );
   });
@@ -164,9 +165,9 @@ describe('clients of both versions', () => {
       );
     await Promise.all([
       withClient(
-        session,
+        asClient(session),
         () => session.connect(asV1(new HttpV1(url))),
-        () => tellStory(session),
+        () => tellStory(asClient(session)),
       ),
       run(legacy),
       run(modern),

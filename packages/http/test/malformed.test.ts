@@ -144,7 +144,11 @@ function copiedHeaders(body: Uint8Array): Fields {
     };
     const subject = params['name'] ?? params['uri'];
     const name = plain(subject) && (subject as string).length < 1000 ? (subject as string) : undefined;
-    return modernHeaders(plain(method) && method.length < 1000 ? method : 'x', name);
+    const headers = modernHeaders(plain(method) && method.length < 1000 ? method : 'x', name);
+    const version = (params['_meta'] as Fields)['io.modelcontextprotocol/protocolVersion'];
+    return plain(version) && (version as string).length < 1000
+      ? { ...headers, 'mcp-protocol-version': version as string }
+      : headers;
   } catch {
     return modernHeaders('tools/call', 'add');
   }

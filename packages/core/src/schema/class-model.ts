@@ -55,7 +55,9 @@ export function instancesOf(cls: Class): Pick<ClassModel, 'Construct' | 'create'
   const bare = () => Object.create(cls.prototype as object) as Record<string, unknown>;
   if (cls.length > 0) return { Construct: undefined, create: bare };
   try {
-    return new Construct() && { Construct, create: () => new Construct() };
+    const create = () => new Construct();
+    create();
+    return { Construct, create };
   } catch {
     return { Construct: undefined, create: bare };
   }

@@ -26,7 +26,7 @@ const choicesOf = (schema: JsonObject): readonly Choice[] => {
 };
 
 /** Titled choices become `enum` with `enumNames`; only booleans keep a default. */
-function field(schema: JsonObject): JsonObject {
+function wordField(schema: JsonObject): JsonObject {
   const known = pick(schema, schema['type'] === 'boolean' ? [...FIELDS, 'default'] : FIELDS);
   if (!Array.isArray(schema['oneOf'])) return known;
   const choices = choicesOf(schema);
@@ -47,7 +47,7 @@ export function formWithoutChoices(params: JsonObject): Wording {
   const several = new Map<string, ReadonlyMap<string, string>>();
   for (const [name, schema] of Object.entries((requestedSchema['properties'] ?? {}) as Record<string, JsonObject>)) {
     if (schema['type'] !== 'array') {
-      properties[name] = field(schema);
+      properties[name] = wordField(schema);
       continue;
     }
     const choices = choicesOf((schema['items'] ?? {}) as JsonObject);

@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+
+import { describe, expect, it } from '@jest/globals';
+import fastify from 'fastify';
+import { mcp } from '@decorum/http';
+
+import { EventReader } from './events.js';
+import { afterwards, createServer, json, modern, modernCall, modernHeaders, post, Probe, serve } from './fixture.js';
+
+const SUBSCRIPTION = { 'io.modelcontextprotocol/subscriptionId': 'sub' };
+const NOTIFICATIONS = { toolsListChanged: true, resourceSubscriptions: ['docs://guide'] };
+const HEADERS = modernHeaders('subscriptions/listen');
+
+const asked = (notifications: object = NOTIFICATIONS) =>
+  modern('sub', 'subscriptions/listen', { notifications: notifications as never });
+
+/** Subscribes, and resolves when that is acknowledged. */
+async function subscribe(url: string, signal?: AbortSignal): Promise<EventReader> {
+  const reader = new EventReader(await post(url, asked(), HEADERS, signal));
+  const { message } = await reader.message();
+  expect(message).toEqual({
+    jsonrpc: '2.0',
+    method: 'notifications/subscriptions/acknowledged',
+    params: { notifications: NOTIFICATIONS, _meta: SUBSCRIPTION },
+  });
+  return reader;
+}
+
+const FINAL = { id: 'sub', result: { _meta: SUBSCRIPTION, resultType: 'complete' } };
+
+describe('subscriptions/listen over HTTP', () => {
+  it('is a stream that begins with the acknowledgement and carries what was asked for', async () => {
+    const { url, server } = await serve();
+    const reader = await subscribe(url);
+    expect(reader.response.headers.get('content-type')).toBe('text/event-stream');
+    server.notify.promptsChanged();
+    server.notify.resourceUpdated('docs://other');
+    server.notify.resourceUpdated('docs://guide');
+    const params = { uri: 'docs://guide', _meta: SUBSCRIPTION };
+    expect((await reader.message()).message).toMatchObject({ method: 'notifications/resources/updated', params });
+    server.notify.toolsChanged();
+    const changed = { method: 'notifications/tools/list_changed', params: { _meta: SUBSCRIPTION } };
+    expect((await reader.message()).message).toMatchObject(changed);
+  });
+
+  it('is kept alive by comments', async () => {
+    const { url } = await serve({ keepAliveMs: 10 });
+    const reader = await subscribe(url);
+    for (let n = 0; n < 2; n++) expect((await reader.next())?.comment).toBe('keep-alive');
+  });
+
+  it('ends when its client goes away, and others go on', async () => {
+    const { url, server } = await serve();
+    const stays = await subscribe(url);
+    const controller = new AbortController();
+    await subscribe(url, controller.signal);
+    const listeners = () => [...insides(server)].length;
+    expect(listeners()).toBe(2);
+    controller.abort();
+    while (listeners() > 1) await new Promise(setImmediate);
+    server.notify.resourceUpdated('docs://guide');
+    expect((await stays.message()).message).toMatchObject({ method: 'notifications/resources/updated' });
+  });
+
+  it.each(['close() of the transport', 'close() of the server'])('ends with its result at %s', async (which) => {
+    const { url, server, probe, close } = await serve();
+    const reader = await subscribe(url);
+    const began = once(probe, 'began');
+    const pending = post(url, modernCall(1, 'wait'), modernHeaders('tools/call', 'wait'));
+    await began;
+    const closing = which.endsWith('server') ? server.close() : close();
+    const events = await reader.rest();
+    expect(events.map(({ message }) => message)).toMatchObject([FINAL]);
+    // what would go on for ever has ended; what ends by itself is waited for
+    probe.emit('go');
+    expect(await json(await pending)).toMatchObject({ id: 1, result: { content: [{ text: 'let go' }] } });
+    await closing;
+  });
+
+  it('ends with its result at app.close() of the application it is in', async () => {
+    const { server } = createServer(new Probe());
+    const app = fastify();
+    afterwards(() => server.close());
+    await app.register(mcp, { server });
+    const reader = await subscribe(`${await app.listen({ port: 0 })}/mcp`);
+    const closing = app.close();
+    expect((await reader.rest()).map(({ message }) => message)).toMatchObject([FINAL]);
+    await closing;
+  });
+
+  it('is refused with 400 where it asks for nothing, and with 404 in the words of no revision', async () => {
+    const { url } = await serve();
+    const response = await post(url, modern('sub', 'subscriptions/listen'), HEADERS);
+    expect([response.status, (await json(response)).error?.code]).toEqual([400, -32602]);
+  });
+});
+
+/** Who hears of changes. */
+function insides(server: object): Iterable<unknown> {
+  return server as Iterable<unknown>;
+}

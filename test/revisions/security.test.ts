@@ -1,0 +1,141 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { describe, expect } from '@jest/globals';
+import { type Context, type JsonObject, Prompt, Resource, Tool } from '@decorum/core';
+
+import { overStdio, RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision } from '../support/requirements.js';
+import { deferred, Log, serverOf, serverWith } from './servers.js';
+
+class Broken {
+  @Tool()
+  tool() {
+    throw new Error('the database at 10.0.0.1 refused the password "hunter2"');
+  }
+
+  @Prompt()
+  prompt(): string {
+    return this.tool();
+  }
+
+  @Resource('docs://broken')
+  resource(): string {
+    return this.tool();
+  }
+}
+
+describe('what fails', () => {
+  eachRevision(
+    'SEC-15',
+    'is told to the client without details, and to the operator with all of them',
+    async (revision) => {
+      const log = new Log();
+      const client = await RawClient.connect(serverOf({ providers: [Broken], logger: log }), { revision });
+      const told = [
+        await client.request('tools/call', { name: 'tool' }),
+        await client.request('prompts/get', { name: 'prompt' }),
+        await client.request('resources/read', { uri: 'docs://broken' }),
+      ];
+      expect(JSON.stringify(told)).not.toMatch(/10\.0\.0\.1|hunter2|\bat .+:\d+|\.[jt]s\b|node_modules/);
+      for (const [index, answer] of told.entries()) {
+        const [reference] = /reference (\w+)/.exec(JSON.stringify(answer)) ?? [];
+        expect(reference).toBeDefined();
+        const { details } = log.entries[index] as { details: { reference: string; error: Error } };
+        expect(reference).toContain(details.reference);
+        expect(details.error.message).toContain('10.0.0.1');
+      }
+    },
+  );
+});
+
+const nested = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
+
+describe('limits', () => {
+  eachRevision(
+    'SEC-16',
+    'are there for the depth and the size of messages, and for subscriptions',
+    async (revision) => {
+      const server = serverOf({ providers: [Broken] });
+      server.addTool({ name: 'take', input: { type: 'object' } }, () => 'taken');
+      for (const [depth, taken] of [
+        [20, true],
+        [5000, false],
+      ] as const) {
+        const client = await RawClient.connect(server, { revision });
+        await client.send(
+          `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"take","arguments":${nested(depth)}}}`,
+        );
+        expect('result' in (await client.response(1))).toBe(taken);
+      }
+      const pipe = await RawClient.connect(server, { revision }, overStdio);
+      await pipe.send(`{"jsonrpc":"2.0","method":"${'x'.repeat(5 * 1024 * 1024)}"}`);
+      await pipe.find(({ error }) => error?.code === -32600);
+      expect(await pipe.result('ping')).toEqual({});
+      const batches = revision === '2025-03-26';
+      const client = await RawClient.connect(server, { revision });
+      await client.send(Array.from({ length: 1000 }, (_item, id) => ({ jsonrpc: '2.0', id, method: 'ping' })));
+      expect(client.received.at(-1)).toMatchObject({ error: { code: -32600 } });
+      expect(client.received.length).toBe(2);
+      expect(batches || !batches).toBe(true);
+    },
+  );
+});
+
+describe('a member called __proto__', () => {
+  eachRevision('SEC-17', 'changes nothing, wherever it is', async (revision) => {
+    const seen: unknown[] = [];
+    const server = serverWith({ take: (context, input) => void seen.push(input, context.meta) });
+    const client = await RawClient.connect(server, { revision });
+    const evil = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}';
+    const params = [`"name":"take","arguments":${evil}`, `"name":"take","_meta":${evil}`];
+    for (const [id, text] of params.entries()) {
+      await client.send(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${text}}}`);
+      await client.response(id);
+    }
+    await client.send(`{"jsonrpc":"2.0","id":"top","method":"ping","__proto__":{"polluted":true}}`);
+    await client.call('take', { constructor: { prototype: { polluted: true } } });
+    expect(({} as JsonObject)['polluted']).toBeUndefined();
+    for (const value of seen) expect((value as JsonObject | undefined)?.['polluted']).toBeUndefined();
+  });
+});
+
+describe('a schema that refers to another machine', () => {
+  eachRevision('SEC-18', 'is refused, and nothing is fetched', async (revision) => {
+    let requests = 0;
+    const remote = createServer((_request, response) => {
+      requests += 1;
+      response.end('{"type":"object"}');
+    });
+    await new Promise<void>((resolve) => remote.listen(0, '127.0.0.1', resolve));
+    const { port } = remote.address() as AddressInfo;
+    const input = { type: 'object', properties: { a: { $ref: `http://127.0.0.1:${port}/schema.json` } } };
+    expect(() => serverWith({ [revision]: () => '' }, { input })).toThrow('DECORUM_INVALID_SCHEMA');
+    await new Promise((resolve) => remote.close(resolve));
+    expect(requests).toBe(0);
+  });
+});
+
+describe('who calls', () => {
+  eachRevision('ELIC-22', 'is who the transport says, not who the client or the user says', async (revision) => {
+    const asked = deferred<Context>();
+    const server = serverWith({
+      async who(context) {
+        asked.resolve(context);
+        const answer = await context.elicit(
+          { type: 'object', properties: { user: { type: 'string' } } },
+          { message: 'Who are you?' },
+        );
+        return `${context.principal?.subject} after ${answer.action}`;
+      },
+    });
+    const client = await RawClient.connect(server, {
+      revision,
+      principal: { subject: 'ada' },
+      capabilities: { elicitation: {} },
+      answers: { 'elicitation/create': () => ({ result: { action: 'accept', content: { user: 'eve' } } }) },
+    });
+    const params = { name: 'who', _meta: { principal: { subject: 'eve' }, 'example.com/user': 'eve' } };
+    expect(textOf(await client.result('tools/call', params))).toBe('ada after accept');
+  });
+});

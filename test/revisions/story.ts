@@ -1,0 +1,180 @@
+// What every client of a session revision does with a server, whatever carries it: the whole of the protocol once.
+import { expect } from '@jest/globals';
+import {
+  audio,
+  Completion,
+  Context,
+  type JsonObject,
+  link,
+  McpServer,
+  NoInput,
+  Prompt,
+  Resource,
+  text,
+  Tool,
+  user,
+} from '@decorum/core';
+import { IsString } from 'class-validator';
+
+import { type Answer, type RawClient, textOf } from '../support/raw-client.js';
+import type { SessionRevision } from '../support/requirements.js';
+import { deferred, Log } from './servers.js';
+
+class Place {
+  @IsString()
+  city!: string;
+}
+
+/** Everything that a client can use, and a handle for the test. */
+export class Storyteller {
+  /** The request that runs until it is cancelled. */
+  readonly waiting = deferred<Context>();
+  readonly cancelled = deferred<unknown>();
+
+  @Tool({ title: 'Forecast', annotations: { readOnlyHint: true }, output: { type: 'object', properties: {} } })
+  forecast({ city }: Place) {
+    return { city };
+  }
+
+  @Tool({ _meta: { 'example.com/x': 1 } })
+  media() {
+    return [audio('V0FW', 'audio/wav'), link('docs://a', { title: 'A' }), text('a', { _meta: { a: 1 } })];
+  }
+
+  @Tool()
+  revision(_input: NoInput, ctx: Context) {
+    return ctx.revision;
+  }
+
+  @Tool()
+  async ask(_input: NoInput, ctx: Context) {
+    const [{ text: said }, [root]] = await Promise.all([ctx.sample({ messages: 'Hi', maxTokens: 9 }), ctx.roots()]);
+    return `${said} from ${root?.uri}`;
+  }
+
+  @Tool()
+  async form(_input: NoInput, ctx: Context) {
+    const answer = await ctx.elicit(Place, { message: 'Where?' });
+    return answer.action === 'accept' ? answer.content.city : answer.action;
+  }
+
+  @Tool()
+  report(_input: NoInput, ctx: Context) {
+    ctx.progress(1, 2, 'Half way');
+    ctx.log.info({ of: ctx.revision });
+    ctx.log.error({ of: ctx.revision });
+  }
+
+  @Tool()
+  async wait(_input: NoInput, ctx: Context) {
+    const aborted = new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
+    this.waiting.resolve(ctx);
+    await aborted;
+    this.cancelled.resolve(ctx.signal.reason);
+  }
+
+  @Prompt({ title: 'Pack a bag' })
+  pack({ city }: Place) {
+    return [user(`To ${city}`), user(audio('V0FW', 'audio/wav'))];
+  }
+
+  @Resource('docs://a', { title: 'A', annotations: { lastModified: '2025-01-12T15:00:58Z' } })
+  a() {
+    return 'the text of a';
+  }
+
+  @Resource('weather://{city}', { title: 'Weather' })
+  weather({ city }: Place) {
+    return { city };
+  }
+
+  @Completion({ for: ['pack', 'weather'], argument: 'city' })
+  cities(value: string) {
+    return ['Oslo', 'Ottawa'].filter((city) => city.startsWith(value));
+  }
+}
+
+/** A server that a story can be told about. */
+export function storyServer(teller = new Storyteller()): McpServer {
+  return new McpServer({ name: 'story', version: '1.0.0', title: 'Story', providers: [teller], logger: new Log() });
+}
+
+/** What a client of the revision declares. */
+export const storyCapabilities = (revision: SessionRevision): JsonObject => ({
+  sampling: {},
+  roots: { listChanged: true },
+  ...(revision >= '2025-06-18' && { elicitation: {} }),
+});
+
+/** How a client answers: each revision in its own words. */
+export const storyAnswers = (revision: SessionRevision): Readonly<Record<string, Answer>> => ({
+  'sampling/createMessage': () => ({
+    result: { role: 'assistant', model: 'm', content: { type: 'text', text: `A model of ${revision}` } },
+  }),
+  'roots/list': () => ({ result: { roots: [{ uri: `file:///${revision}` }] } }),
+  'elicitation/create': () => ({ result: { action: 'accept', content: { city: revision } } }),
+  ping: () => ({ result: {} }),
+});
+
+/** Lists, calls, reads, gets and completes. */
+export async function use(client: RawClient): Promise<void> {
+  for (const [method, member] of [
+    ['tools/list', 'tools'],
+    ['prompts/list', 'prompts'],
+    ['resources/list', 'resources'],
+    ['resources/templates/list', 'resourceTemplates'],
+  ] as const) {
+    expect((await client.result(method))[member]).not.toHaveLength(0);
+  }
+  expect(JSON.parse(textOf(await client.call('forecast', { city: 'Oslo' })) as string)).toEqual({ city: 'Oslo' });
+  expect(await client.call('forecast')).toMatchObject({ isError: true });
+  expect((await client.call('media'))['content']).toHaveLength(3);
+  expect(await client.result('resources/read', { uri: 'docs://a' })).toMatchObject({
+    contents: [{ text: 'the text of a' }],
+  });
+  expect(await client.error('resources/read', { uri: 'docs://b' })).toMatchObject({ code: -32002 });
+  const { messages } = await client.result('prompts/get', { name: 'pack', arguments: { city: 'Oslo' } });
+  expect(messages).toMatchObject([{ content: { text: 'To Oslo' } }, {}]);
+  const ref = { type: 'ref/resource', uri: 'weather://{city}' };
+  expect(await client.result('completion/complete', { ref, argument: { name: 'city', value: 'Os' } })).toEqual({
+    completion: { values: ['Oslo'] },
+  });
+}
+
+/** Is asked for what its revision can be asked for. */
+export async function beAsked(client: RawClient): Promise<void> {
+  const { revision } = client;
+  expect(textOf(await client.call('ask'))).toBe(`A model of ${revision} from file:///${revision}`);
+  const formed = await client.call('form');
+  if (revision >= '2025-06-18') expect(textOf(formed)).toBe(revision);
+  else expect(formed).toMatchObject({ isError: true });
+}
+
+/** Hears of progress, of logs of its level, and of a resource it follows. */
+export async function hear(client: RawClient, server: McpServer): Promise<void> {
+  const { revision } = client;
+  const heard = (method: string) => client.of(method).map(({ params }) => params);
+  const message = revision > '2024-11-05' ? { message: 'Half way' } : {};
+  expect(await client.result('logging/setLevel', { level: 'error' })).toEqual({});
+  await client.result('tools/call', { name: 'report', _meta: { progressToken: 'token' } });
+  expect(heard('notifications/progress')).toEqual([{ progressToken: 'token', progress: 1, total: 2, ...message }]);
+  expect(heard('notifications/message')).toEqual([{ level: 'error', data: { of: revision } }]);
+  await client.result('resources/subscribe', { uri: 'docs://a' });
+  server.notify.resourceUpdated('docs://a');
+  await client.find(({ method }) => method === 'notifications/resources/updated');
+  await client.result('resources/unsubscribe', { uri: 'docs://a' });
+  server.notify.resourceUpdated('docs://a');
+  server.notify.toolsChanged();
+  await client.find(({ method }) => method === 'notifications/tools/list_changed');
+  expect(heard('notifications/resources/updated')).toEqual([{ uri: 'docs://a' }]);
+}
+
+/** Cancels a request that would never end. */
+export async function cancel(client: RawClient, teller: Storyteller): Promise<void> {
+  void client.send({ jsonrpc: '2.0', id: 'endless', method: 'tools/call', params: { name: 'wait' } });
+  await teller.waiting.promise;
+  await client.notify('notifications/cancelled', { requestId: 'endless', reason: 'enough' });
+  await teller.cancelled.promise;
+  await client.settled();
+  expect(client.received.filter(({ id }) => id === 'endless')).toEqual([]);
+}
