@@ -7,6 +7,7 @@ export { Prompt, type PromptOptions } from './decorators/prompt.js';
 export { Resource, type ResourceOptions } from './decorators/resource.js';
 export { Tool, type ToolMethod, type ToolOptions } from './decorators/tool.js';
 export { ClientLog, CompletionContext, Context } from './kernel/context.js';
+export { MemorySingleUse, type SingleUse } from './kernel/flows.js';
 export type { ErrorOrigin, Logger } from './kernel/faults.js';
 export type { ElicitOptions, ElicitResult, QuestionOptions, SampleOptions, SampleResult } from './kernel/questions.js';
 export type { CompletionOptions, CompletionValues, FieldDescription, ResourceListing } from './metadata/records.js';

@@ -3,7 +3,7 @@ import { hkdfSync, randomBytes } from 'node:crypto';
 import type { ToolOptions } from './decorators/tool.js';
 import { Events } from './kernel/events.js';
 import type { Extension } from './kernel/extension.js';
-import { SealedFlows } from './kernel/flows.js';
+import { SealedFlows, type SingleUse } from './kernel/flows.js';
 import { type ErrorOrigin, Faults, type Logger, STDERR_LOGGER } from './kernel/faults.js';
 import { Kernel } from './kernel/kernel.js';
 import { scanMembers } from './metadata/scan.js';
@@ -57,6 +57,11 @@ export interface McpServerOptions extends Implementation {
   readonly secret?: string | readonly string[];
   /** Milliseconds that a client of a stateless revision has to answer a question. By default 10 minutes. */
   readonly flowTtlMs?: number;
+  /**
+   * Makes each state of a stateless request good for one use, so that what a handler does once is done at most once,
+   * whatever the client sends again. A client whose connection breaks off then has to begin anew.
+   */
+  readonly singleUse?: SingleUse;
   /** What the specification leaves to extensions. */
   readonly extensions?: readonly Extension[];
   /** How long clients of stateless revisions may keep lists and the description of the server. By default not at all. */
@@ -133,6 +138,7 @@ export class McpServer implements Host {
       flows: new SealedFlows({
         keys: secrets.map((secret) => derive(secret, 'flows')),
         ttlMs: requireCount('flowTtlMs', flowTtlMs, DAY_MS),
+        singleUse: options.singleUse,
         onFirstUse: () => given ?? this.#faults.warn({}, RANDOM_SECRET),
       }),
       logLevel,

@@ -4,12 +4,42 @@ import type { FlowSeal, Journal } from '../protocol/eras/replay.js';
 import type { FlowBinding, Flows } from '../protocol/eras/stateless.js';
 import { McpError } from '../protocol/errors.js';
 
+/** Remembers what was used, for servers whose flows must not be repeated. One for all nodes that share clients. */
+export interface SingleUse {
+  /**
+   * Takes note that something is used now.
+   * @param id what is used
+   * @param ttlMs milliseconds after which it may be forgotten
+   * @returns whether this was the first time
+   */
+  claim(id: string, ttlMs: number): boolean | Promise<boolean>;
+}
+
+/** Remembers within one process. */
+export class MemorySingleUse implements SingleUse {
+  private readonly used = new Map<string, number>();
+
+  claim(id: string, ttlMs: number): boolean {
+    const now = Date.now();
+    // entries stand in the order in which they expire, as long as they have one lifetime
+    for (const [old, expires] of this.used) {
+      if (expires > now) break;
+      this.used.delete(old);
+    }
+    if (this.used.has(id)) return false;
+    this.used.set(id, now + ttlMs);
+    return true;
+  }
+}
+
 /** What flows are sealed with. */
 export interface FlowOptions {
   /** 32 bytes each. The first seals; all open, so that a key can be replaced while flows are under way. */
   readonly keys: readonly Uint8Array[];
   /** Milliseconds that the client has for one round. */
   readonly ttlMs: number;
+  /** Where each state is for one use only. */
+  readonly singleUse: SingleUse | undefined;
   /** Called when the first state is sealed. */
   readonly onFirstUse: () => void;
 }
@@ -42,8 +72,11 @@ export class SealedFlows implements Flows {
   private readonly keys: ReadonlyMap<string, Uint8Array>;
   private readonly sealingKey: readonly [id: string, key: Uint8Array];
   private used = false;
+  readonly claim: Flows['claim'];
 
   constructor(private readonly options: FlowOptions) {
+    const { singleUse } = options;
+    this.claim = singleUse && ((requestState) => this.use(requestState, singleUse));
     const identified = options.keys.map((key) => [sha256(key).toString('hex', 0, KEY_ID_BYTES), key] as const);
     this.keys = new Map(identified);
     this.sealingKey = identified[0] as (typeof identified)[number];
@@ -64,6 +97,11 @@ export class SealedFlows implements Flows {
       // what exactly was wrong with it is of use to nobody but an attacker
     }
     throw new McpError('invalid-params', 'The requestState is not valid for this request, or has expired.');
+  }
+
+  private async use(requestState: string, singleUse: SingleUse): Promise<void> {
+    if (await singleUse.claim(sha256(requestState).toString('base64url'), this.options.ttlMs)) return;
+    throw new McpError('invalid-params', 'The requestState was used before.');
   }
 
   private seal(journal: Journal, binding: FlowBinding): string {

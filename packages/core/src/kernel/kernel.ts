@@ -157,6 +157,7 @@ export class Kernel {
     session?.calls.set(id, exchange);
     if (revision.era === 'stateless') wire.onDisconnect?.(() => exchange.cancel('The client went away.'));
     try {
+      if (exchange.peer.claimed) await exchange.peer.claimed;
       const result = await method(exchange, session);
       if (exchange.cancelled) return undefined;
       return resultFrame(id, exchange.peer.asking ? this.interim(exchange) : result);

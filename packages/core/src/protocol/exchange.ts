@@ -23,6 +23,8 @@ export interface Peer {
   readonly asking: boolean;
   /** The handler is running again through what it has done in an earlier round. */
   readonly replaying: boolean;
+  /** Resolves when what the request brings from an earlier round may be used; undefined where it brings nothing. */
+  readonly claimed?: Promise<void> | undefined;
   /**
    * Asks the client and waits for its answer.
    * @throws {McpError} when the client answers with an error, does not answer in time, or the request is cancelled

@@ -1,5 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { Context, type JsonObject, McpServer, type McpServerOptions, needInput, NoInput, Tool } from '@decorum/core';
+import {
+  Context,
+  type JsonObject,
+  McpServer,
+  MemorySingleUse,
+  type McpServerOptions,
+  needInput,
+  NoInput,
+  Tool,
+} from '@decorum/core';
 import { connect, rehearse, type Rehearsal } from '@decorum/testing';
 import { IsString } from 'class-validator';
 
@@ -271,6 +280,33 @@ describe('requestState', () => {
     expect(textOf(await call(next, 'stubborn', { requestState, inputResponses: { '#1': ACCEPTED } }))).toBe('accept');
     const foreign = await stateless(serverOf({ secret: 'another secret of thirty-two chars' }));
     await expect(call(foreign, 'stubborn', { requestState })).rejects.toMatchObject({ code: -32602 });
+  });
+});
+
+describe('a state for single use', () => {
+  it('is refused the second time, so that effects happen at most once', async () => {
+    const effects: string[] = [];
+    const desk = new Desk((effect) => effects.push(effect));
+    const client = await stateless(serverOf({ singleUse: new MemorySingleUse() }, desk));
+    const { requestState } = await call(client, 'charge');
+    const retry = () => call(client, 'charge', { requestState, inputResponses: { '#1': ACCEPTED } });
+    const second = await retry();
+    await expect(retry()).rejects.toMatchObject({ code: -32602 });
+    const last = {
+      requestState: second['requestState'],
+      inputResponses: { '#2': ACCEPTED, '#3': { roots: [] } },
+    };
+    expect(textOf(await call(client, 'charge', last))).toBe('c1 accept accept');
+    await expect(call(client, 'charge', last)).rejects.toMatchObject({ code: -32602 });
+    expect(effects).toEqual(['charged', 'finished']);
+  });
+
+  it('is refused when it is used twice at once', async () => {
+    const client = await stateless(serverOf({ singleUse: new MemorySingleUse() }));
+    const { requestState } = await call(client, 'stubborn');
+    const request = { requestState, inputResponses: { '#1': ACCEPTED } };
+    const outcomes = await Promise.allSettled([call(client, 'stubborn', request), call(client, 'stubborn', request)]);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 });
 

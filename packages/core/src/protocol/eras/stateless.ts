@@ -27,6 +27,11 @@ export interface Flows {
   bind(binding: FlowBinding): FlowSeal;
   /** @throws {McpError} `invalid-params` for a state that was changed, has expired, or belongs to another request */
   open(requestState: unknown, binding: FlowBinding): Journal;
+  /**
+   * Uses a state up, where each is for one use only.
+   * @throws {McpError} `invalid-params` when it was used before
+   */
+  readonly claim: ((requestState: string) => Promise<void>) | undefined;
 }
 
 /** The methods whose handlers may ask the client. */
@@ -38,6 +43,7 @@ class Envelope implements Peer {
   readonly logLevel: LogLevel | undefined;
   readonly revision: Revision;
   private readonly meta: JsonObject;
+  readonly claimed: Promise<void> | undefined = undefined;
   private begun: Round | undefined;
 
   constructor(
@@ -50,6 +56,9 @@ class Envelope implements Peer {
     const level = this.meta[LOG_LEVEL];
     this.logLevel = level === undefined ? undefined : requireOneOf(level, LOG_LEVEL, LOG_LEVELS);
     if ((requestState !== undefined || inputResponses !== undefined) && ASKING.has(request.method)) this.round();
+    if (this.begun && typeof requestState === 'string') this.claimed = means.flows.claim?.(requestState);
+    // whoever waits for it hears of it
+    this.claimed?.catch(() => {});
   }
 
   get client(): Client {

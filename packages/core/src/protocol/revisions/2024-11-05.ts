@@ -1,8 +1,8 @@
 import { PART_OF_MESSAGE } from '../content.js';
 import { notificationFrame } from '../jsonrpc.js';
 import type { ContentBlock } from '../model.js';
-import { revision20250326 } from './2025-03-26.js';
-import { pick } from './fields.js';
+import { block, revision20250326 } from './2025-03-26.js';
+import { pick, wordConversation } from './fields.js';
 import type { Revision } from './revision.js';
 
 const newer = revision20250326;
@@ -33,5 +33,13 @@ export const revision20241105: Revision = {
       method,
       method === 'notifications/progress' ? pick(params, ['progressToken', 'progress', 'total']) : params,
     ),
+  question(question) {
+    const wording = newer.question(question);
+    if (question.method !== 'sampling/createMessage') return wording;
+    // a model is asked with text and images; what cannot be heard is at least mentioned
+    const word = (content: ContentBlock) =>
+      block(content.type === 'audio' ? { type: 'text', text: `[${content.mimeType}]` } : content);
+    return { params: wordConversation(question.params, word) };
+  },
   capabilities: ({ completions: _undeclared, ...capabilities }) => ({ ...capabilities }),
 };

@@ -1,6 +1,6 @@
 import type { Annotations, ContentBlock, JsonObject, ResourceContents } from '../model.js';
 import { revision20250618 } from './2025-06-18.js';
-import { pick } from './fields.js';
+import { pick, wordConversation } from './fields.js';
 import type { Revision } from './revision.js';
 
 const newer = revision20250618;
@@ -20,7 +20,7 @@ function linkAsText({ uri, name, title, mimeType, description }: ContentBlock & 
 }
 
 /** A block without what came later: links, `_meta`, the time of the last change. */
-function block(content: ContentBlock): JsonObject {
+export function block(content: ContentBlock): JsonObject {
   const annotations = annotated(content.annotations);
   switch (content.type) {
     case 'resource_link':
@@ -80,5 +80,8 @@ export const revision20250326: Revision = {
   }),
   readResult: (result) => ({ ...result, contents: result.contents.map(contents) }),
   implementation: (server) => pick(server, ['name', 'version']),
-  question: ({ method, params }) => (method === 'elicitation/create' ? undefined : { params }),
+  question({ method, params }) {
+    if (method === 'elicitation/create') return undefined;
+    return { params: method === 'sampling/createMessage' ? wordConversation(params, block) : params };
+  },
 };
