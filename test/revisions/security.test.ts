@@ -10,7 +10,7 @@ import { deferred, Log, serverOf, serverWith } from './servers.js';
 
 class Broken {
   @Tool()
-  tool() {
+  tool(): string {
     throw new Error('the database at 10.0.0.1 refused the password "hunter2"');
   }
 
@@ -72,12 +72,10 @@ describe('limits', () => {
       await pipe.send(`{"jsonrpc":"2.0","method":"${'x'.repeat(5 * 1024 * 1024)}"}`);
       await pipe.find(({ error }) => error?.code === -32600);
       expect(await pipe.result('ping')).toEqual({});
-      const batches = revision === '2025-03-26';
       const client = await RawClient.connect(server, { revision });
       await client.send(Array.from({ length: 1000 }, (_item, id) => ({ jsonrpc: '2.0', id, method: 'ping' })));
       expect(client.received.at(-1)).toMatchObject({ error: { code: -32600 } });
       expect(client.received.length).toBe(2);
-      expect(batches || !batches).toBe(true);
     },
   );
 });

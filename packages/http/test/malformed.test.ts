@@ -117,8 +117,8 @@ class Client {
   private readEvents(text: string, codes: unknown[]): string {
     const blocks = text.split('\n\n');
     for (const block of blocks.slice(0, -1)) {
-      const data = /^data: (.+)$/m.exec(block)?.[1];
-      if (data === undefined) continue;
+      const data = block.slice(block.indexOf('data: ') + 'data: '.length);
+      if (data === '') continue;
       const { id, method, error } = JSON.parse(data) as { id?: string; method?: string; error?: { code: number } };
       if (method === 'sampling/createMessage') void this.answer(id);
       else if (method === undefined) codes.push(error?.code);

@@ -74,7 +74,10 @@ describe('Mcp-Param-* headers', () => {
   it('[HDR-19] are refused with characters that a header must not have', async () => {
     const { outcome, url } = await mirror();
     expect(await outcome({ label: 'größe' }, { 'mcp-param-label': 'größe' })).toEqual(MISMATCH);
-    const headers = { ...modernHeaders('tools/call', 'mirror'), 'mcp-param-label': Buffer.from('größe').toString('latin1') };
+    const headers = {
+      ...modernHeaders('tools/call', 'mirror'),
+      'mcp-param-label': Buffer.from('größe').toString('latin1'),
+    };
     const body = JSON.stringify(modernCall('x', 'mirror', { label: 'größe' }));
     const [{ statusCode }, text] = await raw(url, 'POST', { 'content-type': 'application/json', ...headers }, body);
     expect([statusCode, JSON.parse(text)]).toMatchObject([400, { id: 'x', error: { code: -32020 } }]);
