@@ -47,8 +47,8 @@ export function readOptions(args: readonly string[]): Options {
     args: [...args],
     options: {
       starts: { type: 'string', default: '3' },
-      rounds: { type: 'string', default: '5' },
-      calls: { type: 'string', default: '20000' },
+      rounds: { type: 'string', default: '4' },
+      calls: { type: 'string', default: '15000' },
       connections: { type: 'string', default: '64' },
       cases: { type: 'string', default: CASES.map(({ name }) => name).join(',') },
       'memory-calls': { type: 'string', default: '200000' },

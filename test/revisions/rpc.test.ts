@@ -1,8 +1,8 @@
-import { describe, expect } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { McpError, type JsonObject } from '@decorum/core';
 
 import { type Message, RawClient } from '../support/raw-client.js';
-import { eachRevision, type SessionRevision } from '../support/requirements.js';
+import { eachRevision, SESSION_REVISIONS, type SessionRevision } from '../support/requirements.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 
 const echo = { echo: (_context: unknown, input: JsonObject) => input['text'] };
@@ -137,6 +137,23 @@ describe('responses', () => {
     }
     expect(await client.result('ping')).toEqual({});
   });
+});
+
+describe('a second request with the id of one under way', () => {
+  it.each(SESSION_REVISIONS)(
+    'is refused, by an error that nobody takes for the answer to the first (%s)',
+    async (revision) => {
+      const done = deferred();
+      const client = await RawClient.connect(serverWith({ slow: () => done.promise.then(() => 'slow') }), { revision });
+      const slow = { jsonrpc: '2.0', id: 'same', method: 'tools/call', params: { name: 'slow' } };
+      void client.send(slow);
+      await client.send(slow);
+      expect(client.received.at(-1)).toMatchObject({ error: { code: -32600 } });
+      expect(client.received.at(-1)?.id).toBe(revision === '2025-11-25' ? undefined : null);
+      done.resolve();
+      expect(await client.response('same')).toMatchObject({ result: { content: [{ text: 'slow' }] } });
+    },
+  );
 });
 
 describe('notifications', () => {

@@ -174,9 +174,10 @@ describe('a call', () => {
 describe('a result', () => {
   eachRevision('TOOL-12', 'always has content', async (revision) => {
     expect(await resultOf(revision, () => undefined)).toEqual({ content: [] });
-    expect(await resultOf(revision, () => toolResult({ content: [], structuredContent: { a: 1 } }))).toHaveProperty(
-      'content',
-    );
+    expect(await resultOf(revision, () => toolResult({ content: [] }))).toEqual({ content: [] });
+    expect(await resultOf(revision, () => toolResult({ structuredContent: { a: 1 } }))).toMatchObject({
+      content: [{ type: 'text', text: '{"a":1}' }],
+    });
     expect(await resultOf(revision, () => toolResult({ isError: true }))).toEqual({ content: [], isError: true });
   });
 

@@ -6,4 +6,5 @@ import { createServer } from './server.js';
 const server = createServer();
 
 if (process.argv.includes('--stdio')) await serveStdio(server);
-else console.log(`Serving ${(await listen(server, { port: Number(process.env['PORT'] ?? 3000) })).url}`);
+else
+  console.log(`Serving ${(await listen(server, { port: Number(process.env['PORT'] ?? 3000), legacySse: true })).url}`);

@@ -11,6 +11,7 @@ import type { Class } from './metadata/store.js';
 import { startupError } from './protocol/errors.js';
 import type { Implementation, LogLevel } from './protocol/model.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
+import { checkIcons } from './registry/plan.js';
 import { type Provider, Registry } from './registry/registry.js';
 import type { Host } from './transports/transport.js';
 
@@ -115,6 +116,7 @@ export class McpServer implements Host {
     const given = options.secret ?? process.env['DECORUM_SECRET']?.split(',');
     const secrets = secretsOf(given);
     const events = new Events();
+    checkIcons(options.icons, 'McpServer');
     this.info = implementationOf(options);
     this.#resolve = options.resolve ?? ((cls) => new (cls as new () => object)());
     this.#faults = new Faults(options.logger ?? STDERR_LOGGER, options.onError);

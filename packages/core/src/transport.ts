@@ -15,7 +15,7 @@ export {
   parseMessage,
   readableId,
 } from './protocol/jsonrpc.js';
-export { newestOf, revisionOf } from './protocol/revisions/index.js';
+export { newestOf, revisionOf, UNDECLARED_REVISION } from './protocol/revisions/index.js';
 export type { Era, Revision } from './protocol/revisions/revision.js';
 export type { MirroredArgument, Wire } from './protocol/wire.js';
 export { guardProcess } from './transports/process-guard.js';

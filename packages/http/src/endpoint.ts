@@ -19,6 +19,8 @@ export interface EndpointSettings extends Omit<SessionSettings, 'streams'> {
   readonly keepAliveMs: number;
   /** Milliseconds that requests under way get when the endpoint closes. */
   readonly closeDeadlineMs: number;
+  /** Whether clients can have sessions; otherwise there is POST only. */
+  readonly sessions: boolean;
 }
 
 const EVENT_ID = /^([gp][\w-]{16})-(\d{1,9})$/;
@@ -40,10 +42,10 @@ export class Endpoint {
     kernel: Kernel,
     private readonly settings: EndpointSettings,
   ) {
-    const { maxBufferedBytes, retryMs, report, keepAliveMs } = settings;
+    const { maxBufferedBytes, retryMs, report, keepAliveMs, sessions: keepsSessions } = settings;
     const streams = { open: this.open, maxBufferedBytes };
     this.sessions = new Sessions(kernel, { ...settings, streams });
-    this.parts = { kernel, sessions: this.sessions, running: this.running, streams, retryMs, report };
+    this.parts = { kernel, sessions: this.sessions, running: this.running, streams, retryMs, keepsSessions, report };
     this.timer = setInterval(() => this.tick(), keepAliveMs).unref();
   }
 
@@ -107,6 +109,7 @@ export class Endpoint {
     if (revisionOf(version)?.era === 'stateless') {
       throw new Refusal(405, 'This revision of MCP has POST only.', { allow: 'POST' });
     }
+    if (!this.settings.sessions) throw new Refusal(405, 'This server keeps no sessions.', { allow: 'POST' });
     requireKnownVersion(version);
     const id = headers['mcp-session-id'];
     if (id === undefined) throw new Refusal(400, 'The header Mcp-Session-Id is missing.');

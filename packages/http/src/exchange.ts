@@ -1,4 +1,4 @@
-import type { JsonObject, McpError, Principal, RequestId, TransportInfo } from '@decorum/core';
+import { type JsonObject, McpError, type Principal, type RequestId, type TransportInfo } from '@decorum/core';
 import {
   errorFrame,
   FAILURES,
@@ -7,6 +7,9 @@ import {
   type Kernel,
   type MirroredArgument,
   readableId,
+  revisionOf,
+  type Session,
+  UNDECLARED_REVISION,
   type Wire,
 } from '@decorum/core/transport';
 
@@ -33,6 +36,8 @@ export interface ExchangeParts {
   readonly streams: StreamSettings;
   /** Milliseconds after which a client comes back to a stream that was paused. */
   readonly retryMs: number;
+  /** Whether clients can have sessions. */
+  readonly keepsSessions: boolean;
   /** Takes errors that no client shall see. */
   readonly report: (error: unknown) => void;
 }
@@ -43,6 +48,8 @@ export class PostExchange implements Wire, RunningExchange {
   readonly declaredVersion: string | undefined;
   session: HttpSession | undefined;
   private stateless = false;
+  /** What takes the place of a session where none are kept. */
+  private passing: Session | undefined;
   /** The session began with this exchange. */
   private fresh = false;
   private accepted: Accepted = 'both';
@@ -68,10 +75,11 @@ export class PostExchange implements Wire, RunningExchange {
     try {
       this.admit();
       running.exchanges.add(this);
-      this.finish(await kernel.handle(this.body, this, this.session?.state));
+      this.finish(await kernel.handle(this.body, this, this.session?.state ?? this.passing));
     } catch (error) {
       this.fail(error);
     }
+    if (this.passing) kernel.closeSession(this.passing);
     // a session whose first request failed never was
     if (this.fresh && this.session?.state.initialized === false) sessions.end(this.session);
   }
@@ -92,6 +100,8 @@ export class PostExchange implements Wire, RunningExchange {
     if (message === null || isStateless(message, declaredVersion, session?.state)) {
       if (message !== null && !('method' in message)) throw new Refusal(400, 'A response answers nothing here.');
       this.stateless = true;
+    } else if (!parts.keepsSessions) {
+      this.pass(message);
     } else if (id === undefined) {
       this.begin(message);
     } else {
@@ -111,6 +121,16 @@ export class PostExchange implements Wire, RunningExchange {
     requireKnownVersion(this.declaredVersion);
     this.session = this.parts.sessions.open(this.principal);
     this.fresh = true;
+  }
+
+  /** Without sessions, nothing is known but the revision: whoever sends this has sent `initialize` somewhere. */
+  private pass(message: JsonRpcMessage): void {
+    requireKnownVersion(this.declaredVersion);
+    this.passing = this.parts.kernel.openSession({ principal: this.principal, push: () => {} });
+    this.passing.ask = askNobody;
+    if ('method' in message && message.method === 'initialize') return;
+    this.passing.revision = revisionOf(this.declaredVersion) ?? UNDECLARED_REVISION;
+    this.passing.initialized = true;
   }
 
   get transport(): TransportInfo {
@@ -199,7 +219,7 @@ export class PostExchange implements Wire, RunningExchange {
   /** To a notification, to a response, or to a request that was cancelled. */
   private answerNothing(): void {
     const { closing } = this.parts.running;
-    if (closing === undefined || this.id === undefined) this.carrier.answer(202);
+    if (closing === undefined || this.id === undefined) this.carrier.answer(this.status === 200 ? 202 : this.status);
     else this.carrier.answer(closing.status, closing.body(this.id));
   }
 
@@ -231,4 +251,9 @@ export class PostExchange implements Wire, RunningExchange {
     stream?.end(frame);
     if (stream) session?.closeStream(stream);
   }
+}
+
+/** An answer would come with another request, which nothing connects with the one that waits for it. */
+async function askNobody(): Promise<never> {
+  throw new McpError('missing-capability', 'The client cannot be asked: the server keeps no sessions.');
 }

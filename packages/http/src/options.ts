@@ -7,6 +7,14 @@ import { type EventStore, MemoryEventStore } from './replay.js';
 /** Where an endpoint is unless it is told otherwise. */
 export const DEFAULT_PATH = '/mcp';
 
+/** Where the two endpoints of HTTP+SSE are. */
+export interface LegacyPaths {
+  /** Of the stream. By default `/sse`. */
+  readonly path?: string;
+  /** Of the messages to the server. By default `/messages`. */
+  readonly messagesPath?: string;
+}
+
 /** Options of an MCP endpoint. */
 export interface HttpOptions {
   /** Where the endpoint is. By default `/mcp`. */
@@ -44,10 +52,20 @@ export interface HttpOptions {
    * so that streams cannot be resumed.
    */
   readonly events?: EventStore | false;
+  /**
+   * `false` keeps no sessions: each request of a session revision stands alone, so that any of several processes can
+   * serve it. There are no streams beside those of requests then, and clients cannot be asked anything. By default
+   * `true`. Stateless revisions are the same either way.
+   */
+  readonly sessions?: boolean;
+  /** Serves the HTTP+SSE transport too, which Streamable HTTP replaces, for clients that know no other. By default not. */
+  readonly legacySse?: boolean | LegacyPaths;
 }
 
 /** Options with their defaults filled in. */
-export type ResolvedOptions = Required<Omit<HttpOptions, 'principal'>>;
+export interface ResolvedOptions extends Required<Omit<HttpOptions, 'principal' | 'legacySse'>> {
+  readonly legacySse: Required<LegacyPaths> | undefined;
+}
 
 const MAX_TIMER_MS = 2_147_483_647;
 
@@ -68,6 +86,10 @@ const COUNTS = {
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function resolveOptions(options: HttpOptions): ResolvedOptions {
+  const { sessions = true } = options;
+  const legacySse = legacyPaths(options.legacySse);
+  if (legacySse && !sessions)
+    throw startupError('DECORUM_INVALID_OPTION', '@decorum/http', 'legacySse', NEEDS_SESSIONS);
   const counts = Object.entries(COUNTS).map(([name, [byDefault, max]]) => {
     const value = options[name as keyof typeof COUNTS] ?? byDefault;
     return [name, requireCount(name, value, max)] as const;
@@ -77,8 +99,17 @@ export function resolveOptions(options: HttpOptions): ResolvedOptions {
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],
     events: options.events ?? new MemoryEventStore(),
+    sessions,
+    legacySse,
     ...(Object.fromEntries(counts) as Record<keyof typeof COUNTS, number>),
   };
+}
+
+const NEEDS_SESSIONS = 'needs sessions, because its answers come on a stream of their own';
+
+function legacyPaths(option: HttpOptions['legacySse']): Required<LegacyPaths> | undefined {
+  const { path = '/sse', messagesPath = '/messages' } = typeof option === 'object' ? option : {};
+  return option ? { path, messagesPath } : undefined;
 }
 
 function requireCount(option: string, value: number, max: number): number {

@@ -11,7 +11,8 @@ import type { Carrier, Headers } from './carrier.js';
 import { Endpoint } from './endpoint.js';
 import { PostExchange } from './exchange.js';
 import { corsHeaders, Guard, preflightHeaders } from './guard.js';
-import { DEFAULT_PATH, type HttpOptions, resolveOptions } from './options.js';
+import { KEY, LegacySse } from './legacy.js';
+import { DEFAULT_PATH, type HttpOptions, type LegacyPaths, resolveOptions } from './options.js';
 import { Refusal } from './refusal.js';
 
 /** Options of the Fastify plugin. */
@@ -71,6 +72,7 @@ export const mcp = fastifyPlugin(
       await endpoint.close();
     });
     addRoutes(app, endpoint, options);
+    if (settings.legacySse) addLegacyRoutes(app, endpoint, { ...settings.legacySse, principal: options.principal });
   },
   { name: '@decorum/http', fastify: '5.x', encapsulate: true },
 );
@@ -117,9 +119,33 @@ function addRoutes(
     return reply;
   });
   app.delete(path, (request, reply) => endpoint.delete(new FastifyCarrier(request, reply, principal?.(request))));
-  app.options(path, (request, reply) => {
-    reply.code(204).headers(preflightHeaders(request.headers['access-control-request-headers'])).send();
+  app.options(path, answerPreflight);
+}
+
+/** The two routes of HTTP+SSE, beside those of Streamable HTTP. */
+function addLegacyRoutes(
+  app: FastifyInstance,
+  { parts }: Endpoint,
+  { path, messagesPath, principal }: Required<LegacyPaths> & { principal: HttpOptions['principal'] },
+): void {
+  const legacy = new LegacySse(parts, { path, messagesPath });
+  app.get(path, { exposeHeadRoute: false }, async (request, reply) => {
+    legacy.open(new FastifyCarrier(request, reply, principal?.(request)));
+    return reply;
   });
+  app.post(messagesPath, async (request, reply) => {
+    legacy.post(
+      request.body,
+      new FastifyCarrier(request, reply, principal?.(request)),
+      (request.query as { readonly [KEY]?: unknown })[KEY],
+    );
+    return reply;
+  });
+  for (const each of new Set([path, messagesPath])) app.options(each, answerPreflight);
+}
+
+function answerPreflight(request: FastifyRequest, reply: FastifyReply): void {
+  reply.code(204).headers(preflightHeaders(request.headers['access-control-request-headers'])).send();
 }
 
 function allowOrigin(reply: FastifyReply, origin: string): void {

@@ -33,6 +33,7 @@ export class HttpSession {
   private readonly streams = new Map<string, EventStream>();
   /** Those among the streams that belong to no request, oldest first. */
   private readonly listening = new Set<EventStream>();
+  private only: EventStream | undefined;
 
   constructor(
     kernel: Kernel,
@@ -45,6 +46,7 @@ export class HttpSession {
   /** Whether a request is under way or someone reads. */
   get busy(): boolean {
     if (this.state.calls.size > 0) return true;
+    if (this.only?.attached) return this.state.initialized;
     for (const { attached } of this.listening) if (attached) return true;
     return false;
   }
@@ -75,6 +77,11 @@ export class HttpSession {
     return ended;
   }
 
+  /** Has everything on one stream, which lasts as long as the session. */
+  bind(stream: EventStream): void {
+    this.only = stream;
+  }
+
   /** Forgets a stream. */
   closeStream(stream: EventStream): void {
     this.listening.delete(stream);
@@ -91,6 +98,7 @@ export class HttpSession {
 
   /** Ends all streams. */
   close(): void {
+    this.only?.end();
     for (const stream of this.streams.values()) stream.end();
     this.streams.clear();
     this.listening.clear();
@@ -104,7 +112,7 @@ export class HttpSession {
 
   /** A message that belongs to no request goes to one reader, or waits for the one who was there last. */
   private push(frame: string): void {
-    let target: EventStream | undefined;
+    let target = this.only;
     for (const stream of this.listening) {
       target = stream;
       if (stream.attached) break;

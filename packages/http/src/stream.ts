@@ -161,7 +161,8 @@ export class EventStream {
     this.flush();
   }
 
-  private text({ sequence, frame }: StoredEvent): string {
+  /** An event on the wire. */
+  protected text({ sequence, frame }: StoredEvent): string {
     return this.log ? `id: ${this.log.id}-${sequence}\ndata: ${frame}\n\n` : `data: ${frame}\n\n`;
   }
 
@@ -176,7 +177,8 @@ export class EventStream {
     }
   }
 
-  private write(text: string): void {
+  /** Writes with whatever else is written in this tick. */
+  protected write(text: string): void {
     if (this.response === undefined) return;
     this.pending += text;
     if (this.pending.length >= FLUSH_SIZE) return this.flush();

@@ -3,6 +3,7 @@ import { afterwards } from './fixture.js';
 
 export interface ServerEvent {
   readonly id?: string;
+  readonly event?: string;
   readonly retry?: string;
   readonly comment?: string;
   readonly data?: string;
@@ -16,7 +17,7 @@ function parse(block: string): ServerEvent {
     const colon = line.indexOf(':');
     event[colon === 0 ? 'comment' : line.slice(0, colon)] = line.slice(colon + 1).trimStart();
   }
-  if (event['data']) event['message'] = JSON.parse(event['data'] as string);
+  if (event['data'] && event['event'] !== 'endpoint') event['message'] = JSON.parse(event['data'] as string);
   return event;
 }
 

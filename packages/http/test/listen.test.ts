@@ -34,7 +34,7 @@ async function subscribe(url: string, signal?: AbortSignal): Promise<EventReader
 const FINAL = { id: 'sub', result: { _meta: SUBSCRIPTION, resultType: 'complete' } };
 
 describe('subscriptions/listen over HTTP', () => {
-  it('is a stream that begins with the acknowledgement and carries what was asked for', async () => {
+  it('[SUB-01][SUB-02][SUB-04] is a stream that begins with the acknowledgement and carries what was asked for', async () => {
     const { url, server } = await serve();
     const reader = await subscribe(url);
     expect(reader.response.headers.get('content-type')).toBe('text/event-stream');
@@ -54,7 +54,7 @@ describe('subscriptions/listen over HTTP', () => {
     for (let n = 0; n < 2; n++) expect((await reader.next())?.comment).toBe('keep-alive');
   });
 
-  it('ends when its client goes away, and others go on', async () => {
+  it('[SUB-07] ends when its client goes away, and others go on', async () => {
     const { url, server } = await serve();
     const stays = await subscribe(url);
     const controller = new AbortController();
@@ -68,22 +68,25 @@ describe('subscriptions/listen over HTTP', () => {
     expect((await stays.message()).message).toMatchObject({ method: 'notifications/resources/updated' });
   });
 
-  it.each(['close() of the transport', 'close() of the server'])('ends with its result at %s', async (which) => {
-    const { url, server, probe, close } = await serve();
-    const reader = await subscribe(url);
-    const began = once(probe, 'began');
-    const pending = post(url, modernCall(1, 'wait'), modernHeaders('tools/call', 'wait'));
-    await began;
-    const closing = which.endsWith('server') ? server.close() : close();
-    const events = await reader.rest();
-    expect(events.map(({ message }) => message)).toMatchObject([FINAL]);
-    // what would go on for ever has ended; what ends by itself is waited for
-    probe.emit('go');
-    expect(await json(await pending)).toMatchObject({ id: 1, result: { content: [{ text: 'let go' }] } });
-    await closing;
-  });
+  it.each(['close() of the transport', 'close() of the server'])(
+    '[SUB-06] ends with its result at %s',
+    async (which) => {
+      const { url, server, probe, close } = await serve();
+      const reader = await subscribe(url);
+      const began = once(probe, 'began');
+      const pending = post(url, modernCall(1, 'wait'), modernHeaders('tools/call', 'wait'));
+      await began;
+      const closing = which.endsWith('server') ? server.close() : close();
+      const events = await reader.rest();
+      expect(events.map(({ message }) => message)).toMatchObject([FINAL]);
+      // what would go on for ever has ended; what ends by itself is waited for
+      probe.emit('go');
+      expect(await json(await pending)).toMatchObject({ id: 1, result: { content: [{ text: 'let go' }] } });
+      await closing;
+    },
+  );
 
-  it('ends with its result at app.close() of the application it is in', async () => {
+  it('[SUB-06] ends with its result at app.close() of the application it is in', async () => {
     const { server } = createServer(new Probe());
     const app = fastify();
     afterwards(() => server.close());

@@ -44,12 +44,11 @@ async function openTarget() {
     },
     detach: (close) => server.detach(close),
     report: (error) => server.report(error),
-    close: (options) => server.close(options),
   };
   const { url, close } = await listen(host, { port: 0, events: new MemoryEventStore({ maxEvents: 100 }) });
   afterwards(close);
   const held = () => {
-    const { byId } = seen.parts?.sessions as unknown as SessionsInsides;
+    const { byId } = (seen.parts as ExchangeParts).sessions as unknown as SessionsInsides;
     const kernel = seen.kernel as unknown as Insides;
     return {
       running: kernel.running.size,
@@ -72,6 +71,7 @@ interface Answer {
 /** A client that sends what it is told to, reads every answer to its end, and answers what it is asked. */
 class Client {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  private readonly answers: Promise<void>[] = [];
   session: Fields = {};
 
   constructor(private readonly url: string) {
@@ -120,10 +120,15 @@ class Client {
       const data = block.slice(block.indexOf('data: ') + 'data: '.length);
       if (data === '') continue;
       const { id, method, error } = JSON.parse(data) as { id?: string; method?: string; error?: { code: number } };
-      if (method === 'sampling/createMessage') void this.answer(id);
+      if (method === 'sampling/createMessage') this.answers.push(this.answer(id));
       else if (method === undefined) codes.push(error?.code);
     }
     return blocks.at(-1) as string;
+  }
+
+  /** Resolves when all that was asked is answered. */
+  async settle(): Promise<void> {
+    await Promise.all(this.answers.splice(0));
   }
 
   private async answer(id: string | undefined): Promise<void> {
@@ -199,6 +204,7 @@ describe('Malformed messages over HTTP', () => {
         statuses.add(answer.status);
         for (const code of answer.codes) codes.add(code);
       }
+      await client.settle();
       await probe(url, client.session);
       expect(held()).toEqual(before);
       if (round % 10 === 0) {

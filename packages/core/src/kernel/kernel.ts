@@ -72,13 +72,15 @@ export class Kernel {
     try {
       checkMessage(message);
     } catch (error) {
-      return this.refuse(error, wire, readableId(message) ?? session?.revision.unreadableId);
+      const refusal = this.refuse(error, wire, readableId(message) ?? unreadableId(message, session));
+      return isNotification(message) ? undefined : refusal;
     }
     if (!('method' in message)) return void session?.settle(message);
     if (!('id' in message)) return void this.take(message, session);
     if (session?.calls.has(message.id)) {
       // without the id: it is that of the first request, whose answer this must not seem to be
-      return this.refuse(new McpError('invalid-request', 'A request with this id is under way.'), wire);
+      const error = new McpError('invalid-request', 'A request with this id is under way.');
+      return this.refuse(error, wire, session.revision.unreadableId);
     }
     let exchange: Exchange;
     let method: Method;
@@ -220,6 +222,16 @@ export class Kernel {
 }
 
 const INTERNAL_ERROR = -32603;
+
+/** Also a bad notification is never answered. */
+const isNotification = (message: unknown) =>
+  isObject(message) && typeof message['method'] === 'string' && !('id' in message);
+
+/** Who sends an array before anything is agreed on knows the revision that has batches: there the id is null. */
+function unreadableId(message: unknown, session: Session | undefined): null | undefined {
+  if (Array.isArray(message) && session?.initialized === false) return null;
+  return session?.revision.unreadableId;
+}
 
 /** How many messages a batch may hold. */
 const MAX_BATCH = 100;

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { isObject } from '../protocol/jsonrpc.js';
 import { ClientError, McpError, ToolError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
-import type { ClientCapabilities, ContentBlock, JsonObject, PromptMessage, Root } from '../protocol/model.js';
+import type { ClientCapabilities, ContentBlock, JsonObject, Root } from '../protocol/model.js';
+import { checkConversation, checkPreferences, formOf, visitable } from './question-rules.js';
 import { compileShape } from '../schema/compile.js';
 import type { Parsed, SchemaSource, Shape } from '../schema/shape.js';
 
@@ -46,10 +47,25 @@ export interface ElicitUrlResult {
   readonly action: 'accept' | 'decline' | 'cancel';
 }
 
+/** What a tool gave that a model used. */
+export interface ToolResultContent {
+  readonly type: 'tool_result';
+  readonly toolUseId: string;
+  readonly content: readonly ContentBlock[];
+  readonly isError?: boolean;
+}
+
+/** One message of a conversation with a model. */
+export interface SampleMessage {
+  readonly role: 'user' | 'assistant';
+  /** One block or several; clients that take one per message get several messages. */
+  readonly content: SampledContent | ToolResultContent | readonly (SampledContent | ToolResultContent)[];
+}
+
 /** Parameters of `ctx.sample` (MCP, `CreateMessageRequest`). */
 export interface SampleOptions extends QuestionOptions {
   /** The conversation; a text stands for one message of the user. */
-  readonly messages: string | readonly PromptMessage[];
+  readonly messages: string | readonly SampleMessage[];
   readonly maxTokens: number;
   readonly systemPrompt?: string;
   readonly temperature?: number;
@@ -119,7 +135,7 @@ export async function elicit<S extends SchemaSource>(
   const answer = await exchange.ask({
     ...options,
     method: 'elicitation/create',
-    params: { mode: 'form', message, requestedSchema: requestedSchema(shape) },
+    params: { mode: 'form', message, requestedSchema: formOf(shape.json) },
     fits: (given) => isElicitation(given) && (given['action'] !== 'accept' || fits(shape, given['content'])),
   });
   if (!isElicitation(answer)) throw new ClientError('The client answered the question in an unknown way.');
@@ -148,7 +164,7 @@ export async function elicitUrl(
   { message, url, ...options }: ElicitUrlOptions,
 ): Promise<ElicitUrlResult> {
   requireCapability(exchange, { elicitation: { url: {} } });
-  const params = { mode: 'url', message, url: new URL(url).href, elicitationId: randomUUID() };
+  const params = { mode: 'url', message, url: visitable(url), elicitationId: randomUUID() };
   const answer = await exchange.ask({ ...options, method: 'elicitation/create', params, fits: isElicitation });
   if (!isElicitation(answer)) throw new ClientError('The client answered the question in an unknown way.');
   return { action: answer.action };
@@ -162,26 +178,6 @@ export async function confirm(exchange: Exchange, message: string, options: Ques
   return (await exchange.ask(question))['action'] === 'accept';
 }
 
-// what a form can show (MCP 2025-11-25, `PrimitiveSchemaDefinition`)
-const FORM_KEYWORDS = new Set(
-  (
-    'type title description default enum enumNames oneOf anyOf items const format ' +
-    'minLength maxLength minimum maximum minItems maxItems'
-  ).split(' '),
-);
-
-/** The part of a schema that a form can show. Whatever else the schema says is checked when the answer is here. */
-function requestedSchema({ json }: Shape): JsonObject {
-  const properties: Record<string, unknown> = {};
-  for (const [name, schema] of Object.entries((json['properties'] ?? {}) as Record<string, JsonObject>)) {
-    if (schema['type'] === 'object' || schema['$ref'] !== undefined) {
-      throw new TypeError(`A question cannot ask for "${name}": forms are flat, without objects in them.`);
-    }
-    properties[name] = Object.fromEntries(Object.entries(schema).filter(([keyword]) => FORM_KEYWORDS.has(keyword)));
-  }
-  return { type: 'object', properties, ...(Array.isArray(json['required']) && { required: json['required'] }) };
-}
-
 /** Asks the client's model. */
 export async function sample(exchange: Exchange, options: SampleOptions): Promise<SampleResult> {
   const { key, timeoutMs, sealed, messages, ...rest } = options;
@@ -190,6 +186,8 @@ export async function sample(exchange: Exchange, options: SampleOptions): Promis
   requireCapability(exchange, { sampling: { ...(usesTools && { tools: {} }), ...(usesContext && { context: {} }) } });
   const conversation =
     typeof messages === 'string' ? [{ role: 'user', content: { type: 'text', text: messages } }] : messages;
+  checkConversation(conversation);
+  checkPreferences(rest.modelPreferences);
   const params = { messages: conversation, ...rest };
   const isSampled = (given: JsonObject) => blocksOf(given).length > 0;
   const question = { method: 'sampling/createMessage', params, key, timeoutMs, sealed, fits: isSampled } as const;
@@ -206,11 +204,15 @@ function blocksOf({ content }: JsonObject): readonly SampledContent[] {
   return blocks.every(isObject) ? (blocks as unknown as readonly SampledContent[]) : [];
 }
 
+const isRoot = (root: unknown): boolean =>
+  isObject(root) && typeof root['uri'] === 'string' && root['uri'].startsWith('file://');
+
 /** Asks for the directories and files that the client works in. */
 export async function roots(exchange: Exchange, options: QuestionOptions): Promise<readonly Root[]> {
   requireCapability(exchange, { roots: {} });
-  const isListed = (given: JsonObject) => Array.isArray(given['roots']);
+  const isListed = ({ roots: given }: JsonObject) => Array.isArray(given) && given.every(isRoot);
   const answer = await exchange.ask({ ...options, method: 'roots/list', params: {}, fits: isListed });
-  if (!isListed(answer)) throw new ClientError('The client answered the question for its roots without a list.');
+  if (!isListed(answer))
+    throw new ClientError('The client answered the question for its roots without a list of files.');
   return answer['roots'] as readonly Root[];
 }

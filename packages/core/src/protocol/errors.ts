@@ -190,8 +190,8 @@ export class ClientError extends ToolError {
   }
 }
 
-/** At most 200 characters of something a client sent, for an error message. */
+/** At most 150 characters of something a client sent, for an error message. */
 export function excerpt(input: unknown): string {
   const text = typeof input === 'string' ? input : (JSON.stringify(input) ?? typeof input);
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  return text.length > 150 ? `${text.slice(0, 150)}…` : text;
 }

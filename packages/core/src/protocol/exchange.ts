@@ -1,4 +1,4 @@
-import { McpError } from './errors.js';
+import { ClientError, McpError } from './errors.js';
 import { isObject, isRequestId, type JsonRpcMessage, type JsonRpcRequest } from './jsonrpc.js';
 import { type ClientCapabilities, type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './model.js';
 import type { RequestId } from './model.js';
@@ -98,8 +98,10 @@ export class Exchange {
   }
 
   /** Asks the client, through its peer. */
-  ask(question: Question): Promise<JsonObject> {
-    return this.peer.ask(question, this);
+  async ask(question: Question): Promise<JsonObject> {
+    if (this.state === 'closed')
+      throw new ClientError('The request is over: the client cannot be asked for it any more.');
+    return await this.peer.ask(question, this);
   }
 
   /** Gives the request up: nothing more is sent for it. */

@@ -109,21 +109,43 @@ export interface ListedOptions {
 }
 
 /**
+ * Refuses icons that clients do not load.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for other schemes than http, https and data
+ */
+export function checkIcons(icons: readonly Icon[] | undefined, where: string): void {
+  for (const { src } of icons ?? []) {
+    if (/^(?:https?|data):/i.test(src)) continue;
+    throw startupError('DECORUM_INVALID_OPTION', where, 'icons', `have the source "${src}": use https, http or data`);
+  }
+}
+
+const RESERVED = new Set<unknown>(['modelcontextprotocol', 'mcp']);
+
+/**
+ * Refuses keys that are the protocol's own: their first or second label says so.
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/index#meta
+ */
+function checkMeta(meta: JsonObject = {}, where: string): void {
+  for (const key of Object.keys(meta)) {
+    const [first, second] = key.includes('/') ? (key.split('/')[0] as string).split('.') : [];
+    if (second === undefined || !(RESERVED.has(first) || RESERVED.has(second))) continue;
+    throw startupError(
+      'DECORUM_INVALID_OPTION',
+      where,
+      '_meta',
+      `has the key "${key}", which is reserved for the protocol`,
+    );
+  }
+}
+
+/**
  * The fields that every list entry has in common.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION` for icons of other schemes than http, https and data
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for icons and `_meta` keys that cannot be sent
  */
 export function listedFields(member: Member): ListedOptions & { readonly name: string } {
   const { name, title, description, icons, _meta } = member.record.options as ListedOptions;
-  for (const { src } of icons ?? []) {
-    if (!/^(?:https?|data):/i.test(src)) {
-      throw startupError(
-        'DECORUM_INVALID_OPTION',
-        whereOf(member),
-        'icons',
-        `have the source "${src}": use https, http or data`,
-      );
-    }
-  }
+  checkIcons(icons, whereOf(member));
+  checkMeta(_meta, whereOf(member));
   return {
     name: member.prefix + (name ?? member.record.key),
     ...(title !== undefined && { title }),

@@ -69,7 +69,7 @@ function requireOutput(checked: Checked): unknown {
 function fromToolResult({ options }: ToolResult, output: Shape | undefined): CallToolResult | Promise<CallToolResult> {
   const { content, structuredContent, ...flags } = options;
   const build = (data: unknown): CallToolResult => ({
-    content: content === undefined ? dataAsText(data) : toContent(content),
+    content: content === undefined ? dataAsText(data) : isNothing(content) ? [] : toContent(content),
     ...(data !== undefined && { structuredContent: data }),
     ...flags,
   });
@@ -79,6 +79,8 @@ function fromToolResult({ options }: ToolResult, output: Shape | undefined): Cal
     ? checked.then((result) => build(requireOutput(result)))
     : build(requireOutput(checked));
 }
+
+const isNothing = (content: unknown): boolean => Array.isArray(content) && content.length === 0;
 
 const dataAsText = (data: unknown): ContentBlock[] => (data === undefined ? [] : [text(JSON.stringify(data))]);
 

@@ -37,7 +37,7 @@ export async function connectMemory(server: Host, { receive, principal }: Memory
         if (frame !== undefined) deliver(frame);
       } catch (error) {
         if (!(error instanceof McpError)) throw error;
-        deliver(errorFrame(undefined, error));
+        deliver(errorFrame(session.revision.unreadableId, error));
       }
     },
     close,

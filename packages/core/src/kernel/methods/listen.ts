@@ -1,6 +1,7 @@
 import { optionalObject } from '../../protocol/checks.js';
 import { McpError } from '../../protocol/errors.js';
 import type { JsonObject } from '../../protocol/model.js';
+import { follows } from '../../protocol/subscriptions.js';
 import type { ListName, Registry } from '../../registry/registry.js';
 import type { Listener } from '../events.js';
 import type { KernelParts, Method } from './method.js';
@@ -60,7 +61,7 @@ export function listenMethods({ registry, events, server }: KernelParts): Record
       });
       const listener: Listener = {
         wantsList: (list) => wanted.lists.has(list),
-        wantsResource: (uri) => wanted.resources.has(uri),
+        wantsResource: (uri) => follows(wanted.resources, uri),
         tell: (method, params) => exchange.notify(method, { ...params, _meta: meta }),
         end,
       };

@@ -5,6 +5,7 @@ import { isObject, type JsonRpcResponse, notificationFrame, requestFrame } from 
 import type { ClientCapabilities, Implementation, JsonObject, LogLevel, RequestId, Root } from '../model.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
+import { follows } from '../subscriptions.js';
 import type { Principal } from '../wire.js';
 
 /** How a session reaches its client outside of any request, and what it is called. */
@@ -97,7 +98,7 @@ export class Session implements Peer {
   private async askRoots(question: Question, exchange: Exchange): Promise<JsonObject> {
     if (this.roots !== undefined) return { roots: this.roots };
     const answer = await this.send(question, exchange);
-    if (Array.isArray(answer['roots'])) this.roots = answer['roots'] as Root[];
+    if (question.fits?.(answer) === true) this.roots = answer['roots'] as Root[];
     return answer;
   }
 
@@ -136,7 +137,7 @@ export class Session implements Peer {
   }
 
   wantsResource(uri: string): boolean {
-    return this.subscriptions.has(uri);
+    return follows(this.subscriptions, uri);
   }
 
   /** Sends a notification that belongs to no request. */

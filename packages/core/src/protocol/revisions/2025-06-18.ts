@@ -1,6 +1,6 @@
 import type { ContentBlock, JsonObject, Tool } from '../model.js';
 import { revision20251125 } from './2025-11-25.js';
-import { pick } from './fields.js';
+import { pick, wordConversation } from './fields.js';
 import { formWithoutChoices } from './flat-form.js';
 import type { Revision } from './revision.js';
 
@@ -43,6 +43,7 @@ export const revision20250618: Revision = {
   implementation: (server) => pick(server, ['name', 'title', 'version']),
   question(question) {
     const { method, params } = question;
+    if (method === 'sampling/createMessage') return { params: wordConversation(params, block) };
     if (method !== 'elicitation/create') return { params };
     return params['mode'] === 'url' ? undefined : formWithoutChoices(params);
   },

@@ -1,4 +1,4 @@
-import type { ContentBlock, JsonObject, PromptMessage } from '../model.js';
+import type { ContentBlock, JsonObject } from '../model.js';
 
 /** The fields of an object that a revision knows, in their order; what it does not know is not sent. */
 export function pick(object: object, fields: readonly string[]): JsonObject {
@@ -9,8 +9,13 @@ export function pick(object: object, fields: readonly string[]): JsonObject {
   return picked;
 }
 
-/** The messages of a sampling request, each block in the words of a revision. */
+/** The messages of a sampling request, with one block each, and each block in the words of a revision. */
 export function wordConversation(params: JsonObject, word: (block: ContentBlock) => object): JsonObject {
-  const messages = params['messages'] as readonly PromptMessage[];
-  return { ...params, messages: messages.map(({ role, content }) => ({ role, content: word(content) })) };
+  const messages = params['messages'] as readonly { role: string; content: ContentBlock | readonly ContentBlock[] }[];
+  return {
+    ...params,
+    messages: messages.flatMap(({ role, content }) =>
+      [content].flat().map((block) => ({ role, content: word(block as ContentBlock) })),
+    ),
+  };
 }

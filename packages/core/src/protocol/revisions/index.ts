@@ -24,6 +24,9 @@ export function revisionOf(id: unknown): Revision | undefined {
   return REVISION_BY_ID.get(id);
 }
 
+/** The revision of an HTTP request that declares none and belongs to no session: the last that declared none. */
+export const UNDECLARED_REVISION: Revision = revision20250326;
+
 /** The newest revision of an era. */
 export function newestOf(era: Era): Revision {
   return REVISIONS.filter((revision) => revision.era === era).at(-1) as Revision;

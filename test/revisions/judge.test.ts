@@ -1,0 +1,64 @@
+// That the judges of the other tests find what is wrong.
+import { describe, expect, it } from '@jest/globals';
+
+import { newerFields } from '../support/newer-fields.js';
+import { SESSION_REVISIONS, shows } from '../support/requirements.js';
+import { judge } from '../support/schemas.js';
+
+const resultOf = (result: object) => ({ jsonrpc: '2.0', id: 1, result });
+const tool = { name: 'a', inputSchema: { type: 'object', properties: {}, additionalProperties: false } };
+const text = { type: 'text', text: 'a' };
+
+/** The first revision that has something, the method whose result holds it, and the result. */
+const CASES = [
+  ['2025-03-26', 'tools/list', { tools: [{ ...tool, annotations: { title: 'A' } }] }],
+  ['2025-06-18', 'tools/list', { tools: [{ ...tool, title: 'A' }] }],
+  ['2025-06-18', 'tools/list', { tools: [{ ...tool, outputSchema: { type: 'object' } }] }],
+  ['2025-11-25', 'tools/list', { tools: [{ ...tool, icons: [{ src: 'https://example.com/a.png' }] }] }],
+  ['2025-03-26', 'tools/call', { content: [{ type: 'audio', data: 'AA==', mimeType: 'audio/wav' }] }],
+  ['2025-06-18', 'tools/call', { content: [{ type: 'resource_link', uri: 'a://b', name: 'b' }] }],
+  ['2025-06-18', 'tools/call', { content: [{ ...text, _meta: { a: 1 } }] }],
+  ['2025-06-18', 'tools/call', { content: [{ ...text, annotations: { lastModified: '2025-01-12T15:00:58Z' } }] }],
+  ['2025-06-18', 'tools/call', { content: [text], structuredContent: {} }],
+  ['2026-07-28', 'tools/call', { content: [text], resultType: 'complete' }],
+  ['2025-06-18', 'resources/read', { contents: [{ uri: 'a://b', text: 'a', _meta: { a: 1 } }] }],
+] as const;
+
+describe('the judge', () => {
+  it.each(CASES)('finds what only %s has in a result of %s: %j', (since, method, result) => {
+    for (const revision of SESSION_REVISIONS) {
+      // the schema and the list of fields find it each for itself
+      expect(judge(revision, resultOf(result), method).length > 0).toBe(revision < since);
+      expect(newerFields(revision, resultOf(result), method).length > 0).toBe(revision < since);
+    }
+  });
+
+  it('finds a field that no revision has', () => {
+    for (const revision of SESSION_REVISIONS) {
+      expect(judge(revision, resultOf({ tools: [{ ...tool, colour: 'red' }] }), 'tools/list')).not.toEqual([]);
+      expect(judge(revision, resultOf({ ok: true }), 'ping')).not.toEqual([]);
+    }
+  });
+
+  it('finds a request that a revision has not', () => {
+    const params = { message: 'a', requestedSchema: { type: 'object', properties: {} } };
+    const question = { jsonrpc: '2.0', id: 1, method: 'elicitation/create', params };
+    expect(SESSION_REVISIONS.map((revision) => judge(revision, question).length === 0)).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+  });
+});
+
+describe('a claim', () => {
+  it('is of a row that exists', () => {
+    expect(() => shows('TOOL-99', '2025-11-25', 'anything')).toThrow('no row');
+  });
+
+  it('is of a revision that the row holds in', () => {
+    expect(() => shows('TOOL-20', '2025-03-26', 'anything')).toThrow('does not hold');
+    expect(shows('TOOL-20', '2025-06-18', 'sentence')).toBe('sentence [TOOL-20 2025-06-18]');
+  });
+});
