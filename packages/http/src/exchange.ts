@@ -54,6 +54,7 @@ export class PostExchange implements Wire, RunningExchange {
   private fresh = false;
   private accepted: Accepted = 'both';
   private status = 200;
+  private refused: McpError | undefined;
   private stream: EventStream | undefined;
   private gone: (() => void) | undefined;
   private ending: (() => void) | undefined;
@@ -144,7 +145,9 @@ export class PostExchange implements Wire, RunningExchange {
     this.openStream().send(frame);
   }
 
-  refuse({ kind }: McpError): void {
+  refuse(error: McpError): void {
+    const { kind } = error;
+    this.refused = error;
     if (kind === 'parse-error' || kind === 'invalid-request') this.status = 400;
     else if (kind === 'internal-error') this.status = 500;
     else if (!this.stateless) this.status = this.id === undefined ? 400 : 200;
@@ -219,7 +222,10 @@ export class PostExchange implements Wire, RunningExchange {
   /** To a notification, to a response, or to a request that was cancelled. */
   private answerNothing(): void {
     const { closing } = this.parts.running;
-    if (closing === undefined || this.id === undefined) this.carrier.answer(this.status === 200 ? 202 : this.status);
+    // JSON-RPC answers no notification, not even a bad one, but HTTP does
+    if (this.refused) this.carrier.answer(this.status, errorFrame(undefined, this.refused));
+    else if (closing === undefined || this.id === undefined)
+      this.carrier.answer(this.status === 200 ? 202 : this.status);
     else this.carrier.answer(closing.status, closing.body(this.id));
   }
 

@@ -34,13 +34,13 @@ function honored(asked: JsonObject, { offered }: Registry): Honored {
   if (!Array.isArray(uris) || uris.length > MAX_RESOURCES || !uris.every((uri) => typeof uri === 'string')) {
     throw new McpError('invalid-params', `"resourceSubscriptions" is not a list of at most ${MAX_RESOURCES} URIs.`);
   }
-  const follows = uris.length > 0 && offered.has('resources');
+  const isFollowing = uris.length > 0 && offered.has('resources');
   return {
     lists: new Set(fields.map(([, list]) => list)),
-    resources: new Set(follows ? (uris as string[]) : []),
+    resources: new Set(isFollowing ? (uris as string[]) : []),
     filter: {
       ...Object.fromEntries(fields.map(([field]) => [field, true])),
-      ...(follows && { resourceSubscriptions: uris }),
+      ...(isFollowing && { resourceSubscriptions: uris }),
     },
   };
 }
