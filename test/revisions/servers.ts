@@ -5,6 +5,7 @@ import {
   type McpServerOptions,
   NoInput,
   type ToolOptions,
+  type SchemaSource,
 } from '@decorum/core';
 
 /** A logger that keeps what it is given. */
@@ -36,7 +37,9 @@ export function serverWith(
   const server = serverOf(options);
   for (const [name, handler] of Object.entries(tools)) {
     const schemas = { input: input ?? (handler.length > 1 ? { type: 'object' } : NoInput), ...(output && { output }) };
-    server.addTool({ name, ...schemas }, (args: JsonObject, context: Context) => handler(context, args));
+    const run = (args: JsonObject, context: Context) => handler(context, args);
+    // what the schemas say of the types is lost on the way here
+    server.addTool({ name, ...schemas } as { name: string; input: SchemaSource }, run as never);
   }
   return server;
 }

@@ -72,15 +72,8 @@ export type {
 } from './protocol/model.js';
 export type { Principal, RequestHeaders, TransportInfo } from './protocol/wire.js';
 export { type Accepted, NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
-export {
-  type Lifecycle,
-  McpServer,
-  type McpServerOptions,
-  type Notifier,
-  type PrefixedProvider,
-  type ProviderSource,
-  type Registration,
-} from './server.js';
+export type { McpServerOptions, PrefixedProvider, ProviderSource } from './options.js';
+export { type Lifecycle, McpServer, type Notifier, type Registration } from './server.js';
 export type { Host } from './transports/transport.js';
 export { connectMemory, type MemoryConnection, type MemoryOptions } from './transports/memory.js';
 export { serveStdio, type StdioConnection, type StdioHost, type StdioOptions } from './transports/stdio.js';

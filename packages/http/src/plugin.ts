@@ -21,6 +21,8 @@ export interface McpPluginOptions extends HttpOptions {
   readonly server: Host;
 }
 
+/** JSON is UTF-8 (RFC 8259, section 8.1), whatever a client says. */
+const OTHER_CHARSET = /charset=(?!"?utf-8)/i;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** A Fastify request and its reply. Answers at once pass the hooks of the application; streams do not. */
@@ -99,8 +101,9 @@ function addGuard(app: FastifyInstance, guard: Guard): void {
 /** Takes JSON and nothing else; a page of another origin can send anything else without asking. */
 function addParser(app: FastifyInstance, bodyLimit: number): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit }, (_request, body: Buffer, done) => {
-    if (!isUtf8(body)) throw new McpError('parse-error', 'The message is not UTF-8.');
+  app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit }, (request, body: Buffer, done) => {
+    if (!isUtf8(body) || OTHER_CHARSET.test(request.headers['content-type'] ?? ''))
+      throw new McpError('parse-error', 'The message is not UTF-8.');
     done(null, parseMessage(body.toString()));
   });
 }

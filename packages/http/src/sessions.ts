@@ -66,12 +66,10 @@ export class HttpSession {
   /**
    * The stream that a client comes back to. That of a request which has ended can only be read again.
    * @param id as in the ids of its events
-   * @throws {Refusal} 429
    */
   lostStream(id: string): EventStream {
     const running = this.streams.get(id);
     if (running !== undefined) return running;
-    if (id.startsWith('g')) return this.openStream('g', id);
     const ended = this.streamOf(id);
     ended.end();
     return ended;

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 import type { Client, Exchange } from '../protocol/exchange.js';
 import type { NeedInput } from '../protocol/input.js';
 import type { JsonObject, LogLevel, RequestId, Root } from '../protocol/model.js';
@@ -37,7 +39,11 @@ export class ClientLog {
    */
   write(level: LogLevel, data: unknown, logger?: string): void {
     if (!this.#exchange.logs(level)) return;
-    this.#exchange.notify('notifications/message', { level, ...(logger !== undefined && { logger }), data });
+    this.#exchange.notify('notifications/message', {
+      level,
+      ...(logger !== undefined && { logger }),
+      data: loggable(data),
+    });
   }
 
   debug(data: unknown, logger?: string): void {
@@ -70,6 +76,16 @@ export class ClientLog {
 
   emergency(data: unknown, logger?: string): void {
     this.write('emergency', data, logger);
+  }
+}
+
+/** What JSON can say of a value: nothing of it fails the handler that logs it. */
+function loggable(data: unknown): unknown {
+  if (data instanceof Error) return `${data.name}: ${data.message}`;
+  try {
+    return JSON.stringify(data) === undefined ? String(data) : data;
+  } catch {
+    return inspect(data);
   }
 }
 
@@ -172,12 +188,12 @@ export class Context {
    */
   progress(progress: number, total?: number, message?: string): void {
     const { progressToken } = this.#exchange;
-    if (progressToken === undefined || !(progress > this.#progress)) return;
+    if (progressToken === undefined || !(progress > this.#progress) || progress === Infinity) return;
     this.#progress = progress;
     this.#exchange.notify('notifications/progress', {
       progressToken,
       progress,
-      ...(total !== undefined && { total }),
+      ...(Number.isFinite(total) && { total }),
       ...(message !== undefined && { message }),
     });
   }

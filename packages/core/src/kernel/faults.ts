@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { inspect } from 'node:util';
 
 import { McpError, ToolError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
@@ -19,8 +20,8 @@ export interface ErrorOrigin {
   readonly requestId?: RequestId;
 }
 
-const oneLine = (details: object) =>
-  JSON.stringify(details, (_key, value: unknown) => (value instanceof Error ? value.stack : value));
+// not JSON: errors have causes, and what is thrown may be anything
+const oneLine = (details: object) => inspect(details, { breakLength: Infinity, depth: 6 }).replaceAll('\n', '\\n');
 
 const write = (level: string, details: object, message: string) =>
   process.stderr.write(`${level} ${message} ${oneLine(details)}\n`);
@@ -42,20 +43,23 @@ export class Faults {
   report(error: unknown, exchange?: Exchange): string {
     const reference = randomUUID().slice(0, 8);
     const origin = { reference, ...(exchange && { method: exchange.method, requestId: exchange.id }) };
-    this.logger.error(
-      { ...origin, error },
-      exchange ? 'an error was masked from the client' : 'an error came up outside of any request',
-    );
-    try {
-      this.onError?.(error, origin);
-    } catch (failure) {
-      this.logger.error({ reference, error: failure }, 'onError failed');
-    }
+    const where = exchange ? 'an error was masked from the client' : 'an error came up outside of any request';
+    this.attempt(() => this.logger.error({ ...origin, error }, where), error);
+    this.attempt(() => this.onError?.(error, origin), error);
     return reference;
   }
 
   warn(details: object, message: string): void {
-    this.logger.warn(details, message);
+    this.attempt(() => this.logger.warn(details, message), details);
+  }
+
+  /** What the author gave for errors may fail itself; neither error is lost, and no request goes unanswered. */
+  private attempt(step: () => void, error: unknown): void {
+    try {
+      step();
+    } catch (failure) {
+      STDERR_LOGGER.error({ error, failure }, 'the logger or onError failed');
+    }
   }
 
   /** The text a client may see of an error: that of a `ToolError`, else a reference. */

@@ -5,7 +5,7 @@ import { type Class, declaredFields, declaredMembers, lineage } from './store.js
 /**
  * The decorated members of a class, those of its base classes first and each in order of declaration.
  * A subclass that decorates a member again refines it: its options win one by one. `@Hidden()` drops the member.
- * @throws {DecorumError} `DECORUM_DECORATED_TWICE`
+ * @throws {DecorumError} `DECORUM_DECORATED_TWICE`, `DECORUM_NOTHING_HIDDEN`
  */
 export function scanMembers(cls: Class): MemberRecord[] {
   const merged = new Map<string, MemberRecord>();
@@ -17,12 +17,14 @@ export function scanMembers(cls: Class): MemberRecord[] {
       const inherited = merged.get(id);
       merged.set(id, inherited ? { ...record, options: { ...inherited.options, ...record.options } } : record);
     }
-    for (const { key } of records.filter(({ kind }) => kind === 'hidden')) dropMember(merged, key);
+    for (const { key } of records.filter(({ kind }) => kind === 'hidden')) dropMember(merged, ancestor, key);
   }
   return [...merged.values()];
 }
 
-function dropMember(merged: Map<string, MemberRecord>, key: string): void {
+function dropMember(merged: Map<string, MemberRecord>, cls: Class, key: string): void {
+  const dropped = [...merged].filter(([, record]) => record.key === key && record.kind !== 'hidden');
+  if (dropped.length === 0) throw startupError('DECORUM_NOTHING_HIDDEN', `${cls.name}.${key}`);
   for (const [id, record] of merged) if (record.key === key) merged.delete(id);
 }
 

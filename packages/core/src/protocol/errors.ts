@@ -11,6 +11,8 @@ const STARTUP = {
     `"${member}" cannot be decorated: it is static, private, or named by a symbol. Decorate a public instance method or field with a plain name.`,
   DECORUM_DECORATED_TWICE: (where: string, kind: string) =>
     `${where} has two @${kind} decorators. Merge their options into one.`,
+  DECORUM_NOTHING_HIDDEN: (where: string) =>
+    `${where} is decorated with @Hidden, but no base class has a decorated member of that name. Correct the name, or take @Hidden away.`,
   DECORUM_NOT_A_METHOD: (where: string, kind: string) =>
     `${where} is decorated as a ${kind} but is not a method. Decorate a method.`,
   DECORUM_NO_MEMBERS: (cls: string) =>

@@ -5,16 +5,19 @@ import { isContentBlock } from './results.js';
 import type { Caller } from './plan.js';
 
 /**
- * Runs a generator to its end. A yielded number, or an object with `progress`, is progress; a yielded text or content
+ * Runs a generator to its end, or until nobody wants its result any more. A yielded number, or an object with `progress`, is progress; a yielded text or content
  * block is a partial message: it is announced as progress, and is part of the content when the generator returns
  * nothing.
  */
-export async function drain(generator: AsyncGenerator<unknown, unknown, void>, caller: Caller): Promise<unknown> {
+export async function drain(iterable: AsyncIterable<unknown>, caller: Caller): Promise<unknown> {
+  const generator = iterable[Symbol.asyncIterator]() as AsyncIterator<unknown, unknown, void>;
+  const { signal } = caller;
   const partial: ContentBlock[] = [];
   let steps = 0;
   for (;;) {
     const { done, value } = await generator.next();
     if (done === true) return value === undefined && partial.length > 0 ? partial : value;
+    if (signal.aborted) return void (await generator.return?.());
     steps += 1;
     if (typeof value === 'number') caller.progress(value);
     else if (typeof value === 'string') {

@@ -89,7 +89,9 @@ export class ListPages<T> {
     const bytes = Buffer.from(typeof cursor === 'string' ? cursor : '', 'base64url');
     const position = bytes.subarray(SEAL_BYTES).toString();
     const seal = bytes.subarray(0, SEAL_BYTES);
-    if (seal.length !== SEAL_BYTES || !timingSafeEqual(seal, this.sign(position, scope))) {
+    // a decoder that skips what it does not know would accept a changed cursor
+    const isExact = bytes.toString('base64url') === cursor && seal.length === SEAL_BYTES;
+    if (!isExact || !timingSafeEqual(seal, this.sign(position, scope))) {
       throw new McpError('invalid-cursor', 'The cursor is not one that this server gave to this client.');
     }
     const space = position.indexOf(' ');

@@ -19,6 +19,8 @@ export interface Member {
 export interface Caller {
   /** Reports progress of the call. */
   progress(progress: number, total?: number, message?: string): void;
+  /** Aborts when nobody wants the result any more. */
+  readonly signal: AbortSignal;
   /** Asks the client what a handler needs before it can run again. */
   collect(needed: NeedInput): Promise<void>;
 }
@@ -92,11 +94,44 @@ export function inputShape(member: Member): Shape | undefined {
 
 function inferredInput({ cls, instance, record }: Member, where: string): unknown {
   const type = firstParameterType(cls, record.key);
-  const parameters = (instance as Record<string, { length: number }>)[record.key]?.length ?? 0;
-  if (type === undefined && parameters === 0) return undefined;
-  const problem = NOT_CLASSES.get(type);
+  if (type === undefined && !hasParameters((instance as Record<string, unknown>)[record.key])) return undefined;
+  const problem = NOT_CLASSES.get(type) ?? contextProblem(type);
   if (problem !== undefined) throw startupError('DECORUM_MISSING_INPUT', where, problem);
   return type;
+}
+
+/** A parameter with a default, or a list of all, does not count in the `length` of a function. */
+function hasParameters(method: unknown): boolean {
+  const { length } = method as { length: number };
+  return length > 0 || !/^[^(]*\(\s*\)/.test(Function.prototype.toString.call(method));
+}
+
+function contextProblem(type: unknown): string | undefined {
+  const { name } = type as { name: string };
+  if (name !== 'Context' && name !== 'CompletionContext') return undefined;
+  return 'the context, which comes second (write NoInput for the first where there is no input)';
+}
+
+const LISTED = ['name', 'title', 'description', 'icons', '_meta', 'input'];
+
+/** What each decorator takes. TypeScript refuses other options, but not all who decorate use it. */
+const OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  tool: [...LISTED, 'output', 'annotations'],
+  prompt: LISTED,
+  resource: [...LISTED, 'uri', 'mimeType', 'size', 'annotations', 'cache', 'list'],
+  completion: ['for', 'argument'],
+};
+
+/**
+ * Refuses options that a decorator does not have: a misspelt one would have no effect.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function checkOptions(member: Member): void {
+  const { kind, options } = member.record;
+  const unknown = Object.keys(options).find((option) => OPTIONS[kind]?.includes(option) === false);
+  if (unknown !== undefined) {
+    throw startupError('DECORUM_INVALID_OPTION', whereOf(member), unknown, `is not an option of a ${kind}`);
+  }
 }
 
 /** The options that every listed member has in common. */

@@ -5,7 +5,7 @@ import { startupError } from '../protocol/errors.js';
 import type { Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.js';
 import { type CompletionPlan, compileCompletion } from './completion-plan.js';
 import type { Listed } from './page.js';
-import type { Caller, Member } from './plan.js';
+import { type Caller, checkOptions, type Member } from './plan.js';
 import { compilePrompt, type PromptPlan } from './prompt-plan.js';
 import { compileResource, type ResourcePlan, type TemplatePlan, type Variables } from './resource-plan.js';
 import { compileTool, type ToolPlan } from './tool-plan.js';
@@ -114,6 +114,7 @@ export class Registry {
   }
 
   private addMember(member: Member, added: Added): void {
+    checkOptions(member);
     switch (member.record.kind) {
       case 'tool': {
         const plan = compileTool(member);
@@ -153,7 +154,11 @@ export class Registry {
   }
 
   private addCompletion(member: Member, added: Added): void {
+    checkOptions(member);
     const plan = compileCompletion(member);
+    if (plan.targets.length === 0) {
+      throw startupError('DECORUM_DANGLING_COMPLETION', plan.where, '', added.completable.keys());
+    }
     for (const key of plan.targets) {
       const found = added.completable.get(key);
       if (!found) throw startupError('DECORUM_DANGLING_COMPLETION', plan.where, key, added.completable.keys());

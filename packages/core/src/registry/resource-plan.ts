@@ -50,14 +50,22 @@ interface Options {
  */
 export function compileResource(member: Member): ResourcePlan | TemplatePlan {
   const options = member.record.options as unknown as Options;
-  checkAnnotations(member, options.annotations);
+  checkFields(member, options);
   return UriTemplate.isTemplate(options.uri) ? compileTemplate(member, options) : compileFixed(member, options);
 }
 
-function checkAnnotations(member: Member, annotations: Annotations | undefined): void {
-  const priority = annotations?.priority ?? 0;
-  if (priority >= 0 && priority <= 1) return;
-  throw startupError('DECORUM_INVALID_OPTION', whereOf(member), 'annotations.priority', 'must be between 0 and 1');
+function checkFields(member: Member, { annotations = {}, size = 0 }: Options): void {
+  const wrong = (option: string, problem: string) =>
+    startupError('DECORUM_INVALID_OPTION', whereOf(member), option, problem);
+  const { priority = 0, audience = [], lastModified } = annotations;
+  if (!(priority >= 0 && priority <= 1)) throw wrong('annotations.priority', 'must be between 0 and 1');
+  if (!audience.every((role) => role === 'user' || role === 'assistant')) {
+    throw wrong('annotations.audience', 'must be a list of "user" and "assistant"');
+  }
+  if (lastModified !== undefined && Number.isNaN(Date.parse(lastModified))) {
+    throw wrong('annotations.lastModified', 'must be a date and time (ISO 8601)');
+  }
+  if (!Number.isSafeInteger(size) || size < 0) throw wrong('size', 'must be a number of bytes');
 }
 
 function sharedFields(member: Member, { mimeType, annotations }: Options) {
@@ -76,6 +84,14 @@ function compileFixed(member: Member, options: Options): ResourcePlan {
   if (!/^[A-Za-z][A-Za-z0-9+.-]*:./.test(uri)) throw startupError('DECORUM_BAD_URI', where, uri);
   if (list !== undefined)
     throw startupError('DECORUM_INVALID_OPTION', where, 'list', 'is for templates, and this URI has no variables');
+  if (inputShape(member) !== undefined) {
+    throw startupError(
+      'DECORUM_INVALID_OPTION',
+      where,
+      'uri',
+      'has no variables that could fill the parameter of the method',
+    );
+  }
   return {
     where,
     cache: options.cache ?? NOT_KEPT,
@@ -128,7 +144,8 @@ function compareVariables({ variables }: UriTemplate, { fields }: Shape, where: 
 
 function compileList(member: Member, key: string, template: UriTemplate): TemplatePlan['list'] {
   const methods = member.instance as Record<string, (caller: Caller) => unknown>;
-  if (typeof methods[key] !== 'function') throw startupError('DECORUM_DANGLING_LIST', whereOf(member), key);
+  if (key === 'constructor' || typeof methods[key] !== 'function')
+    throw startupError('DECORUM_DANGLING_LIST', whereOf(member), key);
   const { mimeType, annotations } = member.record.options as unknown as Options;
   return async (caller) => {
     const listings = await (methods[key] as (caller: Caller) => unknown)(caller);

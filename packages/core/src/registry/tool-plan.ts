@@ -51,17 +51,16 @@ export function compileTool(member: Member): ToolPlan {
       const checking = input.check(args);
       const checked = checking instanceof Promise ? await checking : checking;
       if (!checked.ok) return errorResult(listProblems(checked.problems));
-      const returned = methods[key]?.(checked.value, caller);
-      const value = returned instanceof Promise ? ((await returned) as unknown) : returned;
+      let value = await methods[key]?.(checked.value, caller);
       if (typeof value === 'string' && output === undefined) return { content: [{ type: 'text', text: value }] };
       if (value instanceof NeedInput) {
         await caller.collect(value);
-        return await toCallToolResult(await call(checked.value, caller), output);
+        value = await call(checked.value, caller);
       }
-      if (typeof value !== 'object' || value === null || !(Symbol.asyncIterator in value)) {
-        return await toCallToolResult(value, output);
+      if (typeof value === 'object' && value !== null && Symbol.asyncIterator in value) {
+        value = await drain(value as AsyncIterable<unknown>, caller);
       }
-      return await toCallToolResult(await drain(value as AsyncGenerator, caller), output);
+      return await toCallToolResult(value, output);
     },
   };
 }

@@ -13,7 +13,10 @@ export interface MemoryOptions {
 
 /** The client's end of an in-memory connection. */
 export interface MemoryConnection {
-  /** Sends a message, as an object or as text. Resolves when the server is done with it. */
+  /**
+   * Sends a message, as an object or as text. Resolves when the server is done with it.
+   * @throws {Error} when either side has closed the connection
+   */
   send(message: object | string): Promise<void>;
   /** Ends the session. */
   close(): void;
@@ -22,7 +25,9 @@ export interface MemoryConnection {
 /** Connects to a server in the same process. Messages are written and parsed as on any wire. */
 export async function connectMemory(server: Host, { receive, principal }: MemoryOptions): Promise<MemoryConnection> {
   const deliver = (frame: string) => receive(JSON.parse(frame) as JsonRpcMessage);
+  let closed = false;
   const close = () => {
+    closed = true;
     server.detach(close);
     kernel.closeSession(session);
   };
@@ -31,6 +36,7 @@ export async function connectMemory(server: Host, { receive, principal }: Memory
   const wire: Wire = { transport: { kind: 'memory' }, principal, send: deliver };
   return {
     async send(message) {
+      if (closed) throw new Error('The connection is closed.');
       try {
         const parsed = parseMessage(typeof message === 'string' ? message : JSON.stringify(message));
         const frame = await kernel.handle(parsed, wire, session);

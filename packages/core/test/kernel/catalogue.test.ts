@@ -266,6 +266,9 @@ describe('lists', () => {
       changed[index] = (changed[index] ?? 0) ^ 1;
       await expect(pageOf(ada, changed.toString('base64url'))).rejects.toMatchObject({ code: -32602 });
     }
+    for (const padded of [`${next}!!`, ` ${next}`, `${next}\n`, `${next}=`]) {
+      await expect(pageOf(ada, padded)).rejects.toMatchObject({ code: -32602 });
+    }
     await expect(ada.request('resources/list', { cursor: next })).rejects.toMatchObject({ code: -32602 });
     await expect(pageOf(bob, next)).rejects.toMatchObject({ code: -32602 });
   });

@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import {
   type Class,
   Completion,
+  Context,
   DecorumError,
+  Hidden,
   McpServer,
   Prompt,
   Resource,
@@ -245,6 +247,74 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     expectMistake(mistakeOf(Wrong), 'DECORUM_INVALID_SCHEMA', 'Wrong.one');
   });
 
+  it('@Hidden on what was never there', () => {
+    class Base {
+      @Tool()
+      help() {}
+    }
+    class Wrong extends Base {
+      @Hidden()
+      hlep() {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_NOTHING_HIDDEN', 'Wrong.hlep');
+  });
+
+  it('an option that does not exist', () => {
+    class Wrong {
+      @Tool({ descripton: 'misspelt' } as object)
+      help() {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_INVALID_OPTION', 'Wrong.help', 'descripton');
+  });
+
+  it('a DTO for a URI without variables', () => {
+    class Wrong {
+      @Resource('x://a')
+      one(_input: Id) {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_INVALID_OPTION', 'Wrong.one', 'variables');
+  });
+
+  it('the context in the first place', () => {
+    class Wrong {
+      @Tool()
+      help(_ctx: Context) {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_MISSING_INPUT', 'Wrong.help', 'NoInput');
+  });
+
+  it('a parameter with a default whose type is not known', () => {
+    class Wrong {
+      help(_input = { id: '' }) {}
+    }
+    (Tool() as (target: object, key: string, descriptor: PropertyDescriptor) => void)(Wrong.prototype, 'help', {});
+    expectMistake(mistakeOf(Wrong), 'DECORUM_MISSING_INPUT', 'Wrong.help', 'input: MyDto');
+  });
+
+  it.each([
+    [{ size: -1 }, 'size'],
+    [{ annotations: { audience: ['everybody'] } }, 'audience'],
+    [{ annotations: { lastModified: 'yesterday' } }, 'lastModified'],
+  ])('a field of a resource that cannot be sent: %j', (options, field) => {
+    class Wrong {
+      @Resource('x://a', options as object)
+      one() {}
+    }
+    expectMistake(mistakeOf(Wrong), 'DECORUM_INVALID_OPTION', 'Wrong.one', field);
+  });
+
+  it('a container that gives no instance', () => {
+    class Service {
+      @Tool()
+      help() {}
+    }
+    for (const given of [undefined, Promise.resolve(new Service())]) {
+      const build = () =>
+        new McpServer({ name: 'test', version: '1', providers: [Service], resolve: () => given as object });
+      expect(build).toThrow(/Service.*resolve.*DECORUM_INVALID_OPTION/);
+    }
+  });
+
   it('a priority out of range', () => {
     class Wrong {
       @Resource('x://a', { annotations: { priority: 2 } })
@@ -272,6 +342,9 @@ describe('a mistake in annotations fails at startup, and says where and what to 
 
   it('options of the server out of range', () => {
     const build = (options: object) => () => new McpServer({ name: 'test', version: '1', ...options });
+    expect(build({ version: '' })).toThrow(/version.*DECORUM_INVALID_OPTION/);
+    expect(build({ logLevel: 'loud' })).toThrow(/logLevel.*DECORUM_INVALID_OPTION/);
+    expect(build({ cache: { ttlMs: -1 } })).toThrow(/cache.*DECORUM_INVALID_OPTION/);
     expect(build({ pageSize: 0 })).toThrow(/pageSize.*DECORUM_INVALID_OPTION/);
     expect(build({ secret: 'short' })).toThrow(/secret.*DECORUM_INVALID_OPTION/);
     expect(build({ questionTimeoutMs: Number.NaN })).toThrow(/questionTimeoutMs.*DECORUM_INVALID_OPTION/);

@@ -1,0 +1,148 @@
+import { hkdfSync, randomBytes } from 'node:crypto';
+
+import type { Extension } from './kernel/extension.js';
+import { SealedFlows, type SingleUse } from './kernel/flows.js';
+import type { ErrorOrigin, Logger } from './kernel/faults.js';
+import type { KernelParts } from './kernel/methods/method.js';
+import type { Class } from './metadata/store.js';
+import { startupError } from './protocol/errors.js';
+import { type Implementation, LOG_LEVELS, type LogLevel } from './protocol/model.js';
+import type { CacheHint } from './protocol/revisions/revision.js';
+import { checkIcons } from './registry/plan.js';
+
+/** A class with decorated methods, an instance of one, or either with a prefix for its names. */
+export type ProviderSource = Class | object | PrefixedProvider;
+
+/** A provider whose tools, prompts and resources get a prefix. Their URIs stay as they are. */
+export interface PrefixedProvider {
+  readonly provider: Class | object;
+  readonly prefix: string;
+}
+
+/** Options of `McpServer`. */
+export interface McpServerOptions extends Implementation {
+  /** For the model: how to use the server as a whole. */
+  readonly instructions?: string;
+  /** What is served: classes, which are constructed once, and ready instances. */
+  readonly providers?: readonly ProviderSource[];
+  /** Makes or finds the instance of a provider class, for example in a container. By default `new cls()`. */
+  readonly resolve?: (cls: Class) => object;
+  /** Entries on one page of a list. By default 1000: many clients never ask for a second page. */
+  readonly pageSize?: number;
+  /** What a client sees of `ctx.log` before it sets a level. By default `info`. */
+  readonly logLevel?: LogLevel;
+  /** Milliseconds to wait for an answer of the client to `ctx.elicit`, `ctx.sample` … By default 10 minutes. */
+  readonly questionTimeoutMs?: number;
+  /**
+   * Seals what clients carry for the server: the cursors of lists, and the state of requests that ask the client. At
+   * least 32 characters, the same on all nodes that share clients; of several, the first seals and all open. By default
+   * the environment variable `DECORUM_SECRET` (several with commas between them), else a random one, so that cursors
+   * and states end with the process.
+   */
+  readonly secret?: string | readonly string[];
+  /** Milliseconds that a client of a stateless revision has to answer a question. By default 10 minutes. */
+  readonly flowTtlMs?: number;
+  /**
+   * Makes each state of a stateless request good for one use, so that what a handler does once is done at most once,
+   * whatever the client sends again. A client whose connection breaks off then has to begin anew.
+   */
+  readonly singleUse?: SingleUse;
+  /** What the specification leaves to extensions. */
+  readonly extensions?: readonly Extension[];
+  /** How long clients of stateless revisions may keep lists and the description of the server. By default not at all. */
+  readonly cache?: CacheHint;
+  /** Takes warnings and masked errors. By default they go to stderr, a line each. */
+  readonly logger?: Logger;
+  /** Called with each error that was masked from the client, after it is logged. */
+  readonly onError?: (error: unknown, origin: ErrorOrigin) => void;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * What the kernel needs of the options.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_INVALID_EXTENSION`
+ */
+export function kernelOptions(
+  options: McpServerOptions,
+  warn: (message: string) => void,
+): Omit<KernelParts, 'registry' | 'faults' | 'events'> {
+  const { instructions, pageSize = 1000, logLevel = 'info', singleUse } = options;
+  const { questionTimeoutMs = 600_000, flowTtlMs = 600_000, cache = { ttlMs: 0, scope: 'private' } } = options;
+  const given = options.secret ?? process.env['DECORUM_SECRET']?.split(',');
+  const secrets = secretsOf(given);
+  if (!LOG_LEVELS.includes(logLevel)) throw invalid('logLevel', `is not one of ${LOG_LEVELS.join(', ')}`);
+  if (!Number.isInteger(cache.ttlMs) || cache.ttlMs < 0 || !['public', 'private'].includes(cache.scope)) {
+    throw invalid('cache', 'is not { ttlMs: 0 or more, scope: "public" or "private" }');
+  }
+  return {
+    server: implementationOf(options),
+    instructions,
+    extensions: extensionsOf(options.extensions ?? []),
+    cache,
+    logLevel,
+    pageSize: requireCount('pageSize', pageSize, 1_000_000),
+    questionTimeoutMs: requireCount('questionTimeoutMs', questionTimeoutMs, DAY_MS),
+    secret: derive(secrets[0] as string, 'cursors'),
+    flows: new SealedFlows({
+      keys: secrets.map((secret) => derive(secret, 'flows')),
+      ttlMs: requireCount('flowTtlMs', flowTtlMs, DAY_MS),
+      singleUse,
+      onFirstUse: () => given ?? warn(RANDOM_SECRET),
+    }),
+  };
+}
+
+const invalid = (option: string, problem: string) =>
+  startupError('DECORUM_INVALID_OPTION', 'McpServer', option, problem);
+
+function implementationOf(options: McpServerOptions): Implementation {
+  const { name, version, title, description, icons, websiteUrl } = options;
+  for (const [option, value] of Object.entries({ name, version })) {
+    if (typeof value !== 'string' || value === '') throw invalid(option, 'is missing');
+  }
+  checkIcons(icons, 'McpServer');
+  return {
+    name,
+    version,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(icons !== undefined && { icons }),
+    ...(websiteUrl !== undefined && { websiteUrl }),
+  };
+}
+
+function requireCount(option: string, value: number, max: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= max) return value;
+  throw startupError(
+    'DECORUM_INVALID_OPTION',
+    'McpServer',
+    option,
+    `is ${value}, but must be a whole number from 1 to ${max}`,
+  );
+}
+
+// a prefix of labels and a name (MCP, "_meta")
+const EXTENSION_ID = /^(?:[a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?\/[a-z0-9](?:[\w.-]*[a-z0-9])?$/i;
+
+function extensionsOf(extensions: readonly Extension[]): readonly Extension[] {
+  for (const { id } of extensions) {
+    if (!EXTENSION_ID.test(id)) throw startupError('DECORUM_INVALID_EXTENSION', id, 'has no valid id');
+  }
+  return extensions;
+}
+
+const RANDOM_SECRET =
+  'requestState is sealed with a random key: flows end with this process, and cannot move to another. Set `secret` or DECORUM_SECRET.';
+
+function secretsOf(given: string | readonly string[] | undefined): readonly string[] {
+  if (given === undefined) return [randomBytes(32).toString('hex')];
+  const secrets = typeof given === 'string' ? [given] : given;
+  if (secrets.length > 0 && secrets.every((secret) => secret.length >= 32)) return secrets;
+  throw startupError('DECORUM_INVALID_OPTION', 'McpServer', 'secret', 'has fewer than 32 characters');
+}
+
+/** A key for one purpose (RFC 5869). */
+function derive(secret: string, purpose: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', secret, '', `decorum ${purpose}`, 32));
+}
