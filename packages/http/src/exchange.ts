@@ -99,7 +99,8 @@ export class PostExchange implements Wire, RunningExchange {
     // a batch is for the kernel to find out
     const message = typeof this.body === 'object' ? (this.body as JsonRpcMessage | null) : null;
     if (message === null || isStateless(message, declaredVersion, session?.state)) {
-      if (message !== null && !('method' in message)) throw new Refusal(400, 'A response answers nothing here.');
+      if (message !== null && !Array.isArray(message) && !('method' in message))
+        throw new Refusal(400, 'A response answers nothing here.');
       this.stateless = true;
     } else if (!parts.keepsSessions) {
       this.pass(message);

@@ -67,12 +67,11 @@ export const revision20250326: Revision = {
     ...annotated(template.annotations),
   }),
   toolResult({ structuredContent, ...result }) {
-    const { content } = result;
-    const said = content.length > 0 || structuredContent === undefined;
-    return {
-      ...result,
-      content: said ? content.map(block) : [{ type: 'text', text: JSON.stringify(structuredContent) }],
-    };
+    const content = result.content.map(block);
+    if (structuredContent === undefined) return { ...result, content };
+    const json = JSON.stringify(structuredContent);
+    const isSaid = content.some(({ text }) => text === json);
+    return { ...result, content: isSaid ? content : [...content, { type: 'text', text: json }] };
   },
   promptResult: (result) => ({
     ...result,

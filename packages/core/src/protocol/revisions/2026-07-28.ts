@@ -35,11 +35,13 @@ export const revision20260728: Revision = {
   readResult: verbatim,
   complete(result, server, cache) {
     const { name, version } = server;
+    // who wants to know more asks for it
+    const identity = 'supportedVersions' in result ? server : { name, version };
     return {
       resultType: 'complete',
       ...result,
       ...(cache && { ttlMs: cache.ttlMs, cacheScope: cache.scope }),
-      _meta: { ...(result['_meta'] as JsonObject | undefined), [SERVER_INFO]: { name, version } },
+      _meta: { ...(result['_meta'] as JsonObject | undefined), [SERVER_INFO]: identity },
     };
   },
   notification: notificationFrame,
