@@ -110,9 +110,9 @@ export function checkMessage(message: unknown): asserts message is JsonRpcMessag
 
 function checkNesting(value: object, depth: number): void {
   if (depth === 0) throw invalid(`The message is nested more than ${MAX_DEPTH} levels deep.`);
-  // JSON.parse makes __proto__ an own member; copying it by assignment would change a prototype
-  if (Object.hasOwn(value, '__proto__')) throw invalid('The message has a member called __proto__.');
   for (const key in value) {
+    // JSON.parse makes it an own member; copying it by assignment would change a prototype
+    if (key === '__proto__') throw invalid('The message has a member called __proto__.');
     const member = (value as JsonObject)[key];
     if (typeof member === 'object' && member !== null) checkNesting(member, depth - 1);
   }
