@@ -133,7 +133,8 @@ function addParser(app: FastifyInstance, bodyLimit: number): void {
 const tooLarge = () => Object.assign(new Error('The body is too large.'), { statusCode: 413 });
 
 function readJson(body: Buffer, { headers }: FastifyRequest): unknown {
-  if (!isUtf8(body) || OTHER_CHARSET.test(headers['content-type'] ?? '')) {
+  const type = headers['content-type'];
+  if (!isUtf8(body) || (type !== 'application/json' && OTHER_CHARSET.test(type ?? ''))) {
     throw new McpError('parse-error', 'The message is not UTF-8.');
   }
   return parseMessage(body.toString());

@@ -19,7 +19,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 /** What an endpoint and its kernel hold, for the test to see that they let go of it. */
 interface Insides {
-  readonly running: { readonly size: number };
+  readonly running: { readonly length: number };
   readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
 }
 interface SessionsInsides {
@@ -51,7 +51,7 @@ async function openTarget() {
     const { byId } = (seen.parts as ExchangeParts).sessions as unknown as SessionsInsides;
     const kernel = seen.kernel as unknown as Insides;
     return {
-      running: kernel.running.size,
+      running: kernel.running.length,
       listeners: kernel.parts.events.listeners.size,
       sessions: byId.size,
       streams: [...byId.values()].reduce((sum, { streams }) => sum + streams.size, 0),

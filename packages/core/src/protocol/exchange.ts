@@ -59,6 +59,8 @@ export class Exchange {
   readonly revision: Revision;
   /** The client's token for progress notifications; 0 and the empty string are tokens too. */
   readonly progressToken: RequestId | undefined;
+  /** Where the kernel keeps it among those under way. */
+  slot: number;
   private state: 'open' | 'cancelled' | 'closed';
   private controller: AbortController | undefined;
 
@@ -73,6 +75,7 @@ export class Exchange {
     this.params = request.params ?? NO_PARAMS;
     this.revision = peer.revision;
     this.state = 'open';
+    this.slot = 0;
     const meta = this.params['_meta'];
     this.progressToken = isObject(meta) ? (meta['progressToken'] as RequestId | undefined) : undefined;
     if (this.progressToken !== undefined && !isRequestId(this.progressToken)) {

@@ -103,7 +103,7 @@ export class StdioPipe implements LineSink {
       return this.unreadable(error as McpError);
     }
     this.running += 1;
-    this.kernel.handle(message, this.wire, this.session).then(this.answer, this.fail);
+    Promise.resolve(this.kernel.handle(message, this.wire, this.session)).then(this.answer, this.fail);
   }
 
   unreadable(error: McpError): void {

@@ -15,7 +15,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 /** What a kernel and its sessions hold, for the test to see that they let go of it. */
 interface Insides {
-  readonly running: { readonly size: number };
+  readonly running: { readonly length: number };
   readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
 }
 interface SessionInsides {
@@ -42,7 +42,7 @@ async function openTarget() {
   const pipe = await openPipe(host);
   await pipe.client.initialize({ sampling: {}, roots: {} });
   const held = () => ({
-    running: (seen.kernel as unknown as Insides).running.size,
+    running: (seen.kernel as unknown as Insides).running.length,
     sessions: (seen.kernel as unknown as Insides).parts.events.listeners.size,
     calls: seen.session?.calls.size,
     waiting: (seen.session as unknown as SessionInsides).waiting.size,
