@@ -16,9 +16,30 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   transports: ['kernel', 'protocol'],
   'hooks.ts': [],
   'options.ts': ['kernel', 'registry', 'metadata', 'protocol'],
-  'server.ts': ['options.ts', 'hooks.ts', 'transports', 'kernel', 'registry', 'schema', 'metadata', 'protocol', 'schema (types)', 'decorators (types)'],
+  'server.ts': [
+    'options.ts',
+    'hooks.ts',
+    'transports',
+    'kernel',
+    'registry',
+    'schema',
+    'metadata',
+    'protocol',
+    'schema (types)',
+    'decorators (types)',
+  ],
   'transport.ts': ['transports', 'kernel', 'protocol'],
-  'index.ts': ['server.ts', 'options.ts', 'decorators', 'transports', 'kernel', 'registry', 'schema', 'metadata', 'protocol'],
+  'index.ts': [
+    'server.ts',
+    'options.ts',
+    'decorators',
+    'transports',
+    'kernel',
+    'registry',
+    'schema',
+    'metadata',
+    'protocol',
+  ],
 };
 
 /** Parts of protocol that never import each other. */

@@ -132,7 +132,7 @@ export class Kernel {
         };
       });
     }
-    for (const exchange of [...this.running]) exchange.cancel('The server is closing.');
+    for (const exchange of this.running) exchange.cancel('The server is closing.');
   }
 
   private open(request: JsonRpcRequest, wire: Wire, session: Session | undefined): Exchange {
