@@ -110,6 +110,10 @@ export function checkMessage(message: unknown): asserts message is JsonRpcMessag
 
 function checkNesting(value: object, depth: number): void {
   if (depth === 0) throw invalid(`The message is nested more than ${MAX_DEPTH} levels deep.`);
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object' && item !== null) checkNesting(item as object, depth - 1);
+    return;
+  }
   for (const key in value) {
     // JSON.parse makes it an own member; copying it by assignment would change a prototype
     if (key === '__proto__') throw invalid('The message has a member called __proto__.');
