@@ -1,7 +1,7 @@
 import type { CompletionOptions, CompletionValues } from '../metadata/records.js';
 import { type MemberDecorator, memberDecorator } from './member-decorator.js';
 
-/** Methods that complete: they take what is typed so far and the `Context`, whose `arguments` are those already filled in. */
+/** Methods that complete: they take what is typed so far and the `CompletionContext`, whose `args` are filled in already. */
 export type CompletionMethod = (value: string, context: never) => CompletionValues | Promise<CompletionValues>;
 
 /**
