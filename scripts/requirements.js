@@ -2,7 +2,7 @@
  * `npm run requirements [-- --check] [-- --json results.json]`: which rows of the requirement table (`test/requirements.csv`)
  * are shown by a passing test, per group and revision. A test shows a row by its name: `… [TOOL-07 2025-11-25]`.
  *
- * `--check` fails when a row that binds (MUST, MUST NOT) is open in a revision with sessions that it holds in, and
+ * `--check` fails when a row that binds (MUST, MUST NOT) is open in a revision that it holds in, and
  * `test/requirements-exempt.json` has no reason for it; and when a reason is given for what is shown all the same.
  * `--json` reads the results of a jest run (`jest --json`) instead of running the tests.
  */
@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 
 import { ROOT } from './workspace.js';
 
-const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
+const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
 const { values: options } = parseArgs({ options: { check: { type: 'boolean' }, json: { type: 'string' } } });
 
 /** @param {string} file */

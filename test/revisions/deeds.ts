@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import type { McpServer } from '@decorum/core';
 
 import { type RawClient, textOf } from '../support/raw-client.js';
+import { subscribe } from './story.js';
 
 /** Something that a client does with the server of the story, and what must come of it. */
 export type Deed = (client: RawClient, server: McpServer) => Promise<void>;
@@ -47,11 +49,11 @@ async function report(client: RawClient) {
 }
 
 async function quiet(client: RawClient) {
-  await client.result('logging/setLevel', { level: 'error' });
+  if (!client.stateless) await client.result('logging/setLevel', { level: 'error' });
 }
 
 async function follow(client: RawClient) {
-  await client.result('resources/subscribe', { uri: 'docs://a' });
+  await subscribe(client, randomUUID());
 }
 
 async function update(_client: RawClient, server: McpServer) {

@@ -2,11 +2,11 @@
 import { describe, it } from '@jest/globals';
 
 import { CARRIERS } from '../support/raw-client.js';
-import { SESSION_REVISIONS, shows } from '../support/requirements.js';
+import { REVISIONS, shows } from '../support/requirements.js';
 import { golden } from './golden-servers.js';
 import { perform, transcriptsOf } from './transcript.js';
 
-const CASES = SESSION_REVISIONS.flatMap((revision) =>
+const CASES = REVISIONS.flatMap((revision) =>
   transcriptsOf(revision).flatMap((transcript) =>
     Object.entries(CARRIERS).map(([medium, carrier]) => ({
       name: shows(transcript.row, revision, `${transcript.title}, over ${medium}`),

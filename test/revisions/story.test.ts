@@ -1,13 +1,27 @@
-// The same story in every revision, over everything that needs no network. Each message is judged: see RawClient.
+// The same story in every revision, over everything that carries it. Each message is judged: see RawClient.
 import { describe, it } from '@jest/globals';
 
-import { CARRIERS, RawClient } from '../support/raw-client.js';
-import { SESSION_REVISIONS } from '../support/requirements.js';
-import { beAsked, cancel, hear, storyAnswers, storyCapabilities, storyServer, Storyteller, use } from './story.js';
+import { carriersOf, overHttp } from '../support/http-carriers.js';
+import { RawClient } from '../support/raw-client.js';
+import { REVISIONS, SESSION_REVISIONS } from '../support/requirements.js';
+import {
+  beAsked,
+  cancel,
+  comeBack,
+  follow,
+  hear,
+  storyAnswers,
+  storyCapabilities,
+  storyServer,
+  Storyteller,
+  use,
+} from './story.js';
 
-const CASES = SESSION_REVISIONS.flatMap((revision) =>
-  Object.entries(CARRIERS).map(([medium, carrier]) => ({ revision, medium, carrier })),
+const CASES = REVISIONS.flatMap((revision) =>
+  Object.entries(carriersOf(revision)).map(([medium, carrier]) => ({ revision, medium, carrier })),
 );
+
+const RESUMING = SESSION_REVISIONS.filter((revision) => revision > '2024-11-05');
 
 describe('A client', () => {
   it.each(CASES)(
@@ -15,12 +29,23 @@ describe('A client', () => {
     async ({ revision, carrier }) => {
       const teller = new Storyteller();
       const server = storyServer(teller);
-      const options = { revision, capabilities: storyCapabilities(revision), answers: storyAnswers(revision) };
-      const client = await RawClient.connect(server, options, carrier);
+      const capabilities = storyCapabilities(revision);
+      const client = await RawClient.connect(
+        server,
+        { revision, capabilities, answers: storyAnswers(revision) },
+        carrier,
+      );
       await use(client);
       await beAsked(client);
-      await hear(client, server);
+      await hear(client);
+      await follow(client, server);
       await cancel(client, teller);
     },
   );
+
+  it.each(RESUMING)('of %s comes back over HTTP for what it missed', async (revision) => {
+    const teller = new Storyteller();
+    const client = await RawClient.connect(storyServer(teller), { revision }, overHttp);
+    await comeBack(client, teller);
+  });
 });

@@ -1,4 +1,4 @@
-// What every client of a session revision does with a server, whatever carries it: the whole of the protocol once.
+// What every client does with a server, whatever its revision and whatever carries it: the whole of the protocol once.
 import { expect } from '@jest/globals';
 import {
   audio,
@@ -17,7 +17,7 @@ import {
 import { IsString } from 'class-validator';
 
 import { type Answer, type RawClient, textOf } from '../support/raw-client.js';
-import type { SessionRevision } from '../support/requirements.js';
+import type { Revision } from '../support/requirements.js';
 import { deferred, Log } from './servers.js';
 
 class Place {
@@ -30,6 +30,9 @@ export class Storyteller {
   /** The request that runs until it is cancelled. */
   readonly waiting = deferred<Context>();
   readonly cancelled = deferred<unknown>();
+  /** Lets the long way end, and says that it has. */
+  readonly go = deferred();
+  readonly arrived = deferred();
 
   @Tool({ title: 'Forecast', annotations: { readOnlyHint: true }, output: { type: 'object', properties: {} } })
   forecast({ city }: Place) {
@@ -73,6 +76,15 @@ export class Storyteller {
     this.cancelled.resolve(ctx.signal.reason);
   }
 
+  @Tool()
+  async travel(_input: NoInput, ctx: Context) {
+    ctx.progress(1, 2);
+    await this.go.promise;
+    ctx.progress(2, 2);
+    this.arrived.resolve();
+    return 'there';
+  }
+
   @Prompt({ title: 'Pack a bag' })
   pack({ city }: Place) {
     return [user(`To ${city}`), user(audio('V0FW', 'audio/wav'))];
@@ -100,14 +112,14 @@ export function storyServer(teller = new Storyteller()): McpServer {
 }
 
 /** What a client of the revision declares. */
-export const storyCapabilities = (revision: SessionRevision): JsonObject => ({
+export const storyCapabilities = (revision: Revision): JsonObject => ({
   sampling: {},
   roots: { listChanged: true },
   ...(revision >= '2025-06-18' && { elicitation: {} }),
 });
 
 /** How a client answers: each revision in its own words. */
-export const storyAnswers = (revision: SessionRevision): Readonly<Record<string, Answer>> => ({
+export const storyAnswers = (revision: Revision): Readonly<Record<string, Answer>> => ({
   'sampling/createMessage': () => ({
     result: { role: 'assistant', model: 'm', content: { type: 'text', text: `A model of ${revision}` } },
   }),
@@ -132,13 +144,13 @@ export async function use(client: RawClient): Promise<void> {
   expect(await client.result('resources/read', { uri: 'docs://a' })).toMatchObject({
     contents: [{ text: 'the text of a' }],
   });
-  expect(await client.error('resources/read', { uri: 'docs://b' })).toMatchObject({ code: -32002 });
+  const missing = client.stateless ? -32602 : -32002;
+  expect(await client.error('resources/read', { uri: 'docs://b' })).toMatchObject({ code: missing });
   const { messages } = await client.result('prompts/get', { name: 'pack', arguments: { city: 'Oslo' } });
   expect(messages).toMatchObject([{ content: { text: 'To Oslo' } }, {}]);
   const ref = { type: 'ref/resource', uri: 'weather://{city}' };
-  expect(await client.result('completion/complete', { ref, argument: { name: 'city', value: 'Os' } })).toEqual({
-    completion: { values: ['Oslo'] },
-  });
+  const completed = await client.result('completion/complete', { ref, argument: { name: 'city', value: 'Os' } });
+  expect(completed['completion']).toEqual({ values: ['Oslo'] });
 }
 
 /** Is asked for what its revision can be asked for. */
@@ -150,31 +162,69 @@ export async function beAsked(client: RawClient): Promise<void> {
   else expect(formed).toMatchObject({ isError: true });
 }
 
-/** Hears of progress, of logs of its level, and of a resource it follows. */
-export async function hear(client: RawClient, server: McpServer): Promise<void> {
+const heard = (client: RawClient, method: string) => client.of(method).map(({ params }) => params);
+
+/** Hears of progress, and of logs of its level. */
+export async function hear(client: RawClient): Promise<void> {
   const { revision } = client;
-  const heard = (method: string) => client.of(method).map(({ params }) => params);
   const message = revision > '2024-11-05' ? { message: 'Half way' } : {};
-  expect(await client.result('logging/setLevel', { level: 'error' })).toEqual({});
-  await client.result('tools/call', { name: 'report', _meta: { progressToken: 'token' } });
-  expect(heard('notifications/progress')).toEqual([{ progressToken: 'token', progress: 1, total: 2, ...message }]);
-  expect(heard('notifications/message')).toEqual([{ level: 'error', data: { of: revision } }]);
-  await client.result('resources/subscribe', { uri: 'docs://a' });
+  const level = client.stateless ? { 'io.modelcontextprotocol/logLevel': 'error' } : {};
+  if (!client.stateless) expect(await client.result('logging/setLevel', { level: 'error' })).toEqual({});
+  await client.result('tools/call', { name: 'report', _meta: { progressToken: 'token', ...level } });
+  const progress = { progressToken: 'token', progress: 1, total: 2, ...message };
+  expect(heard(client, 'notifications/progress')).toEqual([progress]);
+  expect(heard(client, 'notifications/message')).toEqual([{ level: 'error', data: { of: revision } }]);
+}
+
+/** Follows a resource and a list, as long as it wants to. */
+export async function follow(client: RawClient, server: McpServer): Promise<void> {
+  const updates = () => heard(client, 'notifications/resources/updated');
+  await subscribe(client);
   server.notify.resourceUpdated('docs://a');
   await client.find(({ method }) => method === 'notifications/resources/updated');
-  await client.result('resources/unsubscribe', { uri: 'docs://a' });
-  server.notify.resourceUpdated('docs://a');
+  expect(updates()).toMatchObject([{ uri: 'docs://a' }]);
   server.notify.toolsChanged();
   await client.find(({ method }) => method === 'notifications/tools/list_changed');
-  expect(heard('notifications/resources/updated')).toEqual([{ uri: 'docs://a' }]);
+  if (client.stateless) await client.cancel('listening');
+  else await client.result('resources/unsubscribe', { uri: 'docs://a' });
+  await client.settled();
+  server.notify.resourceUpdated('docs://a');
+  await client.settled();
+  expect(updates()).toHaveLength(1);
+}
+
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+
+const subscriptionOf = (params: JsonObject = {}) =>
+  (params['_meta'] as JsonObject | undefined)?.['io.modelcontextprotocol/subscriptionId'];
+
+/** Begins to follow a resource; without a session, by a request that stays open. */
+export async function subscribe(client: RawClient, id = 'listening'): Promise<void> {
+  if (!client.stateless) return void (await client.result('resources/subscribe', { uri: 'docs://a' }));
+  const notifications = { toolsListChanged: true, resourceSubscriptions: ['docs://a'] };
+  void client.send(client.worded(id, 'subscriptions/listen', { notifications }));
+  await client.find(({ method, params }) => method === ACKNOWLEDGED && subscriptionOf(params) === id);
 }
 
 /** Cancels a request that would never end. */
 export async function cancel(client: RawClient, teller: Storyteller): Promise<void> {
-  void client.send({ jsonrpc: '2.0', id: 'endless', method: 'tools/call', params: { name: 'wait' } });
+  void client.send(client.worded('endless', 'tools/call', { name: 'wait' }));
   await teller.waiting.promise;
-  await client.notify('notifications/cancelled', { requestId: 'endless', reason: 'enough' });
+  await client.cancel('endless', 'enough');
   await teller.cancelled.promise;
   await client.settled();
   expect(client.received.filter(({ id }) => id === 'endless')).toEqual([]);
+}
+
+/** Loses the stream of a request, and gets what it missed, once. */
+export async function comeBack(client: RawClient, teller: Storyteller): Promise<void> {
+  void client.send(client.worded('long', 'tools/call', { name: 'travel', _meta: { progressToken: 0 } }));
+  await client.find(({ method }) => method === 'notifications/progress');
+  await client.comeBack('long', async () => {
+    teller.go.resolve();
+    await teller.arrived.promise;
+    await client.settled();
+  });
+  expect(textOf((await client.response('long')).result as JsonObject)).toBe('there');
+  expect(heard(client, 'notifications/progress')).toMatchObject([{ progress: 1 }, { progress: 2 }]);
 }

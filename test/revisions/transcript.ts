@@ -6,11 +6,14 @@ import { expect } from '@jest/globals';
 import type { JsonObject, McpServer } from '@decorum/core';
 
 import { type Carrier, type Message, RawClient } from '../support/raw-client.js';
-import type { SessionRevision } from '../support/requirements.js';
+import type { Revision } from '../support/requirements.js';
 import type { GoldenName } from './golden-servers.js';
 
-/** One side says something. */
-export type Turn = { readonly send: object | string } | { readonly receive: JsonObject | readonly JsonObject[] };
+/** One side says something. Without a session a request says who sends it, which is left out here, unless it is bare. */
+export type Turn =
+  | { readonly send: object | string }
+  | { readonly sendBare: object }
+  | { readonly receive: JsonObject | readonly JsonObject[] };
 
 /** A conversation that shows one row of the requirement table. */
 export interface Transcript {
@@ -25,7 +28,7 @@ export interface Transcript {
 }
 
 /** All transcripts of a revision. */
-export function transcriptsOf(revision: SessionRevision): Transcript[] {
+export function transcriptsOf(revision: Revision): Transcript[] {
   const folder = new URL(`${revision}/`, import.meta.url);
   const files = readdirSync(folder).sort();
   return files.flatMap((file) => JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Transcript[]);
@@ -64,14 +67,17 @@ function withoutEmptyParams({ params, ...message }: Message): JsonObject {
 /** Has the conversation, and compares every message that comes. */
 export async function perform(
   { capabilities, begins = true, turns }: Transcript,
-  { server, revision, carrier }: { server: McpServer; revision: SessionRevision; carrier: Carrier },
+  { server, revision, carrier }: { server: McpServer; revision: Revision; carrier: Carrier },
 ): Promise<void> {
   const client = await RawClient.connect(server, { revision, begins, ...(capabilities && { capabilities }) }, carrier);
   const choices = new Choices();
   let position = client.received.length;
   for (const turn of turns) {
-    if ('send' in turn) {
-      void client.send(choices.fill(turn.send) as object);
+    if (!('receive' in turn)) {
+      const message = choices.fill('send' in turn ? turn.send : turn.sendBare) as Message;
+      const { id, method, params } = message;
+      const asks = 'send' in turn && client.stateless && method !== undefined && typeof id !== 'undefined';
+      void client.send(asks ? client.worded(id as string, method, params) : message);
       continue;
     }
     // the messages of a batch come in any order

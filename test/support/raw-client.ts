@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach } from '@jest/globals';
 import { connectMemory, type JsonObject, type McpServer, type Principal, serveStdio } from '@decorum/core';
 
-import type { SessionRevision } from './requirements.js';
+import { type Revision, STATELESS } from './requirements.js';
 import { judge } from './schemas.js';
 
 /** A message as it came. */
@@ -22,19 +22,26 @@ export type Answer = (params: JsonObject, id: string | number) => { result: obje
 
 /** Options of a `RawClient`. */
 export interface RawOptions {
-  readonly revision: SessionRevision;
+  readonly revision: Revision;
   readonly capabilities?: JsonObject;
   /** By method. What has no answer here is left without one. */
   readonly answers?: Readonly<Record<string, Answer>>;
+  /** Who calls; over HTTP by the header `x-user`. */
   readonly principal?: Principal;
+  /** The least severe log messages to see, where each request says so. */
+  readonly logLevel?: string;
   /** False: does not send `initialize`. */
   readonly begins?: boolean;
 }
 
 /** What carries text in both directions. */
 export interface Line {
-  /** Resolves when the server has taken the text. */
+  /** Resolves when the server has taken the text; where a request is answered on its own, when it is sent. */
   send(text: string): void | Promise<void>;
+  /** Gives up a request by closing its own stream, where it has one. */
+  hangUp?(id: unknown): void;
+  /** Loses the stream of a request, and comes back later for the rest of it. */
+  comeBack?(id: unknown, meanwhile: () => Promise<void>): Promise<void>;
   close(): void | Promise<void>;
 }
 
@@ -68,6 +75,8 @@ export const overStdio: Carrier = async (server, receive) => {
 /** The carriers that need no network. */
 export const CARRIERS: Readonly<Record<'memory' | 'stdio', Carrier>> = { memory: overMemory, stdio: overStdio };
 
+const META = 'io.modelcontextprotocol/';
+
 const OPEN = new Set<RawClient>();
 
 // whatever came is judged, whether the test looked at it or not
@@ -84,6 +93,8 @@ afterEach(async () => {
  * official schema of the revision, and the test fails where one does not fit.
  */
 export class RawClient {
+  /** What the server has asked, in either way. */
+  readonly questions: { readonly method: string; readonly params: JsonObject }[] = [];
   /** Every message, in order; those of a batch one by one. */
   readonly received: Message[] = [];
   /** Every text, as it came. */
@@ -103,18 +114,23 @@ export class RawClient {
     const client = new RawClient(options);
     OPEN.add(client);
     client.line = await carrier(server, (text) => client.receive(text), options);
-    if (options.begins !== false) await client.begin();
+    if (options.begins !== false && !client.stateless) await client.begin();
     return client;
   }
 
-  get revision(): SessionRevision {
+  get revision(): Revision {
     return this.options.revision;
   }
 
-  /** Sends `initialize`, and says that it is done. */
+  /** The client belongs to no session. */
+  get stateless(): boolean {
+    return this.revision === STATELESS;
+  }
+
+  /** Begins the session; without one, asks what the server is. */
   async begin(): Promise<JsonObject> {
+    if (this.stateless) return await this.result('server/discover');
     const { revision, capabilities = {} } = this.options;
-    const clientInfo = { name: 'raw', version: '1' };
     const hello = await this.result('initialize', { protocolVersion: revision, capabilities, clientInfo });
     await this.notify('notifications/initialized');
     return hello;
@@ -129,14 +145,33 @@ export class RawClient {
 
   /** Sends a request and gives the whole response. */
   async request(method: string, params?: JsonObject, id: string | number = `r${++this.sent}`): Promise<Message> {
-    const sent = this.send({ jsonrpc: '2.0', id, method, ...(params && { params }) });
+    const sent = this.send(this.worded(id, method, params));
     const [response] = await Promise.all([this.response(id), sent]);
     return response;
   }
 
-  /** The result of a request. */
+  /** A request in the words of the revision: without a session, each says who sends it. */
+  worded(id: string | number, method: string, params?: JsonObject): Message {
+    if (!this.stateless) return { jsonrpc: '2.0', id, method, ...(params && { params }) };
+    const { revision, capabilities = {}, logLevel } = this.options;
+    const _meta = {
+      [`${META}protocolVersion`]: revision,
+      [`${META}clientInfo`]: clientInfo,
+      [`${META}clientCapabilities`]: capabilities,
+      ...(logLevel !== undefined && { [`${META}logLevel`]: logLevel }),
+      ...(params?.['_meta'] as JsonObject | undefined),
+    };
+    return { jsonrpc: '2.0', id, method, params: { ...params, _meta } };
+  }
+
+  /** The result of a request, after all questions that come in its place, as far as the client has answers. */
   async result(method: string, params?: JsonObject): Promise<JsonObject> {
-    const { result, error } = await this.request(method, params);
+    let { result, error } = await this.request(method, params);
+    while (result?.['resultType'] === 'input_required') {
+      const given = this.answersTo(result);
+      if (given === undefined) break;
+      ({ result, error } = await this.request(method, { ...params, ...given }));
+    }
     if (result === undefined) throw new Error(`"${method}" was answered with ${JSON.stringify(error)}`);
     return result;
   }
@@ -182,9 +217,21 @@ export class RawClient {
     return this.received.filter((message) => message.method === method);
   }
 
+  /** Gives a request up, as the revision does it. */
+  async cancel(id: string | number, reason?: string): Promise<void> {
+    if (this.stateless && this.line.hangUp) return this.line.hangUp(id);
+    await this.notify('notifications/cancelled', { requestId: id, ...(reason !== undefined && { reason }) });
+  }
+
+  /** Loses the stream of a request, and comes back for the rest of it when something else has happened. */
+  async comeBack(id: string | number, meanwhile: () => Promise<void>): Promise<void> {
+    if (!this.line.comeBack) throw new Error('What carries this client has no streams to come back to.');
+    await this.line.comeBack(id, meanwhile);
+  }
+
   /** Resolves when everything that was sent before is done with, as far as it does not wait for something. */
   async settled(): Promise<void> {
-    await this.result('ping');
+    await this.result(this.stateless ? 'server/discover' : 'ping');
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -219,10 +266,28 @@ export class RawClient {
   }
 
   private answer({ id, method, params }: Message): void {
-    const answer = this.options.answers?.[method as string]?.(params ?? {}, id as string);
+    const answer = this.ask(method as string, params ?? {}, id as string);
     if (answer) void this.send({ jsonrpc: '2.0', id, ...answer });
   }
+
+  private ask(method: string, params: JsonObject, id: string): ReturnType<Answer> {
+    this.questions.push({ method, params });
+    return this.options.answers?.[method]?.(params, id);
+  }
+
+  /** What goes into the next round; undefined where an answer is missing. */
+  private answersTo({ inputRequests = {}, requestState }: JsonObject): JsonObject | undefined {
+    const inputResponses: Record<string, unknown> = {};
+    for (const [key, { method, params = {} }] of Object.entries(inputRequests as Record<string, Message>)) {
+      const answer = this.ask(method as string, params, key);
+      if (!answer || !('result' in answer)) return undefined;
+      inputResponses[key] = answer.result;
+    }
+    return { inputResponses, ...(requestState !== undefined && { requestState }) };
+  }
 }
+
+const clientInfo = { name: 'raw', version: '1' };
 
 /** The text of the first block of a tool's result. */
 export function textOf(result: JsonObject): string | undefined {

@@ -6,7 +6,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import { newerFields } from './newer-fields.js';
-import { SESSION_REVISIONS, type SessionRevision } from './requirements.js';
+import { type Revision, REVISIONS, STATELESS } from './requirements.js';
 
 type Json = Record<string, unknown>;
 
@@ -30,13 +30,24 @@ const RESULTS: Readonly<Record<string, string>> = {
   'logging/setLevel': 'EmptyResult',
   'resources/subscribe': 'EmptyResult',
   'resources/unsubscribe': 'EmptyResult',
+  'server/discover': 'DiscoverResult',
+  'subscriptions/listen': 'SubscriptionsListenResult',
 };
+
+/** The requests that the server may answer with questions, in the revision without sessions. */
+const ASKING = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Schemas of tools are schemas themselves: what they may hold is not for this schema to say. */
-const OPEN = new Set(['inputSchema', 'outputSchema']);
+/** Schemas of tools are schemas themselves, and metadata is anybody's: what they may hold is not for this schema to say. */
+const OPEN = new Set([
+  'inputSchema',
+  'outputSchema',
+  'ResultMetaObject',
+  'NotificationMetaObject',
+  'SubscriptionsListenResultMetaObject',
+]);
 
 /** The same schema, where an object has no members but those it names, unless it says that others may come. */
 function closed(node: unknown, name = ''): unknown {
@@ -62,15 +73,18 @@ export class RevisionSchema {
   private readonly root: string;
   private readonly validators = new Map<string, ValidateFunction>();
 
-  constructor(readonly revision: SessionRevision) {
+  constructor(readonly revision: Revision) {
     const file = new URL(`../data/schema/${revision}.json`, import.meta.url);
     const schema = JSON.parse(readFileSync(file, 'utf8')) as Json;
     this.root = '$defs' in schema ? '$defs' : 'definitions';
     const definitions = closedMembers(schema[this.root]) as Record<string, Json>;
-    this.definitions = {
-      ...definitions,
-      EmptyResult: { type: 'object', properties: { _meta: { type: 'object' } }, additionalProperties: false },
-    };
+    this.definitions =
+      revision === STATELESS
+        ? definitions
+        : {
+            ...definitions,
+            EmptyResult: { type: 'object', properties: { _meta: { type: 'object' } }, additionalProperties: false },
+          };
     const options = { strict: false, allErrors: true, formats: FORMATS };
     this.ajv = this.root === '$defs' ? new Ajv2020(options) : new Ajv(options);
     this.ajv.addSchema({ ...schema, [this.root]: this.definitions, $id: 'mcp' });
@@ -89,9 +103,9 @@ export class RevisionSchema {
 
   /** The definition of what has this method, when the server sends it. */
   definitionOf(union: 'ServerRequest' | 'ServerNotification', method: unknown): string | undefined {
-    const members = this.definitions[union]?.['anyOf'] as { $ref: string }[];
+    const members = this.definitions[union]?.['anyOf'] as { $ref: string }[] | undefined;
     return members
-      .map(({ $ref }) => $ref.slice($ref.lastIndexOf('/') + 1))
+      ?.map(({ $ref }) => $ref.slice($ref.lastIndexOf('/') + 1))
       .find((name) => constantOf(this.definitions[name], 'method') === method);
   }
 }
@@ -103,10 +117,10 @@ function constantOf(definition: Json | undefined, member: string): unknown {
 const describe = ({ instancePath, message, params }: ErrorObject) =>
   `${instancePath || 'it'} ${message} ${JSON.stringify(params)}`;
 
-const SCHEMAS = new Map(SESSION_REVISIONS.map((revision) => [revision, new RevisionSchema(revision)]));
+const SCHEMAS = new Map(REVISIONS.map((revision) => [revision, new RevisionSchema(revision)]));
 
 /** The official schema of a revision. */
-export function schemaOf(revision: SessionRevision): RevisionSchema {
+export function schemaOf(revision: Revision): RevisionSchema {
   return SCHEMAS.get(revision) as RevisionSchema;
 }
 
@@ -114,7 +128,7 @@ export function schemaOf(revision: SessionRevision): RevisionSchema {
  * What is wrong with a message of the server in a revision; empty where it is right.
  * @param method of the request that a response answers
  */
-export function judge(revision: SessionRevision, message: unknown, method?: string): string[] {
+export function judge(revision: Revision, message: unknown, method?: string): string[] {
   if (!isObject(message)) return ['it is not an object'];
   const schema = schemaOf(revision);
   return [...judgeShape(schema, message, method), ...newerFields(revision, message, method)];
@@ -133,9 +147,14 @@ function judgeShape(schema: RevisionSchema, message: Json, method: string | unde
   if ('error' in message) return judgeError(schema, message);
   const name = 'JSONRPCResultResponse' in schema.definitions ? 'JSONRPCResultResponse' : 'JSONRPCResponse';
   const envelope = schema.problems(name, message);
-  const definition = RESULTS[method ?? ''];
+  const definition = resultOf(method ?? '', message['result']);
   if (definition === undefined) return [...envelope, `"${method}" has no result`];
   return [...envelope, ...schema.problems(definition, message['result'])];
+}
+
+function resultOf(method: string, result: unknown): string | undefined {
+  const asks = isObject(result) && result['resultType'] === 'input_required' && ASKING.has(method);
+  return asks ? 'InputRequiredResult' : RESULTS[method];
 }
 
 /** Where the schema demands an id that nobody can know, JSON-RPC 2.0 has null. */

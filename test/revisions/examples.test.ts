@@ -1,0 +1,95 @@
+// The examples of the specification itself (`schema/2026-07-28/examples`).
+import { readdirSync, readFileSync } from 'node:fs';
+
+import { describe, expect, it } from '@jest/globals';
+import { Completion, type JsonObject, Prompt, Resource, Tool } from '@decorum/core';
+import { IsOptional, IsString } from 'class-validator';
+
+import { overHttp } from '../support/http-carriers.js';
+import { type Message, overMemory, overStdio, RawClient } from '../support/raw-client.js';
+import { STATELESS } from '../support/requirements.js';
+import { schemaOf } from '../support/schemas.js';
+import { serverOf } from './servers.js';
+
+const FOLDER = new URL('../data/examples/2026-07-28/', import.meta.url);
+
+const EXAMPLES = readdirSync(FOLDER).flatMap((definition) =>
+  readdirSync(new URL(`${definition}/`, FOLDER)).map((file) => ({
+    definition,
+    file,
+    value: JSON.parse(readFileSync(new URL(`${definition}/${file}`, FOLDER), 'utf8')) as JsonObject,
+  })),
+);
+
+class Review {
+  @IsOptional()
+  @IsString()
+  code?: string;
+
+  @IsOptional()
+  @IsString()
+  language?: string;
+}
+
+/** What the examples of requests name. */
+class Examples {
+  @Tool({ name: 'get_weather', input: { type: 'object', properties: { location: { type: 'string' } } } })
+  weather() {
+    return 'Sunny';
+  }
+
+  @Prompt({ name: 'code_review' })
+  review({ code }: Review) {
+    return code ?? '';
+  }
+
+  @Completion({ for: 'review', argument: 'language' })
+  languages(value: string) {
+    return ['python', 'pytorch', 'pyside'].filter((name) => name.startsWith(value));
+  }
+
+  @Resource('file:///project/src/main.rs')
+  main() {
+    return 'fn main() {}';
+  }
+
+  @Resource('file:///project/config.json')
+  config() {
+    return {};
+  }
+}
+
+/** Examples that do not fit their own schema: one has an id where there is none, one leaves out how long it may be kept. */
+const AT_ODDS = new Set(['list-roots-request.json', 'read-resource-result-response.json']);
+
+/** Requests of clients: those that the server asks have no envelope. */
+const REQUESTS = EXAMPLES.filter(({ value }) => 'method' in value && 'jsonrpc' in value && 'id' in value);
+
+describe('The judge', () => {
+  it.each(EXAMPLES.filter(({ file }) => !AT_ODDS.has(file)))(
+    'finds nothing wrong with the example $definition/$file',
+    ({ definition, value }) => {
+      expect(schemaOf(STATELESS).problems(definition, value)).toHaveLength(0);
+    },
+  );
+});
+
+describe('A server', () => {
+  const cases = REQUESTS.flatMap((example) =>
+    Object.entries({ memory: overMemory, stdio: overStdio, HTTP: overHttp }).map(([medium, carrier]) => ({
+      ...example,
+      medium,
+      carrier,
+    })),
+  );
+
+  it.each(cases)('answers the example $definition/$file over $medium', async ({ value, carrier }) => {
+    const message = value as unknown as Message;
+    const client = await RawClient.connect(serverOf({ providers: [new Examples()] }), { revision: STATELESS }, carrier);
+    void client.send(message);
+    const first = await client.at(0);
+    if (message.method === 'subscriptions/listen') {
+      expect(first.params?.['notifications']).toEqual(message.params?.['notifications']);
+    } else expect(first).toMatchObject({ id: message.id, result: { resultType: 'complete' } });
+  });
+});

@@ -1,0 +1,205 @@
+// Carriers over HTTP: what a client of each revision does with sockets, and nothing of what the official clients add.
+import { afterEach } from '@jest/globals';
+import type { McpServer, Principal } from '@decorum/core';
+import { listen, type Listening } from '@decorum/http';
+
+import { type Carrier, CARRIERS, type Line, type Message, type RawOptions } from './raw-client.js';
+import { type Revision, STATELESS } from './requirements.js';
+
+type Headers = Record<string, string>;
+
+const LISTENING = new Map<McpServer, Promise<Listening>>();
+
+afterEach(async () => {
+  const all = [...LISTENING.values()];
+  LISTENING.clear();
+  await Promise.all(all.map(async (listening) => await (await listening).close()));
+});
+
+/** One endpoint for each server: its clients share it. */
+async function endpointOf(server: McpServer): Promise<Listening> {
+  let listening = LISTENING.get(server);
+  if (listening === undefined) {
+    listening = listen(server, { port: 0, legacySse: true, closeDeadlineMs: 50, principal: principalOf });
+    LISTENING.set(server, listening);
+  }
+  return await listening;
+}
+
+function principalOf({ headers }: { headers: Record<string, string | string[] | undefined> }): Principal | undefined {
+  const user = headers['x-user'];
+  return typeof user === 'string' ? { subject: user } : undefined;
+}
+
+/** One event of a stream. */
+export interface StreamEvent {
+  readonly id?: string;
+  readonly event?: string;
+  readonly data?: string;
+  readonly retry?: string;
+}
+
+/** The events of a stream, until it ends or breaks off. */
+export async function* eventsOf({ body }: Response): AsyncGenerator<StreamEvent, void, void> {
+  if (body === null) return;
+  let rest = '';
+  try {
+    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+      const blocks = (rest + chunk).split('\n\n');
+      rest = blocks.pop() as string;
+      for (const block of blocks) {
+        const fields = block.split('\n').map((line) => [line.split(':')[0], line.replace(/^[^:]*: ?/, '')]);
+        yield Object.fromEntries(fields) as StreamEvent;
+      }
+    }
+  } catch {
+    // whoever gives a stream up hears no more of it
+  }
+}
+
+function read(text: string): Message | Message[] | undefined {
+  try {
+    return JSON.parse(text) as Message | Message[];
+  } catch {
+    return undefined;
+  }
+}
+
+/** The headers of one message in the revision without sessions; a name that a header cannot hold is encoded. */
+export function statelessHeaders({ method = '', params = {} }: Message): Headers {
+  const name = params[method === 'resources/read' ? 'uri' : 'name'];
+  const named = ['tools/call', 'prompts/get', 'resources/read'].includes(method) && typeof name === 'string';
+  const plain = (text: string) => /^[\x21-\x7e]+$/.test(text) && !text.startsWith('=?');
+  const encoded = (text: string) => (plain(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`);
+  return {
+    'mcp-protocol-version': STATELESS,
+    'mcp-method': method,
+    ...(named && { 'mcp-name': encoded(name) }),
+  };
+}
+
+/** A stream that is being read: of one request, or of those messages that belong to none. */
+interface Reading {
+  readonly controller: AbortController;
+  /** The last event that came. */
+  from?: string;
+}
+
+class HttpLine implements Line {
+  private readonly readings = new Map<unknown, Reading>();
+  private session: Headers = {};
+
+  constructor(
+    private readonly url: string,
+    private readonly receive: (text: string) => void,
+    private readonly options: RawOptions,
+  ) {}
+
+  async send(text: string): Promise<void> {
+    const message = read(text);
+    const asks = [message].flat().find((each) => each?.method !== undefined && 'id' in each);
+    const posted = this.post(text, message);
+    if (asks) return void posted;
+    await posted;
+    if ((message as Message | undefined)?.method === 'notifications/initialized') await this.open(undefined, {});
+  }
+
+  hangUp(id: unknown): void {
+    this.readings.get(id)?.controller.abort();
+  }
+
+  async comeBack(id: unknown, meanwhile: () => Promise<void>): Promise<void> {
+    const { from, controller } = this.readings.get(id) as Reading;
+    controller.abort();
+    await meanwhile();
+    if (from === undefined) throw new Error('Nothing has come to come back to.');
+    await this.open(id, { 'last-event-id': from });
+  }
+
+  async close(): Promise<void> {
+    for (const { controller } of this.readings.values()) controller.abort();
+    const id = this.session['mcp-session-id'];
+    if (id !== undefined) await (await fetch(this.url, { method: 'DELETE', headers: this.headers() })).text();
+  }
+
+  private headers(): Headers {
+    const { principal } = this.options;
+    return { ...this.session, ...(principal && { 'x-user': principal.subject }) };
+  }
+
+  private async post(text: string, message: Message | Message[] | undefined): Promise<void> {
+    const single = Array.isArray(message) ? undefined : message;
+    const reading: Reading = { controller: new AbortController() };
+    if (single?.method !== undefined && 'id' in single) this.readings.set(single.id, reading);
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...this.headers(),
+      ...(this.options.revision === STATELESS && single && statelessHeaders(single)),
+    };
+    const { signal } = reading.controller;
+    const response = await fetch(this.url, { method: 'POST', headers, body: text, signal }).catch(() => undefined);
+    if (response) await this.take(response, reading);
+  }
+
+  private async take(response: Response, reading: Reading): Promise<void> {
+    const id = response.headers.get('mcp-session-id');
+    if (id !== null) this.session = { 'mcp-session-id': id, ...versionHeader(this.options.revision) };
+    if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      for await (const event of eventsOf(response)) {
+        if (event.id !== undefined) reading.from = event.id;
+        if (event.data) this.receive(event.data);
+      }
+      return;
+    }
+    const text = await response.text().catch(() => '');
+    if (text !== '') this.receive(text);
+  }
+
+  /** Opens a stream; undefined is that of the messages that belong to no request. */
+  private async open(id: unknown, more: Headers): Promise<void> {
+    const reading: Reading = { controller: new AbortController() };
+    this.readings.set(id, reading);
+    const headers = { accept: 'text/event-stream', ...this.headers(), ...more };
+    const response = await fetch(this.url, { headers, signal: reading.controller.signal });
+    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+    void this.take(response, reading);
+  }
+}
+
+/** The header exists since 2025-06-18. */
+function versionHeader(revision: Revision): Headers {
+  return revision >= '2025-06-18' ? { 'mcp-protocol-version': revision } : {};
+}
+
+/** Streamable HTTP. */
+export const overHttp: Carrier = async (server, receive, options) => {
+  const { url } = await endpointOf(server);
+  return new HttpLine(url, receive, options);
+};
+
+/** HTTP+SSE, which only 2024-11-05 has. */
+export const overHttpSse: Carrier = async (server, receive, { principal }) => {
+  const { url } = await endpointOf(server);
+  const controller = new AbortController();
+  const user: Headers = principal ? { 'x-user': principal.subject } : {};
+  const headers = { accept: 'text/event-stream', ...user };
+  const events = eventsOf(await fetch(new URL('/sse', url), { headers, signal: controller.signal }));
+  const first = (await events.next()).value as StreamEvent;
+  const target = new URL(first.data as string, new URL('/sse', url));
+  void (async () => {
+    for await (const { data } of events) if (data) receive(data);
+  })();
+  return {
+    async send(text) {
+      const posted = { 'content-type': 'application/json', ...user };
+      await (await fetch(target, { method: 'POST', headers: posted, body: text })).text();
+    },
+    close: () => controller.abort(),
+  };
+};
+
+/** Every carrier that a revision has. */
+export function carriersOf(revision: Revision): Readonly<Record<string, Carrier>> {
+  return { ...CARRIERS, HTTP: overHttp, ...(revision === '2024-11-05' && { 'HTTP+SSE': overHttpSse }) };
+}
