@@ -29,8 +29,6 @@ async function serveHttp(server: McpServer): Promise<void> {
   const port = portOf(process.env['PORT'] || '3000');
   const host = process.env['HOST'] || '127.0.0.1';
   const allowedHosts = process.env['ALLOWED_HOSTS']?.split(',');
-  // Once: whoever presses Ctrl+C again does not want to wait. (Over stdio, serveStdio sees to this.)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close());
   const { url } = await listen(server, { port, host, ...(allowedHosts && { allowedHosts }) });
   console.log(`Serving the documentation at ${url}
 

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 
 import { type Kernel, revisionOf } from '@decorum/core/transport';
 
@@ -33,6 +34,7 @@ export class Endpoint {
   /** For each POST: `new PostExchange(body, carrier, endpoint.parts).run()`. */
   readonly parts: ExchangeParts;
   private readonly open = new Set<EventStream>();
+  private readonly ending = new Set<ServerResponse>();
   private readonly sessions: Sessions;
   private readonly running = new Running();
   private readonly timer: NodeJS.Timeout;
@@ -43,7 +45,7 @@ export class Endpoint {
     private readonly settings: EndpointSettings,
   ) {
     const { maxBufferedBytes, retryMs, report, keepAliveMs, sessions: keepsSessions } = settings;
-    const streams = { open: this.open, maxBufferedBytes };
+    const streams = { open: this.open, ending: this.ending, maxBufferedBytes };
     this.sessions = new Sessions(kernel, { ...settings, streams });
     this.parts = { kernel, sessions: this.sessions, running: this.running, streams, retryMs, keepsSessions, report };
     this.timer = setInterval(() => this.tick(), keepAliveMs).unref();
@@ -86,6 +88,19 @@ export class Endpoint {
   async close(deadlineMs = this.settings.closeDeadlineMs): Promise<void> {
     this.closed ??= this.shut(deadlineMs);
     await this.closed;
+  }
+
+  /**
+   * Lets readers take what is left of the streams that have ended: a server that closes drops their connections else.
+   * @param deadlineMs milliseconds that they get
+   */
+  async delivered(deadlineMs: number): Promise<void> {
+    const closed = [...this.ending].map((response) => new Promise((resolve) => response.once('close', resolve)));
+    if (closed.length === 0) return;
+    const timer = new AbortController();
+    const late = wait(deadlineMs, undefined, { signal: timer.signal }).catch(() => {});
+    await Promise.race([Promise.all(closed), late]);
+    timer.abort();
   }
 
   private async shut(deadlineMs: number): Promise<void> {

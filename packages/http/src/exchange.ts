@@ -13,7 +13,7 @@ import {
   type Wire,
 } from '@decorum/core/transport';
 
-import type { Carrier } from './carrier.js';
+import { type Carrier, transportInfo } from './carrier.js';
 import {
   acceptedBy,
   type Accepted,
@@ -26,7 +26,10 @@ import {
 import { Refusal } from './refusal.js';
 import type { Running, RunningExchange } from './running.js';
 import { type HttpSession, noSession, type Sessions } from './sessions.js';
-import { EventStream, isNotification, STREAM_HEADERS, type StreamSettings } from './stream.js';
+import { EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
+
+/** How a frame begins that has no id. */
+const NOTIFICATION = '{"jsonrpc":"2.0","method":';
 
 /** What exchanges work with. */
 export interface ExchangeParts {
@@ -128,7 +131,7 @@ export class PostExchange implements Wire, RunningExchange {
   /** Without sessions, nothing is known but the revision: whoever sends this has sent `initialize` somewhere. */
   private pass(message: JsonRpcMessage): void {
     requireKnownVersion(this.declaredVersion);
-    this.passing = this.parts.kernel.openSession({ principal: this.principal, push: () => {} });
+    this.passing = this.parts.kernel.openSession({ principal: this.principal, push: () => {}, lasting: false });
     this.passing.ask = askNobody;
     if ('method' in message && message.method === 'initialize') return;
     this.passing.revision = revisionOf(this.declaredVersion) ?? UNDECLARED_REVISION;
@@ -136,13 +139,13 @@ export class PostExchange implements Wire, RunningExchange {
   }
 
   get transport(): TransportInfo {
-    return { kind: 'http', headers: this.carrier.headers };
+    return transportInfo(this.carrier);
   }
 
   send(frame: string): void {
     if (this.done) return;
     // a client that takes no streams can do without notifications, but not without questions
-    if (this.accepted === 'json' && isNotification(frame)) return;
+    if (this.accepted === 'json' && frame.startsWith(NOTIFICATION)) return;
     this.openStream().send(frame);
   }
 

@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 import type { McpError, Principal, TransportInfo } from '@decorum/core';
 import { readableId, type Wire } from '@decorum/core/transport';
 
-import type { Carrier } from './carrier.js';
+import { type Carrier, transportInfo } from './carrier.js';
 import type { ExchangeParts } from './exchange.js';
 import { acceptedBy } from './headers.js';
 import type { LegacyPaths } from './options.js';
@@ -147,7 +147,7 @@ class LegacyPost implements Wire, RunningExchange {
   }
 
   get transport(): TransportInfo {
-    return { kind: 'http', headers: this.carrier.headers };
+    return transportInfo(this.carrier);
   }
 
   send(frame: string): void {

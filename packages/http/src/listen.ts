@@ -1,11 +1,11 @@
 import type { AddressInfo, Socket } from 'node:net';
 
-import type { Host } from '@decorum/core';
-import { guardProcess, startupError } from '@decorum/core/transport';
+import type { ClosableHost } from '@decorum/core';
+import { closeForGood, endOnSignal, guardProcess, startupError } from '@decorum/core/transport';
 import fastify, { type FastifyInstance } from 'fastify';
 
 import { isLoopback } from './guard.js';
-import { type HttpOptions, resolveOptions } from './options.js';
+import { type HttpOptions, MAX_TIMER_MS, requireCount, resolveOptions } from './options.js';
 import { mcp } from './plugin.js';
 
 /** Options of `listen`. */
@@ -16,6 +16,11 @@ export interface ListenOptions extends HttpOptions {
   readonly host?: string;
   /** Milliseconds within which a client must have sent a request. By default 20 seconds; up to a quarter more passes. */
   readonly requestTimeoutMs?: number;
+  /**
+   * Whether the first SIGTERM or SIGINT closes the endpoint and the server, and then ends the process, as `serveStdio`
+   * does; a second one ends it at once. By default `true`. `false` leaves signals to the program.
+   */
+  readonly signals?: boolean;
 }
 
 /** A server that listens. */
@@ -31,8 +36,10 @@ export interface Listening {
  * Serves MCP over Streamable HTTP, by a Fastify application of its own.
  * @throws {DecorumError} `DECORUM_UNSAFE_HOST`, `DECORUM_INVALID_OPTION` or `DECORUM_SERVER_CLOSED`
  */
-export async function listen(server: Host, options: ListenOptions = {}): Promise<Listening> {
-  const { port = 3000, host = '127.0.0.1', requestTimeoutMs = 20_000, ...endpoint } = options;
+export async function listen(server: ClosableHost, options: ListenOptions = {}): Promise<Listening> {
+  const { port = 3000, host = '127.0.0.1', requestTimeoutMs = 20_000, signals = true, ...rest } = options;
+  requireCount('requestTimeoutMs', requestTimeoutMs, MAX_TIMER_MS);
+  const endpoint = { bodyTimeoutMs: requestTimeoutMs, ...rest };
   const { path, allowedHosts, closeDeadlineMs } = resolveOptions(endpoint);
   if (!isLoopback(host) && allowedHosts.length === 0) throw startupError('DECORUM_UNSAFE_HOST', host);
   const app = fastify({
@@ -40,10 +47,12 @@ export async function listen(server: Host, options: ListenOptions = {}): Promise
     http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4) },
   });
   const release = guardProcess(server);
+  let ignoreSignals = () => {};
   const closeApp = closer(app, closeDeadlineMs + 1000);
   const close = async () => {
     server.detach(close);
     await closeApp();
+    ignoreSignals();
     release();
   };
   try {
@@ -54,6 +63,11 @@ export async function listen(server: Host, options: ListenOptions = {}): Promise
     await close();
     throw error;
   }
+  const end = async () => {
+    await close();
+    await closeForGood(server, closeDeadlineMs);
+  };
+  if (signals) ignoreSignals = endOnSignal(end);
   const address = app.server.address() as AddressInfo;
   return { url: `http://${reachable(host)}:${address.port}${path}`, port: address.port, close };
 }

@@ -33,13 +33,18 @@ export interface HttpOptions {
   readonly principal?: (request: FastifyRequest) => Principal | undefined;
   /** Bytes of a request's body. By default 4 MiB. */
   readonly bodyLimit?: number;
+  /** Milliseconds within which the body of a request must have come. By default 20 seconds; up to a quarter more passes. */
+  readonly bodyTimeoutMs?: number;
   /** Sessions at the same time. By default 10,000. */
   readonly maxSessions?: number;
   /** Milliseconds after which a session without a request under way or an open stream ends. By default 30 minutes. */
   readonly sessionIdleMs?: number;
   /** Streams of one session at the same time, those of its requests not counted. By default 8. */
   readonly maxStreams?: number;
-  /** Bytes that may wait for a slow reader before notifications to it are dropped. By default 1 MiB. */
+  /**
+   * Bytes that may wait for a slow reader before progress and log messages to it are dropped. Changes of lists and
+   * resources may take as much again; the same one never waits twice. By default 1 MiB.
+   */
   readonly maxBufferedBytes?: number;
   /** Milliseconds between comments on quiet streams; idle sessions are looked for as often. By default 15 seconds. */
   readonly keepAliveMs?: number;
@@ -54,8 +59,8 @@ export interface HttpOptions {
   readonly events?: EventStore | false;
   /**
    * `false` keeps no sessions: each request of a session revision stands alone, so that any of several processes can
-   * serve it. There are no streams beside those of requests then, and clients cannot be asked anything. By default
-   * `true`. Stateless revisions are the same either way.
+   * serve it. There are no streams beside those of requests then, nothing can be subscribed to or logged to clients, and
+   * they cannot be asked anything. By default `true`. Stateless revisions are the same either way.
    */
   readonly sessions?: boolean;
   /** Serves the HTTP+SSE transport too, which Streamable HTTP replaces, for clients that know no other. By default not. */
@@ -67,11 +72,13 @@ export interface ResolvedOptions extends Required<Omit<HttpOptions, 'principal' 
   readonly legacySse: Required<LegacyPaths> | undefined;
 }
 
-const MAX_TIMER_MS = 2_147_483_647;
+/** The longest that a timer of Node.js takes. */
+export const MAX_TIMER_MS = 2_147_483_647;
 
 /** The options that are whole numbers: the default and the largest value of each. */
 const COUNTS = {
   bodyLimit: [4_194_304, Number.MAX_SAFE_INTEGER],
+  bodyTimeoutMs: [20_000, MAX_TIMER_MS],
   maxSessions: [10_000, 10_000_000],
   sessionIdleMs: [1_800_000, Number.MAX_SAFE_INTEGER],
   maxStreams: [8, 1000],
@@ -112,7 +119,11 @@ function legacyPaths(option: HttpOptions['legacySse']): Required<LegacyPaths> | 
   return option ? { path, messagesPath } : undefined;
 }
 
-function requireCount(option: string, value: number, max: number): number {
+/**
+ * Looks at an option that is a whole number from 1.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function requireCount(option: string, value: number, max: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= max) return value;
   const problem = `is ${value}, but must be a whole number from 1 to ${max}`;
   throw startupError('DECORUM_INVALID_OPTION', '@decorum/http', option, problem);

@@ -3,16 +3,16 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 import { type Host, McpError, type Principal } from '@decorum/core';
-import { errorFrame, excerpt, FAILURES, parseMessage } from '@decorum/core/transport';
+import { errorFrame, excerpt, FAILURES, parseMessage, startupError } from '@decorum/core/transport';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 
 import type { Carrier, Headers } from './carrier.js';
 import { Endpoint } from './endpoint.js';
 import { PostExchange } from './exchange.js';
-import { corsHeaders, Guard, preflightHeaders } from './guard.js';
+import { corsHeaders, Guard, isLoopback, preflightHeaders } from './guard.js';
 import { KEY, LegacySse } from './legacy.js';
-import { DEFAULT_PATH, type HttpOptions, type LegacyPaths, resolveOptions } from './options.js';
+import { DEFAULT_PATH, type HttpOptions, type LegacyPaths, type ResolvedOptions, resolveOptions } from './options.js';
 import { Refusal } from './refusal.js';
 
 /** Options of the Fastify plugin. */
@@ -20,6 +20,8 @@ export interface McpPluginOptions extends HttpOptions {
   /** What is served. */
   readonly server: Host;
 }
+
+type BodyLimits = Pick<ResolvedOptions, 'bodyLimit' | 'bodyTimeoutMs'>;
 
 /** JSON is UTF-8 (RFC 8259, section 8.1), whatever a client says. */
 const OTHER_CHARSET = /charset=(?!"?utf-8)/i;
@@ -31,12 +33,16 @@ class FastifyCarrier implements Carrier {
   readonly socket: Socket;
 
   constructor(
-    request: FastifyRequest,
+    private readonly request: FastifyRequest,
     private readonly reply: FastifyReply,
     readonly principal: Principal | undefined,
   ) {
     this.headers = request.headers as Headers;
     this.socket = request.raw.socket;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.request.ip;
   }
 
   answer(status: number, body?: string, headers?: OutgoingHttpHeaders): void {
@@ -64,20 +70,47 @@ export const mcp = fastifyPlugin(
     const settings = resolveOptions(options);
     const report = (error: unknown) => server.report(error);
     app.setErrorHandler((error, _request, reply) => answerError(error, reply, report));
+    requireHosts(app, settings.allowedHosts);
     addGuard(app, new Guard(settings));
-    addParser(app, settings.bodyLimit);
+    addParser(app, settings);
     // the server has waited for running requests by then
     const close = () => endpoint.close(0);
     const endpoint = new Endpoint(await server.open(close), { ...settings, report });
     app.addHook('preClose', async () => {
       server.detach(close);
+      const began = performance.now();
       await endpoint.close();
+      await endpoint.delivered(Math.max(0, settings.closeDeadlineMs - (performance.now() - began)));
     });
     addRoutes(app, endpoint, options);
+    refuseOthers(app, settings);
     if (settings.legacySse) addLegacyRoutes(app, endpoint, { ...settings.legacySse, principal: options.principal });
   },
   { name: '@decorum/http', fastify: '5.x', encapsulate: true },
 );
+
+/** Those that are about to be closed. */
+const unsafe = new WeakSet<object>();
+
+/**
+ * Where an application listens is known only when it does. Closes it at once where others could reach it that the guard
+ * would refuse; `app.listen` rejects.
+ */
+function requireHosts({ server }: FastifyInstance, allowedHosts: readonly string[]): void {
+  if (allowedHosts.length > 0) return;
+  server.on('listening', () => {
+    const address = server.address();
+    if (unsafe.has(server) || address === null || typeof address === 'string') return;
+    if (isLoopback(address.address)) return;
+    unsafe.add(server);
+    // not before the other listeners have run, which look at the address; nothing connects in between
+    process.nextTick(() => {
+      server.close();
+      unsafe.delete(server);
+    });
+    server.emit('error', startupError('DECORUM_UNSAFE_HOST', address.address));
+  });
+}
 
 /** Runs before the body is read. */
 function addGuard(app: FastifyInstance, guard: Guard): void {
@@ -99,13 +132,19 @@ function addGuard(app: FastifyInstance, guard: Guard): void {
 }
 
 /** Takes JSON and nothing else; a page of another origin can send anything else without asking. */
-function addParser(app: FastifyInstance, bodyLimit: number): void {
+function addParser(app: FastifyInstance, { bodyLimit, bodyTimeoutMs }: BodyLimits): void {
+  /** The bodies under way, by what refuses them: how many looks at them they have lasted. */
+  const reading = new Map<(error: Error) => void, number>();
+  // by looking at times, so that a body which comes at once needs no timer
+  const timer = setInterval(() => refuseSlow(reading), Math.ceil(bodyTimeoutMs / LOOKS)).unref();
+  app.addHook('onClose', async () => clearInterval(timer));
   app.removeAllContentTypeParsers();
   // by hand: Fastify's own reader copies a body that came in one piece
   app.addContentTypeParser('application/json', (request, payload, done) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const refuse = (error: Error) => {
+      if (!reading.delete(refuse)) return;
       payload.removeListener('data', take);
       payload.removeListener('end', finish);
       payload.resume();
@@ -117,17 +156,29 @@ function addParser(app: FastifyInstance, bodyLimit: number): void {
       if (size > bodyLimit) refuse(tooLarge());
     };
     const finish = () => {
+      reading.delete(refuse);
       try {
         done(null, readJson(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), request));
       } catch (error) {
         done(error as Error);
       }
     };
+    reading.set(refuse, 0);
     if (Number(request.headers['content-length'] ?? 0) > bodyLimit) return refuse(tooLarge());
     payload.on('data', take);
     payload.once('end', finish);
-    payload.once('error', done);
+    payload.once('error', refuse);
   });
+}
+
+/** How often a body is looked at until its time is over. */
+const LOOKS = 4;
+
+function refuseSlow(reading: Map<(error: Error) => void, number>): void {
+  for (const [refuse, looks] of reading) {
+    if (looks < LOOKS) reading.set(refuse, looks + 1);
+    else refuse(new Refusal(408, 'The body did not arrive in time.', { connection: 'close' }));
+  }
 }
 
 const tooLarge = () => Object.assign(new Error('The body is too large.'), { statusCode: 413 });
@@ -155,6 +206,15 @@ function addRoutes(
   });
   app.delete(path, (request, reply) => endpoint.delete(new FastifyCarrier(request, reply, principal?.(request))));
   app.options(path, answerPreflight);
+}
+
+/** Tells those who use another method which there are, without reading what they send. */
+function refuseOthers(app: FastifyInstance, { path, sessions }: ResolvedOptions): void {
+  const allow = sessions ? 'GET, POST, DELETE' : 'POST';
+  const onRequest = async () => {
+    throw new Refusal(405, 'The endpoint has no such method.', { allow });
+  };
+  app.route({ method: ['HEAD', 'PUT', 'PATCH'], url: path, onRequest, handler: onRequest });
 }
 
 /** The two routes of HTTP+SSE, beside those of Streamable HTTP. */

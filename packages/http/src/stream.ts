@@ -1,5 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
+import { kindOf, WaitingChanges } from '@decorum/core/transport';
+
 import type { EventStore, StoredEvent } from './replay.js';
 
 /** Headers of every event stream; proxies must neither keep nor buffer nor rewrite it. */
@@ -13,7 +15,9 @@ export const STREAM_HEADERS: OutgoingHttpHeaders = {
 export interface StreamSettings {
   /** The streams that have a reader. */
   readonly open: Set<EventStream>;
-  /** Bytes that may wait for a slow reader before notifications to it are dropped. */
+  /** The answers that have ended, of which readers may not have taken all yet. */
+  readonly ending: Set<ServerResponse>;
+  /** Bytes that may wait for a slow reader before progress and log messages are dropped; changes have as much again. */
   readonly maxBufferedBytes: number;
 }
 
@@ -32,19 +36,12 @@ export interface StreamLog {
 /** Text that is written at once and not at the end of the tick. */
 const FLUSH_SIZE = 65_536;
 
-/** How `protocol/jsonrpc.ts` begins a notification: what has no id has its method here. */
-const NOTIFICATION = '{"jsonrpc":"2.0","method":';
-
-/** Whether a frame is a notification, which may get lost. */
-export function isNotification(frame: string): boolean {
-  return frame.startsWith(NOTIFICATION);
-}
-
 const ignore = () => {};
 
 /**
  * Messages for a client in order, as server-sent events (https://html.spec.whatwg.org/#server-sent-events), and the
- * connection that reads them, which may be gone for a while where the stream has a log.
+ * connection that reads them, which may be gone for a while where the stream has a log. What a reader that is backed up
+ * has not taken waits here, where a change that waits already is not kept twice.
  */
 export class EventStream {
   private response: ServerResponse | undefined;
@@ -56,6 +53,8 @@ export class EventStream {
   private stored: Promise<void> | undefined;
   /** Events that are sent while the store is being read. */
   private tail: StoredEvent[] | undefined;
+  /** Of what is pending, the changes that came since the reader is backed up. */
+  private changes: WaitingChanges | undefined;
 
   constructor(
     private readonly settings: StreamSettings,
@@ -72,9 +71,14 @@ export class EventStream {
     this.response?.end();
     this.response = response;
     this.pending = '';
+    this.changes = undefined;
     this.settings.open.add(this);
     response.on('error', ignore);
+    response.on('drain', () => {
+      if (this.response === response && this.pending !== '') this.flush();
+    });
     response.once('close', () => {
+      this.settings.ending.delete(response);
       if (this.response === response) this.detach();
     });
     if (response.destroyed) this.detach();
@@ -85,14 +89,9 @@ export class EventStream {
     if (this.log?.primes) this.write(`id: ${this.log.id}-${position}\ndata: \n\n`);
   }
 
-  /** Sends a message. Notifications are dropped while the reader is too slow. */
+  /** Sends a message, unless the reader is slow and can do without it. */
   send(frame: string): void {
-    if (this.over) return;
-    const { response } = this;
-    if (response !== undefined && isNotification(frame)) {
-      const waiting = this.pending.length + response.writableLength;
-      if (waiting > this.settings.maxBufferedBytes) return;
-    }
+    if (this.over || (this.response?.writableNeedDrain && this.skips(frame, this.response))) return;
     this.sequence += 1;
     const event = { sequence: this.sequence, frame };
     this.record(event);
@@ -100,10 +99,12 @@ export class EventStream {
     this.write(this.text(event));
   }
 
-  /** Sends what is waiting at once. */
+  /** Sends what is waiting at once, unless the reader is backed up. */
   flush(): void {
     const { pending, response } = this;
+    if (response?.writableNeedDrain) return;
     this.pending = '';
+    this.changes = undefined;
     if (pending !== '') response?.write(pending);
     else response?.flushHeaders();
   }
@@ -122,7 +123,7 @@ export class EventStream {
     this.disconnect();
   }
 
-  /** Shows a quiet connection to be alive. */
+  /** Shows a quiet connection to be alive; one that is backed up would only have more to take. */
   keepAlive(): void {
     if (this.response?.writableLength === 0 && this.pending === '') this.response.write(': keep-alive\n\n');
   }
@@ -147,6 +148,14 @@ export class EventStream {
       if (this.tail === tail) this.tail = undefined;
       if (this.over) this.disconnect();
     }
+  }
+
+  private skips(frame: string, { writableLength }: ServerResponse): boolean {
+    const { maxBufferedBytes } = this.settings;
+    const kind = kindOf(frame);
+    if (kind !== 'change') return kind === 'step' && this.pending.length + writableLength > maxBufferedBytes;
+    this.changes ??= new WaitingChanges(maxBufferedBytes);
+    return !this.changes.admit(frame);
   }
 
   private catchUp(events: readonly StoredEvent[], after: number, response: ServerResponse): void {
@@ -182,7 +191,7 @@ export class EventStream {
     if (this.response === undefined) return;
     this.pending += text;
     if (this.pending.length >= FLUSH_SIZE) return this.flush();
-    if (this.scheduled) return;
+    if (this.scheduled || this.response.writableNeedDrain) return;
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
@@ -193,7 +202,9 @@ export class EventStream {
   private disconnect(): void {
     const { response, pending } = this;
     this.detach();
-    response?.end(pending);
+    if (response === undefined) return;
+    if (!response.destroyed) this.settings.ending.add(response);
+    response.end(pending);
   }
 
   private detach(): void {

@@ -82,6 +82,7 @@ export class Probe extends EventEmitter {
       ctx.progress(n, count, 'x'.repeat(10_000));
       if (n % 50 === 0) await new Promise(setImmediate);
     }
+    this.emit('flooded');
     return 'flooded';
   }
 

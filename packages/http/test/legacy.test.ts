@@ -296,13 +296,14 @@ describe('a session of HTTP+SSE', () => {
   });
 
   it('misses notifications while its reader is slow, but never a response', async () => {
-    const { sse } = await serveOld({ maxBufferedBytes: 100_000 });
+    const { sse, probe } = await serveOld({ maxBufferedBytes: 100_000 });
     const client = await OldClient.connect(sse);
     // the revision of this transport has no text in progress, and too little would be sent
     await client.ask({ ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '2025-03-26' } });
+    const flooded = once(probe, 'flooded');
     await client.send(call(1, 'flood', { count: 3000 }, TOKEN));
     // what the sockets and the client's own buffers do not take waits at the server while nobody reads
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await flooded;
     const ids = [];
     let count = 0;
     for (; ids.length === 0; count++) {

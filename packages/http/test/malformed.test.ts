@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Host } from '@decorum/core';
+import type { ClosableHost } from '@decorum/core';
 import { type Kernel, newestOf } from '@decorum/core/transport';
 import { listen, MemoryEventStore } from '@decorum/http';
 import fc from 'fast-check';
@@ -32,7 +32,7 @@ async function openTarget() {
   const log = { warn: () => {}, error: (details: object) => errors.push(details) };
   const server = malformedTarget({ logger: log });
   const seen: { kernel?: Kernel; parts?: ExchangeParts } = {};
-  const host: Host = {
+  const host: ClosableHost = {
     open: async (close) => {
       const kernel = await server.open(close);
       const handle = kernel.handle.bind(kernel);
@@ -44,6 +44,7 @@ async function openTarget() {
     },
     detach: (close) => server.detach(close),
     report: (error) => server.report(error),
+    close: (options) => server.close(options),
   };
   const { url, close } = await listen(host, { port: 0, events: new MemoryEventStore({ maxEvents: 100 }) });
   afterwards(close);

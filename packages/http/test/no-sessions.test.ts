@@ -106,6 +106,42 @@ describe('an endpoint without sessions', () => {
     expect(result).toMatchObject({ isError: true, content: [{ text: 'The client does not support elicitation.' }] });
   });
 
+  it('declares only what outlives no request', async () => {
+    const { url } = await serve({ sessions: false });
+    const capabilities = async (at: string) => (await json(await post(at, INITIALIZE))).result?.['capabilities'];
+    expect(await capabilities(url)).toEqual({ tools: {}, prompts: {}, resources: {} });
+    const { url: other } = await serve();
+    expect(await capabilities(other)).toEqual({
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      resources: { listChanged: true, subscribe: true },
+      logging: {},
+    });
+  });
+
+  it.each(['resources/subscribe', 'resources/unsubscribe', 'logging/setLevel'])('has no %s', async (method) => {
+    const { url } = await serve({ sessions: false });
+    const params = { uri: 'docs://guide', level: 'debug' };
+    for (const id of ['2025-03-26', '2025-06-18', '2025-11-25']) {
+      const response = await post(url, request(1, method, params), version(id));
+      expect([response.status, (await json(response)).error?.code]).toEqual([200, -32601]);
+    }
+  });
+
+  it('sends no log messages, which nobody has asked for', async () => {
+    const { url, server } = await serve({ sessions: false });
+    server.addTool(
+      { name: 'speak', description: 'Logs', input: { type: 'object' } },
+      (_input: object, ctx: Context) => {
+        ctx.log.emergency('fire');
+        return 'said';
+      },
+    );
+    const response = await post(url, call(1, 'speak'), LATEST);
+    expect(response.headers.get('content-type')).toMatch('application/json');
+    expect(await json(response)).toMatchObject({ id: 1, result: { content: [{ text: 'said' }] } });
+  });
+
   it('serves the same request ids side by side, and cancels none for another', async () => {
     const { url, probe } = await serve({ sessions: false });
     const pending = [];

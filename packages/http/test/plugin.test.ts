@@ -1,4 +1,8 @@
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
 import fastify, { type FastifyInstance } from 'fastify';
@@ -177,6 +181,96 @@ describe('the plugin', () => {
     app.register(mcp, { server: createServer(probe).server });
     await expect(app.ready()).rejects.toThrow('cannot start');
     await app.close();
+  });
+
+  it.each([
+    ['0.0.0.0', (app: FastifyInstance) => app.listen({ port: 0, host: '0.0.0.0' })],
+    [
+      '0.0.0.0 with a callback',
+      async (app: FastifyInstance) => {
+        const failure = await new Promise((resolve) => app.listen({ port: 0, host: '0.0.0.0' }, resolve));
+        throw failure;
+      },
+    ],
+  ])('fails the start of an application that listens on %s without allowedHosts', async (_where, begin) => {
+    const app = fastify();
+    afterwards(() => app.close());
+    await app.register(mcp, create().options);
+    await app.register(mcp, create({ path: '/other' }).options);
+    await expect(begin(app)).rejects.toMatchObject({ code: 'DECORUM_UNSAFE_HOST' });
+    if (app.server.listening) await once(app.server, 'close');
+    expect(app.server.address()).toBeNull();
+  });
+
+  it('lets an application listen anywhere with allowedHosts, and at a path of the file system without', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'decorum-'));
+    afterwards(() => rm(folder, { recursive: true }));
+    const named = fastify();
+    await named.register(mcp, create({ allowedHosts: ['mcp.example.com'] }).options);
+    afterwards(() => named.close());
+    await expect(named.listen({ port: 0, host: '0.0.0.0' })).resolves.toMatch(/^http/);
+    const local = fastify();
+    await local.register(mcp, create().options);
+    afterwards(() => local.close());
+    await expect(local.listen({ path: join(folder, 'socket') })).resolves.toBe(join(folder, 'socket'));
+  });
+
+  it('does not wait for ever for a body', async () => {
+    const app = fastify();
+    await app.register(mcp, create({ bodyTimeoutMs: 40 }).options);
+    const { port } = new URL(await start(app));
+    const head = `POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\n`;
+    for (const begun of [
+      'content-length: 100\r\n\r\n',
+      'content-length: 100\r\n\r\n{',
+      'transfer-encoding: chunked\r\n\r\n',
+    ]) {
+      const socket = connect(Number(port), '127.0.0.1');
+      afterwards(() => socket.destroy());
+      const began = performance.now();
+      socket.write(head + begun);
+      const chunks = (await socket.toArray()) as Buffer[];
+      expect(performance.now() - began).toBeGreaterThanOrEqual(39);
+      expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1\.1 408 [^]*"code":-32600/);
+    }
+    expect((await post(`http://127.0.0.1:${port}/mcp`, ...ADD)).status).toBe(200);
+  });
+
+  it('tells handlers the address of the client, or what a trusted proxy names', async () => {
+    for (const [trustProxy, address] of [
+      [false, '127.0.0.1'],
+      [true, '203.0.113.7'],
+    ] as const) {
+      const app = fastify({ trustProxy });
+      const { probe, options } = create();
+      await app.register(mcp, options);
+      const url = `${await start(app)}/mcp`;
+      const began = once(probe, 'began');
+      const headers = { ...modernHeaders('tools/call', 'wait'), 'x-forwarded-for': '203.0.113.7' };
+      const pending = post(url, modernCall(1, 'wait'), headers);
+      await began;
+      expect(probe.contexts[0]?.transport.remoteAddress).toBe(address);
+      probe.emit('go');
+      await (await pending).text();
+    }
+  });
+
+  it.each([
+    [true, 'GET, POST, DELETE'],
+    [false, 'POST'],
+  ])('answers other methods with 405, whatever their body (sessions: %s)', async (sessions, allow) => {
+    const app = fastify();
+    await app.register(mcp, create({ sessions }).options);
+    const url = `${await start(app)}/mcp`;
+    for (const method of ['HEAD', 'PUT', 'PATCH']) {
+      const body = method === 'HEAD' ? {} : { body: 'text', headers: { 'content-type': 'text/plain' } };
+      const response = await fetch(url, { method, ...body });
+      expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, allow]);
+      const text = await response.text();
+      expect(text === '' || JSON.parse(text)).toEqual(
+        method === 'HEAD' || { jsonrpc: '2.0', error: expect.anything() },
+      );
+    }
   });
 
   it('works without a socket, as app.inject does', async () => {

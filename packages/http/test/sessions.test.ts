@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { HttpOptions } from '@decorum/http';
 
 import { EventReader, getStream } from './events.js';
-import { call, type Fields, INITIALIZE, json, openSession, post, request, serve } from './fixture.js';
+import { afterwards, call, type Fields, INITIALIZE, json, openSession, post, request, serve } from './fixture.js';
 
 const PING = request(1, 'ping');
 const status = async (url: string, headers: Fields, message: unknown = PING) =>
@@ -166,11 +166,12 @@ describe('the number of sessions', () => {
     const second = await openSession(url);
     const third = await openSession(url);
     const listening = await getStream(url, first);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(await status(url, third)).toBe(200);
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 1000);
+    afterwards(() => clock.mockRestore());
+    expect(await status(url, second)).toBe(200);
     const fourth = await openSession(url);
-    expect(await status(url, second)).toBe(404);
-    expect([await status(url, first), await status(url, third), await status(url, fourth)]).toEqual([200, 200, 200]);
+    expect(await status(url, third)).toBe(404);
+    expect([await status(url, first), await status(url, second), await status(url, fourth)]).toEqual([200, 200, 200]);
     await listening.cancel();
   });
 

@@ -1,4 +1,4 @@
-import { notificationFrame } from '../protocol/jsonrpc.js';
+import { kindOf, WaitingChanges } from './slow-reader.js';
 
 /** Where an `Outbox` writes, and whom it tells when its reader does not keep up. */
 export interface OutboxOptions {
@@ -10,14 +10,9 @@ export interface OutboxOptions {
   readonly onPressure: (slow: boolean) => void;
 }
 
-/** What a client can do without. The frames begin with their method: see `notificationFrame`. */
-const DISPENSABLE = ['notifications/progress', 'notifications/message'].map((method) =>
-  notificationFrame(method).slice(0, -1),
-);
-
 /**
  * Writes frames, a line each: once per turn of the event loop, and never a second time before the first is through.
- * While the reader is slow, progress and log messages are dropped, and the same change is announced once.
+ * As long as it is not, the same change is announced once; beyond the limit, progress and log messages are dropped.
  */
 export class Outbox {
   private text = '';
@@ -26,24 +21,19 @@ export class Outbox {
   private scheduled = false;
   private slow = false;
   private closed = false;
-  private readonly announced = new Set<string>();
+  private changes: WaitingChanges | undefined;
   private readonly waiting: (() => void)[] = [];
 
   constructor(private readonly options: OutboxOptions) {}
 
-  /** Sends a frame that belongs to a request. */
+  /** Sends a frame, unless the reader is slow and can do without it. */
   send(frame: string): void {
-    if (this.slow && DISPENSABLE.some((start) => frame.startsWith(start))) return;
-    this.add(frame);
-  }
-
-  /** Sends a frame that announces a change. */
-  announce(frame: string): void {
-    if (this.slow) {
-      if (this.announced.has(frame)) return;
-      this.announced.add(frame);
-    }
-    this.add(frame);
+    if (this.closed || ((this.slow || this.writing > 0) && this.skips(frame))) return;
+    this.text += `${frame}\n`;
+    if (!this.slow && this.text.length + this.writing > this.options.limit) this.press(true);
+    if (this.scheduled || this.writing > 0) return;
+    this.scheduled = true;
+    setImmediate(this.flush);
   }
 
   /** Resolves when everything is written, or nothing can be written any more. */
@@ -61,13 +51,11 @@ export class Outbox {
     this.release();
   }
 
-  private add(frame: string): void {
-    if (this.closed) return;
-    this.text += `${frame}\n`;
-    if (!this.slow && this.text.length + this.writing > this.options.limit) this.press(true);
-    if (this.scheduled || this.writing > 0) return;
-    this.scheduled = true;
-    setImmediate(this.flush);
+  private skips(frame: string): boolean {
+    const kind = kindOf(frame);
+    if (kind !== 'change') return kind === 'step' && this.slow;
+    this.changes ??= new WaitingChanges(this.options.limit);
+    return !this.changes.admit(frame);
   }
 
   private readonly flush = (): void => {
@@ -75,7 +63,7 @@ export class Outbox {
     if (this.text === '') return;
     const { text } = this;
     this.text = '';
-    this.announced.clear();
+    this.changes = undefined;
     this.writing = text.length;
     this.options.write(text, this.written);
   };

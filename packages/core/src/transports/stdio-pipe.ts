@@ -74,7 +74,7 @@ export class StdioPipe implements LineSink {
   async open(): Promise<void> {
     const { input, output } = this.options;
     this.kernel = await this.host.open(this.serverCloses);
-    this.session = this.kernel.openSession({ push: (frame) => this.outbox.announce(frame) });
+    this.session = this.kernel.openSession({ push: (frame) => this.outbox.send(frame) });
     finished(output, { readable: false }, (error) => this.outputEnds(error));
     finished(input, { writable: false }, (error) => this.inputEnds(error));
     this.reading = true;

@@ -1,15 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
 
+import { closeForGood, endOnSignal, endProcess } from './process-end.js';
 import { guardProcess } from './process-guard.js';
 import { StdioPipe } from './stdio-pipe.js';
 import { divertStdout } from './stdout-guard.js';
-import type { Host } from './transport.js';
-
-/** What `serveStdio` needs of a server. `McpServer` is one. */
-export interface StdioHost extends Host {
-  /** Closes the whole server, where the process ends with its pipe. */
-  close(options?: { readonly deadlineMs?: number }): Promise<void>;
-}
+import type { ClosableHost } from './transport.js';
 
 /** Options of `serveStdio`. */
 export interface StdioOptions {
@@ -23,7 +18,8 @@ export interface StdioOptions {
   readonly maxMessageBytes?: number;
   /**
    * Characters that may wait for a slow reader. Beyond them progress and log messages are dropped, and no more requests
-   * are read until the reader has caught up; responses are never dropped. By default 1 Mi.
+   * are read until the reader has caught up; responses are never dropped. Changes of lists and resources may take as much
+   * again; the same one never waits twice. By default 1 Mi.
    */
   readonly maxPendingChars?: number;
 }
@@ -40,8 +36,6 @@ export interface StdioConnection {
 const DRAIN_MS = 1500;
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_PENDING_CHARS = 1024 * 1024;
-const STDERR_MS = 100;
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 /**
  * Serves over stdin and stdout: one JSON-RPC message per line of UTF-8 (MCP, "Transports", stdio). Resolves as soon as
@@ -54,7 +48,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
  *
  * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever an `onStart` hook throws
  */
-export async function serveStdio(server: StdioHost, options: StdioOptions = {}): Promise<StdioConnection> {
+export async function serveStdio(server: ClosableHost, options: StdioOptions = {}): Promise<StdioConnection> {
   const { input = process.stdin, output = process.stdout, drainMs = DRAIN_MS } = options;
   const { maxMessageBytes = MAX_MESSAGE_BYTES, maxPendingChars = MAX_PENDING_CHARS } = options;
   const pipe = new StdioPipe(server, { input, output, drainMs, maxMessageBytes, maxPendingChars });
@@ -81,7 +75,7 @@ export async function serveStdio(server: StdioHost, options: StdioOptions = {}):
 }
 
 /** Waits for the end of the conversation, and for the hooks of a server that is closing: they may print. */
-async function over(pipe: StdioPipe, server: StdioHost): Promise<boolean> {
+async function over(pipe: StdioPipe, server: ClosableHost): Promise<boolean> {
   const ending = await pipe.closed;
   // whoever closes the server hears of its errors
   if (ending === 'server') await server.close().catch(() => {});
@@ -89,28 +83,11 @@ async function over(pipe: StdioPipe, server: StdioHost): Promise<boolean> {
 }
 
 /** As `over`, and ends the process with the conversation. */
-async function ownProcess(pipe: StdioPipe, server: StdioHost): Promise<void> {
-  let terminated = false;
-  const terminate = () => {
-    terminated = true;
-    void pipe.leave('client');
-  };
-  // once: a second signal does what it does in any program
-  for (const signal of SIGNALS) process.once(signal, terminate);
-  const clientLeft = await over(pipe, server);
-  if (clientLeft || terminated) await exit(pipe, server);
-  for (const signal of SIGNALS) process.off(signal, terminate);
-}
-
-async function exit(pipe: StdioPipe, server: StdioHost): Promise<void> {
-  try {
-    await server.close({ deadlineMs: pipe.msLeft });
-  } catch (error) {
-    server.report(error);
-    process.exitCode = 1;
-  }
-  // an exit drops what a slow reader of stderr has not taken yet
-  const timer = new Promise((resolve) => setTimeout(resolve, STDERR_MS));
-  await Promise.race([timer, new Promise((resolve) => process.stderr.write('', resolve))]);
-  process.exit();
+async function ownProcess(pipe: StdioPipe, server: ClosableHost): Promise<void> {
+  const release = endOnSignal(async () => {
+    await pipe.leave('client');
+    await closeForGood(server, pipe.msLeft);
+  });
+  if (await over(pipe, server)) await endProcess();
+  release();
 }

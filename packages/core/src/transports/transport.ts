@@ -13,3 +13,12 @@ export interface Host {
   /** Gives an error that no client shall see to the logger and to `onError`. */
   report(error: unknown): void;
 }
+
+/** What a transport needs of a server with which the process may end. `McpServer` is one. */
+export interface ClosableHost extends Host {
+  /**
+   * Closes the whole server.
+   * @param options.deadlineMs milliseconds after which running calls are cancelled
+   */
+  close(options?: { readonly deadlineMs?: number }): Promise<void>;
+}

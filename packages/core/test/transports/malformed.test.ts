@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import type { StdioHost } from '@decorum/core';
+import type { ClosableHost } from '@decorum/core';
 import type { Kernel, Session } from '@decorum/core/transport';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -28,7 +28,7 @@ async function openTarget() {
   const log = { warn: () => {}, error: (details: object) => errors.push(details) };
   const server = malformedTarget({ logger: log });
   const seen: { kernel?: Kernel; session?: Session } = {};
-  const host: StdioHost = {
+  const host: ClosableHost = {
     open: async (close) => {
       const kernel = await server.open(close);
       const openSession = kernel.openSession.bind(kernel);

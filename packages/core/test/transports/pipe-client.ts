@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { PassThrough } from 'node:stream';
 
-import { type JsonObject, serveStdio, type StdioConnection, type StdioHost, type StdioOptions } from '@decorum/core';
+import { type ClosableHost, type JsonObject, serveStdio, type StdioConnection, type StdioOptions } from '@decorum/core';
 import { newestOf } from '@decorum/core/transport';
 
 /** A message as it came, for tests to look at. */
@@ -85,7 +85,7 @@ export const ENVELOPE = {
 
 /** Serves over streams of this process. */
 export async function openPipe(
-  server: StdioHost,
+  server: ClosableHost,
   options: StdioOptions = {},
 ): Promise<{ client: PipeClient; connection: StdioConnection; input: PassThrough; output: PassThrough }> {
   const [input, output] = [new PassThrough(), new PassThrough()];

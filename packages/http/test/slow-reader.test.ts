@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { describe, expect, it } from '@jest/globals';
+import type { McpServer } from '@decorum/core';
+import { mcp } from '@decorum/http';
+import fastify from 'fastify';
+
+import {
+  afterwards,
+  createServer,
+  type Fields,
+  modern,
+  modernHeaders,
+  openSession,
+  post,
+  Probe,
+  request,
+} from './fixture.js';
+
+interface Message {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: { readonly uri?: string };
+}
+
+const NOTIFICATIONS = { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['docs://guide'] };
+const LISTEN = modern('sub', 'subscriptions/listen', { notifications: NOTIFICATIONS });
+const LISTEN_HEADERS = { ...modernHeaders('subscriptions/listen'), 'content-type': 'application/json' };
+const PARTS = ['docs://guide/a', 'docs://guide/b', 'docs://guide/c'];
+const LISTS = ['notifications/tools/list_changed', 'notifications/prompts/list_changed'];
+
+/** What every reader of changes is told in the end. */
+const ALL = [...PARTS, ...LISTS].sort();
+
+/** An application whose answers the test can look at from the server's side. */
+async function start(options: { maxBufferedBytes?: number; keepAliveMs?: number } = {}) {
+  const { server, errors } = createServer(new Probe());
+  const app = fastify();
+  const answers: ServerResponse[] = [];
+  app.addHook('onRequest', async (_request, reply) => void answers.push(reply.raw));
+  await app.register(mcp, { server, ...options });
+  afterwards(() => server.close());
+  afterwards(() => app.close());
+  const url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/mcp`;
+  return { url, server, app, answers, errors };
+}
+
+/** Sends a request on a connection of its own, and reads nothing but the headers of the answer. */
+async function open(url: string, headers: Fields, message?: object): Promise<IncomingMessage> {
+  const accept = message ? 'application/json, text/event-stream' : 'text/event-stream';
+  const method = message ? 'POST' : 'GET';
+  const sent = httpRequest(url, { method, headers: { accept, ...headers }, agent: false });
+  afterwards(() => sent.destroy());
+  sent.end(message && JSON.stringify(message));
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.on('error', () => {});
+  return response.pause();
+}
+
+const listen = (url: string) => open(url, LISTEN_HEADERS, LISTEN);
+
+async function openGet(url: string): Promise<IncomingMessage> {
+  const session = await openSession(url);
+  await (await post(url, request(1, 'resources/subscribe', { uri: 'docs://guide' }), session)).text();
+  return await open(url, session);
+}
+
+/** Sends changes of ever other resources until the sockets take no more; how many these were. */
+async function backUp(server: McpServer, answer: ServerResponse): Promise<number> {
+  const path = 'x'.repeat(20_000);
+  let count = 0;
+  for (let quiet = 0; quiet < 50; quiet += 1) {
+    if (!answer.writableNeedDrain) quiet = 0;
+    if (quiet === 0) server.notify.resourceUpdated(`docs://guide/${(count += 1)}/${path}`);
+    await turn();
+  }
+  return count;
+}
+
+/** Announces 100,000 changes of three resources, and changes of lists in between. */
+async function flood(server: McpServer): Promise<void> {
+  for (let n = 0; n < 100_000; n += 1) {
+    server.notify.resourceUpdated(PARTS[n % PARTS.length] as string);
+    if (n % 1000 !== 0) continue;
+    server.notify.toolsChanged();
+    server.notify.promptsChanged();
+    await turn();
+  }
+}
+
+/** Reads until what must come has come, and calls back once then; gives what comes up to the end of the stream. */
+async function readAll(response: IncomingMessage, end: () => unknown): Promise<Message[]> {
+  const messages: Message[] = [];
+  const missing = new Set(ALL);
+  let rest = '';
+  for await (const chunk of response) {
+    const lines = (rest + String(chunk)).split('\n');
+    rest = lines.pop() as string;
+    for (const line of lines) if (line.startsWith('data: {')) messages.push(JSON.parse(line.slice(6)) as Message);
+    if (missing.size === 0) continue;
+    for (const { method = '', params } of messages) missing.delete(params?.uri ?? method);
+    if (missing.size === 0) void end();
+  }
+  return messages;
+}
+
+const subjects = (messages: readonly Message[]) => messages.map(({ method, params }) => params?.uri ?? method);
+
+describe('a reader that does not read', () => {
+  it.each([
+    ['subscriptions/listen', listen],
+    ['the GET stream of a session', openGet],
+  ])('of %s costs no memory, and hears of every change once it reads', async (_which, begin) => {
+    const { url, server, app, answers } = await start();
+    const response = await begin(url);
+    const answer = answers.at(-1) as ServerResponse;
+    const before = await backUp(server, answer);
+    const waiting = answer.writableLength;
+    await flood(server);
+    expect(answer.writableLength).toBeLessThanOrEqual(waiting);
+    const messages = await readAll(response, () => app.close());
+    const after = messages.findLastIndex(({ params }) => params?.uri?.startsWith(`docs://guide/${before}/`)) + 1;
+    expect(after).toBeGreaterThanOrEqual(before);
+    const changes = subjects(messages.slice(after)).filter((subject) => subject !== undefined);
+    // the sockets may have taken a little in between, after which each change waits again
+    expect(changes.length).toBeLessThan(50);
+    expect([...new Set(changes)].sort()).toEqual(ALL);
+  });
+
+  it('gets the acknowledgement first and the result last, whatever is dropped', async () => {
+    const { url, server, app, answers } = await start({ maxBufferedBytes: 1 });
+    const response = await listen(url);
+    await backUp(server, answers.at(-1) as ServerResponse);
+    // no room is left for changes
+    for (const part of PARTS) server.notify.resourceUpdated(part);
+    const closing = app.close();
+    const messages = await readAll(response, () => {});
+    await closing;
+    expect(messages[0]).toMatchObject({ method: 'notifications/subscriptions/acknowledged' });
+    expect(messages.at(-1)).toMatchObject({ id: 'sub', result: { resultType: 'complete' } });
+    expect(subjects(messages)).not.toContain(PARTS[0]);
+  });
+
+  it('loses different changes only beyond the limit', async () => {
+    const { url, server, app, answers } = await start({ maxBufferedBytes: 200_000 });
+    const response = await listen(url);
+    await backUp(server, answers.at(-1) as ServerResponse);
+    const uris = Array.from({ length: 400 }, (_, n) => `docs://guide/p${n}/${'y'.repeat(1000)}`);
+    for (const uri of uris) server.notify.resourceUpdated(uri);
+    const closing = app.close();
+    const heard = subjects(await readAll(response, () => {})).filter((uri) => uri?.startsWith('docs://guide/p'));
+    await closing;
+    expect(heard).toEqual(uris.slice(0, heard.length));
+    expect(heard.length).toBeGreaterThan(150);
+    expect(heard.length).toBeLessThan(200);
+  });
+
+  it('is not sent comments, and others are', async () => {
+    const { url, server, answers } = await start({ keepAliveMs: 5 });
+    await listen(url);
+    const answer = answers.at(-1) as ServerResponse;
+    await backUp(server, answer);
+    const waiting = answer.writableLength;
+    const other = { notifications: { toolsListChanged: true } };
+    const reader = await open(url, LISTEN_HEADERS, modern(2, 'subscriptions/listen', other));
+    let text = '';
+    for await (const chunk of reader) {
+      text += String(chunk);
+      if (text.split(': keep-alive').length > 5) break;
+    }
+    expect(answer.writableLength).toBe(waiting);
+  });
+});
