@@ -16,7 +16,7 @@ const FIXTURE = programOf('everything');
 let fixture: ExampleProcess;
 
 beforeAll(async () => {
-  fixture = await ExampleProcess.start('everything');
+  fixture = await ExampleProcess.start(FIXTURE);
 });
 
 afterAll(async () => {

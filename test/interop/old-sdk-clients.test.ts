@@ -1,31 +1,41 @@
-// The clients that the official SDK had when each revision with sessions was new, against the conformance fixture. What
-// a revision does not have, its client does not take: they check every message that comes by their own schemas.
+// The clients that the official SDK had when each revision with sessions was new. What a revision does not have, its client
+// does not take: they check every message that comes by their own schemas.
+import { randomUUID } from 'node:crypto';
+
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EventSource } from 'eventsource';
 import * as A from 'sdk-0.6/client/index.js';
+import * as ASse from 'sdk-0.6/client/sse.js';
 import * as AStdio from 'sdk-0.6/client/stdio.js';
 import * as ATypes from 'sdk-0.6/types.js';
-import * as AHttp from 'sdk-1.10/client/streamableHttp.js';
 import * as AB from 'sdk-1.10/client/index.js';
+import * as ABSse from 'sdk-1.10/client/sse.js';
 import * as ABStdio from 'sdk-1.10/client/stdio.js';
+import * as ABHttp from 'sdk-1.10/client/streamableHttp.js';
 import * as ABTypes from 'sdk-1.10/types.js';
 import * as B from 'sdk-1.11/client/index.js';
+import * as BSse from 'sdk-1.11/client/sse.js';
 import * as BStdio from 'sdk-1.11/client/stdio.js';
 import * as BHttp from 'sdk-1.11/client/streamableHttp.js';
 import * as BTypes from 'sdk-1.11/types.js';
 import * as C from 'sdk-1.13/client/index.js';
+import * as CSse from 'sdk-1.13/client/sse.js';
 import * as CStdio from 'sdk-1.13/client/stdio.js';
 import * as CHttp from 'sdk-1.13/client/streamableHttp.js';
 import * as CTypes from 'sdk-1.13/types.js';
 import * as D from '@modelcontextprotocol/sdk/client/index.js';
+import * as DSse from '@modelcontextprotocol/sdk/client/sse.js';
 import * as DStdio from '@modelcontextprotocol/sdk/client/stdio.js';
 import * as DHttp from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import * as DTypes from '@modelcontextprotocol/sdk/types.js';
 
-import { ExampleProcess, programOf } from './example-process.js';
+import { ExampleProcess, STORY_SERVER } from './example-process.js';
+import { type Heard, overhear, progressOf } from './overhear.js';
 
 type Json = Record<string, unknown>;
 type Handler = (request: { params?: Json }) => Promise<object>;
-type Transport = { start(): Promise<void>; onmessage?: unknown };
+type Transport = { send(message: Heard, ...rest: unknown[]): Promise<void> };
+type CallOptions = { signal?: AbortSignal; onprogress?: (progress: { progress: number; total?: number }) => void };
 
 /** What the clients of all versions have in common, as far as it is used here. */
 interface Client {
@@ -33,7 +43,7 @@ interface Client {
   close(): Promise<void>;
   ping(): Promise<object>;
   listTools(): Promise<{ tools: { name: string }[] }>;
-  callTool(params: Json): Promise<{ content: Json[]; isError?: boolean }>;
+  callTool(params: Json, schema?: undefined, options?: CallOptions): Promise<{ content: Json[]; isError?: boolean }>;
   listResources(): Promise<{ resources: { uri: string }[] }>;
   listResourceTemplates(): Promise<{ resourceTemplates: Json[] }>;
   readResource(params: Json): Promise<{ contents: Json[] }>;
@@ -51,7 +61,8 @@ interface Client {
 interface Sdk {
   readonly client: { Client: unknown };
   readonly stdio: { StdioClientTransport: unknown };
-  /** Where it has Streamable HTTP. The HTTP client of 0.6 is for HTTP+SSE, which the fixture does not serve. */
+  readonly sse: { SSEClientTransport: unknown };
+  /** Where it has Streamable HTTP. */
   readonly http?: { StreamableHTTPClientTransport: unknown };
   readonly types: Readonly<Record<string, unknown>>;
 }
@@ -59,17 +70,19 @@ interface Sdk {
 type Make<T> = new (...args: unknown[]) => T;
 
 const VERSIONS: readonly (readonly [version: string, revision: string, sdk: Sdk])[] = [
-  ['0.6', '2024-11-05', { client: A, stdio: AStdio, types: ATypes }],
-  ['1.10', '2024-11-05', { client: AB, stdio: ABStdio, http: AHttp, types: ABTypes }],
-  ['1.11', '2025-03-26', { client: B, stdio: BStdio, http: BHttp, types: BTypes }],
-  ['1.13', '2025-06-18', { client: C, stdio: CStdio, http: CHttp, types: CTypes }],
-  ['1.32', '2025-11-25', { client: D, stdio: DStdio, http: DHttp, types: DTypes }],
+  ['0.6', '2024-11-05', { client: A, stdio: AStdio, sse: ASse, types: ATypes }],
+  ['1.10', '2024-11-05', { client: AB, stdio: ABStdio, sse: ABSse, http: ABHttp, types: ABTypes }],
+  ['1.11', '2025-03-26', { client: B, stdio: BStdio, sse: BSse, http: BHttp, types: BTypes }],
+  ['1.13', '2025-06-18', { client: C, stdio: CStdio, sse: CSse, http: CHttp, types: CTypes }],
+  ['1.32', '2025-11-25', { client: D, stdio: DStdio, sse: DSse, http: DHttp, types: DTypes }],
 ];
 
 let fixture: ExampleProcess;
 
 beforeAll(async () => {
-  fixture = await ExampleProcess.start('everything');
+  // the HTTP+SSE client of 0.6 is for browsers, and leaves it to others to bring what they have
+  globalThis.EventSource = EventSource as typeof globalThis.EventSource;
+  fixture = await ExampleProcess.start(STORY_SERVER);
 });
 
 afterAll(async () => {
@@ -91,35 +104,39 @@ function clientOf({ client: { Client }, types }: Sdk, revision: string) {
     const content = { username: 'ada', email: 'ada@example.com' };
     client.setRequestHandler(types['ElicitRequestSchema'], async () => ({ action: 'accept', content }));
   }
-  const logged: unknown[] = [];
+  const [logged, updated, errors]: [unknown[], unknown[], unknown[]] = [[], [], []];
   client.setNotificationHandler(types['LoggingMessageNotificationSchema'], ({ params }) =>
     logged.push(params?.['level']),
   );
-  return { client, logged };
+  const follows = new Promise<void>((resolve) => {
+    client.setNotificationHandler(types['ResourceUpdatedNotificationSchema'], ({ params }) => {
+      updated.push(params?.['uri']);
+      resolve();
+    });
+  });
+  // among others what answers nothing, and what does not fit the schemas
+  Object.assign(client, { onerror: (error: Error) => errors.push(error) });
+  return { client, logged, updated, follows, errors };
 }
 
-/** Listens to what a transport receives, for the revision in the answer to `initialize`. */
-function overhear(transport: Transport): { readonly revision: () => unknown } {
-  let agreed: unknown;
-  let deliver: ((...args: unknown[]) => void) | undefined;
-  Object.defineProperty(transport, 'onmessage', {
-    get: () => (deliver === undefined ? undefined : hear),
-    set: (handler: typeof deliver) => {
-      deliver = handler;
-    },
-  });
-  const hear = (message: { result?: { protocolVersion?: unknown } }, ...rest: unknown[]) => {
-    agreed ??= message.result?.protocolVersion;
-    deliver?.(message, ...rest);
-  };
-  return { revision: () => agreed };
+/** 0.6 cancels by a name that no revision has, also not its own types. */
+function correct(transport: Transport): void {
+  const send = transport.send.bind(transport);
+  transport.send = (message, ...rest) =>
+    send(message.method === 'cancelled' ? { ...message, method: 'notifications/cancelled' } : message, ...rest);
 }
 
 const MEDIA = ['test_image_content', 'test_audio_content', 'test_embedded_resource', 'test_multiple_content_types'];
 
-async function tellStory({ client, logged }: ReturnType<typeof clientOf>, revision: string): Promise<void> {
-  const call = (name: string, args: Json = {}) => client.callTool({ name, arguments: args });
-  await client.ping();
+type Known = ReturnType<typeof clientOf>;
+
+const toolOf =
+  (client: Client) =>
+  (name: string, args: Json = {}) =>
+    client.callTool({ name, arguments: args });
+
+async function callTools({ client }: Known, revision: string): Promise<void> {
+  const call = toolOf(client);
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toContain('test_simple_text');
   expect(await call('test_simple_text')).toMatchObject({
@@ -130,6 +147,9 @@ async function tellStory({ client, logged }: ReturnType<typeof clientOf>, revisi
   expect(sound).toMatchObject({ type: revision === '2024-11-05' ? 'resource' : 'audio' });
   expect(await call('test_error_handling')).toMatchObject({ isError: true });
   await expect(call('test_unknown')).rejects.toMatchObject({ code: -32602 });
+}
+
+async function readAndFollow({ client, updated, follows }: Known): Promise<void> {
   const { resources } = await client.listResources();
   expect(resources.map(({ uri }) => uri)).toContain('test://static-text');
   expect(await client.readResource({ uri: 'test://static-binary' })).toMatchObject({
@@ -137,44 +157,105 @@ async function tellStory({ client, logged }: ReturnType<typeof clientOf>, revisi
   });
   await expect(client.readResource({ uri: 'test://nothing' })).rejects.toMatchObject({ code: -32002 });
   expect((await client.listResourceTemplates()).resourceTemplates).not.toHaveLength(0);
-  await client.subscribeResource({ uri: 'test://watched-resource' });
-  await client.unsubscribeResource({ uri: 'test://watched-resource' });
+  const uri = 'test://watched-resource';
+  await client.subscribeResource({ uri });
+  await toolOf(client)('touch');
+  await follows;
+  await client.unsubscribeResource({ uri });
+  await toolOf(client)('touch');
+  await client.ping();
+  expect(updated).toEqual([uri]);
+}
+
+async function getAndComplete({ client }: Known): Promise<void> {
   expect((await client.listPrompts()).prompts.map(({ name }) => name)).toContain('test_simple_prompt');
   const prompt = await client.getPrompt({ name: 'test_prompt_with_arguments', arguments: { arg1: 'a', arg2: 'b' } });
   expect(prompt.messages).toMatchObject([{ content: { text: expect.stringContaining("arg1='a', arg2='b'") } }]);
   await client.getPrompt({ name: 'test_prompt_with_image' });
   const ref = { type: 'ref/prompt', name: 'test_prompt_with_arguments' };
-  expect((await client.complete({ ref, argument: { name: 'arg1', value: '' } })).completion.values).toBeInstanceOf(
-    Array,
-  );
-  await client.setLoggingLevel('warning');
-  await call('test_logging_tool');
-  expect(logged).toEqual(['warning', 'error']);
+  expect(await client.complete({ ref, argument: { name: 'arg1', value: 'test' } })).toMatchObject({
+    completion: { values: ['test', 'test value'] },
+  });
+}
+
+async function beAsked({ client }: Known, revision: string): Promise<void> {
+  const call = toolOf(client);
   expect(await call('test_sampling', { prompt: 'Hello' })).toMatchObject({
     content: [{ text: `LLM response: Hello from ${revision}` }],
+  });
+  expect(await call('test_input_required_result_list_roots')).toMatchObject({
+    content: [{ text: 'The client works in 1 places.' }],
   });
   const asked = await call('test_elicitation', { message: 'Who?' });
   if (revision >= '2025-06-18') expect(asked).toMatchObject({ content: [{ text: 'User response: ada' }] });
   else expect(asked).toMatchObject({ isError: true });
 }
 
+async function beTold({ client, logged }: Known, heard: ReadonlySet<Heard>): Promise<void> {
+  await client.setLoggingLevel('warning');
+  await toolOf(client)('test_logging_tool');
+  expect(logged).toEqual(['warning', 'error']);
+  const progress: number[] = [];
+  const params = { name: 'test_tool_with_progress', arguments: {} };
+  await client.callTool(params, undefined, { onprogress: (report) => progress.push(report.progress) });
+  expect(progressOf(heard)).toEqual([[0, 50, 100]]);
+  expect(progress).toEqual([0, 50, 100].slice(0, progress.length));
+  expect(progress).not.toHaveLength(0);
+}
+
+/** Cancels a call that would never end, as soon as it has begun. */
+async function cancel({ client }: Known): Promise<void> {
+  const name = randomUUID();
+  const begun = (tool: string, signal?: AbortSignal) => {
+    let result!: ReturnType<Client['callTool']>;
+    const first = new Promise<void>((resolve) => {
+      const options = { onprogress: () => resolve(), ...(signal && { signal }) };
+      result = client.callTool({ name: tool, arguments: { name } }, undefined, options);
+    });
+    return { result, first };
+  };
+  const controller = new AbortController();
+  const [why, waiting] = [begun('why'), begun('wait', controller.signal)];
+  await Promise.all([why.first, waiting.first]);
+  controller.abort('enough');
+  await expect(waiting.result).rejects.toBeDefined();
+  expect(await why.result).toMatchObject({ content: [{ text: 'enough' }] });
+}
+
+async function tellStory(known: Known, revision: string, heard: ReadonlySet<Heard>): Promise<void> {
+  await known.client.ping();
+  await callTools(known, revision);
+  await readAndFollow(known);
+  await getAndComplete(known);
+  await beAsked(known, revision);
+  await beTold(known, heard);
+  await cancel(known);
+  await known.client.ping();
+  expect(known.errors).toEqual([]);
+}
+
 async function run(sdk: Sdk, revision: string, transport: Transport): Promise<void> {
   const known = clientOf(sdk, revision);
   const heard = overhear(transport);
+  correct(transport);
   try {
     await known.client.connect(transport);
-    expect(heard.revision()).toBe(revision);
-    await tellStory(known, revision);
+    expect([...heard].find(({ result }) => result)?.result?.['protocolVersion']).toBe(revision);
+    await tellStory(known, revision, heard);
   } finally {
     await known.client.close();
   }
 }
 
-const STDIO = { command: process.execPath, args: [programOf('everything'), '--stdio'] };
+const STDIO = { command: process.execPath, args: [STORY_SERVER, '--stdio'] };
 
 describe('the client of an SDK of its time', () => {
   it.each(VERSIONS)('%s speaks %s over stdio', async (_version, revision, sdk) => {
     await run(sdk, revision, new (sdk.stdio.StdioClientTransport as Make<Transport>)(STDIO));
+  });
+
+  it.each(VERSIONS)('%s speaks %s over HTTP+SSE', async (_version, revision, sdk) => {
+    await run(sdk, revision, new (sdk.sse.SSEClientTransport as Make<Transport>)(new URL('/sse', fixture.url)));
   });
 
   const overHttp = VERSIONS.flatMap(([version, revision, { http, ...sdk }]) =>

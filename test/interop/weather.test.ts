@@ -9,7 +9,7 @@ import { ExampleProcess, programOf } from './example-process.js';
 let weather: ExampleProcess;
 
 beforeAll(async () => {
-  weather = await ExampleProcess.start('weather');
+  weather = await ExampleProcess.start(programOf('weather'));
 });
 
 afterAll(async () => {

@@ -1,0 +1,208 @@
+// One pipe that carries both eras at once: what belongs to the session and what belongs to none, mixed as it comes. Each
+// request is answered in its own words.
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+
+import type { Message } from '../support/raw-client.js';
+import { type Revision, SESSION_REVISIONS, type SessionRevision, STATELESS } from '../support/requirements.js';
+import { judge } from '../support/schemas.js';
+import { STORY_SERVER } from './example-process.js';
+import { progressOf } from './overhear.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const CAPABILITIES = { sampling: {}, roots: {} };
+const META = {
+  'io.modelcontextprotocol/protocolVersion': STATELESS,
+  'io.modelcontextprotocol/clientCapabilities': CAPABILITIES,
+};
+
+/** What is under way: whose words it is in, and what it asked for. */
+interface Sent {
+  readonly revision: Revision;
+  readonly method: string;
+}
+
+/** A client that speaks to one process in the words of a session and in those without, by turns. */
+class TwoTongues {
+  readonly notified: Message[] = [];
+  /** What came and is not in the revision that it belongs to. */
+  readonly problems: string[] = [];
+  private readonly arrivals = new EventEmitter().setMaxListeners(0);
+  private readonly sent = new Map<string, Sent>();
+  private count = 0;
+
+  constructor(
+    private readonly child: ChildProcessByStdio<Writable, Readable, null>,
+    readonly session: SessionRevision,
+  ) {
+    createInterface({ input: child.stdout }).on('line', (line) => this.receive(JSON.parse(line) as Message));
+  }
+
+  /** Sends several requests as one text, and gives their responses in the same order. */
+  async request(requests: readonly (readonly [revision: Revision, method: string, params?: Json])[]) {
+    const messages = requests.map(([revision, method, params = {}]) => {
+      const id = `${revision} ${++this.count}`;
+      this.sent.set(id, { revision, method });
+      // a token that shows whose it is
+      const meta = { progressToken: id, ...(revision === STATELESS && META) };
+      return { jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } };
+    });
+    const responses = Promise.all(
+      messages.map(async ({ id }) => (await once(this.arrivals, id)) as unknown as [Message]),
+    );
+    this.write(...messages);
+    return (await responses).map(([response]) => response);
+  }
+
+  write(...messages: object[]): void {
+    this.child.stdin.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(''));
+  }
+
+  private receive(message: Message): void {
+    const { id, method, params = {} } = message;
+    if (method === undefined) {
+      const sent = this.sent.get(String(id));
+      this.judge(message, sent?.revision, sent?.method);
+      // a second response would be one to nothing
+      this.sent.delete(String(id));
+      this.arrivals.emit(String(id), message);
+    } else if (id === undefined) {
+      this.judge(message, this.sent.get(String(params['progressToken']))?.revision);
+      this.notified.push(message);
+    } else {
+      // only a session is asked this way
+      this.judge(message, this.session);
+      this.write({ jsonrpc: '2.0', id, result: answerTo(method, this.session) });
+    }
+  }
+
+  private judge(message: Message, revision: Revision = this.session, method?: string): void {
+    const wrong = judge(revision, message, method);
+    if (wrong.length > 0) this.problems.push(`${wrong.join('\n')}\n  in ${JSON.stringify(message)}`);
+  }
+}
+
+/** The answer to a question shows in which way it was asked. */
+function answerTo(method: string, revision: Revision): object {
+  if (method === 'roots/list') return { roots: [{ uri: `file:///${revision}` }] };
+  return { role: 'assistant', model: 'm', content: { type: 'text', text: `I speak ${revision}` } };
+}
+
+/** A request in both eras. */
+interface Deed {
+  readonly method: string;
+  readonly params?: Json;
+  /** What its response has. */
+  readonly gives: (revision: Revision) => Json;
+}
+
+const call = (name: string, args: Json = {}) => ({ name, arguments: args });
+const says = (text: unknown) => ({ result: { content: [{ type: 'text', text }] } });
+
+const DEEDS: readonly Deed[] = [
+  { method: 'tools/list', gives: () => ({ result: { tools: expect.any(Array) } }) },
+  {
+    method: 'resources/read',
+    params: { uri: 'test://static-text' },
+    gives: () => ({ result: { contents: [{ text: 'This is the content of the static text resource.' }] } }),
+  },
+  {
+    method: 'resources/read',
+    params: { uri: 'test://nothing' },
+    gives: (revision) => ({ error: { code: revision === STATELESS ? -32602 : -32002 } }),
+  },
+  {
+    method: 'prompts/get',
+    params: { name: 'test_simple_prompt' },
+    gives: () => ({ result: { messages: [{ content: { text: 'This is a simple prompt for testing.' } }] } }),
+  },
+  {
+    method: 'tools/call',
+    params: call('test_sampling', { prompt: 'Hello' }),
+    gives: (revision) => says(`LLM response: I speak ${revision}`),
+  },
+  { method: 'tools/call', params: call('test_tool_with_progress'), gives: () => says('Progress was reported.') },
+  // each era has a method that the other has not
+  { method: 'ping', gives: (revision) => (revision === STATELESS ? { error: { code: -32601 } } : { result: {} }) },
+  {
+    method: 'server/discover',
+    gives: (revision) =>
+      revision === STATELESS ? { result: { resultType: 'complete' } } : { error: { code: -32601 } },
+  },
+];
+
+/** Makes a request, and answers what is asked in its place. */
+async function perform(client: TwoTongues, revision: Revision, { method, params = {}, gives }: Deed): Promise<void> {
+  let [response] = (await client.request([[revision, method, params]])) as [Message];
+  const { resultType, inputRequests, requestState } = response.result ?? {};
+  if (resultType === 'input_required') {
+    const questions = Object.entries(inputRequests as Record<string, Message>);
+    const answers = questions.map(([key, question]) => [key, answerTo(String(question.method), revision)]);
+    const given = { inputResponses: Object.fromEntries(answers), requestState };
+    [response] = (await client.request([[revision, method, { ...params, ...given }]])) as [Message];
+  }
+  expect(response).toMatchObject(gives(revision));
+}
+
+const performAll = (client: TwoTongues, revision: Revision) => DEEDS.map((deed) => perform(client, revision, deed));
+
+/** Several of each era meet inside the server, so that all of them are under way at once. */
+async function meet(client: TwoTongues, place: string): Promise<void> {
+  const eras = [client.session, STATELESS, client.session, STATELESS] as const;
+  const responses = await client.request(
+    eras.map((revision, name) => [
+      revision,
+      'tools/call',
+      call('meet', { place, name: `${name}`, count: eras.length }),
+    ]),
+  );
+  expect(responses).toMatchObject(eras.map((_revision, name) => says(`${name} has met ${eras.length}`)));
+}
+
+describe.each(SESSION_REVISIONS)('one pipe with a session of %s and requests without', (revision) => {
+  let child: ChildProcessByStdio<Writable, Readable, null>;
+  let client: TwoTongues;
+
+  beforeEach(() => {
+    child = spawn(process.execPath, [STORY_SERVER, '--stdio'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    client = new TwoTongues(child, revision);
+  });
+
+  afterEach(async () => {
+    const ended = once(child, 'exit');
+    child.stdin.end();
+    await ended;
+  });
+
+  const begin = async () => {
+    const hello = { protocolVersion: revision, capabilities: CAPABILITIES, clientInfo: { name: 'two', version: '1' } };
+    const [{ result }] = (await client.request([[revision, 'initialize', hello]])) as [Message];
+    expect(result?.['protocolVersion']).toBe(revision);
+    client.write({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  };
+
+  it('answers each in its own words, whatever the order', async () => {
+    await begin();
+    const eras: readonly Revision[] = [revision, STATELESS];
+    const all = eras.flatMap((era) => DEEDS.map((deed) => () => perform(client, era, deed)));
+    let runs = 0;
+    const property = fc.asyncProperty(fc.shuffledSubarray(all, { minLength: all.length }), async (order) => {
+      await Promise.all([...order.map((start) => start()), meet(client, `${++runs}`)]);
+    });
+    await fc.assert(property, { seed: 20_260_728, numRuns: 5 });
+    expect(progressOf(client.notified)).toEqual(Array.from({ length: 2 * runs }, () => [0, 50, 100]));
+    expect(client.problems).toEqual([]);
+  });
+
+  it('serves requests without a session before the session begins, and while it does', async () => {
+    await Promise.all([...performAll(client, STATELESS), begin(), ...performAll(client, STATELESS)]);
+    await Promise.all(performAll(client, revision));
+    expect(client.problems).toEqual([]);
+  });
+});

@@ -1,0 +1,41 @@
+/** A message, as far as tests look at it. */
+export interface Heard {
+  readonly method?: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly result?: Readonly<Record<string, unknown>>;
+}
+
+type Handler = (message: Heard, ...rest: unknown[]) => void;
+
+/**
+ * Keeps what a transport receives. Clients of the SDK handle a response before the notifications that come together with
+ * it, and then drop its progress: all that the server has sent can be seen here only.
+ * @param transport of any version of the SDK, before a client connects with it
+ */
+export function overhear(transport: object): ReadonlySet<Heard> {
+  const heard = new Set<Heard>();
+  let deliver: Handler | undefined;
+  Object.defineProperty(transport, 'onmessage', {
+    get: () => deliver,
+    set: (handler: Handler | undefined) => {
+      deliver =
+        handler &&
+        ((message, ...rest) => {
+          heard.add(message);
+          handler(message, ...rest);
+        });
+    },
+  });
+  return heard;
+}
+
+/** The values of all progress notifications, by the token of their request. */
+export function progressOf(heard: Iterable<Heard>): unknown[][] {
+  const byToken = new Map<unknown, unknown[]>();
+  for (const { method, params = {} } of heard) {
+    if (method !== 'notifications/progress') continue;
+    const { progressToken, progress } = params;
+    byToken.set(progressToken, [...(byToken.get(progressToken) ?? []), progress]);
+  }
+  return [...byToken.values()];
+}
