@@ -2,8 +2,7 @@
  * `npm test [-- jest arguments]`: sets the workspace up, runs every test, and closes with a plain line of jest's counts.
  * Fails when a test fails, when jest itself does, and when no test ran.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { build, install, ROOT, run } from './workspace.js';
@@ -11,8 +10,9 @@ import { build, install, ROOT, run } from './workspace.js';
 await install();
 await build();
 
-const folder = mkdtempSync(join(tmpdir(), 'decorum-test-'));
-const outputFile = join(folder, 'results.json');
+// kept for `npm run requirements -- --json .test-results.json`
+const outputFile = join(ROOT, '.test-results.json');
+rmSync(outputFile, { force: true });
 const code = await run(
   process.execPath,
   [join(ROOT, 'node_modules/jest/bin/jest.js'), ...process.argv.slice(2), '--json', `--outputFile=${outputFile}`],
@@ -23,7 +23,6 @@ const code = await run(
   },
 );
 const results = existsSync(outputFile) ? JSON.parse(readFileSync(outputFile, 'utf8')) : undefined;
-rmSync(folder, { recursive: true });
 
 const passed = results?.numPassedTests ?? 0;
 const skipped = results?.numPendingTests ?? 0;

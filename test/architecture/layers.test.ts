@@ -14,6 +14,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   registry: ['schema', 'metadata', 'protocol'],
   kernel: ['registry', 'schema', 'protocol'],
   transports: ['kernel', 'protocol'],
+  interceptors: ['kernel', 'protocol'],
   'hooks.ts': [],
   'options.ts': ['kernel', 'registry', 'metadata', 'protocol'],
   'server.ts': [
@@ -33,6 +34,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'server.ts',
     'options.ts',
     'decorators',
+    'interceptors',
     'transports',
     'kernel',
     'registry',

@@ -1,10 +1,12 @@
 // Cancellation, pings and progress.
 import { describe, expect } from '@jest/globals';
-import type { Context } from '@decorum/core';
+import { type Context, type JsonObject, NoInput } from '@decorum/core';
 import fc from 'fast-check';
 
-import { type Message, overMemory, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, type SessionRevision } from '../support/requirements.js';
+import { overHttp } from '../support/http-carriers.js';
+import { type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { answerTo, messagesOf, postTo } from '../support/stateless-post.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 
 /** A tool that runs until its signal aborts, and tells when. */
@@ -24,19 +26,15 @@ function endless() {
   return { server, started: started.promise, ended: ended.promise };
 }
 
-const call = (id: unknown, name: string, meta?: object): object => ({
-  jsonrpc: '2.0',
-  id,
-  method: 'tools/call',
-  params: { name, ...(meta && { _meta: meta }) },
-});
+const call = (client: RawClient, id: unknown, name: string, meta?: JsonObject) =>
+  client.worded(id as string, 'tools/call', { name, ...(meta && { _meta: meta }) });
 
 describe('a cancelled request', () => {
   eachRevision('CANC-02', 'ends, and is not answered', async (revision) => {
     const { server, started, ended } = endless();
     const client = await RawClient.connect(server, { revision });
     const before = client.received.length;
-    void client.send(call('slow', 'endless'));
+    void client.send(call(client, 'slow', 'endless'));
     await started;
     await client.notify('notifications/cancelled', { requestId: 'slow', reason: 'The user is bored.' });
     expect(String(await ended)).toContain('The user is bored.');
@@ -46,7 +44,7 @@ describe('a cancelled request', () => {
 
   eachRevision('CANC-03', 'is forgotten: what is unknown or answered cannot be cancelled', async (revision) => {
     const client = await RawClient.connect(endless().server, { revision });
-    await client.send(call('done', 'quick'));
+    await client.send(call(client, 'done', 'quick'));
     const before = client.received.length;
     for (const requestId of ['never', 'done', 7]) await client.notify('notifications/cancelled', { requestId });
     expect(client.received.slice(before)).toEqual([]);
@@ -62,18 +60,17 @@ describe('a cancelled request', () => {
       const client = await RawClient.connect(server, { revision });
       await Promise.all(
         races.map(async ([ticks, delay], id) => {
-          const params = { name: 'work', arguments: { ticks } };
-          const sent = client.send({ jsonrpc: '2.0', id, method: 'tools/call', params });
+          const sent = client.send(client.worded(id, 'tools/call', { name: 'work', arguments: { ticks } }));
           await turns(delay);
           await client.notify('notifications/cancelled', { requestId: id });
           await sent;
         }),
       );
-      expect(await client.result('ping')).toEqual({});
+      await client.settled();
       for (const id of races.keys()) {
         const answers = client.received.filter((message) => message.id === id);
         expect(answers.length).toBeLessThan(2);
-        for (const { result } of answers) expect(result).toEqual({ content: [{ type: 'text', text: 'done' }] });
+        for (const { result } of answers) expect(result).toMatchObject({ content: [{ type: 'text', text: 'done' }] });
       }
       await client.close();
     });
@@ -84,7 +81,7 @@ describe('a cancelled request', () => {
     const { server, started, ended } = endless();
     const client = await RawClient.connect(server, { revision });
     const before = client.received.length;
-    void client.send(call(1, 'endless'));
+    void client.send(call(client, 1, 'endless'));
     const context = await started;
     const malformed = [undefined, {}, { requestId: null }, { requestId: ['1'] }, { requestId: '1' }, { requestId: {} }];
     for (const params of malformed) await client.notify('notifications/cancelled', params);
@@ -94,7 +91,7 @@ describe('a cancelled request', () => {
     await ended;
   });
 
-  eachRevision('CANC-08', 'is not "initialize"', async (revision) => {
+  eachSessionRevision('CANC-08', 'is not "initialize"', async (revision) => {
     const client = await RawClient.connect(endless().server, { revision, begins: false });
     const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
     void client.send({ jsonrpc: '2.0', id: 'hello', method: 'initialize', params });
@@ -105,10 +102,10 @@ describe('a cancelled request', () => {
     expect(textOf(await client.call('quick'))).toBe('quick');
   });
 
-  eachRevision('CANC-10', 'need not be named', async (revision) => {
+  eachSessionRevision('CANC-10', 'need not be named', async (revision) => {
     const { server, started, ended } = endless();
     const client = await RawClient.connect(server, { revision });
-    void client.send(call(1, 'endless'));
+    void client.send(call(client, 1, 'endless'));
     const context = await started;
     await client.notify('notifications/cancelled', { reason: 'no request' });
     expect(context.signal.aborted).toBe(false);
@@ -123,7 +120,7 @@ describe('a cancelled request', () => {
       for (const end of ['cancel', 'session', 'server'] as const) {
         const { server, started, ended } = endless();
         const client = await RawClient.connect(server, { revision });
-        void client.send(call(1, 'endless'));
+        void client.send(call(client, 1, 'endless'));
         await started;
         if (end === 'cancel') await client.notify('notifications/cancelled', { requestId: 1 });
         if (end === 'session') await client.close();
@@ -132,6 +129,89 @@ describe('a cancelled request', () => {
       }
     },
   );
+});
+
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+
+/** Listens to changes of the list of tools, and waits until that is known. */
+async function listening(client: RawClient, id: string | number, meta: JsonObject = {}): Promise<void> {
+  const params = { notifications: { toolsListChanged: true }, _meta: meta };
+  void client.send(client.worded(id, 'subscriptions/listen', params));
+  const subscription = { 'io.modelcontextprotocol/subscriptionId': id };
+  const fits = ({ method, params: { _meta } = {} }: Message) =>
+    method === ACKNOWLEDGED && JSON.stringify(_meta) === JSON.stringify(subscription);
+  await client.find(fits);
+}
+
+describe('a client without a session', () => {
+  const revision = STATELESS;
+
+  inStateless('CANC-11', 'cancels over stdio by a notification, and over HTTP by closing the stream', async () => {
+    for (const carrier of [overStdio, overHttp]) {
+      const { server, started, ended } = endless();
+      const client = await RawClient.connect(server, { revision }, carrier);
+      void client.send(call(client, 'x', 'endless'));
+      const { signal } = await started;
+      if (carrier === overHttp) {
+        await client.notify('notifications/cancelled', { requestId: 'x' });
+        await client.settled();
+        expect(signal.aborted).toBe(false);
+      }
+      await client.cancel('x');
+      expect(await ended).toMatchObject({ name: 'AbortError' });
+      await client.settled();
+      expect(client.received.filter(({ id }) => id === 'x')).toEqual([]);
+    }
+  });
+
+  inStateless('CANC-13', 'hears by the result that the server gives up what it listens to', async () => {
+    // https://github.com/modelcontextprotocol/modelcontextprotocol/issues/3348: one of the two pages that disagree
+    for (const carrier of [overStdio, overHttp, overMemory]) {
+      const server = serverWith({ quick: () => 'quick' });
+      const client = await RawClient.connect(server, { revision }, carrier);
+      await listening(client, 'a');
+      await listening(client, 0);
+      await server.close();
+      for (const id of ['a', 0]) {
+        const result = { resultType: 'complete', _meta: { 'io.modelcontextprotocol/subscriptionId': id } };
+        expect(await client.response(id)).toMatchObject({ result });
+      }
+      expect(client.received).toHaveLength(4);
+    }
+  });
+
+  inStateless('CANC-12', 'is told of no other cancellation, however a request ends', async () => {
+    const { server, started } = endless();
+    server.addTool({ name: 'fails', input: NoInput }, () => {
+      throw new Error('fails');
+    });
+    server.addTool({ name: 'asks', input: NoInput }, (_input, ctx) =>
+      ctx.sample({ messages: 'Hi', maxTokens: 1, timeoutMs: 1 }),
+    );
+    const client = await RawClient.connect(server, { revision, capabilities: { sampling: {} } }, overStdio);
+    await listening(client, 'listening');
+    await Promise.all(['quick', 'fails', 'asks'].map((name) => client.call(name)));
+    void client.send(call(client, 'endless', 'endless'));
+    await started;
+    await server.close({ deadlineMs: 1 });
+    await client.response('listening');
+    await client.close();
+    const cancelled = client.of('notifications/cancelled').map(({ params }) => params?.['requestId']);
+    expect(cancelled.filter((id) => id !== 'listening')).toEqual([]);
+    expect(client.received.length).toBeGreaterThan(4);
+  });
+
+  inStateless('PING-05', 'sends no ping, and gets none', async () => {
+    const server = serverWith({ alive: (context) => context.ping() });
+    for (const carrier of [overStdio, overHttp, overMemory]) {
+      const client = await RawClient.connect(server, { revision }, carrier);
+      expect(await client.error('ping')).toMatchObject({ code: -32601 });
+      expect(await client.call('alive')).toMatchObject({ isError: true });
+      expect(client.received.filter(({ method }) => method !== undefined)).toEqual([]);
+      expect(client.questions).toEqual([]);
+      expect(await answerTo(server, client.worded(1, 'ping'))).toMatchObject([404, { id: 1, error: { code: -32601 } }]);
+    }
+  });
 });
 
 describe('a question that is cancelled', () => {
@@ -145,7 +225,7 @@ describe('a question that is cancelled', () => {
     );
   const answer = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Late' } };
 
-  eachRevision('CANC-01', 'is the server’s own, and under way', async (revision) => {
+  eachSessionRevision('CANC-01', 'is the server’s own, and under way', async (revision) => {
     const client = await RawClient.connect(asking(), { revision, capabilities: { sampling: {} } });
     await Promise.all([client.call('ask'), client.call('ask'), client.call('quick')]);
     const asked = client.of('sampling/createMessage').map(({ id }) => id);
@@ -154,7 +234,7 @@ describe('a question that is cancelled', () => {
     expect(cancelled.sort()).toEqual(asked.sort());
   });
 
-  eachRevision('CANC-07', 'may still be answered: the answer is ignored', async (revision) => {
+  eachSessionRevision('CANC-07', 'may still be answered: the answer is ignored', async (revision) => {
     const client = await RawClient.connect(asking(), { revision, capabilities: { sampling: {} } });
     expect(await client.call('ask')).toMatchObject({ isError: true });
     const [question] = client.of('sampling/createMessage') as [Message];
@@ -167,26 +247,26 @@ describe('a question that is cancelled', () => {
 });
 
 describe('a ping', () => {
-  eachRevision('PING-01', 'is answered at once, also while a tool runs', async (revision) => {
+  eachSessionRevision('PING-01', 'is answered at once, also while a tool runs', async (revision) => {
     const { server, started } = endless();
     const client = await RawClient.connect(server, { revision });
-    void client.send(call(1, 'endless'));
+    void client.send(call(client, 1, 'endless'));
     await started;
     const began = performance.now();
     expect(await client.result('ping')).toEqual({});
     expect(performance.now() - began).toBeLessThan(50);
   });
 
-  eachRevision('PING-02', 'is answered before the session begins', async (revision) => {
+  eachSessionRevision('PING-02', 'is answered before the session begins', async (revision) => {
     const client = await RawClient.connect(serverOf(), { revision, begins: false });
     expect(await client.result('ping')).toEqual({});
   });
 });
 
 /** What a client hears of the progress of a tool. */
-async function progressOf(revision: SessionRevision, report: (context: Context) => void, token?: unknown) {
+async function progressOf(revision: Revision, report: (context: Context) => void, token?: unknown) {
   const client = await RawClient.connect(serverWith({ report }), { revision }, overMemory);
-  await client.send(call('call', 'report', token === undefined ? undefined : { progressToken: token }));
+  await client.send(call(client, 'call', 'report', token === undefined ? undefined : { progressToken: token }));
   await client.response('call');
   return client.of('notifications/progress').map(({ params }) => params);
 }
@@ -202,7 +282,7 @@ describe('progress', () => {
       },
     });
     const client = await RawClient.connect(server, { revision });
-    await client.send(call(1, 'work', { progressToken: 't' }));
+    await client.send(call(client, 1, 'work', { progressToken: 't' }));
     late?.progress(2);
     await client.settled();
     expect(client.of('notifications/progress')).toHaveLength(1);
@@ -221,7 +301,7 @@ describe('progress', () => {
     let late: Context | undefined;
     const server = serverWith({ work: (context) => void (late = context) });
     const client = await RawClient.connect(server, { revision });
-    await client.send(call(1, 'work', { progressToken: 't' }));
+    await client.send(call(client, 1, 'work', { progressToken: 't' }));
     late?.progress(1);
     await client.settled();
     expect(client.of('notifications/progress')).toEqual([]);
@@ -252,5 +332,51 @@ describe('progress', () => {
 
   eachRevision('PROG-08', 'need not be told at all', async (revision) => {
     expect(await progressOf(revision, () => {}, 't')).toEqual([]);
+  });
+});
+
+describe('progress without a session', () => {
+  const revision = STATELESS;
+  const working = () => serverWith({ work: (context) => context.progress(1, 2), rest: () => 'rested' });
+  const PROGRESS = 'notifications/progress';
+
+  inStateless('PROG-10', 'never comes where a client listens', async () => {
+    for (const carrier of [overStdio, overMemory, overHttp]) {
+      const server = working();
+      const client = await RawClient.connect(server, { revision }, carrier);
+      await listening(client, 'listening', { progressToken: 'of listening' });
+      await client.send(call(client, 'x', 'work', { progressToken: 'of work' }));
+      await client.response('x');
+      server.notify.toolsChanged();
+      await client.find(({ method }) => method === 'notifications/tools/list_changed');
+      expect(client.of(PROGRESS).map(({ params }) => params)).toEqual([
+        { progressToken: 'of work', progress: 1, total: 2 },
+      ]);
+    }
+    const server = working();
+    const client = await RawClient.connect(server, { revision });
+    const params = { notifications: { toolsListChanged: true }, _meta: { progressToken: 'same' } };
+    const stream = await postTo(server, client.worded(1, 'subscriptions/listen', params));
+    await (await postTo(server, call(client, 2, 'work', { progressToken: 'same' }))).text();
+    await server.close();
+    const methods = (await messagesOf(stream)).map(({ method = 'response' }) => method);
+    expect(methods).toEqual([ACKNOWLEDGED, 'response']);
+  });
+
+  inStateless('PROG-11', 'makes a stream of the answer to the request that it is of', async () => {
+    const server = working();
+    const client = await RawClient.connect(server, { revision });
+    const typeOf = (response: Response) => response.headers.get('content-type');
+    const stream = await postTo(server, call(client, 'x', 'work', { progressToken: 0 }));
+    expect(typeOf(stream)).toBe('text/event-stream');
+    expect(await messagesOf(stream)).toMatchObject([
+      { method: PROGRESS, params: { progressToken: 0, progress: 1, total: 2 } },
+      { id: 'x', result: { resultType: 'complete' } },
+    ]);
+    for (const message of [call(client, 1, 'work'), call(client, 2, 'rest', { progressToken: 0 })]) {
+      const response = await postTo(server, message);
+      expect(typeOf(response)).toMatch(/^application\/json/);
+      expect(await response.json()).toHaveProperty('result');
+    }
   });
 });

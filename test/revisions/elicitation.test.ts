@@ -1,45 +1,19 @@
 import { describe, expect } from '@jest/globals';
-import { ClientError, type Context, type JsonObject, McpError } from '@decorum/core';
+import type { Context, JsonObject } from '@decorum/core';
 import { IsInt, IsString, Max } from 'class-validator';
 
-import { type Answer, type Message, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, type SessionRevision } from '../support/requirements.js';
-import { serverWith } from './servers.js';
+import type { Answer } from '../support/raw-client.js';
+import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { ask as askAny, type Asking, type AskOptions } from './asking.js';
 
 const FORM = { elicitation: {} };
 const BOTH = { elicitation: { form: {}, url: {} } };
 const URL_ONLY = { elicitation: { url: {} } };
 const NAME: JsonObject = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
 
-interface Asked {
-  readonly said: string;
-  readonly questions: readonly Message[];
-  readonly client: RawClient;
-}
-
-/** Has a tool ask a client; what it comes to know, or why it does not, is the result of the tool. */
-async function ask(
-  revision: SessionRevision,
-  question: (context: Context) => Promise<unknown>,
-  { capabilities = BOTH, answer }: { capabilities?: JsonObject; answer?: Answer } = {},
-): Promise<Asked> {
-  const handler = async (context: Context) => {
-    try {
-      return JSON.stringify(await question(context));
-    } catch (error) {
-      if (error instanceof ClientError) return `client error ${String(error.code)}`;
-      if (error instanceof McpError) return `mcp error ${error.kind}`;
-      return `${(error as Error).name}: ${(error as Error).message}`;
-    }
-  };
-  const client = await RawClient.connect(serverWith({ ask: handler }, { questionTimeoutMs: 50 }), {
-    revision,
-    capabilities,
-    answers: { 'elicitation/create': answer ?? (() => undefined) },
-  });
-  const said = textOf(await client.call('ask')) ?? '';
-  return { said, questions: client.of('elicitation/create'), client };
-}
+/** Has a tool ask a client that has both modes. */
+const ask = (revision: Revision, question: Asking, options: Partial<AskOptions> = {}) =>
+  askAny(revision, question, { capabilities: BOTH, ...options });
 
 const form =
   (schema: JsonObject = NAME) =>
@@ -51,7 +25,7 @@ const accept =
   () => ({ result: { action: 'accept', ...(content !== undefined && { content }) } });
 
 describe('elicitation', () => {
-  eachRevision('ELIC-01', 'is asked for only where the client has declared it', async (revision) => {
+  eachSessionRevision('ELIC-01', 'is asked for only where the client has declared it', async (revision) => {
     for (const question of [form(), visit('https://example.com')]) {
       const { said, questions } = await ask(revision, question, { capabilities: { sampling: {} } });
       expect([said, questions]).toEqual(['mcp error missing-capability', []]);
@@ -140,7 +114,7 @@ describe('elicitation', () => {
     },
   };
 
-  eachRevision(
+  eachSessionRevision(
     'ELIC-06',
     'has only choices and defaults that the revision knows, and puts the answer together',
     async (revision) => {
@@ -182,7 +156,7 @@ describe('elicitation', () => {
       expect(await ask(revision, form(), { answer: () => answer })).toMatchObject({ said: `{"action":"${action}"}` });
     }
     expect(await ask(revision, form(), { answer: () => ({ result: { action: 'maybe' } }) })).toMatchObject({
-      said: 'client error undefined',
+      said: revision === STATELESS ? 'asked again' : 'client error undefined',
     });
   });
 
@@ -209,7 +183,8 @@ describe('elicitation', () => {
       [],
       'Ada',
     ]) {
-      expect((await ask(revision, person, { answer: accept(content) })).said).toMatch(/^ToolError: .*Who are you\?/);
+      const { said } = await ask(revision, person, { answer: accept(content) });
+      expect(said).toMatch(revision === STATELESS ? /^asked again$/ : /^ToolError: .*Who are you\?/);
     }
   });
 
@@ -235,9 +210,16 @@ describe('elicitation', () => {
     'ELIC-24',
     'may be declined, refused, or left without an answer: the handler is told',
     async (revision) => {
-      const refuse: Answer = () => ({ error: { code: -32602, message: 'Mode not supported' } });
-      expect(await ask(revision, form(), { answer: refuse })).toMatchObject({ said: 'client error -32602' });
-      expect(await ask(revision, form())).toMatchObject({ said: 'client error undefined' });
+      if (revision !== STATELESS) {
+        const refuse: Answer = () => ({ error: { code: -32602, message: 'Mode not supported' } });
+        expect(await ask(revision, form(), { answer: refuse })).toMatchObject({ said: 'client error -32602' });
+        expect(await ask(revision, form())).toMatchObject({ said: 'client error undefined' });
+      } else {
+        // no error has a place among the answers: whoever sends none, or something else, is asked again
+        for (const answer of [() => undefined, () => ({ result: { error: { code: -32602, message: 'No' } } })]) {
+          expect(await ask(revision, form(), { answer })).toMatchObject({ said: 'asked again' });
+        }
+      }
       for (const action of ['decline', 'cancel']) {
         const { said } = await ask(revision, visit('https://example.com'), { answer: () => ({ result: { action } }) });
         expect(said).toBe(`{"action":"${action}"}`);
@@ -253,7 +235,7 @@ describe('elicitation', () => {
 });
 
 describe('elicitation by URL', () => {
-  eachRevision('ELIC-11', 'has a message, a URL and an id of its own', async (revision) => {
+  eachSessionRevision('ELIC-11', 'has a message, a URL and an id of its own', async (revision) => {
     const twice = async (context: Context) => {
       await visit('https://example.com/a')(context);
       return await visit('https://example.com/b')(context);
@@ -265,6 +247,17 @@ describe('elicitation by URL', () => {
       { ...shown, url: 'https://example.com/b' },
     ]);
     expect(new Set(questions.map(({ params }) => params?.['elicitationId'])).size).toBe(2);
+  });
+
+  inStateless('ELIC-12', 'has a message and a URL, and no id', async () => {
+    const { said, questions } = await ask(STATELESS, visit('https://example.com/a'), { answer: accept() });
+    expect(said).toBe('{"action":"accept"}');
+    expect(questions).toEqual([
+      {
+        method: 'elicitation/create',
+        params: { mode: 'url', message: 'Please sign in', url: 'https://example.com/a' },
+      },
+    ]);
   });
 
   eachRevision('ELIC-13', 'has a valid URL', async (revision) => {

@@ -2,7 +2,7 @@ import { describe, expect } from '@jest/globals';
 import type { Context, JsonObject } from '@decorum/core';
 
 import { RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, SESSION_REVISIONS, type SessionRevision } from '../support/requirements.js';
+import { eachSessionRevision, SESSION_REVISIONS, type SessionRevision } from '../support/requirements.js';
 import { golden } from './golden-servers.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 
@@ -33,7 +33,7 @@ async function askInVain(revision: SessionRevision, capabilities: JsonObject, na
 }
 
 describe('a session', () => {
-  eachRevision('LIFE-01', 'begins with the revision, the capabilities and the server', async (revision) => {
+  eachSessionRevision('LIFE-01', 'begins with the revision, the capabilities and the server', async (revision) => {
     const client = await RawClient.connect(golden('lists'), { revision, begins: false });
     expect(await client.begin()).toMatchObject({
       protocolVersion: revision,
@@ -42,24 +42,28 @@ describe('a session', () => {
     });
   });
 
-  eachRevision('LIFE-02', 'speaks the revision that the client asks for', async (revision) => {
+  eachSessionRevision('LIFE-02', 'speaks the revision that the client asks for', async (revision) => {
     const client = await RawClient.connect(serverOf(), { revision, begins: false });
     expect(await client.begin()).toMatchObject({ protocolVersion: revision });
   });
 
-  eachRevision('LIFE-03', 'speaks another revision where the one asked for is not known', async (revision) => {
+  eachSessionRevision('LIFE-03', 'speaks another revision where the one asked for is not known', async (revision) => {
     for (const asked of ['1999-01-01', '9999-12-31', '', `${revision}x`]) {
       expect(SESSION_REVISIONS).toContain((await ask(asked))['protocolVersion']);
     }
   });
 
-  eachRevision('LIFE-04', 'speaks the newest with sessions then, also for one without sessions', async (revision) => {
-    for (const asked of [`${revision}-draft`, '2026-07-28']) {
-      expect(await ask(asked)).toMatchObject({ protocolVersion: NEWEST });
-    }
-  });
+  eachSessionRevision(
+    'LIFE-04',
+    'speaks the newest with sessions then, also for one without sessions',
+    async (revision) => {
+      for (const asked of [`${revision}-draft`, '2026-07-28']) {
+        expect(await ask(asked)).toMatchObject({ protocolVersion: NEWEST });
+      }
+    },
+  );
 
-  eachRevision('LIFE-06', 'offers what it declares, and nothing else', async (revision) => {
+  eachSessionRevision('LIFE-06', 'offers what it declares, and nothing else', async (revision) => {
     const methods = {
       tools: ['tools/list'],
       prompts: ['prompts/list'],
@@ -79,7 +83,7 @@ describe('a session', () => {
     }
   });
 
-  eachRevision('LIFE-07', 'hears nothing before the client says that it is ready', async (revision) => {
+  eachSessionRevision('LIFE-07', 'hears nothing before the client says that it is ready', async (revision) => {
     const server = golden('events');
     const client = await RawClient.connect(server, { revision, begins: false });
     await client.result('initialize', hello(revision));
@@ -92,7 +96,7 @@ describe('a session', () => {
     expect(client.received.filter(({ method }) => method !== undefined)).toHaveLength(1);
   });
 
-  eachRevision('LIFE-08', 'answers a ping before it begins, and refuses everything else', async (revision) => {
+  eachSessionRevision('LIFE-08', 'answers a ping before it begins, and refuses everything else', async (revision) => {
     const client = await RawClient.connect(golden('lists'), { revision, begins: false });
     expect(await client.result('ping')).toEqual({});
     for (const method of ['tools/list', 'resources/list', 'logging/setLevel']) {
@@ -102,30 +106,35 @@ describe('a session', () => {
   });
 
   for (const id of ['LIFE-09', 'LIFE-10']) {
-    eachRevision(id, 'asks nothing that the client has not declared', (revision) =>
+    eachSessionRevision(id, 'asks nothing that the client has not declared', (revision) =>
       askInVain(revision, {}, ['sample', 'roots', 'elicit']),
     );
   }
 
-  eachRevision('LIFE-09', 'asks nothing that the revision does not have', (revision) =>
+  eachSessionRevision('LIFE-09', 'asks nothing that the revision does not have', (revision) =>
     askInVain(revision, { elicitation: {} }, ['elicit']),
   );
 
-  eachRevision('LIFE-11', 'has instructions where the server gives some', async (revision) => {
+  eachSessionRevision('LIFE-11', 'has instructions where the server gives some', async (revision) => {
     const client = await RawClient.connect(golden('lists'), { revision, begins: false });
     expect(await client.begin()).toMatchObject({ instructions: 'Ask for the weather.' });
     const other = await RawClient.connect(serverOf(), { revision, begins: false });
     expect(await other.begin()).not.toHaveProperty('instructions');
   });
 
-  eachRevision('LIFE-12', 'lets handlers see the experimental capabilities of the client', async (revision) => {
-    const server = serverWith({ see: ({ client }) => JSON.stringify(client.capabilities.experimental) });
-    const experimental = { 'example.com/trial': { on: true } };
-    const client = await RawClient.connect(server, { revision, capabilities: { experimental } });
+  eachSessionRevision('LIFE-12', 'has experimental capabilities on both sides, as they are given', async (revision) => {
+    const experimental = { 'example.com/trial': { on: true, deep: [{}] } };
+    const ours = { 'example.com/ours': { level: 2 }, 'example.com/plain': {} };
+    const see = ({ client }: Context) => JSON.stringify(client.capabilities.experimental);
+    const server = serverWith({ see }, { experimental: ours });
+    const client = await RawClient.connect(server, { revision, capabilities: { experimental }, begins: false });
+    expect((await client.begin())['capabilities']).toMatchObject({ experimental: ours, tools: {} });
     expect(JSON.parse(textOf(await client.call('see')) as string)).toEqual(experimental);
+    const other = await RawClient.connect(serverWith({ see }), { revision, begins: false });
+    expect((await other.begin())['capabilities']).not.toHaveProperty('experimental');
   });
 
-  eachRevision('LIFE-18', 'survives a beginning that goes wrong', async (revision) => {
+  eachSessionRevision('LIFE-18', 'survives a beginning that goes wrong', async (revision) => {
     const client = await RawClient.connect(serverOf(), { revision, begins: false });
     for (const params of [undefined, {}, hello(7)]) {
       expect(await client.error('initialize', params)).toMatchObject({ code: -32602 });
@@ -135,14 +144,14 @@ describe('a session', () => {
     expect(await client.result('ping')).toEqual({});
   });
 
-  eachRevision('LIFE-19', 'names the server with everything that the revision has for it', async (revision) => {
+  eachSessionRevision('LIFE-19', 'names the server with everything that the revision has for it', async (revision) => {
     const client = await RawClient.connect(golden('lists'), { revision, begins: false });
     const { serverInfo } = await client.begin();
     const newer = revision === NEWEST ? ['description', 'icons', 'websiteUrl'] : [];
     expect(Object.keys(serverInfo as object).sort()).toEqual(['name', 'title', 'version', ...newer].sort());
   });
 
-  eachRevision('EXT-05', 'lets handlers see the extensions of the client', async (revision) => {
+  eachSessionRevision('EXT-05', 'lets handlers see the extensions of the client', async (revision) => {
     const server = serverWith({ see: ({ client }) => JSON.stringify(client.capabilities.extensions) });
     const extensions = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
     const client = await RawClient.connect(server, { revision, capabilities: { extensions } });
@@ -153,7 +162,7 @@ describe('a session', () => {
 describe('a question to the client', () => {
   const CAPABILITIES = { sampling: {} };
 
-  eachRevision('LIFE-14', 'is taken back when nobody answers in time', async (revision) => {
+  eachSessionRevision('LIFE-14', 'is taken back when nobody answers in time', async (revision) => {
     const server = serverWith({ sample: QUESTIONS.sample }, { questionTimeoutMs: 10 });
     const client = await RawClient.connect(server, { revision, capabilities: CAPABILITIES });
     expect(await client.call('sample')).toMatchObject({ isError: true });
@@ -161,7 +170,7 @@ describe('a question to the client', () => {
     expect(client.of('notifications/cancelled')).toMatchObject([{ params: { requestId: question?.id } }]);
   });
 
-  eachRevision('LIFE-15', 'may have a time of its own', async (revision) => {
+  eachSessionRevision('LIFE-15', 'may have a time of its own', async (revision) => {
     const server = serverWith({
       sample: (context) => context.sample({ messages: 'Hi', maxTokens: 1, timeoutMs: 10 }),
     });
@@ -170,7 +179,7 @@ describe('a question to the client', () => {
     expect(client.of('notifications/cancelled')).toHaveLength(1);
   });
 
-  eachRevision('LIFE-17', 'ends in time, however much progress the client reports', async (revision) => {
+  eachSessionRevision('LIFE-17', 'ends in time, however much progress the client reports', async (revision) => {
     const asked = deferred<string | number>();
     const server = serverWith({ sample: QUESTIONS.sample }, { questionTimeoutMs: 30 });
     const client = await RawClient.connect(server, {

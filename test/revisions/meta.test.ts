@@ -6,17 +6,20 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { IsEmail, IsInt, IsOptional, IsString, Matches, Min } from 'class-validator';
 
 import { RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, type SessionRevision } from '../support/requirements.js';
+import { eachRevision, eachSessionRevision, type Revision } from '../support/requirements.js';
 import { golden } from './golden-servers.js';
 import { serverOf, serverWith } from './servers.js';
 
 const LISTS = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'] as const;
 
+/** The entries of one list. */
+const listed = (result: JsonObject) => Object.values(result).find((value) => Array.isArray(value)) as JsonObject[];
+
 /** The entries of all lists of the golden server. */
-async function entries(revision: SessionRevision): Promise<JsonObject[]> {
+async function entries(revision: Revision): Promise<JsonObject[]> {
   const client = await RawClient.connect(golden('lists'), { revision });
   const lists = await Promise.all(LISTS.map((method) => client.result(method)));
-  return lists.flatMap((list) => Object.values(list)).flat() as JsonObject[];
+  return lists.flatMap(listed);
 }
 
 /** Every `_meta` in a value. */
@@ -25,6 +28,15 @@ function metasOf(value: unknown): JsonObject[] {
   const { _meta: own } = value as { _meta?: JsonObject };
   return [...(own ? [own] : []), ...Object.values(value).flatMap(metasOf)];
 }
+
+const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
+
+/** Every `_meta` that is not only the protocol's. */
+const authored = (value: unknown) =>
+  metasOf(value).filter((meta) => Object.keys(meta).some((key) => key !== SERVER_INFO));
+
+/** What a server says of itself. */
+const identityOf = ({ serverInfo, _meta: meta }: JsonObject) => serverInfo ?? (meta as JsonObject)[SERVER_INFO];
 
 const LABEL = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?';
 const META_KEY = new RegExp(`^(?:${LABEL}(?:\\.${LABEL})*/)?(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?$`);
@@ -58,18 +70,23 @@ describe('_meta', () => {
     const server = serverWith({ see: ({ meta }) => JSON.stringify(meta) });
     const client = await RawClient.connect(server, { revision });
     const meta = { 'io.modelcontextprotocol/unheard-of': { deep: [null] }, 'example.com/x': 1 };
-    expect(JSON.parse(textOf(await client.result('tools/call', { name: 'see', _meta: meta })) as string)).toEqual(meta);
+    const params = { name: 'see', _meta: meta };
+    const sent = client.worded('x', 'tools/call', params).params?.['_meta'];
+    expect(JSON.parse(textOf(await client.result('tools/call', params)) as string)).toEqual(sent);
+    expect(sent).toMatchObject(meta);
   });
 
   eachRevision('META-02', 'has keys that follow the grammar, wherever the server puts it', async (revision) => {
     const client = await RawClient.connect(golden('contents'), { revision });
-    const results = [
-      await client.call('everything'),
-      await client.call('complete'),
-      await client.result('prompts/get', { name: 'conversation' }),
-      await client.result('resources/read', { uri: 'docs://folder' }),
-    ];
-    const keys = metasOf([...results, await entries(revision)]).flatMap((meta) => Object.keys(meta));
+    await client.call('everything');
+    await client.call('complete');
+    await client.result('prompts/get', { name: 'conversation' });
+    await client.result('resources/read', { uri: 'docs://folder' });
+    if (client.stateless) {
+      void client.send(client.worded('listening', 'subscriptions/listen', { notifications: {} }));
+      await client.find(({ method }) => method !== undefined);
+    }
+    const keys = metasOf([client.received, await entries(revision)]).flatMap((meta) => Object.keys(meta));
     expect(keys.length).toBeGreaterThan(5);
     for (const key of keys) expect(key).toMatch(META_KEY);
   });
@@ -81,7 +98,7 @@ describe('_meta', () => {
     }
     const server = serverOf({ providers: [provider({ _meta: { 'com.example.mcp/x': 1 } })] });
     const client = await RawClient.connect(server, { revision });
-    expect(metasOf(await client.result('tools/list'))).toEqual([{ 'com.example.mcp/x': 1 }]);
+    expect(authored(await client.result('tools/list'))).toEqual([{ 'com.example.mcp/x': 1 }]);
   });
 
   eachRevision('META-05', 'is on everything that the author puts it on', async (revision) => {
@@ -90,13 +107,13 @@ describe('_meta', () => {
       expect(entry).toMatchObject({ _meta: { 'example.com/team': 'weather' } });
     }
     const client = await RawClient.connect(golden('contents'), { revision });
-    expect(metasOf(await client.call('everything'))).toHaveLength(5);
-    expect(metasOf(await client.call('complete'))).toHaveLength(1);
-    expect(metasOf(await client.result('prompts/get', { name: 'conversation' }))).toHaveLength(1);
-    expect(metasOf(await client.result('resources/read', { uri: 'docs://folder' }))).toHaveLength(1);
+    expect(authored(await client.call('everything'))).toHaveLength(5);
+    expect(authored(await client.call('complete'))).toHaveLength(1);
+    expect(authored(await client.result('prompts/get', { name: 'conversation' }))).toHaveLength(1);
+    expect(authored(await client.result('resources/read', { uri: 'docs://folder' }))).toHaveLength(1);
   });
 
-  eachRevision('META-06', 'is on results only, not on the objects in them', async (revision) => {
+  eachSessionRevision('META-06', 'is on results only, not on the objects in them', async (revision) => {
     expect(metasOf(await entries(revision))).toEqual([]);
     const client = await RawClient.connect(golden('contents'), { revision });
     for (const method of ['everything', 'nothing']) expect(metasOf(await client.call(method))).toEqual([]);
@@ -104,7 +121,7 @@ describe('_meta', () => {
     expect(metasOf(await client.result('resources/read', { uri: 'docs://folder' }))).toEqual([]);
   });
 
-  eachRevision('META-25', 'has no trace context of a form that W3C does not know', async (revision) => {
+  eachSessionRevision('META-25', 'has no trace context of a form that W3C does not know', async (revision) => {
     const server = serverWith({
       async ask(context) {
         context.log.error('here');
@@ -126,7 +143,7 @@ describe('_meta', () => {
 });
 
 /** Whether a tool with this schema takes these arguments. */
-async function takes(revision: SessionRevision, input: JsonObject, args: JsonObject): Promise<boolean> {
+async function takes(revision: Revision, input: JsonObject, args: JsonObject): Promise<boolean> {
   const client = await RawClient.connect(serverWith({ tool: () => 'taken' }, { input }), { revision });
   return (await client.call('tool', args))['isError'] !== true;
 }
@@ -207,9 +224,9 @@ describe('icons, annotations and titles', () => {
   eachRevision('META-26', 'icons are on the server and on every entry of a list', async (revision) => {
     const server = serverOf({ providers: [provider({ icons: [icon] })], icons: [icon] });
     const client = await RawClient.connect(server, { revision, begins: false });
-    expect(await client.begin()).toMatchObject({ serverInfo: { icons: [icon] } });
+    expect(identityOf(await client.begin())).toMatchObject({ icons: [icon] });
     for (const method of LISTS) {
-      expect(Object.values(await client.result(method))[0]).toMatchObject([{ icons: [icon] }]);
+      expect(listed(await client.result(method))).toMatchObject([{ icons: [icon] }]);
     }
   });
 
@@ -221,7 +238,7 @@ describe('icons, annotations and titles', () => {
     }
     const server = serverOf({ icons: [{ src: 'https://example.com/i.png' }] });
     const client = await RawClient.connect(server, { revision, begins: false });
-    expect(await client.begin()).toHaveProperty('serverInfo.icons');
+    expect(identityOf(await client.begin())).toHaveProperty('icons');
   });
 
   eachRevision('META-28', 'annotations say for whom and how much', async (revision) => {
@@ -270,7 +287,7 @@ describe('icons, annotations and titles', () => {
       expect(resource).toMatchObject({ name: 'readme', title: 'Read me' });
       expect(template).toMatchObject({ name: 'weather', title: 'Weather by city' });
       const client = await RawClient.connect(golden('lists'), { revision, begins: false });
-      expect(await client.begin()).toMatchObject({ serverInfo: { name: 'golden', title: 'Golden server' } });
+      expect(identityOf(await client.begin())).toMatchObject({ name: 'golden', title: 'Golden server' });
     },
   );
 });

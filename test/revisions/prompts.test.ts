@@ -1,4 +1,4 @@
-// Prompts, completions, logging and pages.
+// Prompts and completions.
 import { describe, expect } from '@jest/globals';
 import {
   assistant,
@@ -13,13 +13,13 @@ import {
   NoInput,
   Prompt,
   Resource,
-  Tool,
   user,
 } from '@decorum/core';
 import { IsBoolean, IsInt, IsOptional, IsString } from 'class-validator';
 
 import { RawClient } from '../support/raw-client.js';
-import { eachRevision, type SessionRevision } from '../support/requirements.js';
+import { eachRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { answersOnTwo, followList, listen } from './neutral.js';
 import { serverOf, serverWith } from './servers.js';
 
 class Trip {
@@ -89,15 +89,22 @@ class Prompts {
   }
 }
 
-const open = (revision: SessionRevision, provider = new Prompts()) =>
+class Greeting {
+  @Prompt()
+  greet() {
+    return 'Hello';
+  }
+}
+
+const open = (revision: Revision, provider = new Prompts()) =>
   RawClient.connect(serverOf({ providers: [provider] }), { revision });
 
-async function capabilitiesOf(revision: SessionRevision, server: ReturnType<typeof serverOf>) {
+async function capabilitiesOf(revision: Revision, server: ReturnType<typeof serverOf>) {
   const client = await RawClient.connect(server, { revision, begins: false });
   return (await client.begin())['capabilities'];
 }
 
-async function contentsOf(revision: SessionRevision, name: string): Promise<unknown[]> {
+async function contentsOf(revision: Revision, name: string): Promise<unknown[]> {
   const client = await open(revision);
   const { messages } = (await client.result('prompts/get', { name })) as { messages: JsonObject[] };
   return messages.map(({ content }) => content);
@@ -121,6 +128,18 @@ describe('prompts', () => {
         { name: 'pets', required: false },
       ],
     });
+  });
+
+  inStateless('PROMPT-03', 'are the same list on every connection, whatever was asked before', async () => {
+    const answers = await answersOnTwo(serverOf({ providers: [Prompts] }), 'prompts/list', async (client) => {
+      await client.request('prompts/get', { name: 'pack', arguments: { city: 'Oslo' } });
+      for (const name of ['broken', 'nothing']) await client.request('prompts/get', { name });
+      await listen(client, { promptsListChanged: true });
+    });
+    for (const [one, other] of answers) {
+      expect(one).toContain('"pack"');
+      expect(other).toBe(one);
+    }
   });
 
   eachRevision('PROMPT-04', 'that are unknown are an error', async (revision) => {
@@ -197,16 +216,34 @@ describe('prompts', () => {
   });
 
   eachRevision('PROMPT-13', 'are announced when their list changes, by addition and by removal', async (revision) => {
-    const server = serverWith({ tool: () => '' });
+    const server = serverOf({ providers: [Greeting] });
     const client = await RawClient.connect(server, { revision });
+    await followList(client, 'prompts');
     const changed = async (times: number) => {
       await client.find(() => client.of('notifications/prompts/list_changed').length === times);
       return ((await client.result('prompts/list'))['prompts'] as unknown[]).length;
     };
     const added = server.addProvider(Prompts);
-    expect(await changed(1)).toBe(6);
+    expect(await changed(1)).toBe(7);
     added.remove();
-    expect(await changed(2)).toBe(0);
+    expect(await changed(2)).toBe(1);
+  });
+
+  inStateless('PROMPT-14', 'may begin with a question', async () => {
+    class Asking {
+      @Prompt()
+      async ask(_input: NoInput, context: Context) {
+        return (await context.confirm('In French?')) ? 'Bonjour' : 'Hello';
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Asking] }), {
+      revision: STATELESS,
+      capabilities: { elicitation: {} },
+      answers: { 'elicitation/create': () => ({ result: { action: 'accept', content: { confirmed: true } } }) },
+    });
+    const { messages } = await client.result('prompts/get', { name: 'ask' });
+    expect(messages).toMatchObject([{ content: { text: 'Bonjour' } }]);
+    expect(client.questions).toMatchObject([{ params: { message: 'In French?' } }]);
   });
 
   eachRevision('PROMPT-15', 'read numbers and booleans from their text', async (revision) => {
@@ -285,145 +322,30 @@ describe('completions', () => {
       expect(await complete(client, '', { argument: { name, value: '' } })).toEqual({ values: [] });
     }
   });
-});
 
-const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
-const talk = (context: Context) => LEVELS.forEach((level) => context.log[level](level));
-const heard = (client: RawClient) => client.of('notifications/message').map(({ params }) => params?.['level']);
+  inStateless('COMP-09', 'cannot ask the client anything', async () => {
+    let met: unknown;
+    class Asking {
+      @Prompt()
+      pack({ city }: Trip) {
+        return city;
+      }
 
-describe('log messages', () => {
-  eachRevision('LOG-01', 'are declared', async (revision) => {
-    expect(await capabilitiesOf(revision, serverOf())).toMatchObject({ logging: {} });
-  });
-
-  eachRevision('LOG-02', 'are those of the level that the client sets and above, in its session', async (revision) => {
-    const server = serverWith({ talk });
-    const [client, other] = await Promise.all([1, 2].map(() => RawClient.connect(server, { revision })));
-    for (const [index, level] of LEVELS.entries()) {
-      const before = heard(client!).length;
-      expect(await client!.result('logging/setLevel', { level })).toEqual({});
-      await client!.call('talk');
-      expect(heard(client!).slice(before)).toEqual(LEVELS.slice(index));
-    }
-    await other!.call('talk');
-    expect(heard(other!)).toEqual(LEVELS.slice(1));
-  });
-
-  eachRevision('LOG-03', 'have no other level than the eight', async (revision) => {
-    const client = await RawClient.connect(serverOf(), { revision });
-    for (const level of ['loud', 'INFO', '', 3, null, undefined]) {
-      expect(await client.error('logging/setLevel', { level })).toMatchObject({ code: -32602 });
-    }
-  });
-
-  eachRevision('LOG-04', 'are of the server’s choice before the client sets a level', async (revision) => {
-    const told = async (options: object) => {
-      const client = await RawClient.connect(serverWith({ talk }, options), { revision });
-      await client.call('talk');
-      return heard(client);
-    };
-    expect(await told({})).toEqual(LEVELS.slice(1));
-    expect(await told({ logLevel: 'alert' })).toEqual(['alert', 'emergency']);
-  });
-
-  eachRevision('LOG-05', 'have a level, perhaps a logger, and any data', async (revision) => {
-    const values = ['text', 7, null, false, ['a'], { a: { b: [] } }];
-    const server = serverWith({
-      say(context) {
-        for (const value of values) context.log.error(value);
-        context.log.write('notice', 'who', 'weather');
-      },
-    });
-    const client = await RawClient.connect(server, { revision });
-    await client.call('say');
-    expect(client.of('notifications/message').map(({ params }) => params)).toEqual([
-      ...values.map((data) => ({ level: 'error', data })),
-      { level: 'notice', logger: 'weather', data: 'who' },
-    ]);
-  });
-});
-
-const LISTS = [
-  ['tools/list', 'tools'],
-  ['prompts/list', 'prompts'],
-  ['resources/list', 'resources'],
-  ['resources/templates/list', 'resourceTemplates'],
-] as const;
-
-function copies(name: string) {
-  class Copy {
-    @Tool({ name })
-    tool() {}
-
-    @Prompt({ name })
-    prompt() {
-      return '';
-    }
-
-    @Resource(`docs://${name}`)
-    resource() {
-      return '';
-    }
-
-    @Resource(`docs://${name}/{id}`)
-    template(_variables: NoInput) {
-      return '';
-    }
-  }
-  return Copy;
-}
-
-async function pagesOf(client: RawClient, method: string): Promise<JsonObject[]> {
-  const pages: JsonObject[] = [];
-  let cursor: unknown;
-  do {
-    const page = await client.result(method, cursor === undefined ? undefined : { cursor });
-    pages.push(page);
-    cursor = page['nextCursor'];
-  } while (cursor !== undefined);
-  return pages;
-}
-
-const names = (count: number) => Array.from({ length: count }, (_item, index) => `n${index}`);
-const many = (count: number, pageSize: number) => serverOf({ providers: names(count).map(copies), pageSize });
-
-describe('pages', () => {
-  eachRevision('PAGE-01', 'give every list whole, each entry once', async (revision) => {
-    const client = await RawClient.connect(many(100, 7), { revision });
-    for (const [method, member] of LISTS) {
-      const pages = await pagesOf(client, method);
-      expect(pages).toHaveLength(15);
-      const entries = pages.flatMap((page) => page[member] as { name: string; uri?: string }[]);
-      expect(new Set(entries.map((entry) => JSON.stringify(entry))).size).toBe(100);
-    }
-  });
-
-  eachRevision('PAGE-02', 'go on where they were when entries come and go', async (revision) => {
-    const server = many(4, 2);
-    const client = await RawClient.connect(server, { revision });
-    const namesOf = ({ tools }: JsonObject) => (tools as { name: string }[]).map(({ name }) => name);
-    const first = await client.result('tools/list');
-    server.addProvider(copies('late'));
-    const second = await client.result('tools/list', { cursor: first['nextCursor'] });
-    const third = await client.result('tools/list', { cursor: second['nextCursor'] });
-    expect([first, second, third].map(namesOf)).toEqual([['n0', 'n1'], ['n2', 'n3'], ['late']]);
-  });
-
-  eachRevision('PAGE-03', 'have cursors of the server, and no others', async (revision) => {
-    const client = await RawClient.connect(many(3, 2), { revision });
-    const { nextCursor } = await client.result('tools/list');
-    for (const [method] of LISTS) {
-      for (const cursor of ['garbage', '', `${String(nextCursor)}x`, 7, null, { a: 1 }]) {
-        expect(await client.error(method, { cursor })).toMatchObject({ code: -32602 });
+      @Completion({ for: 'pack', argument: 'city' })
+      async cities(_value: string, context: CompletionContext): Promise<string[]> {
+        met = await context.confirm('Sure?').catch((error: unknown) => error);
+        throw met;
       }
     }
-    expect(await client.error('prompts/list', { cursor: nextCursor })).toMatchObject({ code: -32602 });
-  });
-
-  eachRevision('PAGE-04', 'have no cursor at the end', async (revision) => {
-    for (const count of [1, 2, 3, 4]) {
-      const client = await RawClient.connect(many(count, 2), { revision });
-      for (const [method] of LISTS) expect((await pagesOf(client, method)).at(-1)).not.toHaveProperty('nextCursor');
-    }
+    const client = await RawClient.connect(serverOf({ providers: [Asking] }), {
+      revision: STATELESS,
+      capabilities: { elicitation: {} },
+    });
+    const params = { ref: PACK, argument: { name: 'city', value: '' } };
+    expect(await client.error('completion/complete', params)).toMatchObject({ code: -32603 });
+    expect(met).toMatchObject({ message: expect.stringContaining('cannot ask') });
+    expect(client.questions).toEqual([]);
+    const answered = { ...params, inputResponses: { '#1': { action: 'accept', content: { confirmed: true } } } };
+    expect(await client.error('completion/complete', answered)).toMatchObject({ code: -32603 });
   });
 });

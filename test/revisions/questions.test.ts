@@ -1,48 +1,13 @@
 // Questions to the client: roots, sampling and elicitation.
 import { describe, expect } from '@jest/globals';
-import { audio, ClientError, type Context, image, type JsonObject, link, McpError, text, user } from '@decorum/core';
+import { audio, type Context, image, type JsonObject, link, text, user } from '@decorum/core';
 
-import { type Answer, type Message, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, type SessionRevision } from '../support/requirements.js';
-import { deferred, type Handler, serverWith } from './servers.js';
+import { type Answer, RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { ask, outcome } from './asking.js';
+import { deferred, serverWith } from './servers.js';
 
 const SAID = { role: 'assistant', model: 'm-1', content: { type: 'text', text: 'Ho' } };
-
-/** What became of a question, as the result of the tool that asked it. */
-const outcome =
-  (question: (context: Context) => Promise<unknown>): Handler =>
-  async (context) => {
-    try {
-      return JSON.stringify(await question(context));
-    } catch (error) {
-      if (error instanceof ClientError) return `client error ${String(error.code)}`;
-      if (error instanceof McpError) return `mcp error ${error.kind}`;
-      return `error ${String((error as Error).name)}`;
-    }
-  };
-
-interface Asked {
-  /** What the tool says that became of it. */
-  readonly said: string;
-  /** What the client was asked. */
-  readonly questions: readonly Message[];
-}
-
-/** Has a tool ask a client. */
-async function ask(
-  revision: SessionRevision,
-  question: (context: Context) => Promise<unknown>,
-  { capabilities, answer }: { capabilities: JsonObject; answer?: Answer },
-): Promise<Asked> {
-  const methods = ['roots/list', 'sampling/createMessage', 'elicitation/create'];
-  const client = await RawClient.connect(serverWith({ ask: outcome(question) }, { questionTimeoutMs: 50 }), {
-    revision,
-    capabilities,
-    answers: Object.fromEntries(methods.map((method) => [method, answer ?? (() => undefined)])),
-  });
-  const said = textOf(await client.call('ask')) ?? '';
-  return { said, questions: client.received.filter(({ method }) => methods.includes(method ?? '')) };
-}
 
 const result =
   (value: object): Answer =>
@@ -56,28 +21,32 @@ const roots = (context: Context) => context.roots();
 describe('roots', () => {
   const HOME = { roots: [{ uri: 'file:///home/ada', name: 'Home' }] };
 
-  eachRevision('ROOT-01', 'are asked for only where the client has declared them', async (revision) => {
+  eachSessionRevision('ROOT-01', 'are asked for only where the client has declared them', async (revision) => {
     const { said, questions } = await ask(revision, roots, { capabilities: { sampling: {} }, answer: result(HOME) });
     expect(said).toBe('mcp error missing-capability');
     expect(questions).toEqual([]);
   });
 
-  eachRevision('ROOT-03', 'are asked for again when the client says that they have changed', async (revision) => {
-    const server = serverWith({ ask: outcome(roots) });
-    const answers = { 'roots/list': result(HOME) };
-    const client = await RawClient.connect(server, {
-      revision,
-      capabilities: { roots: { listChanged: true } },
-      answers,
-    });
-    for (let call = 0; call < 3; call += 1) expect(textOf(await client.call('ask'))).toBe(JSON.stringify(HOME.roots));
-    expect(client.of('roots/list')).toHaveLength(1);
-    await client.notify('notifications/roots/list_changed');
-    await client.call('ask');
-    expect(client.of('roots/list')).toHaveLength(2);
-  });
+  eachSessionRevision(
+    'ROOT-03',
+    'are asked for again when the client says that they have changed',
+    async (revision) => {
+      const server = serverWith({ ask: outcome(roots) });
+      const answers = { 'roots/list': result(HOME) };
+      const client = await RawClient.connect(server, {
+        revision,
+        capabilities: { roots: { listChanged: true } },
+        answers,
+      });
+      for (let call = 0; call < 3; call += 1) expect(textOf(await client.call('ask'))).toBe(JSON.stringify(HOME.roots));
+      expect(client.of('roots/list')).toHaveLength(1);
+      await client.notify('notifications/roots/list_changed');
+      await client.call('ask');
+      expect(client.of('roots/list')).toHaveLength(2);
+    },
+  );
 
-  eachRevision('ROOT-04', 'may not be available: the handler is told', async (revision) => {
+  eachSessionRevision('ROOT-04', 'may not be available: the handler is told', async (revision) => {
     const capabilities = { roots: {} };
     const refuse: Answer = () => ({ error: { code: -32601, message: 'Roots not supported' } });
     expect(await ask(revision, roots, { capabilities, answer: refuse })).toMatchObject({ said: 'client error -32601' });
@@ -94,15 +63,26 @@ describe('roots', () => {
     });
     for (const uri of ['https://example.com', 'home/ada', '', 7, undefined]) {
       const { said } = await ask(revision, roots, { capabilities, answer: result({ roots: [{ uri }] }) });
-      expect(said).toMatch(/error/);
+      expect(said).toBe(revision === STATELESS ? 'asked again' : 'client error undefined');
     }
+  });
+
+  inStateless('ROOT-04', 'may not be available: the handler is told, or the client is asked again', async () => {
+    expect(await ask(STATELESS, roots, { capabilities: {} })).toMatchObject({ said: 'mcp error missing-capability' });
+    for (const answer of [result({}), result({ roots: 'none' })]) {
+      expect(await ask(STATELESS, roots, { capabilities: { roots: {} }, answer })).toMatchObject({
+        said: 'asked again',
+      });
+    }
+    const none = await ask(STATELESS, roots, { capabilities: { roots: {} }, answer: result({ roots: [] }) });
+    expect(none).toMatchObject({ said: '[]' });
   });
 });
 
 describe('sampling', () => {
   const capabilities = { sampling: {} };
 
-  eachRevision('SAMP-01', 'is asked for only where the client has declared it', async (revision) => {
+  eachSessionRevision('SAMP-01', 'is asked for only where the client has declared it', async (revision) => {
     const { said, questions } = await ask(revision, sample(), { capabilities: { roots: {} }, answer: result(SAID) });
     expect(said).toBe('mcp error missing-capability');
     expect(questions).toEqual([]);
@@ -112,7 +92,7 @@ describe('sampling', () => {
     const tools = [{ name: 'weather', inputSchema: { type: 'object' } }];
     for (const options of [{ tools }, { toolChoice: { mode: 'auto' } }, { tools: [] }]) {
       const refused = await ask(revision, sample(options), { capabilities, answer: result(SAID) });
-      expect(refused).toEqual({ said: 'mcp error missing-capability', questions: [] });
+      expect(refused).toMatchObject({ said: 'mcp error missing-capability', questions: [] });
     }
     const declared = { sampling: { tools: {} } };
     const { questions } = await ask(revision, sample({ tools }), { capabilities: declared, answer: result(SAID) });
@@ -125,7 +105,7 @@ describe('sampling', () => {
     async (revision) => {
       for (const includeContext of ['thisServer', 'allServers'] as const) {
         const refused = await ask(revision, sample({ includeContext }), { capabilities, answer: result(SAID) });
-        expect(refused).toEqual({ said: 'mcp error missing-capability', questions: [] });
+        expect(refused).toMatchObject({ said: 'mcp error missing-capability', questions: [] });
       }
       const { questions } = await ask(revision, sample({ includeContext: 'none' }), {
         capabilities,
@@ -150,7 +130,7 @@ describe('sampling', () => {
     }
   });
 
-  eachRevision('SAMP-05', 'has one block in each message, of a kind that the revision has', async (revision) => {
+  eachSessionRevision('SAMP-05', 'has one block in each message, of a kind that the revision has', async (revision) => {
     const messages = [
       user(text('a', { _meta: { a: 1 } })),
       user(image('UE5H', 'image/png', { annotations: { lastModified: '2025-01-12T15:00:58Z' } })),
@@ -213,7 +193,7 @@ describe('sampling', () => {
     }
   });
 
-  eachRevision('SAMP-11', 'may be refused: the handler is told, by the client’s code', async (revision) => {
+  eachSessionRevision('SAMP-11', 'may be refused: the handler is told, by the client’s code', async (revision) => {
     const answer: Answer = () => ({ error: { code: -1, message: 'User rejected sampling request' } });
     expect(await ask(revision, sample(), { capabilities, answer })).toMatchObject({ said: 'client error -1' });
     for (const nonsense of [result({}), result({ ...SAID, content: 'Ho' }), result({ ...SAID, content: null })]) {
@@ -222,17 +202,34 @@ describe('sampling', () => {
     }
   });
 
-  eachRevision('SAMP-12', 'is asked for while a request of the client is handled, and not after', async (revision) => {
-    const late = deferred<Context>();
-    const client = await RawClient.connect(serverWith({ leave: (context) => late.resolve(context) }), {
-      revision,
-      capabilities,
-      answers: { 'sampling/createMessage': result(SAID) },
+  eachSessionRevision(
+    'SAMP-12',
+    'is asked for while a request of the client is handled, and not after',
+    async (revision) => {
+      const late = deferred<Context>();
+      const client = await RawClient.connect(serverWith({ leave: (context) => late.resolve(context) }), {
+        revision,
+        capabilities,
+        answers: { 'sampling/createMessage': result(SAID) },
+      });
+      await client.call('leave');
+      const context = await late.promise;
+      const settled = context.sample({ messages: 'Hi', maxTokens: 1, timeoutMs: 20 }).catch((error: unknown) => error);
+      expect(await settled).toBeInstanceOf(Error);
+      expect(client.of('sampling/createMessage')).toEqual([]);
+    },
+  );
+
+  inStateless('SAMP-14', 'has the messages of its own request, and none of an earlier one', async () => {
+    const server = serverWith({
+      say: async (context, { words }) => (await context.sample({ messages: words as string, maxTokens: 5 })).text,
     });
-    await client.call('leave');
-    const context = await late.promise;
-    const settled = context.sample({ messages: 'Hi', maxTokens: 1, timeoutMs: 20 }).catch((error: unknown) => error);
-    expect(await settled).toBeInstanceOf(Error);
-    expect(client.of('sampling/createMessage')).toEqual([]);
+    const answers = { 'sampling/createMessage': result(SAID) };
+    const client = await RawClient.connect(server, { revision: STATELESS, capabilities, answers });
+    for (const words of ['first', 'second']) await client.call('say', { words });
+    expect(client.questions.map(({ params }) => params['messages'])).toEqual([
+      [{ role: 'user', content: { type: 'text', text: 'first' } }],
+      [{ role: 'user', content: { type: 'text', text: 'second' } }],
+    ]);
   });
 });

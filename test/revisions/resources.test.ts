@@ -1,11 +1,17 @@
-import { describe, expect } from '@jest/globals';
-import { type Context, type JsonObject, NoInput, Resource, Tool } from '@decorum/core';
-import { IsInt, IsString } from 'class-validator';
+import { join, resolve } from 'node:path/posix';
 
-import { RawClient } from '../support/raw-client.js';
-import { eachRevision } from '../support/requirements.js';
+import { describe, expect } from '@jest/globals';
+import { type Context, type JsonObject, NoInput, Resource } from '@decorum/core';
+import { listen as listenOverHttp } from '@decorum/http';
+import { IsInt, IsString } from 'class-validator';
+import fc from 'fast-check';
+
+import { carriersOf, overHttp, statelessHeaders } from '../support/http-carriers.js';
+import { type Message, RawClient } from '../support/raw-client.js';
+import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { golden } from './golden-servers.js';
-import { serverOf, serverWith } from './servers.js';
+import { answersOnTwo, followList, followResource, listen, plain } from './neutral.js';
+import { deferred, serverOf, serverWith } from './servers.js';
 
 const BYTES = Buffer.from([0, 127, 255]);
 
@@ -70,19 +76,83 @@ class Library {
   }
 }
 
+class Tree {
+  @Resource('docs://tree')
+  tree() {
+    return '';
+  }
+}
+
+/** The number of the error for what does not exist. */
+const unknownIn = (revision: Revision) => (revision === STATELESS ? -32602 : -32002);
+
+function decodeAgain(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
 const library = () => serverOf({ providers: [Library] });
 const read = async (client: RawClient, uri: string) =>
   ((await client.result('resources/read', { uri }))['contents'] as JsonObject[]) ?? [];
 
 describe('the list of resources', () => {
-  eachRevision('RES-01', 'is declared where there are resources', async (revision) => {
-    const capabilitiesOf = async (server: ReturnType<typeof serverOf>) => {
-      const client = await RawClient.connect(server, { revision, begins: false });
-      return (await client.begin())['capabilities'];
+  eachRevision(
+    'RES-01',
+    'is declared where there are resources, with what the server does for them',
+    async (revision) => {
+      class Family {
+        @Resource('docs://pages/{name}')
+        page({ name }: Named) {
+          return name;
+        }
+      }
+      const without = await RawClient.connect(serverWith({ tool: () => '' }), { revision, begins: false });
+      expect((await without.begin())['capabilities']).not.toHaveProperty('resources');
+      expect(await without.error('resources/list')).toMatchObject({ code: -32601 });
+      for (const provider of [Tree, Family, Library]) {
+        const server = serverWith({ tool: () => '' });
+        server.addProvider(provider);
+        const client = await RawClient.connect(server, { revision, begins: false });
+        const { capabilities } = await client.begin();
+        expect(capabilities).toHaveProperty('resources', { listChanged: true, subscribe: true });
+        // what is declared is so
+        const uri = provider === Tree ? 'docs://tree' : 'docs://pages/a';
+        if (client.stateless) await listen(client, { resourcesListChanged: true, resourceSubscriptions: [uri] });
+        else await followResource(client, uri);
+        server.notify.resourceUpdated(uri);
+        server.notify.resourcesChanged();
+        for (const about of ['updated', 'list_changed']) {
+          await client.find(({ method }) => method === `notifications/resources/${about}`);
+        }
+      }
+    },
+  );
+
+  eachRevision('RES-01', 'declares nothing that needs a session where none is kept', async (revision) => {
+    const { url, close } = await listenOverHttp(library(), { port: 0, sessions: false });
+    const post = async (message: Message, headers: Record<string, string>) => {
+      const accept = 'application/json, text/event-stream';
+      const sent = { method: 'POST', body: JSON.stringify(message) };
+      const all = { 'content-type': 'application/json', accept, ...headers };
+      return (await (await fetch(url, { ...sent, headers: all })).json()) as Message;
     };
-    const resources = { listChanged: true, subscribe: true };
-    expect(await capabilitiesOf(library())).toMatchObject({ resources });
-    expect(await capabilitiesOf(serverWith({ tool: () => '' }))).not.toHaveProperty('resources');
+    if (revision === STATELESS) {
+      const client = await RawClient.connect(library(), { revision });
+      const discover = client.worded(1, 'server/discover');
+      const { result } = await post(discover, statelessHeaders(discover));
+      expect(result?.['capabilities']).toHaveProperty('resources', { listChanged: true, subscribe: true });
+    } else {
+      const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
+      const { result } = await post({ jsonrpc: '2.0', id: 1, method: 'initialize', params }, {});
+      expect(result?.['capabilities']).toHaveProperty('resources', {});
+      const subscribe = { method: 'resources/subscribe', params: { uri: 'docs://readme' } };
+      const { error } = await post({ jsonrpc: '2.0', id: 2, ...subscribe }, { 'mcp-protocol-version': revision });
+      expect(error).toMatchObject({ code: -32601 });
+    }
+    await close();
   });
 
   eachRevision('RES-02', 'gives each resource its URI and a name', async (revision) => {
@@ -91,6 +161,25 @@ describe('the list of resources', () => {
     expect(resources).toHaveLength(6);
     for (const resource of resources)
       expect(resource).toMatchObject({ uri: expect.any(String), name: expect.any(String) });
+  });
+
+  inStateless('RES-03', 'is the same on every connection, whatever was read before, and may be empty', async () => {
+    for (const method of ['resources/list', 'resources/templates/list']) {
+      const answers = await answersOnTwo(library(), method, async (client) => {
+        for (const name of ['readme', 'pages/a', 'nothing']) {
+          await client.request('resources/read', { uri: `docs://${name}` });
+        }
+        await listen(client, { resourceSubscriptions: ['docs://readme'] });
+      });
+      for (const [one, other] of answers) {
+        expect(one).toContain('docs://');
+        expect(other).toBe(one);
+      }
+    }
+    const server = serverOf();
+    server.addProvider(Library).remove();
+    const client = await RawClient.connect(server, { revision: STATELESS });
+    expect(await client.result('resources/list')).toMatchObject({ resources: [] });
   });
 
   eachRevision('RES-04', 'has its templates beside it', async (revision) => {
@@ -124,16 +213,17 @@ describe('the list of resources', () => {
   });
 
   eachRevision('RES-18', 'is announced when it changes, by addition and by removal', async (revision) => {
-    const server = serverWith({ tool: () => '' });
+    const server = serverOf({ providers: [Tree] });
     const client = await RawClient.connect(server, { revision });
+    await followList(client, 'resources');
     const changed = async (times: number) => {
       await client.find(() => client.of('notifications/resources/list_changed').length === times);
       return ((await client.result('resources/list'))['resources'] as unknown[]).length;
     };
     const added = server.addProvider(Library);
-    expect(await changed(1)).toBe(6);
+    expect(await changed(1)).toBe(7);
     added.remove();
-    expect(await changed(2)).toBe(0);
+    expect(await changed(2)).toBe(1);
   });
 
   eachRevision('RES-24', 'has everything about a resource that the revision knows', async (revision) => {
@@ -164,11 +254,34 @@ describe('reading', () => {
     expect((await read(client, 'docs://folder')).map(({ uri }) => uri)).toEqual(['docs://folder/a', 'docs://folder/b']);
   });
 
-  eachRevision('RES-07', 'what does not exist is an error with the URI', async (revision) => {
+  eachSessionRevision('RES-07', 'what does not exist is an error with the URI', async (revision) => {
     const client = await RawClient.connect(library(), { revision });
     for (const uri of ['docs://nothing', 'docs://pages', 'file:///etc/passwd']) {
       expect(await client.error('resources/read', { uri })).toMatchObject({ code: -32002, data: { uri } });
     }
+  });
+
+  const MISSING = ['docs://nothing', 'docs://pages', 'docs://lost/page', 'file:///etc/passwd'];
+
+  class Lost {
+    @Resource('docs://lost/{name}')
+    page(_variables: Named): string | undefined {
+      return undefined;
+    }
+  }
+
+  inStateless('RES-08', 'what does not exist is an error of the parameters, with the URI', async () => {
+    const client = await RawClient.connect(serverOf({ providers: [Library, Lost] }), { revision: STATELESS });
+    for (const uri of MISSING) {
+      expect(await client.error('resources/read', { uri })).toMatchObject({ code: -32602, data: { uri } });
+    }
+  });
+
+  inStateless('RES-09', 'what does not exist never gives empty contents', async () => {
+    const client = await RawClient.connect(serverOf({ providers: [Library, Lost] }), { revision: STATELESS });
+    for (const uri of MISSING) expect(await client.request('resources/read', { uri })).not.toHaveProperty('result');
+    client.received.length = 0;
+    expect(await read(client, 'docs://readme')).toHaveLength(1);
   });
 
   eachRevision('RES-10', 'what fails is an internal error, without details', async (revision) => {
@@ -185,10 +298,76 @@ describe('reading', () => {
       expect(await client.error('resources/read', params)).toMatchObject({ code: -32602 });
     }
     for (const uri of ['', 'docs', '://', 'gopher://readme', 'docs://pages/%zz', 'docs://readme\n', 'docs://pages/']) {
-      expect([-32002, -32602]).toContain((await client.error('resources/read', { uri })).code);
+      expect(await client.error('resources/read', { uri })).toMatchObject({ code: unknownIn(revision) });
     }
     expect(await client.error('resources/read', { uri: 'docs://numbers/seven' })).toMatchObject({ code: -32602 });
     expect(provider.reads).toEqual([]);
+  });
+
+  const ROOT = '/srv/files';
+  const ANYTHING = { type: 'object', properties: { path: {}, user: {}, more: {} } };
+
+  /** A disk, as far as its paths go. */
+  class Disk {
+    readonly opened: string[] = [];
+
+    @Resource('file:///{+path}', { input: ANYTHING })
+    file({ path }: { path: string }) {
+      return this.open(path);
+    }
+
+    @Resource('file:///home/{user}{/more*}', { input: ANYTHING })
+    home({ user, more = [] }: { user: string; more?: string[] }) {
+      return this.open(['home', user, ...more].join('/'));
+    }
+
+    @Resource('file://share/find{?path}', { input: ANYTHING })
+    found({ path = '' }: { path?: string }) {
+      return this.open(path);
+    }
+
+    private open(path: string): string {
+      // handlers are known to decode what is decoded already
+      for (const each of [path, decodeAgain(path)]) this.opened.push(join(ROOT, each), resolve(ROOT, `./${each}`));
+      return path;
+    }
+  }
+
+  inStateless('RES-12', 'never leads a handler out of its directory', async () => {
+    const disk = new Disk();
+    const server = serverOf({ providers: [disk] });
+    const client = await RawClient.connect(server, { revision: STATELESS });
+    const overTheNet = await RawClient.connect(server, { revision: STATELESS }, overHttp);
+    const up = ['..', '%2e%2e', '%2E.', '.%2e', '%252e%252e', '%25252e.', '..%00', '%20..'];
+    const escapes = up.flatMap((dots) => ['/', '%2F', '%2f', '%5c', '%252f'].map((slash) => dots + slash));
+    const uris = escapes.flatMap((escape) => [
+      `file:///${escape}${escape}etc/passwd`,
+      `file:///a/${escape}${escape}etc/passwd`,
+      `file:///home/${escape}etc/passwd`,
+      `file:///home/ada/${escape}${escape}passwd`,
+      `file://share/find?path=${escape}etc/passwd`,
+    ]);
+    for (const uri of [...uris, 'file:///..', 'file:///a/..', 'file:///%2e%2e', 'file:///../../etc/passwd']) {
+      const error = { code: -32602, data: { uri } };
+      expect(await client.error('resources/read', { uri })).toMatchObject(error);
+      expect(await overTheNet.error('resources/read', { uri })).toMatchObject(error);
+    }
+    expect(disk.opened).toEqual([]);
+    for (const path of ['a/b.txt', 'a..b', '...', '.hidden', 'home/ada/notes', 'a%20b']) {
+      expect(await read(client, `file:///${path}`)).toMatchObject([{ text: decodeURIComponent(path) }]);
+    }
+  });
+
+  inStateless('RES-12', 'stays in the directory, whatever the path is made of', async () => {
+    const disk = new Disk();
+    const client = await RawClient.connect(serverOf({ providers: [disk] }), { revision: STATELESS });
+    const piece = fc.constantFrom('.', '..', '/', '//', 'a', 'home/', '%2e', '%2F', '%5C', '%25', '2e', '2f', '%00');
+    const property = fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 8 }), async (pieces) => {
+      await client.request('resources/read', { uri: `file:///${pieces.join('')}` });
+      expect(disk.opened.filter((path) => path !== ROOT && !path.startsWith(`${ROOT}/`))).toEqual([]);
+    });
+    await fc.assert(property, { numRuns: 1000 });
+    expect(disk.opened).not.toEqual([]);
   });
 
   eachRevision('RES-14', 'gives back the very bytes', async (revision) => {
@@ -206,7 +385,7 @@ describe('reading', () => {
     expect(await textAt('docs://pages/a%252Fb')).toBe('page a%2Fb');
     expect(await textAt('docs://pages/a/raw')).toBe('raw a');
     for (const uri of ['docs://pages/a/raw/more', 'xdocs://pages/a', 'docs://pages/a/b']) {
-      expect(await client.error('resources/read', { uri })).toMatchObject({ code: -32002 });
+      expect(await client.error('resources/read', { uri })).toMatchObject({ code: unknownIn(revision) });
     }
   });
 
@@ -219,12 +398,29 @@ describe('reading', () => {
       { mimeType: 'application/json', text: '{"a":[1]}' },
     ]);
   });
+
+  inStateless('RES-23', 'may begin with a question', async () => {
+    class Asking {
+      @Resource('docs://secret')
+      async secret(_input: NoInput, context: Context) {
+        return (await context.confirm('Really?')) ? 'the secret' : 'nothing';
+      }
+    }
+    const accepted = () => ({ result: { action: 'accept', content: { confirmed: true } } });
+    const client = await RawClient.connect(serverOf({ providers: [Asking] }), {
+      revision: STATELESS,
+      capabilities: { elicitation: {} },
+      answers: { 'elicitation/create': accepted },
+    });
+    expect(await read(client, 'docs://secret')).toMatchObject([{ text: 'the secret' }]);
+    expect(client.questions).toMatchObject([{ params: { message: 'Really?' } }]);
+  });
 });
 
 describe('a subscription', () => {
   const URI = 'docs://readme';
 
-  eachRevision('RES-19', 'begins and ends with an empty answer, and is about one URI', async (revision) => {
+  eachSessionRevision('RES-19', 'begins and ends with an empty answer, and is about one URI', async (revision) => {
     const server = library();
     const client = await RawClient.connect(server, { revision });
     const updates = () => client.of('notifications/resources/updated').map(({ params }) => params?.['uri']);
@@ -238,7 +434,7 @@ describe('a subscription', () => {
     expect(updates()).toEqual([URI]);
   });
 
-  eachRevision('RES-20', 'tells the subscriber, and nobody else', async (revision) => {
+  eachSessionRevision('RES-20', 'tells the subscriber, and nobody else', async (revision) => {
     const server = library();
     const [one, other] = await Promise.all([1, 2].map(() => RawClient.connect(server, { revision })));
     await one?.result('resources/subscribe', { uri: URI });
@@ -248,7 +444,7 @@ describe('a subscription', () => {
     expect(other?.of('notifications/resources/updated')).toEqual([]);
   });
 
-  eachRevision('RES-21', 'ends with its session', async (revision) => {
+  eachSessionRevision('RES-21', 'ends with its session', async (revision) => {
     const server = library();
     const client = await RawClient.connect(server, { revision });
     await client.result('resources/subscribe', { uri: URI });
@@ -262,23 +458,47 @@ describe('a subscription', () => {
     expect(next.of('notifications/resources/updated')).toEqual([]);
   });
 
-  class Tree {
-    @Resource('docs://folder')
-    folder() {
-      return '';
+  inStateless('RES-22', 'is a request that listens: nobody else hears of updates', async () => {
+    for (const carrier of Object.values(carriersOf(STATELESS))) {
+      const [entered, go] = [deferred(), deferred()];
+      const server = serverWith({
+        async work(context) {
+          entered.resolve();
+          await go.promise;
+          context.log.error('still here');
+        },
+      });
+      server.addProvider(Library);
+      const open = () => RawClient.connect(server, { revision: STATELESS, logLevel: 'debug' }, carrier);
+      const [follower, lister, worker] = await Promise.all([open(), open(), open()]);
+      const acknowledged = await listen(follower!, { resourceSubscriptions: [URI] }, 'mine');
+      expect(acknowledged).toEqual({ resourceSubscriptions: [URI] });
+      await listen(lister!, { resourcesListChanged: true });
+      const worked = worker!.call('work');
+      await entered.promise;
+      for (const uri of [URI, 'docs://logo']) server.notify.resourceUpdated(uri);
+      server.notify.resourcesChanged();
+      go.resolve();
+      await worked;
+      await lister!.find(({ method }) => method === 'notifications/resources/list_changed');
+      await Promise.all([follower!.settled(), lister!.settled(), worker!.settled()]);
+      const updates = [follower, lister, worker].map((client) => client!.of('notifications/resources/updated'));
+      const mine = { uri: URI, _meta: { 'io.modelcontextprotocol/subscriptionId': 'mine' } };
+      expect(updates.map((messages) => messages.map(({ params }) => params))).toEqual([[mine], [], []]);
+      for (const method of ['resources/subscribe', 'resources/unsubscribe']) {
+        expect(await worker!.error(method, { uri: URI })).toMatchObject({ code: -32601 });
+      }
     }
-
-    @Tool()
-    touch(_input: NoInput, _context: Context) {}
-  }
+  });
 
   eachRevision('RES-25', 'hears of what is in its resource', async (revision) => {
     const server = serverOf({ providers: [Tree] });
     const client = await RawClient.connect(server, { revision });
-    await client.result('resources/subscribe', { uri: 'docs://folder' });
-    server.notify.resourceUpdated('docs://folder/a');
-    server.notify.resourceUpdated('docs://folders');
+    await followResource(client, 'docs://tree');
+    server.notify.resourceUpdated('docs://tree/a');
+    server.notify.resourceUpdated('docs://trees');
     await client.settled();
-    expect(client.of('notifications/resources/updated')).toMatchObject([{ params: { uri: 'docs://folder/a' } }]);
+    const told = client.of('notifications/resources/updated').map(({ params }) => plain(params));
+    expect(told).toEqual([{ uri: 'docs://tree/a' }]);
   });
 });

@@ -1,14 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 import { afterEach, describe, expect } from '@jest/globals';
-import { type Host, type JsonObject, type McpServer, serveStdio } from '@decorum/core';
+import { type Context, type Host, type JsonObject, type McpServer, serveStdio } from '@decorum/core';
 import { type Kernel, parseMessage } from '@decorum/core/transport';
 
 import { type Carrier, type Message, overStdio, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, type SessionRevision } from '../support/requirements.js';
+import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { deferred, serverWith } from './servers.js';
 
 const PROGRAM = fileURLToPath(new URL('../../packages/core/test/transports/fixtures/server.mjs', import.meta.url));
@@ -20,7 +24,7 @@ afterEach(() => {
 });
 
 /** A program that is served over its own stdio, in a session. */
-async function run(revision: SessionRevision) {
+async function run(revision: Revision) {
   const child = spawn(process.execPath, [PROGRAM], { stdio: 'pipe' });
   children.push(child);
   let [stdout, stderr] = ['', ''];
@@ -58,18 +62,26 @@ async function pipe(server: McpServer) {
   return { input, connection, until };
 }
 
-const hello = (revision: SessionRevision) => ({
-  jsonrpc: '2.0',
-  id: 'hello',
-  method: 'initialize',
-  params: { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'pipe', version: '1' } },
-});
-const call = (id: string, name: string) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name } });
+/** The first message of a client, and its calls, in the words of the revision. */
+function wordsOf(revision: Revision) {
+  const worded = (id: string, method: string, params: JsonObject) => ({ jsonrpc: '2.0', id, method, params });
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': revision,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const stateless = revision === STATELESS;
+  const hello = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'pipe', version: '1' } };
+  return {
+    hello: stateless ? worded('hello', 'server/discover', { _meta }) : worded('hello', 'initialize', hello),
+    call: (id: string, name: string) => worded(id, 'tools/call', { name, ...(stateless && { _meta }) }),
+  };
+}
 
 describe('a line', () => {
   eachRevision('STDIO-01', 'is one message, whatever its text holds', async (revision) => {
     const { input, until } = await pipe(serverWith(LINES));
-    input.write(`${JSON.stringify(hello(revision))}\n${JSON.stringify(call('call', 'lines'))}\n`);
+    const { hello, call } = wordsOf(revision);
+    input.write(`${JSON.stringify(hello)}\n${JSON.stringify(call('call', 'lines'))}\n`);
     const lines = (await until('four')).trimEnd().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as Message).id)).toEqual(['hello', 'call']);
     input.end();
@@ -77,7 +89,8 @@ describe('a line', () => {
 
   eachRevision('STDIO-04', 'may come in pieces, with others, and with a carriage return', async (revision) => {
     const { input, until } = await pipe(serverWith({ owl: () => '🦉' }));
-    const text = [hello(revision), call('ünï', 'owl'), call('last', 'owl')]
+    const { hello, call } = wordsOf(revision);
+    const text = [hello, call('ünï', 'owl'), call('last', 'owl')]
       .map((message) => `${JSON.stringify(message)}\r\n`)
       .join('');
     const bytes = Buffer.from(text);
@@ -89,9 +102,9 @@ describe('a line', () => {
     input.end();
   });
 
-  eachRevision('STDIO-05', 'may be a batch', async (revision) => {
+  eachSessionRevision('STDIO-05', 'may be a batch', async (revision) => {
     const client = await RawClient.connect(serverWith(LINES), { revision }, overStdio);
-    await client.send([call('a', 'lines'), { jsonrpc: '2.0', id: 'b', method: 'ping' }]);
+    await client.send([wordsOf(revision).call('a', 'lines'), { jsonrpc: '2.0', id: 'b', method: 'ping' }]);
     await Promise.all([client.response('a'), client.response('b')]);
     expect((JSON.parse(client.texts.at(-1) as string) as Message[]).map(({ id }) => id)).toEqual(['a', 'b']);
   });
@@ -108,7 +121,7 @@ describe('a process', () => {
       .trimEnd()
       .split('\n')
       .map((line) => (JSON.parse(line) as Message).id);
-    expect(ids).toEqual(['r1', 'r2']);
+    expect(ids).toEqual(client.stateless ? ['r1'] : ['r1', 'r2']);
   });
 
   eachRevision('STDIO-03', 'logs to stderr', async (revision) => {
@@ -118,7 +131,18 @@ describe('a process', () => {
     expect(stderr()).toContain('noise of console.log { deep: [ 1 ] }');
   });
 
-  eachRevision('STDIO-08', 'drains and ends on SIGTERM', async (revision) => {
+  inStateless('STDIO-06', 'ends when its stdin ends, also while a client listens', async () => {
+    const { child, client, closed } = await run(STATELESS);
+    void client.send(client.worded('listening', 'subscriptions/listen', { notifications: { toolsListChanged: true } }));
+    await client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
+    const began = performance.now();
+    child.stdin.end();
+    expect(await closed).toEqual([0, null]);
+    // the time that running calls would have
+    expect(performance.now() - began).toBeLessThan(1500);
+  });
+
+  eachSessionRevision('STDIO-08', 'drains and ends on SIGTERM', async (revision) => {
     const { child, client, closed, said } = await run(revision);
     const answer = client.call('wait', { ms: 50 });
     await said('waiting');
@@ -131,7 +155,7 @@ describe('a process', () => {
 describe('a pipe', () => {
   eachRevision('STDIO-07', 'can be closed by the server', async (revision) => {
     const { input, connection, until } = await pipe(serverWith(LINES));
-    input.write(`${JSON.stringify(hello(revision))}\n`);
+    input.write(`${JSON.stringify(wordsOf(revision).hello)}\n`);
     await until('"hello"');
     await connection.close();
     await connection.closed;
@@ -150,10 +174,10 @@ describe('a pipe', () => {
     const server = serverWith({ slow: () => done.promise.then(() => 'slow') });
     const client = await RawClient.connect(server, { revision }, overStdio);
     const slow = client.call('slow');
-    await client.result('ping');
+    await client.settled();
     done.resolve();
     await slow;
-    expect(client.received.slice(1).map(({ id }) => id)).toEqual(['r3', 'r2']);
+    expect(client.received.slice(-2).map(({ id }) => id)).toEqual(client.stateless ? ['r2', 'r1'] : ['r3', 'r2']);
   });
 
   eachRevision('STDIO-16', 'survives long answers and handlers that throw', async (revision) => {
@@ -167,7 +191,80 @@ describe('a pipe', () => {
     const [big, broken] = await Promise.all([client.call('big'), client.call('broken')]);
     expect(textOf(big)).toHaveLength(3_000_000);
     expect(broken).toMatchObject({ isError: true });
-    expect(await client.result('ping')).toEqual({});
+    await client.settled();
+  });
+});
+
+describe('a pipe of stateless requests', () => {
+  inStateless('STDIO-10', 'has nothing more to say of a request that was cancelled', async () => {
+    const began = deferred<Context>();
+    const go = deferred();
+    const ended = deferred();
+    const server = serverWith({
+      async work(context) {
+        context.progress(1);
+        began.resolve(context);
+        await go.promise;
+        context.progress(2);
+        context.log.error('still here');
+        ended.resolve();
+        return 'done';
+      },
+    });
+    const client = await RawClient.connect(server, { revision: STATELESS, logLevel: 'debug' }, overStdio);
+    void client.send(client.worded('x', 'tools/call', { name: 'work', _meta: { progressToken: 'token' } }));
+    const context = await began.promise;
+    await client.find(({ method }) => method === 'notifications/progress');
+    const before = client.received.length;
+    await client.notify('notifications/cancelled', { requestId: 'x' });
+    await client.settled();
+    expect(context.signal.aborted).toBe(true);
+    go.resolve();
+    await ended.promise;
+    await client.settled();
+    expect(client.received.slice(before).map(({ result }) => result?.['supportedVersions'])).toEqual([
+      expect.any(Array),
+      expect.any(Array),
+    ]);
+  });
+
+  inStateless('STDIO-11', 'does not care for responses: nobody was asked', async () => {
+    const client = await RawClient.connect(serverWith(LINES), { revision: STATELESS }, overStdio);
+    await client.send({ jsonrpc: '2.0', id: 's1', result: { action: 'accept' } });
+    await client.send({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'No' } });
+    await client.settled();
+    expect(client.received).toHaveLength(1);
+  });
+
+  inStateless('STDIO-14', 'may be a socket of the operating system', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'decorum-'));
+    const path = join(folder, 'mcp.sock');
+    const server = serverWith({ owl: () => 'one\ntwo 🦉' });
+    const listening = createServer({ allowHalfOpen: true }, (socket) => {
+      void serveStdio(server, { input: socket, output: socket }).then(async ({ closed }) => {
+        await closed;
+        socket.end();
+      });
+    });
+    listening.listen(path);
+    await once(listening, 'listening');
+    const overSocket: Carrier = async (_server, receive) => {
+      const socket = connect(path);
+      await once(socket, 'connect');
+      let rest = '';
+      socket.setEncoding('utf8').on('data', (chunk: string) => {
+        const lines = (rest + chunk).split('\n');
+        rest = lines.pop() as string;
+        for (const line of lines) receive(line);
+      });
+      const send = (text: string) => void socket.write(`${text}\n`);
+      return { send, close: () => void socket.end() };
+    };
+    const client = await RawClient.connect(server, { revision: STATELESS }, overSocket);
+    expect(textOf(await client.call('owl'))).toBe('one\ntwo 🦉');
+    await client.close();
+    await new Promise((resolve) => listening.close(resolve));
+    await rm(folder, { recursive: true });
   });
 });
 
@@ -202,17 +299,28 @@ describe('a transport of an author', () => {
       {
         revision,
         capabilities: { sampling: {} },
+        logLevel: 'error',
         answers: { 'sampling/createMessage': () => ({ result: sampled }) },
         begins: false,
       },
       overQueue,
     );
-    expect(await client.error('tools/list')).toMatchObject({ code: -32600 });
-    await client.begin();
+    const acknowledged = 'notifications/subscriptions/acknowledged';
+    if (client.stateless) {
+      const params = { notifications: { toolsListChanged: true } };
+      void client.send(client.worded('listening', 'subscriptions/listen', params));
+      await client.find(({ method }) => method === acknowledged);
+    } else {
+      expect(await client.error('tools/list')).toMatchObject({ code: -32600 });
+      await client.begin();
+    }
     expect(textOf(await client.call('ask', { a: 1 } as JsonObject))).toBe('Ho');
     server.notify.toolsChanged();
     await client.find(({ method }) => method === 'notifications/tools/list_changed');
     const methods = client.received.map(({ method }) => method).filter((method) => method !== undefined);
-    expect(methods).toEqual(['notifications/message', 'sampling/createMessage', 'notifications/tools/list_changed']);
+    const [told, changed] = ['notifications/message', 'notifications/tools/list_changed'];
+    const others = client.stateless ? [acknowledged, told, changed] : [told, 'sampling/createMessage', changed];
+    expect(methods).toEqual(others);
+    expect(client.questions).toMatchObject([{ method: 'sampling/createMessage' }]);
   });
 });

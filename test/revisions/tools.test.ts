@@ -16,21 +16,23 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 
 import { RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, type SessionRevision } from '../support/requirements.js';
+import { eachRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { golden } from './golden-servers.js';
+import { answersOnTwo, bare, followList } from './neutral.js';
 import { type Handler, serverOf, serverWith } from './servers.js';
 
 const DEGREES: JsonObject = { type: 'object', properties: { degrees: { type: 'number' } }, required: ['degrees'] };
 const PRIMES: JsonObject = { type: 'array', items: { type: 'integer' } };
+const PAIR = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' } }, required: ['a'] };
 const BYTES = Buffer.from([0, 127, 255]);
 
 /** The result of a tool that does this. */
-async function resultOf(revision: SessionRevision, handler: Handler, output?: JsonObject): Promise<JsonObject> {
+async function resultOf(revision: Revision, handler: Handler, output?: JsonObject): Promise<JsonObject> {
   const client = await RawClient.connect(serverWith({ tool: handler }, output && { output }), { revision });
-  return await client.call('tool');
+  return bare(await client.call('tool'));
 }
 
-async function toolsOf(revision: SessionRevision): Promise<JsonObject[]> {
+async function toolsOf(revision: Revision): Promise<JsonObject[]> {
   const client = await RawClient.connect(golden('lists'), { revision });
   return (await client.result('tools/list'))['tools'] as JsonObject[];
 }
@@ -62,6 +64,7 @@ describe('the list of tools', () => {
   eachRevision('TOOL-06', 'is announced when it changes, by addition and by removal', async (revision) => {
     const server = serverWith({ first: () => '' });
     const client = await RawClient.connect(server, { revision });
+    await followList(client, 'tools');
     const changed = async (times: number) => {
       await client.find(() => client.of('notifications/tools/list_changed').length === times);
       const { tools } = (await client.result('tools/list')) as { tools: { name: string }[] };
@@ -73,10 +76,11 @@ describe('the list of tools', () => {
     expect(await changed(2)).toEqual(['first']);
   });
 
-  eachRevision('TOOL-18', 'has the schema of the result, with an object at its root', async (revision) => {
+  eachRevision('TOOL-18', 'has the schema of the result, in sessions with an object at its root', async (revision) => {
     const [forecast, primes] = await toolsOf(revision);
     expect(forecast).toMatchObject({ outputSchema: DEGREES });
-    expect(primes).toMatchObject({ outputSchema: { type: 'object', properties: { result: PRIMES } } });
+    const wrapped = { type: 'object', properties: { result: PRIMES } };
+    expect(primes).toMatchObject({ outputSchema: revision === STATELESS ? PRIMES : wrapped });
   });
 
   eachRevision('TOOL-24', 'has the hints of each tool, and its title', async (revision) => {
@@ -96,6 +100,64 @@ describe('the list of tools', () => {
     const client = await RawClient.connect(server, { revision });
     for (const name of names) expect(textOf(await client.call(name))).toBe(name);
   });
+
+  inStateless('TOOL-04', 'is the same on every connection, whatever was asked before', async () => {
+    const server = serverWith({ plain: () => 'yes', ask: (context) => context.confirm('Sure?') });
+    const answers = await answersOnTwo(server, 'tools/list', async (client) => {
+      for (const name of ['plain', 'ask', 'unknown']) await client.request('tools/call', { name });
+    });
+    for (const [one, other] of answers) {
+      expect(one).toContain('"plain"');
+      expect(other).toBe(one);
+    }
+  });
+
+  inStateless('TOOL-05', 'has the same order each time', async () => {
+    const names = ['m', 'z', '10', 'a', '2', 'Z'];
+    const server = serverWith({});
+    for (const name of names) server.addTool({ name, input: NoInput }, () => '');
+    const client = await RawClient.connect(server, { revision: STATELESS });
+    for (let time = 0; time < 100; time += 1) {
+      const { tools } = (await client.result('tools/list')) as { tools: { name: string }[] };
+      expect(tools.map(({ name }) => name)).toEqual(names);
+    }
+  });
+
+  inStateless('TOOL-23', 'has schemas with all that they are composed of', async () => {
+    const input = JSON.parse(`{
+      "type": "object",
+      "$defs": { "city": { "type": "string", "minLength": 1 } },
+      "properties": { "city": { "$ref": "#/$defs/city" }, "zip": { "type": "string" } },
+      "oneOf": [{ "required": ["city"] }, { "required": ["zip"] }],
+      "if": { "required": ["zip"] },
+      "then": { "properties": { "zip": { "pattern": "^[0-9]+$" } } },
+      "dependentRequired": { "a": ["b"] }
+    }`) as JsonObject;
+    const client = await RawClient.connect(serverWith({ tool: () => 'taken' }, { input }), { revision: STATELESS });
+    expect(await client.result('tools/list')).toMatchObject({ tools: [{ inputSchema: input }] });
+    expect(textOf(await client.call('tool', { zip: '0150' }))).toBe('taken');
+    for (const wrong of [{}, { city: 'Oslo', zip: '0150' }, { zip: 'x' }]) {
+      expect(await client.call('tool', wrong)).toMatchObject({ isError: true });
+    }
+  });
+
+  inStateless('TOOL-34', 'has the tools of several origins under names of their own', async () => {
+    class Upstream {
+      constructor(private readonly origin: string) {}
+
+      @Tool()
+      search() {
+        return this.origin;
+      }
+    }
+    const providers = ['docs', 'mail'].map((origin) => ({ provider: new Upstream(origin), prefix: `${origin}.` }));
+    const client = await RawClient.connect(serverOf({ providers }), { revision: STATELESS });
+    const { tools } = (await client.result('tools/list')) as { tools: { name: string }[] };
+    expect(tools.map(({ name }) => name)).toEqual(['docs.search', 'mail.search']);
+    for (const origin of ['docs', 'mail']) expect(textOf(await client.call(`${origin}.search`))).toBe(origin);
+    const colliding = [new Upstream('docs'), new Upstream('mail')];
+    expect(() => serverOf({ providers: colliding })).toThrow('DECORUM_DUPLICATE_NAME');
+  });
 });
 
 describe('a call', () => {
@@ -107,15 +169,25 @@ describe('a call', () => {
     }
   });
 
-  for (const id of ['TOOL-08', 'TOOL-09']) {
-    eachRevision(id, 'with wrong arguments is an error for the model, that names them all', async (revision) => {
-      const input = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' } }, required: ['a'] };
-      const client = await RawClient.connect(serverWith({ tool: () => '' }, { input }), { revision });
-      const result = await client.call('tool', { b: 'no' });
-      expect(result).toMatchObject({ isError: true });
-      for (const name of ['a', 'b']) expect(textOf(result)).toMatch(new RegExp(`^- ${name}:`, 'm'));
-    });
-  }
+  eachRevision('TOOL-08', 'with no object of arguments is refused, and with wrong ones fails', async (revision) => {
+    let runs = 0;
+    const client = await RawClient.connect(serverWith({ tool: () => (runs += 1) }, { input: PAIR }), { revision });
+    for (const malformed of [[], 'a', 7, null]) {
+      const error = await client.error('tools/call', { name: 'tool', arguments: malformed });
+      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('arguments') });
+    }
+    for (const invalid of [undefined, {}, { a: 7 }, { a: 'a', b: 'no' }]) {
+      expect(await client.call('tool', invalid)).toMatchObject({ isError: true });
+    }
+    expect(runs).toBe(0);
+  });
+
+  eachRevision('TOOL-09', 'with wrong arguments is an error for the model, that names them all', async (revision) => {
+    const client = await RawClient.connect(serverWith({ tool: () => '' }, { input: PAIR }), { revision });
+    const result = await client.call('tool', { b: 'no' });
+    expect(result).toMatchObject({ isError: true });
+    for (const name of ['a', 'b']) expect(textOf(result)).toMatch(new RegExp(`^- ${name}:`, 'm'));
+  });
 
   eachRevision('TOOL-10', 'that is malformed is an error of the protocol', async (revision) => {
     const client = await RawClient.connect(serverWith({ tool: () => '' }), { revision });
@@ -242,6 +314,23 @@ describe('a result', () => {
       const unlisted = await resultOf(revision, () => toolResult({ structuredContent: value }));
       expect(unlisted).toMatchObject({ structuredContent: { result: value } });
     }
+  });
+
+  inStateless('TOOL-22', 'has any structured content, as the tool returns it', async () => {
+    for (const value of [[2, 3], 'two', 2, null, true, [], { a: 1 }]) {
+      const result = await resultOf(STATELESS, () => value, {});
+      expect(result).toHaveProperty('structuredContent', value);
+    }
+  });
+
+  inStateless('TOOL-30', 'may be a question', async () => {
+    const server = serverWith({ ask: async (context) => ((await context.confirm('Sure?')) ? 'sure' : 'no') });
+    const accepted = () => ({ result: { action: 'accept', content: { confirmed: true } } });
+    const options = { revision: STATELESS, capabilities: { elicitation: {} } } as const;
+    const client = await RawClient.connect(server, { ...options, answers: { 'elicitation/create': accepted } });
+    expect(textOf(await client.call('ask'))).toBe('sure');
+    expect(client.received[0]?.result).toMatchObject({ resultType: 'input_required' });
+    expect(client.questions).toMatchObject([{ params: { message: 'Sure?' } }]);
   });
 
   eachRevision('TOOL-32', 'that is an error needs no structured content', async (revision) => {

@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 /** One endpoint for each server: its clients share it. */
-async function endpointOf(server: McpServer): Promise<Listening> {
+export async function endpointOf(server: McpServer): Promise<Listening> {
   let listening = LISTENING.get(server);
   if (listening === undefined) {
     listening = listen(server, { port: 0, legacySse: true, closeDeadlineMs: 50, principal: principalOf });

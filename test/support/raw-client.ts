@@ -77,6 +77,9 @@ export const CARRIERS: Readonly<Record<'memory' | 'stdio', Carrier>> = { memory:
 
 const META = 'io.modelcontextprotocol/';
 
+/** How often a request may be answered with questions. */
+const MAX_ROUNDS = 20;
+
 const OPEN = new Set<RawClient>();
 
 // whatever came is judged, whether the test looked at it or not
@@ -167,7 +170,8 @@ export class RawClient {
   /** The result of a request, after all questions that come in its place, as far as the client has answers. */
   async result(method: string, params?: JsonObject): Promise<JsonObject> {
     let { result, error } = await this.request(method, params);
-    while (result?.['resultType'] === 'input_required') {
+    for (let round = 0; result?.['resultType'] === 'input_required'; round += 1) {
+      if (round === MAX_ROUNDS) throw new Error(`"${method}" has asked ${MAX_ROUNDS} times.`);
       const given = this.answersTo(result);
       if (given === undefined) break;
       ({ result, error } = await this.request(method, { ...params, ...given }));

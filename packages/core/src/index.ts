@@ -6,10 +6,22 @@ export { McpHeader } from './decorators/mcp-header.js';
 export { Prompt, type PromptOptions } from './decorators/prompt.js';
 export { Resource, type ResourceOptions } from './decorators/resource.js';
 export { Tool, type ToolMethod, type ToolOptions } from './decorators/tool.js';
-export { ClientLog, CompletionContext, Context } from './kernel/context.js';
+export { rateLimit, type RateLimiter, type RateLimitOptions } from './interceptors/rate-limit.js';
+export { sanitize, type SanitizeOptions } from './interceptors/sanitize.js';
+export { ClientLog } from './kernel/client-log.js';
+export { CompletionContext, Context } from './kernel/context.js';
 export { MemorySingleUse, type SingleUse } from './kernel/flows.js';
 export type { ErrorOrigin, Logger } from './kernel/faults.js';
-export type { ElicitOptions, ElicitResult, QuestionOptions, SampleOptions, SampleResult } from './kernel/questions.js';
+export type { Call, CallResult, Interceptor } from './kernel/interceptors.js';
+export type {
+  ElicitOptions,
+  ElicitResult,
+  ElicitUrlOptions,
+  ElicitUrlResult,
+  QuestionOptions,
+  SampleOptions,
+  SampleResult,
+} from './kernel/questions.js';
 export type { CompletionOptions, CompletionValues, FieldDescription, ResourceListing } from './metadata/records.js';
 export type { Class } from './metadata/store.js';
 export {
@@ -34,6 +46,7 @@ export {
   McpError,
   STARTUP_ERROR_CODES,
   type StartupErrorCode,
+  TicketError,
   ToolError,
 } from './protocol/errors.js';
 export type { Extension } from './kernel/extension.js';
@@ -41,7 +54,7 @@ export { type InputRequest, NeedInput, needInput } from './protocol/input.js';
 export type { CacheHint } from './protocol/revisions/revision.js';
 export { type TemplateValue, UriTemplate } from './schema/uri-template.js';
 export { InputSignal } from './protocol/eras/replay.js';
-export type { Client } from './protocol/exchange.js';
+export type { Client, Visit } from './protocol/exchange.js';
 export type {
   Annotations,
   AudioContent,
@@ -70,10 +83,11 @@ export type {
   Tool as ToolEntry,
   ToolAnnotations,
 } from './protocol/model.js';
-export type { Principal, RequestHeaders, TransportInfo } from './protocol/wire.js';
+export type { Access, Principal, RequestHeaders, TransportInfo } from './protocol/wire.js';
+export type { CompleteResult } from './registry/completion-plan.js';
 export { type Accepted, NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 export type { McpServerOptions, PrefixedProvider, ProviderSource } from './options.js';
 export { type Lifecycle, McpServer, type Notifier, type Registration } from './server.js';
-export type { Host } from './transports/transport.js';
+export type { ClosableHost, Host } from './transports/transport.js';
 export { connectMemory, type MemoryConnection, type MemoryOptions } from './transports/memory.js';
-export { serveStdio, type StdioConnection, type StdioHost, type StdioOptions } from './transports/stdio.js';
+export { serveStdio, type StdioConnection, type StdioOptions } from './transports/stdio.js';

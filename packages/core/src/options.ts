@@ -2,13 +2,16 @@ import { hkdfSync, randomBytes } from 'node:crypto';
 
 import type { Extension } from './kernel/extension.js';
 import { SealedFlows, type SingleUse } from './kernel/flows.js';
+import { KeyRing } from './kernel/key-ring.js';
 import type { ErrorOrigin, Logger } from './kernel/faults.js';
+import { intercepting, type Interceptor } from './kernel/interceptors.js';
 import type { KernelParts } from './kernel/methods/method.js';
+import { SealedTickets } from './kernel/tickets.js';
 import type { Class } from './metadata/store.js';
 import { startupError } from './protocol/errors.js';
-import { type Implementation, LOG_LEVELS, type LogLevel } from './protocol/model.js';
+import { type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './protocol/model.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
-import { checkIcons } from './registry/plan.js';
+import { checkCache, checkIcons } from './registry/plan.js';
 
 /** A class with decorated methods, an instance of one, or either with a prefix for its names. */
 export type ProviderSource = Class | object | PrefixedProvider;
@@ -40,15 +43,22 @@ export interface McpServerOptions extends Implementation {
    * and states end with the process.
    */
   readonly secret?: string | readonly string[];
-  /** Milliseconds that a client of a stateless revision has to answer a question. By default 10 minutes. */
+  /**
+   * Milliseconds that a client of a stateless revision has to answer a question, and a user to go to a URL with a
+   * ticket. By default 10 minutes.
+   */
   readonly flowTtlMs?: number;
   /**
    * Makes each state of a stateless request good for one use, so that what a handler does once is done at most once,
    * whatever the client sends again. A client whose connection breaks off then has to begin anew.
    */
   readonly singleUse?: SingleUse;
+  /** What stands around every run of a tool, prompt, resource or completion, the first outermost. */
+  readonly interceptors?: readonly Interceptor[];
   /** What the specification leaves to extensions. */
   readonly extensions?: readonly Extension[];
+  /** What the server declares as experimental capabilities: the settings of each, by its name. */
+  readonly experimental?: Readonly<Record<string, JsonObject>>;
   /** How long clients of stateless revisions may keep lists and the description of the server. By default not at all. */
   readonly cache?: CacheHint;
   /** Takes warnings and masked errors. By default they go to stderr, a line each. */
@@ -72,24 +82,31 @@ export function kernelOptions(
   const given = options.secret ?? process.env['DECORUM_SECRET']?.split(',');
   const secrets = secretsOf(given);
   if (!LOG_LEVELS.includes(logLevel)) throw invalid('logLevel', `is not one of ${LOG_LEVELS.join(', ')}`);
-  if (!Number.isInteger(cache.ttlMs) || cache.ttlMs < 0 || !['public', 'private'].includes(cache.scope)) {
-    throw invalid('cache', 'is not { ttlMs: 0 or more, scope: "public" or "private" }');
-  }
+  checkCache(cache, 'McpServer');
+  const ttlMs = requireCount('flowTtlMs', flowTtlMs, DAY_MS);
+  let isKnown = given !== undefined;
+  const warnOnce = () => {
+    if (!isKnown) warn(RANDOM_SECRET);
+    isKnown = true;
+  };
+  const ringFor = (purpose: string) =>
+    new KeyRing(
+      secrets.map((secret) => derive(secret, purpose)),
+      warnOnce,
+    );
   return {
     server: implementationOf(options),
     instructions,
     extensions: extensionsOf(options.extensions ?? []),
+    experimental: options.experimental,
+    intercept: intercepting(interceptorsOf(options.interceptors ?? [])),
     cache,
     logLevel,
     pageSize: requireCount('pageSize', pageSize, 1_000_000),
     questionTimeoutMs: requireCount('questionTimeoutMs', questionTimeoutMs, DAY_MS),
     secret: derive(secrets[0] as string, 'cursors'),
-    flows: new SealedFlows({
-      keys: secrets.map((secret) => derive(secret, 'flows')),
-      ttlMs: requireCount('flowTtlMs', flowTtlMs, DAY_MS),
-      singleUse,
-      onFirstUse: () => given ?? warn(RANDOM_SECRET),
-    }),
+    flows: new SealedFlows({ keys: ringFor('flows'), ttlMs, singleUse }),
+    tickets: new SealedTickets(ringFor('tickets'), ttlMs),
   };
 }
 
@@ -132,8 +149,13 @@ function extensionsOf(extensions: readonly Extension[]): readonly Extension[] {
   return extensions;
 }
 
+function interceptorsOf(interceptors: readonly Interceptor[]): readonly Interceptor[] {
+  if (Array.isArray(interceptors) && interceptors.every((each) => typeof each === 'function')) return interceptors;
+  throw invalid('interceptors', 'is not a list of functions');
+}
+
 const RANDOM_SECRET =
-  'requestState is sealed with a random key: flows end with this process, and cannot move to another. Set `secret` or DECORUM_SECRET.';
+  'requestState and tickets are sealed with a random key: flows end with this process, and cannot move to another. Set `secret` or DECORUM_SECRET.';
 
 function secretsOf(given: string | readonly string[] | undefined): readonly string[] {
   if (given === undefined) return [randomBytes(32).toString('hex')];

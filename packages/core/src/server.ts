@@ -4,11 +4,14 @@ import type { Context } from './kernel/context.js';
 import { Events } from './kernel/events.js';
 import { Faults, STDERR_LOGGER } from './kernel/faults.js';
 import { Kernel } from './kernel/kernel.js';
+import type { SealedTickets } from './kernel/tickets.js';
 import { scanMembers } from './metadata/scan.js';
 import type { Class } from './metadata/store.js';
 import { kernelOptions, type McpServerOptions, type PrefixedProvider, type ProviderSource } from './options.js';
 import { startupError } from './protocol/errors.js';
+import type { Visit } from './protocol/exchange.js';
 import type { Implementation } from './protocol/model.js';
+import type { Principal } from './protocol/wire.js';
 import { type Provider, Registry } from './registry/registry.js';
 import type { NoInput, Parsed, SchemaSource } from './schema/shape.js';
 import type { Host } from './transports/transport.js';
@@ -40,6 +43,12 @@ export interface Notifier {
   promptsChanged(): void;
   /** There are other resources than before, for example because a template enumerates others. */
   resourcesChanged(): void;
+  /**
+   * What a user was asked to do at a URL is done. Told to the session that was asked, where its revision has the
+   * notification (2025-11-25) and this process holds it; nothing is sent elsewhere.
+   * @param id the id of the visit, as of `server.openTicket`
+   */
+  elicitationCompleted(id: string): void;
 }
 
 /**
@@ -53,6 +62,7 @@ export class McpServer implements Host {
   readonly #registry: Registry;
   readonly #kernel: Kernel;
   readonly #faults: Faults;
+  readonly #tickets: SealedTickets;
   readonly #resolve: (cls: Class) => object;
   readonly #instances = new Map<Class, object>();
   readonly #hooks: Hooks;
@@ -65,14 +75,16 @@ export class McpServer implements Host {
     this.#faults = new Faults(options.logger ?? STDERR_LOGGER, options.onError);
     const parts = kernelOptions(options, (message) => this.#faults.warn({}, message));
     this.info = parts.server;
+    this.#tickets = parts.tickets;
     this.#resolve = options.resolve ?? ((cls) => new (cls as new () => object)());
     this.#registry = new Registry((lists) => events.listsChanged(lists));
     this.#hooks = new Hooks(this, (error) => this.report(error));
     this.notify = {
-      resourceUpdated: (uri) => events.resourceUpdated(uri),
+      resourceUpdated: (uri) => events.resourceUpdated(uri, this.#registry.accessTo(uri) !== undefined),
       toolsChanged: () => events.listsChanged(['tools']),
       promptsChanged: () => events.listsChanged(['prompts']),
       resourcesChanged: () => events.listsChanged(['resources']),
+      elicitationCompleted: (id) => events.elicitationCompleted(id),
     };
     this.#kernel = new Kernel({ ...parts, registry: this.#registry, faults: this.#faults, events });
     const cls = new.target;
@@ -118,6 +130,19 @@ export class McpServer implements Host {
     const record = { kind: 'tool', key: options.name, options: { ...options } } as const;
     const instance = { [options.name]: handler };
     return this.#addProvider({ cls: ADDED, instance, prefix: '', records: [record] });
+  }
+
+  /**
+   * For the page that a URL of `ctx.elicitUrl` or `ctx.requireUrl` leads to: makes sure that the user who came is the one
+   * who began. Without this, somebody may send the URL to another user, who then signs in on their behalf.
+   * @param ticket as the URL brought it
+   * @param principal who is signed in at the page, by the same subject as on the MCP connection; undefined opens only
+   * tickets of callers that nobody knew
+   * @returns which question it belongs to
+   * @throws {TicketError} when the ticket was changed, has expired, or was made for another principal
+   */
+  openTicket(ticket: string, principal: Principal | undefined): Visit {
+    return this.#tickets.open(ticket, principal);
   }
 
   /** For transports: see `Host`. */

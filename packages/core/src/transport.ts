@@ -18,5 +18,7 @@ export {
 export { newestOf, revisionOf, UNDECLARED_REVISION } from './protocol/revisions/index.js';
 export type { Era, Revision } from './protocol/revisions/revision.js';
 export type { MirroredArgument, Wire } from './protocol/wire.js';
+export { closeForGood, endOnSignal } from './transports/process-end.js';
 export { guardProcess } from './transports/process-guard.js';
-export type { Host } from './transports/transport.js';
+export { type FrameKind, kindOf, WaitingChanges } from './transports/slow-reader.js';
+export type { ClosableHost, Host } from './transports/transport.js';

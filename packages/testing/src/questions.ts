@@ -7,12 +7,16 @@ import {
   type Root,
 } from '@decorum/core';
 
-/** What a server asks the user by a form (MCP, `ElicitRequest`). */
+/** What a server asks the user by a form, or by a URL (MCP, `ElicitRequest`). */
 export interface ElicitQuestion {
   readonly mode?: string;
   readonly message: string;
   /** JSON Schema of the form. */
   readonly requestedSchema: JsonObject;
+  /** In the mode `url`, for clients that declare `elicitation.url`: where the user is sent. */
+  readonly url?: string;
+  /** Names the visit to the URL, where the revision tells of its completion. */
+  readonly elicitationId?: string;
 }
 
 /** What the user did (MCP, `ElicitResult`). */

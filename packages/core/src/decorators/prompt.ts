@@ -1,4 +1,5 @@
 import type { Icon, JsonObject } from '../protocol/model.js';
+import type { Access } from '../protocol/wire.js';
 import type { Parsed, SchemaSource } from '../schema/shape.js';
 import { type MemberDecorator, memberDecorator, type Method } from './member-decorator.js';
 
@@ -11,6 +12,8 @@ export interface PromptOptions<I extends SchemaSource = SchemaSource> {
   readonly description?: string;
   readonly icons?: readonly Icon[];
   readonly _meta?: JsonObject;
+  /** Who may see and use it. By default everybody. */
+  readonly access?: Access;
   /**
    * Schema of the arguments. They are strings on the wire; numbers and booleans are read from their text. By default
    * the class of the first parameter, where the compiler emits it.

@@ -1,5 +1,6 @@
 import type { Annotations, Icon, JsonObject } from '../protocol/model.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
+import type { Access } from '../protocol/wire.js';
 import type { Parsed, SchemaSource } from '../schema/shape.js';
 import { type MemberDecorator, memberDecorator, type Method } from './member-decorator.js';
 
@@ -17,6 +18,8 @@ export interface ResourceOptions<I extends SchemaSource = SchemaSource> {
   readonly size?: number;
   readonly annotations?: Annotations;
   readonly _meta?: JsonObject;
+  /** Who may see and use it. By default everybody. Contents that not everybody may see have no `cache` that is public. */
+  readonly access?: Access;
   /** How long clients of stateless revisions may keep what they read. By default not at all. */
   readonly cache?: CacheHint;
   /** Of a template: the DTO of its variables. By default the class of the first parameter, where it is emitted. */

@@ -1,6 +1,7 @@
 import type { ToolResult } from '../protocol/content.js';
 import type { NeedInput } from '../protocol/input.js';
 import type { Icon, JsonObject, ToolAnnotations } from '../protocol/model.js';
+import type { Access } from '../protocol/wire.js';
 import type { Accepted, Parsed, SchemaSource } from '../schema/shape.js';
 import { type MemberDecorator, memberDecorator, type Method } from './member-decorator.js';
 
@@ -15,6 +16,8 @@ export interface ToolOptions<I extends SchemaSource = SchemaSource, O extends Sc
   readonly icons?: readonly Icon[];
   readonly annotations?: ToolAnnotations;
   readonly _meta?: JsonObject;
+  /** Who may see and use it. By default everybody. */
+  readonly access?: Access;
   /**
    * Schema of the arguments: a DTO class, a Standard Schema or a JSON Schema. By default the class of the first
    * parameter, where the compiler emits it (`emitDecoratorMetadata`).

@@ -1,10 +1,9 @@
-import { inspect } from 'node:util';
-
 import type { Client, Exchange } from '../protocol/exchange.js';
 import type { NeedInput } from '../protocol/input.js';
-import type { JsonObject, LogLevel, RequestId, Root } from '../protocol/model.js';
+import type { JsonObject, RequestId, Root } from '../protocol/model.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
 import type { Parsed, SchemaSource } from '../schema/shape.js';
+import { ClientLog } from './client-log.js';
 import {
   confirm,
   elicit,
@@ -14,86 +13,13 @@ import {
   type ElicitUrlOptions,
   type ElicitUrlResult,
   type QuestionOptions,
-  requireCapability,
+  requireDeclared,
+  requireUrl,
   roots,
   sample,
   type SampleOptions,
   type SampleResult,
 } from './questions.js';
-
-/**
- * Writes log messages to the client of one request: those at or above the level that the client asked for.
- * The specification has deprecated this in 2026-07-28; for the operator's eyes, log to stderr or to OpenTelemetry.
- */
-export class ClientLog {
-  readonly #exchange: Exchange;
-
-  /** @param exchange the request whose client is written to */
-  constructor(exchange: Exchange) {
-    this.#exchange = exchange;
-  }
-
-  /**
-   * @param data text or anything that can be written as JSON; no secrets, the client sees it
-   * @param logger names the part of the server that speaks
-   */
-  write(level: LogLevel, data: unknown, logger?: string): void {
-    if (!this.#exchange.logs(level)) return;
-    this.#exchange.notify('notifications/message', {
-      level,
-      ...(logger !== undefined && { logger }),
-      data: loggable(data),
-    });
-  }
-
-  debug(data: unknown, logger?: string): void {
-    this.write('debug', data, logger);
-  }
-
-  info(data: unknown, logger?: string): void {
-    this.write('info', data, logger);
-  }
-
-  notice(data: unknown, logger?: string): void {
-    this.write('notice', data, logger);
-  }
-
-  warning(data: unknown, logger?: string): void {
-    this.write('warning', data, logger);
-  }
-
-  error(data: unknown, logger?: string): void {
-    this.write('error', data, logger);
-  }
-
-  critical(data: unknown, logger?: string): void {
-    this.write('critical', data, logger);
-  }
-
-  alert(data: unknown, logger?: string): void {
-    this.write('alert', data, logger);
-  }
-
-  emergency(data: unknown, logger?: string): void {
-    this.write('emergency', data, logger);
-  }
-}
-
-/** What JSON can say of a value: nothing of it fails the handler that logs it. */
-function loggable(data: unknown): unknown {
-  if (data instanceof Error) return `${data.name}: ${data.message}`;
-  try {
-    return JSON.stringify(data) === undefined ? String(data) : data;
-  } catch {
-    return inspect(data);
-  }
-}
-
-const NEEDED = {
-  'elicitation/create': { elicitation: {} },
-  'sampling/createMessage': { sampling: {} },
-  'roots/list': { roots: {} },
-} as const;
 
 /** A question that nobody waits for any more must not be an unhandled rejection: its round ends anyway. */
 function kept<T>(promise: Promise<T>): Promise<T> {
@@ -127,10 +53,11 @@ export class Context {
 
   /** For the framework: asks what `needInput` wants to know. */
   async collect({ requests, state }: NeedInput): Promise<void> {
-    const asked = Object.entries(requests).map(async ([key, { method, params = {} }]) => {
-      requireCapability(this.#exchange, NEEDED[method]);
-      return [key, await this.#exchange.ask({ key, method, params })] as const;
-    });
+    // all or nothing: a client that cannot answer one of them is not asked the others
+    for (const request of Object.values(requests)) requireDeclared(this.#exchange, request);
+    const asked = Object.entries(requests).map(
+      async ([key, { method, params = {} }]) => [key, await this.#exchange.ask({ key, method, params })] as const,
+    );
     this.#answers = { ...this.#answers, ...Object.fromEntries(await Promise.all(asked)) };
     this.#state = state;
   }
@@ -208,12 +135,27 @@ export class Context {
   }
 
   /**
-   * Asks the user to do something at a URL, for what must not pass through the client: signing in, paying.
+   * Asks the user to do something at a URL, for what must not pass through the client: signing in to somebody else's
+   * service, paying. Credentials and tokens of others never go through the MCP client; the page keeps them on the server.
+   * It is not for authorizing the MCP client itself: that is the transport's matter.
+   * @returns `accept` where the user agreed to go, which does not say that anything is done there
    * @throws {McpError} `missing-capability` when the client has no elicitation by URL
    * @throws {TypeError} for an invalid URL
    */
   elicitUrl(options: ElicitUrlOptions): Promise<ElicitUrlResult> {
     return kept(elicitUrl(this.#exchange, options));
+  }
+
+  /**
+   * Sends the user to a URL without which the request cannot go on. Where the revision has an error for it (2025-11-25),
+   * the request fails with it, and the client sends the request again when the user has been there; elsewhere the
+   * client is asked as by `elicitUrl`, and this resolves when the user has agreed to go. So ask for what you need
+   * before, and again after it. What `elicitUrl` says of credentials holds here too.
+   * @throws {McpError} `url-elicitation-required`, to be let through, and `missing-capability`
+   * @throws {ClientError} when the user does not agree
+   */
+  requireUrl(options: ElicitUrlOptions): Promise<void> {
+    return kept(requireUrl(this.#exchange, options));
   }
 
   /**

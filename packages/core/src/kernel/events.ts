@@ -7,8 +7,11 @@ const DEBOUNCE_MS = 10;
 /** Somebody who wants to hear of changes: a session, or a request that listens. */
 export interface Listener {
   wantsList(list: ListName): boolean;
-  wantsResource(uri: string): boolean;
+  /** @param exactly following what the resource is part of does not count */
+  wantsResource(uri: string, exactly: boolean): boolean;
   tell(method: string, params: JsonObject): void;
+  /** What was asked under that id is done. */
+  completed?(elicitationId: string): void;
   /** There will be no more. */
   end?(): void;
 }
@@ -34,11 +37,19 @@ export class Events {
     this.timer ??= setTimeout(() => this.flush(), DEBOUNCE_MS).unref();
   }
 
-  /** Tells those who follow a resource that it has changed. */
-  resourceUpdated(uri: string): void {
+  /**
+   * Tells those who follow a resource that it has changed.
+   * @param restricted not everybody may see it: only those are told who follow it by its URI, and so were admitted
+   */
+  resourceUpdated(uri: string, restricted: boolean): void {
     for (const listener of this.listeners) {
-      if (listener.wantsResource(uri)) listener.tell('notifications/resources/updated', { uri });
+      if (listener.wantsResource(uri, restricted)) listener.tell('notifications/resources/updated', { uri });
     }
+  }
+
+  /** Tells the session that was asked to visit a URL that the visit is completed. */
+  elicitationCompleted(elicitationId: string): void {
+    for (const listener of this.listeners) listener.completed?.(elicitationId);
   }
 
   /** Ends what listens, so that nothing waits for it. */

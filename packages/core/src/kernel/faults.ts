@@ -7,6 +7,8 @@ import type { RequestId } from '../protocol/model.js';
 
 /** Where the framework writes what its operator should know. Pino's loggers fit. */
 export interface Logger {
+  /** What may be left out, such as why clients cancel. */
+  debug?(details: object, message: string): void;
   warn(details: object, message: string): void;
   error(details: object, message: string): void;
 }
@@ -47,6 +49,10 @@ export class Faults {
     this.attempt(() => this.logger.error({ ...origin, error }, where), error);
     this.attempt(() => this.onError?.(error, origin), error);
     return reference;
+  }
+
+  debug(details: object, message: string): void {
+    this.attempt(() => this.logger.debug?.(details, message), details);
   }
 
   warn(details: object, message: string): void {

@@ -1,4 +1,4 @@
-import { McpError } from '../protocol/errors.js';
+import { excerpt, McpError } from '../protocol/errors.js';
 import { requireInitialized, Session, type SessionOptions } from '../protocol/eras/stateful.js';
 import { openStateless } from '../protocol/eras/stateless.js';
 import { Exchange, isStateless } from '../protocol/exchange.js';
@@ -6,6 +6,7 @@ import {
   isObject,
   checkMessage,
   errorFrame,
+  type JsonRpcMessage,
   type JsonRpcNotification,
   type JsonRpcRequest,
   resultFrame,
@@ -38,6 +39,9 @@ const NEEDS: ReadonlyMap<string, Feature> = new Map([
   ['resources/unsubscribe', 'resources'],
   ['completion/complete', 'completions'],
 ]);
+
+/** Methods whose effect is remembered: a session that ends with its request has none of them. */
+const REMEMBERED = new Set(['resources/subscribe', 'resources/unsubscribe', 'logging/setLevel']);
 
 /** A response as text, where one is due. */
 export type Answer = string | undefined;
@@ -90,7 +94,7 @@ export class Kernel {
     let method: Method;
     try {
       exchange = this.open(message, wire, session);
-      method = this.find(exchange);
+      method = this.find(exchange, session);
     } catch (error) {
       return this.refuse(error, wire, message.id);
     }
@@ -109,9 +113,9 @@ export class Kernel {
   }
 
   /** Makes the memory of a client that is about to send `initialize`. */
-  openSession(options: Pick<SessionOptions, 'push' | 'id' | 'principal'>): Session {
-    const { logLevel, questionTimeoutMs } = this.parts;
-    return new Session({ ...options, logLevel, questionTimeoutMs });
+  openSession(options: Pick<SessionOptions, 'push' | 'id' | 'principal' | 'lasting'>): Session {
+    const { logLevel, questionTimeoutMs, tickets } = this.parts;
+    return new Session({ ...options, logLevel, questionTimeoutMs, tickets });
   }
 
   /** Ends a session: gives up its requests and questions, and tells it of nothing more. */
@@ -137,16 +141,17 @@ export class Kernel {
 
   private open(request: JsonRpcRequest, wire: Wire, session: Session | undefined): Exchange {
     if (session === undefined || isStateless(request, wire.declaredVersion, session)) {
-      return new Exchange(request, openStateless(request, wire, this.parts.flows), wire);
+      return new Exchange(request, openStateless(request, wire, this.parts), wire);
     }
     if (!session.initialized) requireInitialized(session, request.method);
     return new Exchange(request, session, wire);
   }
 
-  private find({ method, revision }: Exchange): Method {
+  private find({ method, revision }: Exchange, session: Session | undefined): Method {
     const handler = revision.methods.has(method) ? this.methods.get(method) : this.extended(method, revision);
     const needs = NEEDS.get(method);
-    if (handler === undefined || (needs !== undefined && !this.parts.registry.offered.has(needs))) {
+    const missing = needs !== undefined && !this.parts.registry.offered.has(needs);
+    if (handler === undefined || missing || (session?.lasting === false && REMEMBERED.has(method))) {
       throw new McpError('method-not-found', 'Method not found');
     }
     return handler;
@@ -211,6 +216,14 @@ export class Kernel {
     return errorFrame(id, known);
   }
 
+  private cancel(exchange: Exchange, reason: unknown): void {
+    const { id, method } = exchange;
+    const given = typeof reason === 'string' ? reason : undefined;
+    const details = { requestId: id, method, ...(given !== undefined && { reason: excerpt(given) }) };
+    this.parts.faults.debug(details, 'the client cancelled a request');
+    exchange.cancel(given);
+  }
+
   private take({ method, params }: JsonRpcNotification, session: Session | undefined): void {
     switch (method) {
       case 'notifications/initialized':
@@ -219,8 +232,7 @@ export class Kernel {
       case 'notifications/cancelled': {
         const { requestId, reason } = params ?? {};
         const exchange = session?.calls.get(requestId as string);
-        if (exchange && exchange.method !== 'initialize')
-          exchange.cancel(typeof reason === 'string' ? reason : undefined);
+        if (exchange && exchange.method !== 'initialize') this.cancel(exchange, reason);
         break;
       }
       case 'notifications/roots/list_changed':
@@ -236,9 +248,16 @@ const INTERNAL_ERROR = -32603;
 const isNotification = (message: unknown) =>
   isObject(message) && typeof message['method'] === 'string' && !('id' in message);
 
-/** Who sends an array before anything is agreed on knows the revision that has batches: there the id is null. */
+/**
+ * Who sends an array before anything is agreed on knows the revision that has batches: there the id is null. Unless
+ * what is in it belongs to no session.
+ */
 function unreadableId(message: unknown, session: Session | undefined): null | undefined {
-  if (Array.isArray(message) && session?.initialized === false) return null;
+  if (Array.isArray(message) && session?.initialized === false) {
+    return message.some((each) => isObject(each) && isStateless(each as unknown as JsonRpcMessage, undefined))
+      ? undefined
+      : null;
+  }
   return session?.revision.unreadableId;
 }
 

@@ -1,5 +1,6 @@
 import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
+import { SECRET_FIELD } from './redact.js';
 
 /**
  * What the specification demands of questions before they are sent. A handler that breaks a rule gets a `TypeError`:
@@ -19,7 +20,6 @@ const FORM_KEYWORDS = new Set(
 );
 const FORMATS = new Set<unknown>(['email', 'uri', 'date', 'date-time']);
 const PRIMITIVES = new Set<unknown>(['string', 'number', 'integer', 'boolean']);
-const SECRETS = /passw|secret|token|api[_-]?key|private[_-]?key|credit[_-]?card|card[_-]?number|cvv|cvc/i;
 
 /**
  * The part of a schema that a form can show. Whatever else the schema says is checked when the answer is here.
@@ -28,7 +28,7 @@ const SECRETS = /passw|secret|token|api[_-]?key|private[_-]?key|credit[_-]?card|
 export function formOf(schema: JsonObject): JsonObject {
   const properties: Record<string, unknown> = {};
   for (const [name, field] of Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject>)) {
-    if (SECRETS.test(name)) refuse(`A form must not ask for "${name}": use ctx.elicitUrl for what is secret.`);
+    if (SECRET_FIELD.test(name)) refuse(`A form must not ask for "${name}": use ctx.elicitUrl for what is secret.`);
     if (!isPrimitive(field))
       refuse(`A form cannot ask for "${name}": its fields are texts, numbers, yes or no, and choices.`);
     properties[name] = Object.fromEntries(

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { isObject } from '../protocol/jsonrpc.js';
 import { ClientError, McpError, ToolError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
+import type { InputRequest } from '../protocol/input.js';
 import type { ClientCapabilities, ContentBlock, JsonObject, Root } from '../protocol/model.js';
 import { checkConversation, checkPreferences, formOf, visitable } from './question-rules.js';
 import { compileShape } from '../schema/compile.js';
@@ -36,10 +37,14 @@ export type ElicitResult<T> =
   | { readonly action: 'decline' }
   | { readonly action: 'cancel' };
 
-/** Options of `ctx.elicitUrl`. */
+/** Options of `ctx.elicitUrl` and `ctx.requireUrl`. */
 export interface ElicitUrlOptions extends ElicitOptions {
-  /** Where the user goes; `https:`, without anything secret in it. */
-  readonly url: string;
+  /**
+   * Where the user goes; `https:`, without anything secret in it. A function gets what the page needs to know what it
+   * completes: an `id` for `server.notify.elicitationCompleted`, and a `ticket` for `server.openTicket`. It writes them
+   * into the URL as they are, and is called again in each round, with others.
+   */
+  readonly url: string | ((visit: { readonly id: string; readonly ticket: string }) => string);
 }
 
 /** What the user did: consented to go to the URL, declined, or dismissed the question. */
@@ -124,6 +129,24 @@ function requireForms(exchange: Exchange): void {
   requireCapability(exchange, { elicitation: onlyUrls ? { form: {} } : {} });
 }
 
+/** A client that has sampling need not take tools, and need not give context. */
+function requireSampling(exchange: Exchange, { tools, toolChoice, includeContext }: JsonObject): void {
+  const usesTools = tools !== undefined || toolChoice !== undefined;
+  const usesContext = includeContext !== undefined && includeContext !== 'none';
+  requireCapability(exchange, { sampling: { ...(usesTools && { tools: {} }), ...(usesContext && { context: {} }) } });
+}
+
+/**
+ * Refuses a question in the words of the specification that the client has not declared to answer.
+ * @throws {McpError} `missing-capability`
+ */
+export function requireDeclared(exchange: Exchange, { method, params = {} }: InputRequest): void {
+  if (method === 'roots/list') requireCapability(exchange, { roots: {} });
+  else if (method === 'sampling/createMessage') requireSampling(exchange, params);
+  else if (params['mode'] === 'url') requireCapability(exchange, { elicitation: { url: {} } });
+  else requireForms(exchange);
+}
+
 /** Asks the user for data that fits a schema. */
 export async function elicit<S extends SchemaSource>(
   exchange: Exchange,
@@ -158,16 +181,49 @@ function fits(shape: Shape, content: unknown): boolean {
   return checked instanceof Promise || checked.ok;
 }
 
+interface VisitQuestion {
+  readonly params: JsonObject & { readonly elicitationId: string };
+  readonly identity?: JsonObject;
+}
+
+/** The question to visit a URL. */
+function visitOf(exchange: Exchange, { message, url }: ElicitUrlOptions): VisitQuestion {
+  requireCapability(exchange, { elicitation: { url: {} } });
+  const id = randomUUID();
+  const params = { mode: 'url', message, elicitationId: id };
+  if (typeof url === 'string') return { params: { ...params, url: visitable(url) } };
+  const { peer, wire } = exchange;
+  const ticket = peer.tickets.issue({ id, subject: wire.principal?.subject, sessionId: peer.sessionId });
+  const visited = visitable(url({ id, ticket }));
+  // the next round makes another visit out of the same question
+  const lasting = visited.replaceAll(id, 'id').replaceAll(ticket, 'ticket');
+  return { params: { ...params, url: visited }, identity: { message, url: lasting } };
+}
+
 /** Asks the user to do something at a URL. */
 export async function elicitUrl(
   exchange: Exchange,
-  { message, url, ...options }: ElicitUrlOptions,
+  options: ElicitUrlOptions,
+  visit = visitOf(exchange, options),
 ): Promise<ElicitUrlResult> {
-  requireCapability(exchange, { elicitation: { url: {} } });
-  const params = { mode: 'url', message, url: visitable(url), elicitationId: randomUUID() };
-  const answer = await exchange.ask({ ...options, method: 'elicitation/create', params, fits: isElicitation });
+  const { key, sealed, timeoutMs } = options;
+  const question = { ...visit, key, sealed, timeoutMs, method: 'elicitation/create', fits: isElicitation } as const;
+  const answer = await exchange.ask(question);
   if (!isElicitation(answer)) throw new ClientError('The client answered the question in an unknown way.');
   return { action: answer.action };
+}
+
+/** Sends the user to a URL before the request can go on. */
+export async function requireUrl(exchange: Exchange, options: ElicitUrlOptions): Promise<void> {
+  const visit = visitOf(exchange, options);
+  const { params } = visit;
+  const error = new McpError('url-elicitation-required', options.message, { elicitations: [params] });
+  if (exchange.revision.errorCode(error) !== undefined) {
+    exchange.peer.expect?.(params.elicitationId);
+    throw error;
+  }
+  const { action } = await elicitUrl(exchange, options, visit);
+  if (action !== 'accept') throw new ClientError('The user did not agree to go to the URL that this needs.');
 }
 
 /** Asks the user for a yes. */
@@ -181,9 +237,7 @@ export async function confirm(exchange: Exchange, message: string, options: Ques
 /** Asks the client's model. */
 export async function sample(exchange: Exchange, options: SampleOptions): Promise<SampleResult> {
   const { key, timeoutMs, sealed, messages, ...rest } = options;
-  const usesTools = rest.tools !== undefined || rest.toolChoice !== undefined;
-  const usesContext = rest.includeContext !== undefined && rest.includeContext !== 'none';
-  requireCapability(exchange, { sampling: { ...(usesTools && { tools: {} }), ...(usesContext && { context: {} }) } });
+  requireSampling(exchange, rest);
   const conversation =
     typeof messages === 'string' ? [{ role: 'user', content: { type: 'text', text: messages } }] : messages;
   checkConversation(conversation);

@@ -82,6 +82,8 @@ export const FAILURES = {
   'header-mismatch': -32020,
   'missing-capability': -32021,
   'unsupported-version': -32022,
+  // where it has no number of its own, the client is asked instead
+  'url-elicitation-required': -32603,
 } as const;
 
 /** A failure by name; each revision gives it a number. */
@@ -92,6 +94,7 @@ const DECORUM_ERROR = Symbol.for('decorum:error');
 const MCP_ERROR = Symbol.for('decorum:mcp-error');
 const TOOL_ERROR = Symbol.for('decorum:tool-error');
 const CLIENT_ERROR = Symbol.for('decorum:client-error');
+const TICKET_ERROR = Symbol.for('decorum:ticket-error');
 
 function branded(value: unknown, brand: symbol): boolean {
   return typeof value === 'object' && value !== null && brand in value;
@@ -189,6 +192,24 @@ export class ClientError extends ToolError {
   /** Recognises errors of another copy of this package too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return branded(value, CLIENT_ERROR);
+  }
+}
+
+/**
+ * A ticket that `server.openTicket` does not accept: it was changed, it has expired, or it was made for somebody else.
+ * Which of them it was is not said.
+ */
+export class TicketError extends Error {
+  readonly [TICKET_ERROR] = true;
+
+  constructor() {
+    super('The ticket is not valid for this user, or has expired.');
+    this.name = 'TicketError';
+  }
+
+  /** Recognises errors of another copy of this package too. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return branded(value, TICKET_ERROR);
   }
 }
 

@@ -12,6 +12,21 @@ export interface Client {
   readonly capabilities: ClientCapabilities;
 }
 
+/** A user's visit to a URL: what a page must know to say what it completes, and for whom. */
+export interface Visit {
+  /** The id of the question, as of `server.notify.elicitationCompleted`. */
+  readonly id: string;
+  /** The subject of the principal who began; undefined where nobody was known. */
+  readonly subject?: string | undefined;
+  /** The session it began in, where the transport has sessions. */
+  readonly sessionId?: string | undefined;
+}
+
+/** Seals visits, so that a URL can carry them. */
+export interface Tickets {
+  issue(visit: Visit): string;
+}
+
 /** The other side of a request, as its era knows it: a session, or what the request says of itself. */
 export interface Peer {
   readonly revision: Revision;
@@ -25,6 +40,9 @@ export interface Peer {
   readonly replaying: boolean;
   /** Resolves when what the request brings from an earlier round may be used; undefined where it brings nothing. */
   readonly claimed?: Promise<void> | undefined;
+  readonly tickets: Tickets;
+  /** Remembers that the client was sent to a URL, where it can be told that the visit is completed. */
+  expect?(elicitationId: string): void;
   /**
    * Asks the client and waits for its answer.
    * @throws {McpError} when the client answers with an error, does not answer in time, or the request is cancelled

@@ -25,9 +25,18 @@ export interface MirroredArgument {
 /** What a handler may know of the way a message came. */
 export interface TransportInfo {
   readonly kind: 'stdio' | 'http' | 'memory';
-  /** On HTTP. */
+  /** On HTTP, without those that are credentials: `authorization`, `proxy-authorization` and `cookie`. */
   readonly headers?: RequestHeaders;
+  /** On HTTP: the IP address at the other end, or what a trusted proxy names, as long as it is known. */
+  readonly remoteAddress?: string | undefined;
 }
+
+/**
+ * Who may see and use a tool, resource or prompt. Only `true` admits; a function that throws or rejects refuses.
+ * @param principal who is calling, where authorization has established it
+ * @param transport how the request came
+ */
+export type Access = (principal: Principal | undefined, transport: TransportInfo) => boolean | Promise<boolean>;
 
 /** What the kernel asks of a transport for one message: where its frames go, and what the carriage knows of it. */
 export interface Wire {

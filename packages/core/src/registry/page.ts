@@ -4,11 +4,13 @@ import { McpError } from '../protocol/errors.js';
 import { SerializedResult } from '../protocol/jsonrpc.js';
 import type { Implementation, JsonObject } from '../protocol/model.js';
 import type { CacheHint, Revision } from '../protocol/revisions/revision.js';
+import type { Access } from '../protocol/wire.js';
 
-/** One line of a list: what identifies it, and its entry in the neutral model. */
+/** One line of a list: what identifies it, its entry in the neutral model, and who may see it. */
 export interface Listed<T> {
   readonly key: string;
   readonly entry: T;
+  readonly access?: Access | undefined;
 }
 
 /** Which page is wanted, and by whom. */
@@ -17,6 +19,8 @@ export interface PageRequest {
   readonly cursor: unknown;
   /** Cursors are of use only to whom they were given: the session, or the principal. */
   readonly scope: string;
+  /** The list depends on who asks, so that no page of it may be kept for others. */
+  readonly personal: boolean;
 }
 
 interface ListOptions<T> {
@@ -33,40 +37,38 @@ interface ListOptions<T> {
 
 const SEAL_BYTES = 16;
 
-/** The pages of one list. Each is written as JSON once per revision, and again when the list has changed. */
+/** The pages of lists. Each is written as JSON once per revision, and forgotten with the array it was written from. */
 export class ListPages<T> {
-  private written = new Map<string, string>();
-  private of: readonly Listed<T>[] | undefined;
+  private readonly written = new WeakMap<readonly Listed<T>[], Map<string, string>>();
 
   constructor(private readonly options: ListOptions<T>) {}
 
   /**
-   * @param listed the whole list; the same array as long as nothing changed
+   * @param listed the whole list as the caller sees it; the same array as long as nothing changed
    * @throws {McpError} `invalid-cursor`
    */
   page(listed: readonly Listed<T>[], request: PageRequest): SerializedResult {
-    const { revision, cursor, scope } = request;
+    const { cursor, scope } = request;
     const start = cursor === undefined ? 0 : this.open(cursor, scope, listed);
     const end = start + this.options.pageSize;
-    const json = this.write(listed, start, revision);
+    const json = this.write(listed, start, request);
     const last = end < listed.length ? listed[end - 1] : undefined;
     if (last === undefined) return new SerializedResult(json);
     const next = JSON.stringify(this.seal(end - 1, last.key, scope));
     return new SerializedResult(`{"nextCursor":${next},${json.slice(1)}`);
   }
 
-  private write(listed: readonly Listed<T>[], start: number, revision: Revision): string {
-    if (this.of !== listed) {
-      this.of = listed;
-      this.written = new Map();
-    }
-    const id = `${revision.rank} ${start}`;
-    let json = this.written.get(id);
+  private write(listed: readonly Listed<T>[], start: number, { revision, personal }: PageRequest): string {
+    const written = this.written.get(listed) ?? new Map<string, string>();
+    this.written.set(listed, written);
+    const id = `${revision.rank} ${start} ${personal}`;
+    let json = written.get(id);
     if (json === undefined) {
       const { member, pageSize, server, cache } = this.options;
+      const hint: CacheHint = personal ? { ...cache, scope: 'private' } : cache;
       const entries = listed.slice(start, start + pageSize).map(({ entry }) => this.options.word(revision, entry));
-      json = JSON.stringify(revision.complete({ [member]: entries }, server, cache));
-      this.written.set(id, json);
+      json = JSON.stringify(revision.complete({ [member]: entries }, server, hint));
+      written.set(id, json);
     }
     return json;
   }

@@ -3,8 +3,11 @@ import { type Class, firstParameterType } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import { NeedInput } from '../protocol/input.js';
 import type { Icon, JsonObject } from '../protocol/model.js';
+import type { CacheHint } from '../protocol/revisions/revision.js';
+import type { Access } from '../protocol/wire.js';
 import { compileShape, hasObjectRoot } from '../schema/compile.js';
 import { NoInput, type SchemaSource, type Shape } from '../schema/shape.js';
+import { isTraceKey, isTraceValue } from './trace-meta.js';
 
 /** A decorated method of a provider, with everything needed to call it. */
 export interface Member {
@@ -112,7 +115,7 @@ function contextProblem(type: unknown): string | undefined {
   return 'the context, which comes second (write NoInput for the first where there is no input)';
 }
 
-const LISTED = ['name', 'title', 'description', 'icons', '_meta', 'input'];
+const LISTED = ['name', 'title', 'description', 'icons', '_meta', 'input', 'access'];
 
 /** What each decorator takes. TypeScript refuses other options, but not all who decorate use it. */
 const OPTIONS: Readonly<Record<string, readonly string[]>> = {
@@ -154,10 +157,20 @@ export function checkIcons(icons: readonly Icon[] | undefined, where: string): v
   }
 }
 
+/**
+ * Refuses what no result can say of being kept.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function checkCache({ ttlMs, scope }: CacheHint, where: string): void {
+  if (Number.isInteger(ttlMs) && ttlMs >= 0 && (scope === 'public' || scope === 'private')) return;
+  const problem = 'is not { ttlMs: 0 or more, scope: "public" or "private" }';
+  throw startupError('DECORUM_INVALID_OPTION', where, 'cache', problem);
+}
+
 const RESERVED = new Set<unknown>(['modelcontextprotocol', 'mcp']);
 
 /**
- * Refuses keys that are the protocol's own: their first or second label says so.
+ * Refuses keys that are the protocol's own: their first or second label says so. Keys of traces have their formats.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/index#meta
  */
 function checkMeta(meta: JsonObject = {}, where: string): void {
@@ -169,6 +182,15 @@ function checkMeta(meta: JsonObject = {}, where: string): void {
       where,
       '_meta',
       `has the key "${key}", which is reserved for the protocol`,
+    );
+  }
+  const malformed = Object.entries(meta).find(([key, value]) => isTraceKey(key) && !isTraceValue(key, value));
+  if (malformed) {
+    throw startupError(
+      'DECORUM_INVALID_OPTION',
+      where,
+      '_meta',
+      `has a "${malformed[0]}" that is not in its W3C format`,
     );
   }
 }
@@ -188,6 +210,17 @@ export function listedFields(member: Member): ListedOptions & { readonly name: s
     ...(icons !== undefined && { icons }),
     ...(_meta !== undefined && { _meta }),
   };
+}
+
+/**
+ * Who may see and use the member; undefined where everybody may.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but a function: a restriction must not get lost
+ */
+export function accessOf(member: Member): Access | undefined {
+  const { options } = member.record;
+  if (!('access' in options)) return undefined;
+  if (typeof options['access'] === 'function') return options['access'] as Access;
+  throw startupError('DECORUM_INVALID_OPTION', whereOf(member), 'access', 'is not a function that says who may');
 }
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/;

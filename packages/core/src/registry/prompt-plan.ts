@@ -1,7 +1,8 @@
 import { McpError } from '../protocol/errors.js';
 import type { GetPromptResult, JsonObject, Prompt, PromptArgument } from '../protocol/model.js';
+import type { Access } from '../protocol/wire.js';
 import type { Checked, Problem, Shape } from '../schema/shape.js';
-import { type Caller, callerOf, checkName, inputShape, listedFields, type Member, whereOf } from './plan.js';
+import { accessOf, type Caller, callerOf, checkName, inputShape, listedFields, type Member, whereOf } from './plan.js';
 import { toGetPromptResult } from './results.js';
 
 /** A prompt, ready to be listed and got. */
@@ -9,6 +10,8 @@ export interface PromptPlan {
   readonly name: string;
   readonly where: string;
   readonly entry: Prompt;
+  /** Who may see and get it; undefined where everybody may. */
+  readonly access: Access | undefined;
   /** Names of the arguments, for completions. */
   readonly variables: readonly string[];
   /**
@@ -29,6 +32,7 @@ export function compilePrompt(member: Member): PromptPlan {
     name: entry.name,
     where: whereOf(member),
     entry,
+    access: accessOf(member),
     variables: input ? [...input.fields.keys()] : [],
     async run(args, caller) {
       const value = requireInput(await input?.checkStrings(args));

@@ -3,7 +3,9 @@ import { scanMembers } from '../metadata/scan.js';
 import type { Class } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import type { Prompt, Resource, ResourceTemplate, Tool } from '../protocol/model.js';
+import type { Access } from '../protocol/wire.js';
 import { type CompletionPlan, compileCompletion } from './completion-plan.js';
+import { type Admits, Listing } from './listing.js';
 import type { Listed } from './page.js';
 import { type Caller, checkOptions, type Member } from './plan.js';
 import { compilePrompt, type PromptPlan } from './prompt-plan.js';
@@ -40,6 +42,13 @@ interface Added {
 }
 
 const NO_VARIABLES: Variables = Object.freeze({});
+
+/** Everything there is to read, as one caller sees it. */
+export interface Enumeration {
+  readonly listed: readonly Listed<Resource>[];
+  /** Another caller may see something else. */
+  readonly personal: boolean;
+}
 
 /** Names, URIs and the plans behind them. One per server. */
 export class Registry {
@@ -84,7 +93,7 @@ export class Registry {
     };
   }
 
-  /** The lists as they are now: the same arrays until something changes. */
+  /** The lists as they are now: the same until something changes. */
   get listed(): ReturnType<Registry['writeLists']> {
     return this.lists;
   }
@@ -100,12 +109,32 @@ export class Registry {
     return undefined;
   }
 
+  /** There are resources or templates that not everybody may see. */
+  get restrictsResources(): boolean {
+    return this.lists.resources.restricted || this.lists.templates.restricted;
+  }
+
+  /** Who may see what serves a URI; undefined where everybody may, and where nothing does. */
+  accessTo(uri: string): Access | undefined {
+    return this.restrictsResources ? this.match(uri)?.plan.access : undefined;
+  }
+
   /** Everything there is to read: the fixed resources, and what the templates enumerate. */
-  async enumerate(caller: Caller): Promise<readonly Listed<Resource>[]> {
+  async enumerate(caller: Caller, admits: Admits): Promise<Enumeration> {
+    const { resources } = this.lists;
     const dynamic = [...this.templates.values()].filter(({ list }) => list !== undefined);
-    if (dynamic.length === 0) return this.lists.resources;
-    const found = await Promise.all(dynamic.map(({ list }) => list?.(caller) ?? []));
-    return [...this.lists.resources, ...found.flat().map((entry) => ({ key: entry.uri, entry }))];
+    const fixed = await resources.visible(admits);
+    if (dynamic.length === 0) return { listed: fixed, personal: resources.restricted };
+    const found = await Promise.all(
+      dynamic.map(async ({ list, access }) =>
+        access === undefined || (await admits(access)) ? ((await list?.(caller)) ?? []) : [],
+      ),
+    );
+    // what one template enumerates may be served by another member
+    const listing = new Listing(
+      found.flat().map((entry) => ({ key: entry.uri, entry, access: this.accessTo(entry.uri) })),
+    );
+    return { listed: [...fixed, ...(await listing.visible(admits))], personal: true };
   }
 
   /** The completion of one argument of a prompt or template. */
@@ -195,6 +224,6 @@ export class Registry {
   }
 }
 
-function listOf<T>(plans: ReadonlyMap<string, { readonly entry: T }>): readonly Listed<T>[] {
-  return [...plans].map(([key, { entry }]) => ({ key, entry }));
+function listOf<T>(plans: ReadonlyMap<string, Pick<ToolPlan, 'access'> & { readonly entry: T }>): Listing<T> {
+  return new Listing([...plans].map(([key, { entry, access }]) => ({ key, entry, access })));
 }

@@ -2,9 +2,10 @@ import type { ResourceListing } from '../metadata/records.js';
 import { startupError } from '../protocol/errors.js';
 import type { Annotations, ReadResourceResult, Resource, ResourceTemplate } from '../protocol/model.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
+import type { Access } from '../protocol/wire.js';
 import type { Shape } from '../schema/shape.js';
 import { UriTemplate } from '../schema/uri-template.js';
-import { type Caller, callerOf, inputShape, listedFields, type Member, whereOf } from './plan.js';
+import { accessOf, type Caller, callerOf, checkCache, inputShape, listedFields, type Member, whereOf } from './plan.js';
 import { requireInput } from './prompt-plan.js';
 import { toReadResourceResult } from './results.js';
 
@@ -15,6 +16,8 @@ interface Readable {
   readonly where: string;
   /** How long clients may keep what they read. */
   readonly cache: CacheHint;
+  /** Who may see and read it; undefined where everybody may. */
+  readonly access: Access | undefined;
   /** @throws {McpError} `unknown-resource` */
   read(uri: string, variables: Variables, caller: Caller): Promise<ReadResourceResult>;
 }
@@ -33,7 +36,8 @@ export interface TemplatePlan extends Readable {
   readonly list: ((caller: Caller) => Promise<readonly Resource[]>) | undefined;
 }
 
-const NOT_KEPT: CacheHint = { ttlMs: 0, scope: 'private' };
+/** Clients may not keep it. */
+export const NOT_KEPT: CacheHint = { ttlMs: 0, scope: 'private' };
 
 interface Options {
   readonly uri: string;
@@ -54,7 +58,7 @@ export function compileResource(member: Member): ResourcePlan | TemplatePlan {
   return UriTemplate.isTemplate(options.uri) ? compileTemplate(member, options) : compileFixed(member, options);
 }
 
-function checkFields(member: Member, { annotations = {}, size = 0 }: Options): void {
+function checkFields(member: Member, { annotations = {}, size = 0, cache }: Options): void {
   const wrong = (option: string, problem: string) =>
     startupError('DECORUM_INVALID_OPTION', whereOf(member), option, problem);
   const { priority = 0, audience = [], lastModified } = annotations;
@@ -66,6 +70,10 @@ function checkFields(member: Member, { annotations = {}, size = 0 }: Options): v
     throw wrong('annotations.lastModified', 'must be a date and time (ISO 8601)');
   }
   if (!Number.isSafeInteger(size) || size < 0) throw wrong('size', 'must be a number of bytes');
+  if (cache !== undefined) checkCache(cache, whereOf(member));
+  if (accessOf(member) !== undefined && cache?.scope === 'public') {
+    throw wrong('cache.scope', 'is "public", and not everybody may see it (`access`): make it "private"');
+  }
 }
 
 function sharedFields(member: Member, { mimeType, annotations }: Options) {
@@ -95,6 +103,7 @@ function compileFixed(member: Member, options: Options): ResourcePlan {
   return {
     where,
     cache: options.cache ?? NOT_KEPT,
+    access: accessOf(member),
     entry: { uri, ...sharedFields(member, options), ...(size !== undefined && { size }) },
     read: async (_uri, _variables, caller) => toReadResourceResult(await call({}, caller), uri, mimeType),
   };
@@ -111,6 +120,7 @@ function compileTemplate(member: Member, options: Options): TemplatePlan {
   return {
     where,
     cache: options.cache ?? NOT_KEPT,
+    access: accessOf(member),
     template,
     variables: template.variables,
     entry: { uriTemplate: options.uri, ...sharedFields(member, options) },

@@ -1,11 +1,21 @@
 import type { CallToolResult, JsonObject, Tool, ToolAnnotations } from '../protocol/model.js';
 import { NeedInput } from '../protocol/input.js';
-import type { MirroredArgument } from '../protocol/wire.js';
+import type { Access, MirroredArgument } from '../protocol/wire.js';
 import { compileShape } from '../schema/compile.js';
 import type { Problem, SchemaSource } from '../schema/shape.js';
 import { drain } from './generators.js';
 import { mirroredArguments } from './mirrored.js';
-import { type Caller, callerOf, checkName, inputShape, listedFields, type Member, methodsOf, whereOf } from './plan.js';
+import {
+  accessOf,
+  type Caller,
+  callerOf,
+  checkName,
+  inputShape,
+  listedFields,
+  type Member,
+  methodsOf,
+  whereOf,
+} from './plan.js';
 import { errorResult, toCallToolResult } from './results.js';
 
 /** A tool, ready to be listed and called. */
@@ -13,6 +23,8 @@ export interface ToolPlan {
   readonly name: string;
   readonly where: string;
   readonly entry: Tool;
+  /** Who may see and call it; undefined where everybody may. */
+  readonly access: Access | undefined;
   /** Arguments that clients repeat in headers. */
   readonly mirrored: readonly MirroredArgument[];
   /**
@@ -46,6 +58,7 @@ export function compileTool(member: Member): ToolPlan {
     name: entry.name,
     where,
     entry,
+    access: accessOf(member),
     mirrored: mirroredArguments(input.json, where),
     async run(args, caller) {
       const checking = input.check(args);

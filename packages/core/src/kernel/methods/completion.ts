@@ -2,21 +2,33 @@ import { isObject } from '../../protocol/jsonrpc.js';
 import { optionalObject, requireOneOf, requireString } from '../../protocol/checks.js';
 import { excerpt, McpError } from '../../protocol/errors.js';
 import type { JsonObject } from '../../protocol/model.js';
-import type { Registry } from '../../registry/registry.js';
+import type { CompleteResult } from '../../registry/completion-plan.js';
+import type { PromptPlan } from '../../registry/prompt-plan.js';
+import type { Registry, ResourceMatch } from '../../registry/registry.js';
 import { CompletionContext } from '../context.js';
+import { admission } from './access.js';
 import type { KernelParts, Method } from './method.js';
 
+const NOTHING: CompleteResult = { completion: { values: [] } };
+
 /** `completion/complete`. */
-export function completionMethods({ registry, server }: KernelParts): Record<string, Method> {
+export function completionMethods(parts: KernelParts): Record<string, Method> {
+  const { registry, server, faults, intercept } = parts;
   return {
     async 'completion/complete'(exchange) {
       const { params, revision } = exchange;
       const argument = requireObject(params, 'argument');
       const name = requireString(argument, 'name');
       const value = requireString(argument, 'value');
-      const plan = registry.completion(findTarget(registry, requireObject(params, 'ref')), name);
-      const context = new CompletionContext(exchange, filledIn(params));
-      const result = (await plan?.run(value, context)) ?? { completion: { values: [] } };
+      const { target, named } = findTarget(registry, requireObject(params, 'ref'));
+      const isOpen = target.access === undefined || (await admission(exchange, faults)(target.access));
+      const plan = isOpen ? registry.completion(target, name) : undefined;
+      const ctx = new CompletionContext(exchange, filledIn(params));
+      let result: CompleteResult = NOTHING;
+      if (plan !== undefined && intercept !== undefined) {
+        const call = { kind: 'completion', name: named, args: { ...ctx.args, [name]: value }, ctx } as const;
+        result = await intercept(call, () => plan.run(value, ctx));
+      } else if (plan !== undefined) result = await plan.run(value, ctx);
       return revision.complete(result as unknown as JsonObject, server);
     },
   };
@@ -28,13 +40,19 @@ function requireObject(params: JsonObject, name: string): JsonObject {
   return value;
 }
 
+interface Target {
+  readonly target: PromptPlan | ResourceMatch['plan'];
+  /** As the client names it. */
+  readonly named: string;
+}
+
 /** The prompt or template that a reference names. A template may be named by itself or by a URI it matches. */
-function findTarget(registry: Registry, ref: JsonObject): object {
+function findTarget(registry: Registry, ref: JsonObject): Target {
   const type = requireOneOf(ref['type'], 'ref.type', ['ref/prompt', 'ref/resource']);
   const name = requireString(ref, type === 'ref/prompt' ? 'name' : 'uri');
   const target =
     type === 'ref/prompt' ? registry.prompts.get(name) : (registry.templates.get(name) ?? registry.match(name)?.plan);
-  if (target) return target;
+  if (target) return { target, named: name };
   throw type === 'ref/prompt'
     ? new McpError('unknown-prompt', `Unknown prompt: ${excerpt(name)}`)
     : new McpError('invalid-params', `Unknown resource template: ${excerpt(name)}`);

@@ -2,8 +2,10 @@ import { optionalObject } from '../../protocol/checks.js';
 import { McpError } from '../../protocol/errors.js';
 import type { JsonObject } from '../../protocol/model.js';
 import { follows } from '../../protocol/subscriptions.js';
+import type { Admits } from '../../registry/listing.js';
 import type { ListName, Registry } from '../../registry/registry.js';
 import type { Listener } from '../events.js';
+import { admission } from './access.js';
 import type { KernelParts, Method } from './method.js';
 
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
@@ -28,53 +30,75 @@ interface Honored {
   readonly filter: JsonObject;
 }
 
-function honored(asked: JsonObject, { offered }: Registry): Honored {
+async function honored(asked: JsonObject, registry: Registry, admits: Admits): Promise<Honored> {
+  const { offered } = registry;
   const fields = LISTS.filter(([field, list]) => asked[field] === true && offered.has(list));
   const uris = asked['resourceSubscriptions'] ?? [];
   if (!Array.isArray(uris) || uris.length > MAX_RESOURCES || !uris.every((uri) => typeof uri === 'string')) {
     throw new McpError('invalid-params', `"resourceSubscriptions" is not a list of at most ${MAX_RESOURCES} URIs.`);
   }
   const isFollowing = uris.length > 0 && offered.has('resources');
+  const followed = isFollowing ? await visible(uris as string[], registry, admits) : [];
   return {
     lists: new Set(fields.map(([, list]) => list)),
-    resources: new Set(isFollowing ? (uris as string[]) : []),
+    resources: new Set(followed),
     filter: {
       ...Object.fromEntries(fields.map(([field]) => [field, true])),
-      ...(isFollowing && { resourceSubscriptions: uris }),
+      ...(isFollowing && { resourceSubscriptions: followed }),
     },
   };
 }
 
+/** URIs without those that the caller may not read. Where some may not be read, unknown ones are left out like them. */
+async function visible(uris: readonly string[], registry: Registry, admits: Admits): Promise<readonly string[]> {
+  if (!registry.restrictsResources) return uris;
+  const isVisible = async (uri: string) => {
+    const found = registry.match(uri);
+    return found !== undefined && (found.plan.access === undefined || (await admits(found.plan.access)));
+  };
+  const answers = await Promise.all(uris.map(isVisible));
+  return uris.filter((_uri, index) => answers[index]);
+}
+
+const NOTHING: Honored = { lists: new Set(), resources: new Set(), filter: {} };
+
 /** `subscriptions/listen`: a request that stays open, and whose stream carries what changes. */
-export function listenMethods({ registry, events, server }: KernelParts): Record<string, Method> {
+export function listenMethods({ registry, events, server, faults }: KernelParts): Record<string, Method> {
   let listening = 0;
   return {
     'subscriptions/listen': async (exchange) => {
       const asked = optionalObject(exchange.params, 'notifications');
       if (asked === undefined) throw new McpError('invalid-params', '"notifications" is missing.');
-      const wanted = honored(asked, registry);
       if (listening >= MAX_LISTENERS) throw new McpError('internal-error', 'There are too many subscriptions.');
       const meta = { [SUBSCRIPTION_ID]: exchange.id };
+      // it hears of nothing before it is acknowledged, but can end
+      let wanted = NOTHING;
       let end = () => {};
       const over = new Promise<void>((resolve) => {
         end = resolve;
       });
       const listener: Listener = {
         wantsList: (list) => wanted.lists.has(list),
-        wantsResource: (uri) => follows(wanted.resources, uri),
+        wantsResource: (uri, exactly) => follows(wanted.resources, uri, exactly),
         tell: (method, params) => exchange.notify(method, { ...params, _meta: meta }),
         end,
       };
-      exchange.notify('notifications/subscriptions/acknowledged', { notifications: wanted.filter, _meta: meta });
-      events.join(listener);
       listening += 1;
+      events.join(listener);
       // it ends with its client, or with its transport
       exchange.signal.addEventListener('abort', end, { once: true });
       const forget = exchange.wire.onClosing?.(end);
-      await over;
-      forget?.();
-      listening -= 1;
-      events.leave(listener);
+      try {
+        const honoring = await honored(asked, registry, admission(exchange, faults));
+        const notifications = honoring.filter;
+        exchange.notify('notifications/subscriptions/acknowledged', { notifications, _meta: meta });
+        wanted = honoring;
+        await over;
+      } finally {
+        forget?.();
+        listening -= 1;
+        events.leave(listener);
+      }
       return exchange.revision.complete({ _meta: meta }, server);
     },
   };

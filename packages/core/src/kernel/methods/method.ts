@@ -1,12 +1,14 @@
 import type { Session } from '../../protocol/eras/stateful.js';
 import type { Exchange } from '../../protocol/exchange.js';
-import type { Implementation, LogLevel } from '../../protocol/model.js';
+import type { Implementation, JsonObject, LogLevel } from '../../protocol/model.js';
 import type { Registry } from '../../registry/registry.js';
 import type { Flows } from '../../protocol/eras/stateless.js';
 import type { CacheHint } from '../../protocol/revisions/revision.js';
 import type { Events } from '../events.js';
 import type { Extension } from '../extension.js';
 import type { Faults } from '../faults.js';
+import type { SealedTickets } from '../tickets.js';
+import type { Intercept } from '../interceptors.js';
 
 /** Handles the requests of one MCP method: returns the result as the revision words it. */
 export type Method = (exchange: Exchange, session: Session | undefined) => object | Promise<object>;
@@ -19,7 +21,12 @@ export interface KernelParts {
   readonly faults: Faults;
   readonly events: Events;
   readonly flows: Flows;
+  readonly tickets: SealedTickets;
   readonly extensions: readonly Extension[];
+  /** Capabilities that no specification knows. */
+  readonly experimental: Readonly<Record<string, JsonObject>> | undefined;
+  /** Stands around what members run; undefined where nothing does. */
+  readonly intercept: Intercept | undefined;
   /** How long clients may keep lists and the description of the server. */
   readonly cache: CacheHint;
   /** Entries on one page of a list. */
@@ -30,9 +37,4 @@ export interface KernelParts {
   readonly logLevel: LogLevel;
   /** Milliseconds to wait for an answer of the client. */
   readonly questionTimeoutMs: number;
-}
-
-/** Whom a cursor is for. */
-export function cursorScope({ peer, wire }: Exchange): string {
-  return peer.sessionId ?? wire.principal?.subject ?? '';
 }

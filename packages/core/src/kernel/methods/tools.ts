@@ -6,31 +6,32 @@ import type { CallToolResult, JsonObject, Tool } from '../../protocol/model.js';
 import { ListPages } from '../../registry/page.js';
 import { errorResult } from '../../registry/results.js';
 import { Context } from '../context.js';
-import { cursorScope, type KernelParts, type Method } from './method.js';
+import { admission, pageOf } from './access.js';
+import type { KernelParts, Method } from './method.js';
 
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
 
 /** `tools/list` and `tools/call`. */
 export function toolMethods({ registry, faults, ...parts }: KernelParts): Record<string, Method> {
-  const { server } = parts;
+  const { server, intercept } = parts;
   const pages = new ListPages<Tool>({ ...parts, member: 'tools', word: (revision, tool) => revision.tool(tool) });
 
-  const list: Method = (exchange) =>
-    pages.page(registry.listed.tools, {
-      revision: exchange.revision,
-      cursor: exchange.params['cursor'],
-      scope: cursorScope(exchange),
-    });
+  const list: Method = (exchange) => pageOf(registry.listed.tools, pages, { exchange, faults });
 
   const call: Method = async (exchange) => {
     const { params, revision } = exchange;
     const { name, arguments: args = NO_ARGUMENTS } = params;
     const plan = registry.tools.get(name as string) ?? unknownTool(params);
+    if (plan.access !== undefined && !(await admission(exchange, faults)(plan.access))) unknownTool(params);
     if (!isObject(args)) throw new McpError('invalid-params', '"arguments" is not an object.');
     if (plan.mirrored.length > 0 && revision.era === 'stateless') exchange.wire.checkArguments?.(plan.mirrored, args);
     let result: CallToolResult;
     try {
-      result = await plan.run(args, new Context(exchange));
+      const ctx = new Context(exchange);
+      result =
+        intercept === undefined
+          ? await plan.run(args, ctx)
+          : await intercept({ kind: 'tool', name: plan.name, args, ctx }, () => plan.run(args, ctx));
     } catch (error) {
       result = failed(error, exchange);
     }

@@ -78,7 +78,7 @@ export class Round {
   ask(question: Question, params: JsonObject): JsonObject {
     const key = question.key ?? `#${++this.position}`;
     const { method } = question;
-    const digest = this.seal.digest([method, params]);
+    const digest = this.seal.digest([method, question.identity ?? params]);
     const answer = this.find(question, key, digest);
     this.ahead.delete(key);
     if (answer !== undefined) {

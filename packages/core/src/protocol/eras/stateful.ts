@@ -1,6 +1,6 @@
 import { requireString } from '../checks.js';
 import { ClientError, excerpt, McpError } from '../errors.js';
-import type { Client, Exchange, Peer } from '../exchange.js';
+import type { Client, Exchange, Peer, Tickets } from '../exchange.js';
 import { isObject, type JsonRpcResponse, notificationFrame, requestFrame } from '../jsonrpc.js';
 import type { ClientCapabilities, Implementation, JsonObject, LogLevel, RequestId, Root } from '../model.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
@@ -16,11 +16,17 @@ export interface SessionOptions {
   readonly id?: string | undefined;
   /** The only one who may use the session. */
   readonly principal?: Principal | undefined;
+  /** By default; false where it ends with its request, so that there is nothing to remember or to announce. */
+  readonly lasting?: boolean;
   /** What the client sees before it sets a level. */
   readonly logLevel: LogLevel;
   /** Milliseconds to wait for an answer of the client. */
   readonly questionTimeoutMs: number;
+  readonly tickets: Tickets;
 }
+
+/** More than a user has open at once; the oldest is forgotten first. */
+const MAX_VISITS = 100;
 
 interface Waiting {
   readonly resolve: (result: JsonObject) => void;
@@ -33,6 +39,9 @@ export class Session implements Peer {
   readonly principal: Principal | undefined;
   readonly push: (frame: string) => void;
   readonly questionTimeoutMs: number;
+  readonly tickets: Tickets;
+  /** Whether it lives longer than one request. */
+  readonly lasting: boolean;
   /** The newest with sessions, until the client has said which it speaks. */
   revision: Revision = newestOf('stateful');
   /** The client has sent `initialize`. */
@@ -42,13 +51,15 @@ export class Session implements Peer {
   /** A session waits for its answers. */
   readonly asking = false;
   client: Client = { info: undefined, capabilities: {} };
-  logLevel: LogLevel;
+  logLevel: LogLevel | undefined;
   /** URIs of the resources whose updates the client wants. */
   readonly subscriptions = new Set<string>();
   /** Requests under way, for cancellation. */
   readonly calls = new Map<RequestId, Exchange>();
   /** Kept until the client says that they changed. */
   roots: readonly Root[] | undefined;
+  /** The URLs that the client was sent to, by the id of the question. */
+  private readonly visits = new Set<string>();
   private asked = 0;
   private readonly waiting = new Map<string, Waiting>();
 
@@ -56,8 +67,11 @@ export class Session implements Peer {
     this.sessionId = options.id;
     this.principal = options.principal;
     this.push = options.push;
-    this.logLevel = options.logLevel;
+    this.lasting = options.lasting ?? true;
+    // where the client cannot set a level, it has not been told of log messages either
+    this.logLevel = this.lasting ? options.logLevel : undefined;
     this.questionTimeoutMs = options.questionTimeoutMs;
+    this.tickets = options.tickets;
   }
 
   /**
@@ -82,9 +96,22 @@ export class Session implements Peer {
     if (wording === undefined) {
       throw new McpError('missing-capability', `The protocol revision of the client has no "${question.method}".`);
     }
+    const { elicitationId } = wording.params;
+    if (typeof elicitationId === 'string') this.expect(elicitationId);
     if (question.method === 'roots/list') return await this.askRoots(question, exchange);
     const answer = await this.send({ ...question, params: wording.params }, exchange);
     return wording.restore?.(answer) ?? answer;
+  }
+
+  expect(elicitationId: string): void {
+    const [oldest] = this.visits;
+    if (oldest !== undefined && this.visits.size >= MAX_VISITS) this.visits.delete(oldest);
+    this.visits.add(elicitationId);
+  }
+
+  /** Tells the client that what it was asked to do at a URL is done. Only who was asked is told, and once. */
+  completed(elicitationId: string): void {
+    if (this.visits.delete(elicitationId)) this.tell('notifications/elicitation/complete', { elicitationId });
   }
 
   async once<T>(_key: string, effect: () => T | Promise<T>): Promise<T> {
@@ -136,8 +163,8 @@ export class Session implements Peer {
     return true;
   }
 
-  wantsResource(uri: string): boolean {
-    return follows(this.subscriptions, uri);
+  wantsResource(uri: string, exactly: boolean): boolean {
+    return follows(this.subscriptions, uri, exactly);
   }
 
   /** Sends a notification that belongs to no request. */

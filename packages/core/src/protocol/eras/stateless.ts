@@ -1,6 +1,6 @@
 import { requireOneOf } from '../checks.js';
 import { ClientError, excerpt, McpError } from '../errors.js';
-import { type Client, type Peer, REVISION_KEY } from '../exchange.js';
+import { type Client, type Peer, REVISION_KEY, type Tickets } from '../exchange.js';
 import { isObject, type JsonRpcRequest } from '../jsonrpc.js';
 import { type ClientCapabilities, type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from '../model.js';
 import { REVISION_BY_ID, REVISION_IDS } from '../revisions/index.js';
@@ -34,6 +34,12 @@ export interface Flows {
   readonly claim: ((requestState: string) => Promise<void>) | undefined;
 }
 
+/** What requests without a session are handled with. */
+export interface StatelessMeans {
+  readonly flows: Flows;
+  readonly tickets: Tickets;
+}
+
 /** The methods whose handlers may ask the client. */
 const ASKING = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
@@ -48,7 +54,7 @@ class Envelope implements Peer {
 
   constructor(
     private readonly request: JsonRpcRequest,
-    private readonly means: { readonly revision: Revision; readonly wire: Wire; readonly flows: Flows },
+    private readonly means: StatelessMeans & { readonly revision: Revision; readonly wire: Wire },
   ) {
     const { _meta, requestState, inputResponses } = request.params as JsonObject;
     this.revision = means.revision;
@@ -69,6 +75,10 @@ class Envelope implements Peer {
     };
   }
 
+  get tickets(): Tickets {
+    return this.means.tickets;
+  }
+
   get asking(): boolean {
     return this.begun?.asking === true;
   }
@@ -80,7 +90,8 @@ class Envelope implements Peer {
   async ask(question: Question): Promise<JsonObject> {
     const wording = this.revision.question(question);
     if (wording === undefined) {
-      throw new McpError('missing-capability', `The protocol revision of the client has no "${question.method}".`);
+      // no capability that a client could declare would change it
+      throw new ClientError(`The protocol revision of the client has no "${question.method}".`);
     }
     return this.round().ask(question, wording.params);
   }
@@ -110,7 +121,10 @@ class Envelope implements Peer {
 
 function requireEnvelope({ method, params }: JsonRpcRequest): string {
   // a client that begins a session has no use for a complaint about its envelope
-  if (method === 'initialize') throw new McpError('method-not-found', 'There is no "initialize" in this revision.');
+  if (method === 'initialize') {
+    const data = { supported: REVISION_IDS };
+    throw new McpError('method-not-found', 'There is no "initialize" in this revision.', data);
+  }
   const meta = params?.['_meta'];
   if (!isObject(meta)) throw new McpError('invalid-params', 'The request has no "_meta" object in its params.');
   const version = meta[REVISION_KEY];
@@ -124,7 +138,7 @@ function requireEnvelope({ method, params }: JsonRpcRequest): string {
  * the envelope, then the carriage's copy of the version, then the version, then the carriage's copy of the rest.
  * @throws {McpError} `invalid-params`, `header-mismatch` or `unsupported-version`
  */
-export function openStateless(request: JsonRpcRequest, wire: Wire, flows: Flows): Peer {
+export function openStateless(request: JsonRpcRequest, wire: Wire, { flows, tickets }: StatelessMeans): Peer {
   const version = requireEnvelope(request);
   wire.checkVersion?.(version);
   const revision = REVISION_BY_ID.get(version);
@@ -133,5 +147,5 @@ export function openStateless(request: JsonRpcRequest, wire: Wire, flows: Flows)
     throw new McpError('unsupported-version', `Unsupported protocol version: ${excerpt(version)}`, data);
   }
   wire.checkRouting?.(request.method, request.params as JsonObject);
-  return new Envelope(request, { revision, wire, flows });
+  return new Envelope(request, { revision, wire, flows, tickets });
 }

@@ -17,6 +17,8 @@ const block = (content: ContentBlock): ContentBlock =>
 /** The dialect of a schema is not named here. */
 const schema = ({ $schema: _dialect, ...keywords }: JsonObject): JsonObject => keywords;
 
+const URL_REQUIRED = -32042;
+
 /** Revision 2025-06-18: no icons, forms without several choices, streams that are not resumed by polling. */
 export const revision20250618: Revision = {
   ...newer,
@@ -41,6 +43,11 @@ export const revision20250618: Revision = {
     messages: result.messages.map(({ role, content }) => ({ role, content: block(content) })),
   }),
   implementation: (server) => pick(server, ['name', 'title', 'version']),
+  // nobody can be sent to a URL here
+  errorCode(error) {
+    const code = newer.errorCode(error);
+    return code === URL_REQUIRED ? undefined : code;
+  },
   question(question) {
     const { method, params } = question;
     if (method === 'sampling/createMessage') return { params: wordConversation(params, block) };

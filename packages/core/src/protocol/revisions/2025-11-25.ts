@@ -21,6 +21,7 @@ function withoutHeaders(tool: Tool): Tool {
 
 const RENUMBERED = new Map<FailureKind, number | undefined>([
   ['unknown-resource', -32002],
+  ['url-elicitation-required', -32042],
   // a local matter between handler and framework: this revision has no code for it
   ['missing-capability', undefined],
 ]);

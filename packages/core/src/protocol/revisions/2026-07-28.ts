@@ -4,6 +4,16 @@ import type { Revision } from './revision.js';
 
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 
+/** Whether only the specification can say what a number means. */
+const isReserved = (code: number): boolean => code >= -32099 && code <= -32000;
+
+/** Numbers of older revisions, and what takes their place where a handler writes one out. */
+const ABOLISHED = new Map<number, number | undefined>([
+  [-32002, -32602],
+  // the client is asked instead
+  [-32042, undefined],
+]);
+
 const verbatim = (value: object): JsonObject => value as JsonObject;
 
 /** Revision 2026-07-28: stateless. The neutral model is shaped like it, so nearly everything is sent as it is. */
@@ -52,5 +62,9 @@ export const revision20260728: Revision = {
   },
   capabilities: (capabilities) => ({ ...capabilities }),
   implementation: verbatim,
-  errorCode: ({ code }) => code,
+  errorCode({ kind, code }) {
+    if (kind === 'url-elicitation-required') return undefined;
+    if (ABOLISHED.has(code)) return ABOLISHED.get(code);
+    return kind === undefined && isReserved(code) ? undefined : code;
+  },
 };

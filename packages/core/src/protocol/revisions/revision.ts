@@ -32,6 +32,8 @@ export interface Question {
   readonly params: JsonObject;
   /** Names the question where a request is handled in several rounds; by default its position. */
   readonly key?: string | undefined;
+  /** What makes it the same question in the next round, where its parameters differ; by default they. */
+  readonly identity?: JsonObject | undefined;
   /** Milliseconds to wait for the answer, where the client is asked directly. */
   readonly timeoutMs?: number | undefined;
   /** Only an answer to this very question counts, not one that the client brings unasked. */

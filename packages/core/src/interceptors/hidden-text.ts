@@ -1,0 +1,26 @@
+// All of these read a text in time proportional to its length: what repeats ends before the next possible beginning.
+
+/** What people do not see: zero-width spaces, bidirectional overrides and isolates (UAX 9), tag characters. */
+const INVISIBLE = /[\u180E\u200B\u202A-\u202E\u2060-\u2069\uFEFF\u{E0000}-\u{E007F}]/gu;
+
+/** Escape sequences (ECMA-48): commands with text in them up to their terminator, CSI sequences, and short ones. */
+const ESCAPE_SEQUENCE =
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  /(?:\u001B[P\]X^_]|[\u0090\u0098\u009D-\u009F])[^\u0007\u001B\u0080-\u009F]*(?:\u0007|\u001B\\|\u009C)|(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B[ -/]*[0-~]/g;
+
+/** C0 without tab and line ends, DEL, and C1. */
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g;
+
+/**
+ * Joiners, marks and variation selectors that stand one after the other. One alone, or a selector with a joiner, belongs
+ * to many scripts and emoji; a row of them can only carry what nobody shall see.
+ */
+const ROW =
+  // oxlint-disable-next-line no-misleading-character-class -- they are what is looked for
+  /[\u061C\u200C-\u200F\uFE00-\uFE0F\u{E0100}-\u{E01EF}]{3,}|[\u061C\u200C-\u200F]{2,}|[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]{2,}/gu;
+
+/** A text without what does not show: control characters, escape sequences, and invisible characters. */
+export function withoutHidden(text: string): string {
+  return text.replace(INVISIBLE, '').replace(ESCAPE_SEQUENCE, '').replace(CONTROL, '').replace(ROW, '');
+}

@@ -1,0 +1,67 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+
+const CIPHER = 'aes-256-gcm';
+const KEY_ID_BYTES = 4;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const HEAD_BYTES = KEY_ID_BYTES + IV_BYTES + TAG_BYTES;
+
+/** The SHA-256 of a text. */
+export const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest();
+
+/** The JSON of a value with the members of objects in order, so that equal values have equal texts. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  );
+}
+
+const bindingBytes = (binding: unknown) => sha256(canonical(binding));
+
+/** Seals texts that clients and pages carry for the server: AES-256-GCM, in base64url. */
+export class KeyRing {
+  private readonly keys: ReadonlyMap<string, Uint8Array>;
+  private readonly sealingKey: readonly [id: string, key: Uint8Array];
+  private used = false;
+
+  /**
+   * @param keys 32 bytes each. The first seals; all open, so that a key can be replaced while what it sealed is under way
+   * @param onFirstUse called when the first text is sealed
+   */
+  constructor(
+    keys: readonly Uint8Array[],
+    private readonly onFirstUse: () => void,
+  ) {
+    const identified = keys.map((key) => [sha256(key).toString('hex', 0, KEY_ID_BYTES), key] as const);
+    this.keys = new Map(identified);
+    this.sealingKey = identified[0] as (typeof identified)[number];
+  }
+
+  /** @param binding what the text belongs to: it opens for an equal value only */
+  seal(text: string, binding: unknown): string {
+    if (!this.used) {
+      this.used = true;
+      this.onFirstUse();
+    }
+    const [id, key] = this.sealingKey;
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(CIPHER, key, iv).setAAD(bindingBytes(binding));
+    const data = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+    return Buffer.concat([Buffer.from(id, 'hex'), iv, cipher.getAuthTag(), data]).toString('base64url');
+  }
+
+  /** @throws {Error} for a text that was changed, belongs to something else, or whose key is gone */
+  open(sealed: string, binding: unknown): string {
+    const bytes = Buffer.from(sealed, 'base64url');
+    // a decoder that skips what it does not know would accept a changed text
+    if (bytes.toString('base64url') !== sealed || bytes.length <= HEAD_BYTES) throw new Error('malformed');
+    const key = this.keys.get(bytes.toString('hex', 0, KEY_ID_BYTES));
+    if (key === undefined) throw new Error('unknown key');
+    const iv = bytes.subarray(KEY_ID_BYTES, KEY_ID_BYTES + IV_BYTES);
+    const decipher = createDecipheriv(CIPHER, key, iv).setAAD(bindingBytes(binding));
+    decipher.setAuthTag(bytes.subarray(HEAD_BYTES - TAG_BYTES, HEAD_BYTES));
+    return Buffer.concat([decipher.update(bytes.subarray(HEAD_BYTES)), decipher.final()]).toString('utf8');
+  }
+}

@@ -1,0 +1,488 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  type Access,
+  Completion,
+  type Context,
+  type ErrorOrigin,
+  type JsonObject,
+  McpServer,
+  type Principal,
+  Prompt,
+  Resource,
+  Tool,
+} from '@decorum/core';
+import { connect, type TestClient } from '@decorum/testing';
+import { IsString } from 'class-validator';
+
+const STAFF: Principal = { subject: 'ada', scopes: ['staff'] };
+const GUEST: Principal = { subject: 'bob', scopes: [] };
+const SILENT = { warn: () => {}, error: () => {} };
+const ERAS = ['stateful', 'stateless'] as const;
+
+const staff: Access = (principal) => principal?.scopes?.includes('staff') === true;
+
+class Id {
+  @IsString()
+  id!: string;
+}
+
+const ran: string[] = [];
+
+class Office {
+  @Tool()
+  open() {
+    return 'open';
+  }
+
+  @Tool({ access: async (...caller) => await staff(...caller) })
+  shut({ id }: Id) {
+    ran.push('shut');
+    return id;
+  }
+
+  @Prompt()
+  greet() {
+    return 'greet';
+  }
+
+  @Prompt({ access: staff })
+  scold({ id }: Id) {
+    ran.push('scold');
+    return id;
+  }
+
+  @Resource('office://door')
+  door() {
+    return 'door';
+  }
+
+  @Resource('office://safe', { access: staff })
+  safe() {
+    ran.push('safe');
+    return 'safe';
+  }
+
+  @Resource('office://files/{id}', { access: staff, list: 'files' })
+  file({ id }: Id) {
+    ran.push('file');
+    return id;
+  }
+
+  files() {
+    ran.push('files');
+    return [{ variables: { id: 'a' } }];
+  }
+
+  @Completion({ for: ['scold', 'file'], argument: 'id' })
+  ids() {
+    ran.push('ids');
+    return ['a'];
+  }
+}
+
+const serverOf = (...providers: object[]) => new McpServer({ name: 'test', version: '1', providers, logger: SILENT });
+
+/** The JSON-RPC error of a request, without what differs between any two. */
+async function errorOf(request: Promise<unknown>, name: string) {
+  const error: unknown = await request.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  const { code, message, data } = error as { code: number; message: string; data: unknown };
+  return JSON.stringify({ code, message, data }).replaceAll(name, '*');
+}
+
+const namesOf = (entries: readonly { readonly name: string }[]) => entries.map(({ name }) => name);
+
+const listAll = async (client: TestClient) => [
+  ...namesOf(await client.listTools()),
+  ...namesOf(await client.listPrompts()),
+  ...namesOf(await client.listResources()),
+  ...namesOf(await client.listResourceTemplates()),
+];
+
+describe.each(ERAS)('a member with access (%s)', (era) => {
+  it('is listed and served to those who are admitted', async () => {
+    const client = await connect(serverOf(new Office()), { era, principal: STAFF });
+    const everything = ['open', 'shut', 'greet', 'scold', 'door', 'safe', 'office://files/a', 'file'];
+    expect(await listAll(client)).toEqual(everything);
+    expect((await client.callTool('shut', { id: '1' })).content).toEqual([{ type: 'text', text: '1' }]);
+    expect((await client.getPrompt('scold', { id: '1' })).messages).toHaveLength(1);
+    expect((await client.readResource('office://safe')).contents).toMatchObject([{ text: 'safe' }]);
+    expect((await client.readResource('office://files/7')).contents).toMatchObject([{ text: '7' }]);
+    expect((await client.complete({ prompt: 'scold' }, { name: 'id', value: '' })).values).toEqual(['a']);
+  });
+
+  it.each([
+    ['guest', GUEST],
+    ['nobody', undefined],
+  ] as const)('is not there at all for %s, and nothing of it runs', async (_who, principal) => {
+    ran.length = 0;
+    const client = await connect(serverOf(new Office()), { era, ...(principal && { principal }) });
+    expect(await listAll(client)).toEqual(['open', 'greet', 'door']);
+    // arguments that are wrong, and arguments that are no object, make no difference
+    for (const args of [{ id: '1' }, {}, [] as unknown]) {
+      expect(await errorOf(client.request('tools/call', { name: 'shut', arguments: args }), 'shut')).toBe(
+        await errorOf(client.request('tools/call', { name: 'none', arguments: args }), 'none'),
+      );
+      expect(await errorOf(client.request('prompts/get', { name: 'scold', arguments: args }), 'scold')).toBe(
+        await errorOf(client.request('prompts/get', { name: 'none', arguments: args }), 'none'),
+      );
+    }
+    const missing = await errorOf(client.readResource('office://none'), 'office://none');
+    for (const uri of ['office://safe', 'office://files/1']) {
+      expect(await errorOf(client.readResource(uri), uri)).toBe(missing);
+      if (era === 'stateful') expect(await errorOf(client.subscribe(uri), uri)).toBe(missing);
+    }
+    expect((await client.complete({ prompt: 'scold' }, { name: 'id', value: '' })).values).toEqual([]);
+    expect((await client.complete({ resource: 'office://files/{id}' }, { name: 'id', value: '' })).values).toEqual([]);
+    expect(ran).toEqual([]);
+  });
+
+  it('is refused, and reported, where the function fails or does not say true', async () => {
+    const errors: ErrorOrigin[] = [];
+    const fails: readonly Access[] = [
+      () => {
+        throw new Error('no directory');
+      },
+      () => Promise.reject(new Error('no directory')),
+      // what a function of JavaScript may give
+      (() => 'yes') as unknown as Access,
+    ];
+    const server = new McpServer({
+      name: 'test',
+      version: '1',
+      logger: SILENT,
+      onError: (_error, origin) => errors.push(origin),
+    });
+    for (const [index, access] of fails.entries()) server.addTool({ name: `tool${index}`, access }, () => 'ran');
+    const client = await connect(server, { era, principal: STAFF });
+    expect(await client.listTools()).toEqual([]);
+    expect(errors.map(({ method }) => method)).toEqual(['tools/list', 'tools/list']);
+    for (const index of fails.keys()) {
+      await expect(client.callTool(`tool${index}`)).rejects.toMatchObject({ message: `Unknown tool: tool${index}` });
+    }
+    expect(errors).toHaveLength(4);
+  });
+
+  it('is decided anew for each request, and once for all that share a function', async () => {
+    let asked = 0;
+    let isOpen = false;
+    const server = serverOf();
+    const access: Access = (_principal, { kind }) => {
+      asked += 1;
+      return isOpen && kind === 'memory';
+    };
+    for (const name of ['a', 'b', 'c']) server.addTool({ name, access }, () => name);
+    const client = await connect(server, { era });
+    expect(await client.listTools()).toEqual([]);
+    expect(asked).toBe(1);
+    isOpen = true;
+    expect(namesOf(await client.listTools())).toEqual(['a', 'b', 'c']);
+    expect((await client.callTool('a')).content).toEqual([{ type: 'text', text: 'a' }]);
+    isOpen = false;
+    await expect(client.callTool('a')).rejects.toThrow('Unknown tool: a');
+  });
+});
+
+describe('lists that depend on access', () => {
+  it('have pages of what the caller sees, whoever asks in between', async () => {
+    const server = new McpServer({ name: 'test', version: '1', pageSize: 2 });
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
+      server.addTool({ name, ...('bdf'.includes(name) && { access: staff }) }, () => name);
+    }
+    const [guest, member] = [await connect(server, { principal: GUEST }), await connect(server, { principal: STAFF })];
+    const all = async (client: TestClient) => namesOf(await client.listTools());
+    const lists = await Promise.all([all(guest), all(member), all(guest), all(member)]);
+    expect(lists.map((names) => names.join(''))).toEqual(['aceg', 'abcdefg', 'aceg', 'abcdefg']);
+  });
+
+  it('follow additions and removals', async () => {
+    const server = serverOf(new Office());
+    const client = await connect(server, { principal: GUEST });
+    const registration = server.addTool({ name: 'secret', access: staff }, () => '');
+    server.addTool({ name: 'public' }, () => '');
+    expect(namesOf(await client.listTools())).toEqual(['open', 'public']);
+    registration.remove();
+    expect(namesOf(await client.listTools())).toEqual(['open', 'public']);
+  });
+
+  it('tell many callers apart', async () => {
+    const server = serverOf();
+    const digits = Array.from({ length: 8 }, (_, bit) => bit);
+    const sees = (subject: string, bit: number) => ((Number(subject) >> bit) & 1) === 1;
+    for (const bit of digits) {
+      server.addTool({ name: `t${bit}`, access: (principal) => sees(principal?.subject ?? '0', bit) }, () => '');
+    }
+    for (const subject of Array.from({ length: 200 }, (_, index) => String(index))) {
+      const client = await connect(server, { era: 'stateless', principal: { subject } });
+      const expected = digits.filter((bit) => sees(subject, bit)).map((bit) => `t${bit}`);
+      expect(namesOf(await client.listTools())).toEqual(expected);
+    }
+  });
+
+  it('do not show what one template enumerates and a restricted member serves', async () => {
+    class Shelf {
+      @Resource('shelf://{id}', { list: 'all' })
+      book({ id }: Id) {
+        return id;
+      }
+
+      all() {
+        return ['a', 'diary'].map((id) => ({ variables: { id } }));
+      }
+
+      @Resource('shelf://diary', { access: staff })
+      diary() {
+        return 'dear diary';
+      }
+    }
+    const client = await connect(serverOf(new Shelf()), { principal: GUEST });
+    expect(namesOf(await client.listResources())).toEqual(['shelf://a']);
+  });
+
+  const cache = { ttlMs: 60_000, scope: 'public' } as const;
+  const scopesOf = async (providers: object[], principal?: Principal) => {
+    const server = new McpServer({ name: 'test', version: '1', providers, cache, pageSize: 1 });
+    const client = await connect(server, { era: 'stateless', ...(principal && { principal }) });
+    const scopes: Record<string, unknown[]> = {};
+    for (const method of ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']) {
+      let cursor: unknown;
+      do {
+        const page: JsonObject = await client.request(method, cursor === undefined ? {} : { cursor });
+        expect(page['ttlMs']).toBe(60_000);
+        (scopes[method] ??= []).push(page['cacheScope']);
+        cursor = page['nextCursor'];
+      } while (cursor !== undefined);
+    }
+    return scopes;
+  };
+
+  it.each([
+    ['who sees all', STAFF],
+    ['who does not', GUEST],
+  ])('are private for %s, on all pages, whatever the server says of caching', async (_who, principal) => {
+    const scopes = await scopesOf([new Office()], principal);
+    expect(new Set(Object.values(scopes).flat())).toEqual(new Set(['private']));
+    expect(scopes['tools/list']).toHaveLength(principal === STAFF ? 2 : 1);
+  });
+
+  it('are private where a method enumerates them, and public where nothing depends on the caller', async () => {
+    class Plain {
+      @Tool()
+      one() {}
+
+      @Tool()
+      two() {}
+
+      @Prompt()
+      ask() {
+        return '';
+      }
+
+      @Resource('plain://fixed')
+      fixed() {
+        return '';
+      }
+
+      @Resource('plain://{id}', { list: 'all' })
+      page({ id }: Id) {
+        return id;
+      }
+
+      all(ctx: Context) {
+        return [{ variables: { id: ctx.principal?.subject ?? 'nobody' } }];
+      }
+    }
+    expect(await scopesOf([new Plain()])).toEqual({
+      'tools/list': ['public', 'public'],
+      'prompts/list': ['public'],
+      'resources/list': ['private', 'private'],
+      'resources/templates/list': ['public'],
+    });
+  });
+});
+
+describe('those who follow resources', () => {
+  class Tree {
+    @Resource('tree://root')
+    root() {
+      return '';
+    }
+
+    @Resource('tree://root/open')
+    open() {
+      return '';
+    }
+
+    @Resource('tree://root/closed', { access: staff })
+    closed() {
+      return '';
+    }
+  }
+
+  const listen = async (server: McpServer, principal: Principal, uris: readonly string[]) => {
+    const client = await connect(server, { era: 'stateless', principal });
+    void client.request('subscriptions/listen', { notifications: { resourceSubscriptions: uris } }).catch(() => {});
+    const { params } = await client.nextNotification('notifications/subscriptions/acknowledged');
+    return { client, acknowledged: (params as { notifications: JsonObject }).notifications['resourceSubscriptions'] };
+  };
+
+  it('have acknowledged what they may read, and nothing that tells the rest apart', async () => {
+    const server = serverOf(new Tree());
+    const uris = ['tree://root', 'tree://root/closed', 'tree://none'];
+    expect((await listen(server, GUEST, uris)).acknowledged).toEqual(['tree://root']);
+    expect((await listen(server, STAFF, uris)).acknowledged).toEqual(['tree://root', 'tree://root/closed']);
+    await server.close();
+  });
+
+  it('hear of restricted parts only where they follow these', async () => {
+    const server = serverOf(new Tree());
+    const uris = ['tree://root', 'tree://root/closed'];
+    const guest = await listen(server, GUEST, uris);
+    const member = await listen(server, STAFF, uris);
+    const session = await connect(server, { principal: GUEST });
+    await session.subscribe('tree://root');
+    for (const uri of ['tree://root/closed', 'tree://root/open']) server.notify.resourceUpdated(uri);
+    const updates = async (client: TestClient, count: number) => {
+      const told: unknown[] = [];
+      while (told.length < count) {
+        told.push((await client.nextNotification('notifications/resources/updated')).params?.['uri']);
+      }
+      return told;
+    };
+    expect(await updates(guest.client, 1)).toEqual(['tree://root/open']);
+    expect(await updates(session, 1)).toEqual(['tree://root/open']);
+    expect(await updates(member.client, 2)).toEqual(['tree://root/closed', 'tree://root/open']);
+    await server.close();
+  });
+
+  it('are let go when their server closes while it still decides', async () => {
+    let decide = (_admitted: boolean) => {};
+    let asked = () => {};
+    const waiting = new Promise<void>((resolve) => (asked = resolve));
+    class Slow {
+      @Resource('slow://a', {
+        access: () => {
+          asked();
+          return new Promise<boolean>((resolve) => (decide = resolve));
+        },
+      })
+      a() {
+        return '';
+      }
+    }
+    const server = serverOf(new Slow());
+    const client = await connect(server, { era: 'stateless' });
+    const listening = client.request('subscriptions/listen', {
+      notifications: { resourceSubscriptions: ['slow://a'] },
+    });
+    await waiting;
+    const closed = server.close();
+    decide(true);
+    expect(await listening).toMatchObject({ resultType: 'complete' });
+    await closed;
+  });
+});
+
+describe('access and inheritance', () => {
+  class Guarded {
+    @Tool({ description: 'guarded', access: staff })
+    act() {
+      return 'base';
+    }
+  }
+  const seenBy = async (provider: object, principal: Principal) =>
+    namesOf(await (await connect(serverOf(provider), { principal })).listTools());
+
+  it('is kept where the method is overridden without a decorator', async () => {
+    class Quiet extends Guarded {
+      override act() {
+        return 'quiet';
+      }
+    }
+    expect(await seenBy(new Quiet(), GUEST)).toEqual([]);
+    expect(await seenBy(new Quiet(), STAFF)).toEqual(['act']);
+  });
+
+  it('is kept where other options are refined', async () => {
+    class Renamed extends Guarded {
+      @Tool({ name: 'renamed' })
+      override act() {
+        return 'renamed';
+      }
+    }
+    expect(await seenBy(new Renamed(), GUEST)).toEqual([]);
+    expect(await seenBy(new Renamed(), STAFF)).toEqual(['renamed']);
+  });
+
+  it('is replaced where it is named again, and the base class stays as it was', async () => {
+    class Opened extends Guarded {
+      @Tool({ access: () => true })
+      override act() {
+        return 'opened';
+      }
+    }
+    expect(await seenBy(new Opened(), GUEST)).toEqual(['act']);
+    expect(await seenBy(new Guarded(), GUEST)).toEqual([]);
+  });
+
+  it('does not get lost by an option that is there and undefined', () => {
+    const options: object = { access: undefined };
+    class Careless extends Guarded {
+      @Tool(options)
+      override act() {
+        return 'careless';
+      }
+    }
+    expect(() => serverOf(new Careless())).toThrow(
+      expect.objectContaining({ code: 'DECORUM_INVALID_OPTION', message: expect.stringContaining('Careless.act') }),
+    );
+  });
+});
+
+describe('mistakes with access', () => {
+  const options: object = { access: true };
+
+  it.each([
+    ['a tool', () => serverOf().addTool({ name: 'tool', ...options }, () => '')],
+    [
+      'a prompt',
+      () => {
+        class Prompts {
+          @Prompt(options)
+          ask() {
+            return '';
+          }
+        }
+        return serverOf(new Prompts());
+      },
+    ],
+    [
+      'a resource',
+      () => {
+        class Resources {
+          @Resource('x://a', options)
+          a() {
+            return '';
+          }
+        }
+        return serverOf(new Resources());
+      },
+    ],
+    [
+      'a resource that everybody may keep',
+      () => {
+        class Kept {
+          @Resource('x://a', { access: staff, cache: { ttlMs: 1, scope: 'public' } })
+          a() {
+            return '';
+          }
+        }
+        return serverOf(new Kept());
+      },
+    ],
+  ])('are found at startup: %s', (_what, make) => {
+    expect(make).toThrow(expect.objectContaining({ code: 'DECORUM_INVALID_OPTION' }));
+  });
+});

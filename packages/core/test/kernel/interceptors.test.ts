@@ -1,0 +1,530 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  type Call,
+  type CallToolResult,
+  ClientError,
+  Completion,
+  type Context,
+  embedded,
+  image,
+  InputSignal,
+  type Interceptor,
+  link,
+  McpError,
+  McpServer,
+  type McpServerOptions,
+  NoInput,
+  Prompt,
+  rateLimit,
+  Resource,
+  sanitize,
+  text,
+  Tool,
+  ToolError,
+  toolResult,
+  user,
+} from '@decorum/core';
+import { connect } from '@decorum/testing';
+import { IsString } from 'class-validator';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+
+const SILENT = { warn: () => {}, error: () => {} };
+const ERAS = ['stateful', 'stateless'] as const;
+
+class City {
+  @IsString()
+  city!: string;
+}
+
+class Weather {
+  runs = 0;
+
+  @Tool()
+  forecast({ city }: City) {
+    this.runs += 1;
+    return `7 degrees in ${city}`;
+  }
+
+  @Tool()
+  fail(): string {
+    throw new Error('a bug');
+  }
+
+  @Prompt()
+  pack({ city }: City) {
+    return `What to pack for ${city}?`;
+  }
+
+  @Resource('weather://{city}/today')
+  today({ city }: City) {
+    return `rain in ${city}`;
+  }
+
+  @Completion({ for: ['pack', 'today'], argument: 'city' })
+  cities() {
+    return ['Oslo'];
+  }
+}
+
+const serverOf = (options: Partial<McpServerOptions>) =>
+  new McpServer({ name: 'test', version: '1', providers: [new Weather()], logger: SILENT, ...options });
+
+const textOf = ({ content: [block] }: CallToolResult) => (block?.type === 'text' ? block.text : undefined);
+
+/** Runs one of each kind. */
+async function callAll(server: McpServer, era: 'stateful' | 'stateless') {
+  const client = await connect(server, { era });
+  return [
+    (await client.callTool('forecast', { city: 'Oslo' })).content,
+    (await client.getPrompt('pack', { city: 'Oslo' })).messages[0]?.content,
+    (await client.readResource('weather://Oslo/today')).contents,
+    (await client.complete({ prompt: 'pack' }, { name: 'city', value: 'O' })).values,
+  ];
+}
+
+describe.each(ERAS)('interceptors (%s)', (era) => {
+  it('stand around everything that runs, the first outermost', async () => {
+    const seen: unknown[] = [];
+    const note =
+      (who: string): Interceptor =>
+      async ({ kind, name, args, ctx }, next) => {
+        seen.push([who, kind, name, args, ctx.transport.kind]);
+        const result = await next();
+        seen.push([who, Object.keys(result)]);
+        return result;
+      };
+    const plain = await callAll(serverOf({}), era);
+    expect(await callAll(serverOf({ interceptors: [note('outer'), note('inner')] }), era)).toEqual(plain);
+    const kinds = [
+      ['tool', 'forecast', { city: 'Oslo' }, ['content']],
+      ['prompt', 'pack', { city: 'Oslo' }, ['messages']],
+      ['resource', 'weather://Oslo/today', { city: 'Oslo' }, ['contents']],
+      ['completion', 'pack', { city: 'O' }, ['completion']],
+    ] as const;
+    const expected = kinds.flatMap(([kind, name, args, members]) => [
+      ['outer', kind, name, args, 'memory'],
+      ['inner', kind, name, args, 'memory'],
+      ['inner', members],
+      ['outer', members],
+    ]);
+    expect(seen).toEqual(expected);
+  });
+
+  it('see arguments before they are checked, and what becomes of wrong ones', async () => {
+    const seen: unknown[] = [];
+    const look: Interceptor = async ({ args }, next) => {
+      const result = (await next()) as CallToolResult;
+      seen.push(args, result.isError);
+      return result;
+    };
+    const client = await connect(serverOf({ interceptors: [look] }), { era });
+    await client.callTool('forecast', { city: 7, more: true });
+    expect(seen).toEqual([{ city: 7, more: true }, true]);
+  });
+
+  it('give the result', async () => {
+    const provider = new Weather();
+    const answers: Interceptor = ({ kind }, next) =>
+      kind === 'tool' ? { content: [text('no need to look')] } : next();
+    const client = await connect(serverOf({ providers: [provider], interceptors: [answers] }), { era });
+    expect(textOf(await client.callTool('forecast', { city: 'Oslo' }))).toBe('no need to look');
+    expect(provider.runs).toBe(0);
+  });
+
+  it('refuse by throwing', async () => {
+    const errors: unknown[] = [];
+    const refuse: Interceptor = ({ args }) => {
+      if (args['city'] === 'a') throw new ToolError('not this one');
+      if (args['city'] === 'b') throw new McpError(-31000, 'not that one', { why: 1 });
+      throw new Error('a secret');
+    };
+    const server = serverOf({ interceptors: [refuse], onError: (error) => errors.push(error) });
+    const client = await connect(server, { era });
+    expect(await client.callTool('forecast', { city: 'a' })).toMatchObject({
+      isError: true,
+      content: [{ text: 'not this one' }],
+    });
+    await expect(client.getPrompt('pack', { city: 'a' })).rejects.toMatchObject({
+      code: -32603,
+      message: 'not this one',
+    });
+    await expect(client.callTool('forecast', { city: 'b' })).rejects.toMatchObject({ code: -31000, data: { why: 1 } });
+    expect(textOf(await client.callTool('forecast', { city: 'c' }))).toMatch(/^Internal error \(reference \w{8}\)$/);
+    expect(errors).toEqual([new Error('a secret')]);
+  });
+
+  it('hear of what handlers throw, and may make something else of it', async () => {
+    const mend: Interceptor = async (_call, next) => {
+      try {
+        return await next();
+      } catch (error) {
+        throw new ToolError(`mended: ${(error as Error).message}`);
+      }
+    };
+    const client = await connect(serverOf({ interceptors: [mend] }), { era });
+    expect(textOf(await client.callTool('fail'))).toBe('mended: a bug');
+  });
+
+  it('call next once', async () => {
+    const errors: unknown[] = [];
+    const provider = new Weather();
+    const twice: Interceptor = async (_call, next) => {
+      await next();
+      return await next();
+    };
+    const server = serverOf({
+      providers: [provider],
+      interceptors: [twice],
+      onError: (error) => errors.push((error as Error).message),
+    });
+    const client = await connect(server, { era });
+    expect((await client.callTool('forecast', { city: 'Oslo' })).isError).toBe(true);
+    expect(provider.runs).toBe(1);
+    expect(errors).toEqual(['The interceptor twice has called next() twice. A call runs once.']);
+  });
+
+  it('are told when they forget to return the result', async () => {
+    const errors: unknown[] = [];
+    const forgets = (async (_call: Call, next: () => Promise<unknown>) =>
+      void (await next())) as unknown as Interceptor;
+    const server = serverOf({ interceptors: [forgets], onError: (error) => errors.push((error as Error).message) });
+    const client = await connect(server, { era });
+    await expect(client.getPrompt('pack', { city: 'Oslo' })).rejects.toMatchObject({ code: -32603 });
+    expect(errors).toEqual([expect.stringMatching(/without a name|forgets/)]);
+    expect(errors).toEqual([expect.stringContaining('Return what next() gives')]);
+  });
+
+  it('may answer without waiting for what fails later', async () => {
+    const impatient: Interceptor = (_call, next) => {
+      void next();
+      return { content: [text('done')] };
+    };
+    const client = await connect(serverOf({ interceptors: [impatient] }), { era });
+    expect(textOf(await client.callTool('fail'))).toBe('done');
+  });
+
+  it('do not see what access refuses, nor what does not exist', async () => {
+    const seen: string[] = [];
+    const server = serverOf({
+      interceptors: [
+        ({ name }, next) => {
+          seen.push(name);
+          return next();
+        },
+      ],
+    });
+    server.addTool({ name: 'hidden', access: () => false }, () => '');
+    const client = await connect(server, { era });
+    await expect(client.callTool('hidden')).rejects.toThrow('Unknown tool');
+    await expect(client.callTool('none')).rejects.toThrow('Unknown tool');
+    expect(seen).toEqual([]);
+  });
+});
+
+describe('interceptors', () => {
+  it('run in every round, and let the end of a round pass', async () => {
+    class Asker {
+      @Tool()
+      async remove(_input: NoInput, ctx: Context) {
+        return (await ctx.confirm('Really?')) ? 'removed' : 'kept';
+      }
+    }
+    const rounds: unknown[] = [];
+    const watch: Interceptor = async (_call, next) => {
+      try {
+        const result = await next();
+        rounds.push('result');
+        return result;
+      } catch (error) {
+        rounds.push(error instanceof InputSignal);
+        throw error;
+      }
+    };
+    const client = await connect(serverOf({ providers: [new Asker()], interceptors: [watch, sanitize()] }), {
+      era: 'stateless',
+      onElicit: () => ({ action: 'accept', content: { confirmed: true } }),
+    });
+    expect((await client.callTool('remove')).content).toHaveLength(1);
+    expect(rounds).toEqual([true, 'result']);
+  });
+
+  it('are functions', () => {
+    const interceptors = ['log'] as unknown as readonly Interceptor[];
+    expect(() => serverOf({ interceptors })).toThrow(
+      expect.objectContaining({ code: 'DECORUM_INVALID_OPTION', message: expect.stringContaining('interceptors') }),
+    );
+  });
+});
+
+describe('rateLimit', () => {
+  const limiterOf = (points: number) => new RateLimiterMemory({ points, duration: 60 });
+
+  it.each(ERAS)('refuses calls over the limit, and says when to try again (%s)', async (era) => {
+    const provider = new Weather();
+    const client = await connect(serverOf({ providers: [provider], interceptors: [rateLimit(limiterOf(2))] }), { era });
+    await client.callTool('forecast', { city: 'Oslo' });
+    await client.getPrompt('pack', { city: 'Oslo' });
+    const refused = await client.callTool('forecast', { city: 'Oslo' });
+    expect(refused.isError).toBe(true);
+    expect(textOf(refused)).toMatch(/^Too many calls\. Try again in (?:60|59) s\.$/);
+    expect(provider.runs).toBe(1);
+    for (const request of [
+      client.getPrompt('pack', { city: 'Oslo' }),
+      client.readResource('weather://Oslo/today'),
+      client.complete({ prompt: 'pack' }, { name: 'city', value: '' }),
+    ]) {
+      await expect(request).rejects.toMatchObject({
+        code: -32603,
+        message: expect.stringContaining('Too many calls.'),
+      });
+    }
+    // lists are no calls
+    expect(await client.listTools()).toHaveLength(2);
+  });
+
+  it('counts each principal by itself', async () => {
+    const server = serverOf({ interceptors: [rateLimit(limiterOf(1))] });
+    const call = async (subject: string) => {
+      const client = await connect(server, { era: 'stateless', principal: { subject } });
+      return (await client.callTool('forecast', { city: 'Oslo' })).isError === true;
+    };
+    expect([await call('ada'), await call('bob'), await call('ada')]).toEqual([false, false, true]);
+  });
+
+  it('counts by subject, else session, else address, else all together', async () => {
+    const keys: string[] = [];
+    const interceptor = rateLimit({ consume: async (key) => void keys.push(key) });
+    const next = async () => ({ content: [] });
+    const ways = [
+      { principal: { subject: 'ada' }, sessionId: 's1', transport: { kind: 'http', remoteAddress: '192.0.2.1' } },
+      { sessionId: 's1', transport: { kind: 'http', remoteAddress: '192.0.2.1' } },
+      { transport: { kind: 'http', remoteAddress: '192.0.2.1' } },
+      { transport: { kind: 'memory' } },
+      { transport: { kind: 'memory' } },
+    ];
+    for (const ctx of ways) {
+      await interceptor({ kind: 'tool', name: 'a', args: {}, ctx: ctx as unknown as Context }, next);
+    }
+    expect(keys.slice(0, 3)).toEqual(['ada', 's1', '192.0.2.1']);
+    expect(keys[3]).toBe(keys[4]);
+  });
+
+  it('counts what it is told to', async () => {
+    const of = ({ kind, name }: Call) => (kind === 'tool' && name === 'forecast' ? name : undefined);
+    const client = await connect(serverOf({ interceptors: [rateLimit(limiterOf(1), { of })] }));
+    for (const city of ['a', 'b']) await client.getPrompt('pack', { city });
+    expect((await client.callTool('forecast', { city: 'a' })).isError).toBeUndefined();
+    expect((await client.callTool('forecast', { city: 'a' })).isError).toBe(true);
+  });
+
+  it('counts every round of a stateless call', async () => {
+    class Asker {
+      @Tool()
+      async remove(_input: NoInput, ctx: Context) {
+        return (await ctx.confirm('Really?')) ? 'removed' : 'kept';
+      }
+    }
+    const server = serverOf({ providers: [new Asker()], interceptors: [rateLimit(limiterOf(2))] });
+    const client = await connect(server, {
+      era: 'stateless',
+      onElicit: () => ({ action: 'accept', content: { confirmed: true } }),
+    });
+    expect((await client.callTool('remove')).isError).toBeUndefined();
+    expect(textOf(await client.callTool('remove'))).toContain('Too many calls.');
+  });
+
+  it.each([
+    ['an error', new Error('no connection to redis://secret')],
+    ['an error for the client', new ToolError('no connection to redis://secret')],
+    ['nothing that it knows', 'redis://secret'],
+  ])('refuses when the limiter fails with %s, and reports it', async (_what, failure) => {
+    const errors: unknown[] = [];
+    const provider = new Weather();
+    const broken = { consume: () => Promise.reject(failure as Error) };
+    const server = serverOf({
+      providers: [provider],
+      interceptors: [rateLimit(broken)],
+      onError: (error) => errors.push((error as Error).cause),
+    });
+    const client = await connect(server);
+    const refused = await client.callTool('forecast', { city: 'Oslo' });
+    expect(refused.isError).toBe(true);
+    expect(textOf(refused)).toMatch(/^Internal error \(reference \w{8}\)$/);
+    expect(errors).toEqual([failure]);
+    expect(provider.runs).toBe(0);
+  });
+
+  it.each([
+    [-1, 1],
+    [0, 1],
+    [1, 1],
+    [1000, 1],
+    [1001, 2],
+    [59_001, 60],
+  ])('says %d ms as %d s', async (msBeforeNext, seconds) => {
+    // oxlint-disable-next-line prefer-promise-reject-errors -- as the limiters do
+    const spent = { consume: () => Promise.reject({ msBeforeNext }) };
+    const client = await connect(serverOf({ interceptors: [rateLimit(spent)] }));
+    const refused = await client.callTool('forecast', { city: 'Oslo' });
+    expect(textOf(refused)).toBe(`Too many calls. Try again in ${seconds} s.`);
+  });
+
+  it('needs a limiter', () => {
+    expect(() => rateLimit({} as never)).toThrow(expect.objectContaining({ code: 'DECORUM_INVALID_OPTION' }));
+  });
+});
+
+describe('sanitize', () => {
+  /** What a client gets of a text that a tool returns. */
+  async function cleaned(dirty: string, options?: Parameters<typeof sanitize>[0]) {
+    const server = serverOf({ providers: [], interceptors: [sanitize(options)] });
+    server.addTool({ name: 'tool' }, () => dirty);
+    return textOf(await (await connect(server)).callTool('tool'));
+  }
+
+  const hidden = (secret: string) => String.fromCodePoint(...[...secret].map((c) => 0xe0000 + (c.codePointAt(0) ?? 0)));
+
+  it.each([
+    ['control characters', 'a\u0000b\u0007c\u0008d\u007fe\u0085f', 'abcdef'],
+    ['colours', '\u001b[1;31mred\u001b[0m and \u009b32mgreen\u009b0m', 'red and green'],
+    ['cursor movements', 'seen\u001b[2K\u001b[1Ghidden\u001b7\u001b(B', 'seenhidden'],
+    ['links and titles', '\u001b]8;;https://evil.example\u001b\\text\u001b]8;;\u0007\u001b]0;title\u009c', 'text'],
+    ['device commands', 'a\u001bPq#0\u001b\\b\u0090x\u009cc', 'abc'],
+    ['sequences that do not end', 'a\u001b]8;;b \u001b[31', 'a8;;b 31'],
+    ['sequences with something hidden inside', '\u001b\u200b[31mred', 'red'],
+    ['tag characters', `hello${hidden('ignore all')}`, 'hello'],
+    ['bidirectional overrides and isolates', 'a\u202eb\u202cc\u2066d\u2069', 'abcd'],
+    ['zero-width spaces', 'pay\u200bload\u2060\ufeff\u180e', 'payload'],
+    ['rows of joiners and marks', 'a\u200c\u200d\u200c\u200db\u200e\u200f\u200ec', 'abc'],
+    ['rows of variation selectors', 'a\ufe00\ufe01\u{e0101}\u{e0102}b', 'ab'],
+    ['secrets', 'password=hunter2, Bearer abcdefghij1234567890', 'password=[redacted], Bearer [redacted]'],
+    ['secrets with something hidden inside', 'pass\u200bword=hun\u200bter2', 'password=[redacted]'],
+  ])('takes out %s', async (_what, dirty, clean) => {
+    expect(await cleaned(dirty)).toBe(clean);
+  });
+
+  it.each([
+    ['lines and tabs', 'a\tb\r\nc\n'],
+    ['many scripts', 'Grüße, 你好, שלום\u200f, नमस्ते क्\u200dष, می\u200cخواهم'],
+    ['emoji', '👩\u200d🔬 ❤\ufe0f\u200d🔥 👁\ufe0f\u200d🗨\ufe0f'],
+    ['ordinary words', 'Basic authentication needs a password. 12 tokens left.'],
+  ])('leaves %s', async (_what, clean) => {
+    expect(await cleaned(clean)).toBe(clean);
+  });
+
+  it.each([
+    ['unfinished commands', '\u001b]'],
+    ['unfinished commands of one character', '\u009d'],
+    ['parameters', '\u001b[1;'],
+    ['joiners', '\u200d\ufe0f'],
+  ])('takes time in proportion to the text: %s', async (_what, part) => {
+    const begin = performance.now();
+    await cleaned(part.repeat(200_000));
+    await cleaned(part[0] + (part[1] ?? '0').repeat(400_000));
+    expect(performance.now() - begin).toBeLessThan(5000);
+  });
+
+  it.each(ERAS)('cleans every text of a result, and nothing else (%s)', async (era) => {
+    const bell = '\u0007';
+    const result = Object.freeze({
+      content: [
+        text(`a${bell}`),
+        embedded({ uri: 'x://a', data: `b${bell}` }),
+        embedded({ uri: 'x://b', data: Buffer.from(bell) }),
+        image(Buffer.from(bell), 'image/png'),
+        link('x://c', { name: `c${bell}`, description: `d${bell}` }),
+      ],
+      structuredContent: { list: [{ [`name${bell}`]: `e${bell}`, count: 1, none: null }], password: 'hunter2' },
+      _meta: { 'example.com/raw': bell },
+    });
+    const before = JSON.stringify(result);
+    class Texts {
+      @Tool()
+      all() {
+        return toolResult(result);
+      }
+
+      @Prompt({ description: `about${bell}` })
+      ask() {
+        return [user(`f${bell}`), embedded({ uri: 'x://a', data: `g${bell}` })];
+      }
+
+      @Resource('x://text')
+      read() {
+        return `h${bell}`;
+      }
+
+      @Resource('x://bytes')
+      bytes() {
+        return Buffer.from(bell);
+      }
+    }
+    const client = await connect(serverOf({ providers: [new Texts()], interceptors: [sanitize()] }), { era });
+    const blob = Buffer.from(bell).toString('base64');
+    expect(await client.callTool('all')).toMatchObject({
+      content: [
+        { text: 'a' },
+        { resource: { text: 'b' } },
+        { resource: { blob } },
+        { data: blob },
+        { name: 'c', description: 'd' },
+      ],
+      structuredContent: { list: [{ name: 'e', count: 1, none: null }], password: '[redacted]' },
+      _meta: { 'example.com/raw': bell },
+    });
+    expect(JSON.stringify(result)).toBe(before);
+    expect(await client.getPrompt('ask')).toMatchObject({
+      description: 'about',
+      messages: [{ content: { text: 'f' } }, { content: { resource: { text: 'g' } } }],
+    });
+    expect((await client.readResource('x://text')).contents).toMatchObject([{ text: 'h' }]);
+    expect((await client.readResource('x://bytes')).contents).toMatchObject([{ blob }]);
+  });
+
+  it('keeps the text that repeats structured content in step with it', async () => {
+    const server = serverOf({ providers: [], interceptors: [sanitize()] });
+    const output = { type: 'object', properties: { note: { type: 'string' } } };
+    server.addTool({ name: 'tool', output }, () => ({ note: '\u001b[31mred' }));
+    const { content, structuredContent } = await (await connect(server)).callTool('tool');
+    expect(structuredContent).toEqual({ note: 'red' });
+    expect(content).toEqual([{ type: 'text', text: '{"note":"red"}' }]);
+  });
+
+  it('cleans the messages of errors', async () => {
+    const errors: unknown[] = [];
+    const thrown = [
+      new ToolError('token=abc123\u0007'),
+      new ClientError('no answer\u0007', { code: 7 }),
+      new McpError(-31000, 'token=abc123\u0007', { password: 'x', list: ['\u0007'] }),
+      new Error('token=abc123'),
+    ];
+    const server = serverOf({ providers: [], interceptors: [sanitize()], onError: (error) => errors.push(error) });
+    for (const [index, error] of thrown.entries()) {
+      server.addTool({ name: `fail${index}` }, () => {
+        throw error;
+      });
+    }
+    const client = await connect(server);
+    expect(textOf(await client.callTool('fail0'))).toBe('token=[redacted]');
+    expect(textOf(await client.callTool('fail1'))).toBe('no answer');
+    await expect(client.callTool('fail2')).rejects.toMatchObject({
+      code: -31000,
+      message: 'token=[redacted]',
+      data: { password: '[redacted]', list: [''] },
+    });
+    expect(textOf(await client.callTool('fail3'))).toMatch(/^Internal error/);
+    expect(errors).toEqual([thrown[3]]);
+  });
+
+  it('cleans further as it is told, when all else is done', async () => {
+    const seen: string[] = [];
+    const options = {
+      text: (clean: string) => {
+        seen.push(clean);
+        return clean.replaceAll(/\d{4}/g, '[number]');
+      },
+    };
+    expect(await cleaned('a\u0007 1234 token=abc', options)).toBe('a [number] token=[redacted]');
+    expect(seen).toEqual(['a 1234 token=[redacted]']);
+  });
+});

@@ -1,0 +1,165 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { redactSecrets } from '../../src/kernel/redact.js';
+
+describe('redactSecrets', () => {
+  it.each([
+    'password',
+    'passwd',
+    'dbPassword',
+    'clientSecret',
+    'token',
+    'access_token',
+    'refreshToken',
+    'apiKey',
+    'api_key',
+    'x-api-key',
+    'Authorization',
+    'cookie',
+    'Set-Cookie',
+    'private_key',
+    'credentials',
+    'sessionId',
+    'Mcp-Session-Id',
+    'AWS_ACCESS_KEY',
+  ])('hides the text of a member called "%s"', (name) => {
+    expect(redactSecrets({ [name]: 'hunter two', user: 'ada' })).toEqual({ [name]: '[redacted]', user: 'ada' });
+    expect(redactSecrets([{ deep: { [name]: ['a', { b: 'c' }] } }])).toEqual([
+      { deep: { [name]: ['[redacted]', { b: '[redacted]' }] } },
+    ]);
+  });
+
+  it.each([
+    ['Authorization: Bearer hunter', 'Authorization: [redacted]'],
+    ['sent Bearer abc123.def-456== to it', 'sent Bearer [redacted] to it'],
+    ['sent basic dXNlcjpwYXNz', 'sent basic [redacted]'],
+    ['got eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ.c2ln.', 'got [redacted]'],
+    ['key\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----\nend', 'key\n[redacted]\nend'],
+    ['cut -----BEGIN PRIVATE KEY-----\nMIIE', 'cut [redacted]'],
+    ['private_key=-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY----- x', 'private_key=[redacted] x'],
+    ['password=hunter2, user=ada', 'password=[redacted], user=ada'],
+    ['password: "hunter two" ok', 'password: "[redacted]" ok'],
+    ['{"user":"ada","apiKey":"k-1"}', '{"user":"ada","apiKey":"[redacted]"}'],
+    [String.raw`{\"apiKey\":\"k-1\",\"user\":\"ada\"}`, String.raw`{\"apiKey\":\"[redacted]\",\"user\":\"ada\"}`],
+    ["{ token: 'it\\'s', user: 'ada' }", "{ token: '[redacted]', user: 'ada' }"],
+    ['https://a.example/?access_token=abc&page=2', 'https://a.example/?access_token=[redacted]&page=2'],
+    ['url=https://a.example/?api_key=abc', 'url=https://a.example/?api_key=[redacted]'],
+    ['Cookie: sid=1; theme=dark\nHost: a', 'Cookie: [redacted]\nHost: a'],
+    ['postgres://ada:p%40ss@db.example/x', 'postgres://[redacted]@db.example/x'],
+    ['with sk-proj-abcdefgh12345678 now', 'with [redacted] now'],
+    ['with ghp_abcdefghijklmnop1234567890 now', 'with [redacted] now'],
+    ['with xoxb-123456789012-abcdef now', 'with [redacted] now'],
+    ['with AKIAIOSFODNN7EXAMPLE now', 'with [redacted] now'],
+  ])('hides what looks like a credential in the text %j', (text, shown) => {
+    expect(redactSecrets(text)).toBe(shown);
+    expect(redactSecrets(shown)).toBe(shown);
+    expect(redactSecrets({ note: text })).toEqual({ note: shown });
+  });
+
+  it.each([
+    'Basic authentication is off; use Bearer tokens.',
+    'Unexpected token < in JSON at position 0',
+    'max_tokens=4096',
+    'The tokenizer: fast',
+    'ssh://git@example.com/a.git',
+    'user@example.com wrote to https://example.com:8080/@ada',
+    'sk-learn and scikit',
+    'eyJ is how they begin',
+  ])('leaves the text %j', (text) => {
+    expect(redactSecrets(text)).toBe(text);
+  });
+
+  it('leaves numbers and booleans, and returns the same value where nothing is secret', () => {
+    const usage = {
+      tokens: 12,
+      usage: { tokens: { input: 5, output: 7 } },
+      hasToken: true,
+      secret: null,
+      list: [1, 'a'],
+    };
+    expect(redactSecrets(usage)).toBe(usage);
+    for (const value of [undefined, null, 1, true, 'text', 10n, Symbol.iterator])
+      expect(redactSecrets(value)).toBe(value);
+    const error = new Error('password=x');
+    expect(redactSecrets(error)).toBe(error);
+    const map = new Map([['password', 'x']]);
+    expect(redactSecrets({ map })).toEqual({ map });
+    expect(redactSecrets({ password: map })).toEqual({ password: '[redacted]' });
+  });
+
+  it('changes nothing of what it is given', () => {
+    const given = { password: 'x', other: { deep: ['Bearer abc12345'] } };
+    const before = structuredClone(given);
+    redactSecrets(given);
+    expect(given).toEqual(before);
+  });
+
+  it('reads data with cycles, shared objects and members called "__proto__"', () => {
+    const cyclic: Record<string, unknown> = { password: 'x' };
+    cyclic['self'] = cyclic;
+    const copy = redactSecrets(cyclic) as Record<string, unknown>;
+    expect(copy['password']).toBe('[redacted]');
+    expect(copy['self']).toBe(copy);
+    const shared = { value: 'v' };
+    expect(redactSecrets({ open: shared, token: shared })).toEqual({
+      open: { value: 'v' },
+      token: { value: '[redacted]' },
+    });
+    const harmless: Record<string, unknown> = { a: 1 };
+    harmless['self'] = harmless;
+    expect(redactSecrets(harmless)).toBe(harmless);
+    const odd: unknown = JSON.parse('{"__proto__":{"password":"x"}}');
+    expect(JSON.stringify(redactSecrets(odd))).toBe('{"__proto__":{"password":"[redacted]"}}');
+  });
+
+  it('reads what an object writes of itself, and the fields of classes', () => {
+    class Account {
+      user = 'ada';
+      password = 'x';
+    }
+    expect(redactSecrets(new Account())).toEqual({ user: 'ada', password: '[redacted]' });
+    const written = { hidden: 'x', toJSON: () => ({ token: 'x' }) };
+    expect(redactSecrets({ written })).toEqual({ written: { token: '[redacted]' } });
+    expect(JSON.stringify(redactSecrets({ at: new URL('https://ada:pw@a.example/') }))).not.toContain('pw');
+  });
+
+  it('does not fail on deep data, and shows nothing of what it has not read', () => {
+    const deep: unknown = JSON.parse(`${'['.repeat(50_000)}"password=x"${']'.repeat(50_000)}`);
+    expect(JSON.stringify(redactSecrets(deep))).not.toContain('password=x');
+  });
+
+  it.each([
+    ['words', 'the quick brown fox '],
+    ['one run', 'a'],
+    ['names without values', 'token'],
+    ['names with dashes', 'token-'],
+    ['pairs', 'password=x '],
+    ['open pairs', 'password='],
+    ['quotes', 'password:"'],
+    ['backslashes', 'password:\\"\\'],
+    ['quotes with backslashes', '"\\'],
+    ['spaces', 'token '],
+    ['tabs', 'a\t'],
+    ['heads of tokens', 'eyJ'],
+    ['heads of tokens with dots', 'eyJ.'],
+    ['schemes', 'Bearer '],
+    ['schemes with words', 'basic words'],
+    ['private keys', '-----BEGIN PRIVATE KEY-----'],
+    ['ends of private keys', '-----BEGIN A PRIVATE KEY-----END '],
+    ['beginnings', '-----BEGIN '],
+    ['URLs', 'a://b:c'],
+    ['colons', '://::'],
+    ['known keys', '-sk-'],
+    ['known keys with dots', '.SG.'],
+    ['cookies', 'cookie: '],
+    ['blanks', ' '],
+  ])('reads a megabyte of %s within a second', (_what, part) => {
+    const text = part.repeat(Math.ceil(1_000_000 / part.length));
+    const begun = performance.now();
+    redactSecrets(text);
+    redactSecrets(`password${text}`);
+    redactSecrets(`{"password":"${text}`);
+    redactSecrets(`${text}\u0000`);
+    expect(performance.now() - begun).toBeLessThan(1000);
+  });
+});

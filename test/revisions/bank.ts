@@ -1,0 +1,46 @@
+import { type Context, type McpServer, type Principal } from '@decorum/core';
+
+import type { Answer } from '../support/raw-client.js';
+import { serverWith } from './servers.js';
+
+export const ADA: Principal = { subject: 'ada' };
+export const EVE: Principal = { subject: 'eve' };
+export const SECRET = 'thirty-two characters are enough';
+
+/** What a URL that is made for each visit is made of. */
+export interface Visit {
+  readonly id: string;
+  readonly ticket: string;
+}
+
+/** A client that can send its user to a URL. */
+export const capabilities = { elicitation: { form: {}, url: {} } };
+
+/** Where users are sent. */
+export const page = ({ id, ticket }: Visit) => `https://bank.example/connect/${id}?ticket=${ticket}`;
+
+/** What the user does when asked. */
+export const doing =
+  (action: string): Answer =>
+  () => ({ result: { action } });
+
+/** A server whose tool needs the user's account at a bank. */
+export class Bank {
+  readonly linked = new Set<string | undefined>();
+  readonly visits: Visit[] = [];
+  readonly server: McpServer;
+
+  constructor(options: { readonly secret?: string | string[]; readonly flowTtlMs?: number } = {}) {
+    const url = (visit: Visit) => {
+      this.visits.push(visit);
+      return page(visit);
+    };
+    const balance = async (context: Context) => {
+      const subject = context.principal?.subject;
+      if (!this.linked.has(subject)) await context.requireUrl({ message: 'Link your bank account', url });
+      return this.linked.has(subject) ? '12 €' : 'Not linked yet.';
+    };
+    const link = async (context: Context) => (await context.elicitUrl({ message: 'Link', url })).action;
+    this.server = serverWith({ balance, link }, { secret: SECRET, ...options });
+  }
+}

@@ -1,0 +1,204 @@
+// What results say of being kept by clients.
+import { describe, expect } from '@jest/globals';
+import {
+  type CacheHint,
+  type Context,
+  type JsonObject,
+  type McpServerOptions,
+  NoInput,
+  Prompt,
+  Resource,
+  type ResourceListing,
+  Tool,
+} from '@decorum/core';
+
+import { overHttp } from '../support/http-carriers.js';
+import { RawClient, type RawOptions } from '../support/raw-client.js';
+import { eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { copies, LISTS, names, pagesOf } from './lists.js';
+import { serverOf } from './servers.js';
+
+class Everything {
+  @Tool()
+  tool() {
+    return 'tool';
+  }
+
+  @Prompt()
+  prompt() {
+    return 'prompt';
+  }
+
+  @Resource('docs://plain')
+  plain() {
+    return 'plain';
+  }
+
+  @Resource('docs://kept', { cache: { ttlMs: 60_000, scope: 'public' } })
+  kept() {
+    return 'kept';
+  }
+
+  @Resource('docs://pages/{name}', { cache: { ttlMs: 5000, scope: 'private' } })
+  page(_variables: NoInput) {
+    return 'page';
+  }
+}
+
+/** The results that clients may keep: the method, and what it is asked with. */
+const KEPT: readonly (readonly [method: string, params?: JsonObject])[] = [
+  ['server/discover'],
+  ['tools/list'],
+  ['prompts/list'],
+  ['resources/list'],
+  ['resources/templates/list'],
+  ['resources/read', { uri: 'docs://plain' }],
+  ['resources/read', { uri: 'docs://kept' }],
+  ['resources/read', { uri: 'docs://pages/a' }],
+];
+
+const open = (options: Partial<McpServerOptions> = {}, more: Partial<RawOptions> = {}) =>
+  RawClient.connect(serverOf({ providers: [Everything], ...options }), { revision: STATELESS, ...more });
+
+const hintOf = ({ ttlMs, cacheScope }: JsonObject) => [ttlMs, cacheScope];
+
+async function hintsOf(client: RawClient): Promise<unknown[]> {
+  const results: JsonObject[] = [];
+  for (const [method, params] of KEPT) results.push(await client.result(method, params));
+  return results.map(hintOf);
+}
+
+/** A server with one resource that says this of being kept. */
+function withResource(uri: string, cache: unknown) {
+  class Wrong {
+    @Resource(uri, { cache: cache as CacheHint })
+    read(_variables: NoInput) {
+      return '';
+    }
+  }
+  return serverOf({ providers: [Wrong] });
+}
+
+describe('results', () => {
+  inStateless('CACHE-01', 'that may be kept say for how long and by whom', async () => {
+    const client = await open({ cache: { ttlMs: 1000, scope: 'public' } });
+    const ofServer = [1000, 'public'];
+    const ofResources = [
+      [0, 'private'],
+      [60_000, 'public'],
+      [5000, 'private'],
+    ];
+    expect(await hintsOf(client)).toEqual([...Array.from({ length: 5 }, () => ofServer), ...ofResources]);
+    const others = [await client.call('tool'), await client.result('prompts/get', { name: 'prompt' })];
+    for (const result of others) {
+      expect(result).not.toHaveProperty('ttlMs');
+      expect(result).not.toHaveProperty('cacheScope');
+    }
+  });
+
+  inStateless('CACHE-02', 'may be kept for a whole number of milliseconds, and no other can be named', async () => {
+    for (const ttlMs of [0, 1, Number.MAX_SAFE_INTEGER]) {
+      const results = await hintsOf(await open({ cache: { ttlMs, scope: 'private' } }));
+      expect(results.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => [ttlMs, 'private']));
+    }
+    for (const ttlMs of [-1, 0.5, Number.NaN, Infinity, '1', null, undefined]) {
+      const cache = { ttlMs, scope: 'public' } as CacheHint;
+      expect(() => serverOf({ cache })).toThrow('DECORUM_INVALID_OPTION');
+      for (const uri of ['docs://a', 'docs://{name}']) {
+        expect(() => withResource(uri, cache)).toThrow('DECORUM_INVALID_OPTION');
+      }
+    }
+  });
+
+  inStateless('CACHE-03', 'may be kept for everybody or for the caller, and for nobody else', async () => {
+    for (const scope of ['public', 'private'] as const) {
+      for (const [, said] of (await hintsOf(await open({ cache: { ttlMs: 1, scope } }))) as [unknown, unknown][]) {
+        expect(['public', 'private']).toContain(said);
+      }
+    }
+    for (const scope of ['shared', 'Public', '', null, undefined]) {
+      const cache = { ttlMs: 1, scope } as CacheHint;
+      expect(() => serverOf({ cache })).toThrow('DECORUM_INVALID_OPTION');
+      for (const uri of ['docs://a', 'docs://{name}']) {
+        expect(() => withResource(uri, cache)).toThrow('DECORUM_INVALID_OPTION');
+      }
+    }
+  });
+
+  class Enumerating {
+    @Resource('notes://{id}', { list: 'list' })
+    note(_variables: NoInput) {
+      return '';
+    }
+
+    list(): ResourceListing[] {
+      return names(5).map((id) => ({ variables: { id } }));
+    }
+  }
+
+  inStateless('CACHE-04', 'have the same scope on all pages of a list', async () => {
+    for (const scope of ['public', 'private'] as const) {
+      for (const providers of [names(7).map(copies), [...names(3).map(copies), Enumerating]]) {
+        const client = await open({ providers, pageSize: 2, cache: { ttlMs: 1, scope } });
+        for (const [method] of LISTS) {
+          const scopes = (await pagesOf(client, method)).map(({ cacheScope }) => cacheScope);
+          expect(scopes.length).toBeGreaterThan(1);
+          expect(new Set(scopes).size).toBe(1);
+        }
+      }
+    }
+  });
+
+  inStateless('CACHE-07', 'that answers have gone into are for nobody to keep', async () => {
+    class Asking {
+      @Resource('docs://asking', { cache: { ttlMs: 60_000, scope: 'public' } })
+      async asking(_input: NoInput, context: Context) {
+        return (await context.confirm('Really?')) ? 'yes' : 'no';
+      }
+    }
+    const server = serverOf({ providers: [Asking, Everything], cache: { ttlMs: 1000, scope: 'public' } });
+    const capabilities = { elicitation: {} };
+    for (const carrier of [undefined, overHttp]) {
+      const client = await RawClient.connect(server, { revision: STATELESS, capabilities }, carrier);
+      const { result: asked = {} } = await client.request('resources/read', { uri: 'docs://asking' });
+      expect(asked).toMatchObject({ resultType: 'input_required' });
+      for (const field of ['ttlMs', 'cacheScope']) expect(asked).not.toHaveProperty(field);
+      const inputResponses = Object.fromEntries(
+        Object.keys(asked['inputRequests'] as object).map((key) => [key, ACCEPTED]),
+      );
+      const retry = { uri: 'docs://asking', inputResponses, requestState: asked['requestState'] };
+      const answered = await client.result('resources/read', retry);
+      expect(answered).toMatchObject({ contents: [{ text: 'yes' }], ttlMs: 0, cacheScope: 'private' });
+      // what a client brings unasked counts as well
+      for (const uri of ['docs://kept', 'docs://pages/a']) {
+        const unasked = await client.result('resources/read', { uri, inputResponses: { x: ACCEPTED } });
+        expect(hintOf(unasked)).toEqual([0, 'private']);
+      }
+      expect(hintOf(await client.result('resources/read', { uri: 'docs://kept' }))).toEqual([60_000, 'public']);
+    }
+  });
+
+  eachSessionRevision('CACHE-08', 'say nothing of it in sessions', async (revision) => {
+    const client = await RawClient.connect(
+      serverOf({ providers: [Everything], cache: { ttlMs: 1000, scope: 'public' } }),
+      { revision },
+    );
+    for (const [method, params] of KEPT.slice(1)) {
+      const result = await client.result(method, params);
+      for (const field of ['ttlMs', 'cacheScope']) expect(result).not.toHaveProperty(field);
+    }
+  });
+
+  inStateless('CACHE-09', 'are not kept by default', async () => {
+    class Plain extends Everything {
+      @Resource('docs://kept')
+      override kept() {
+        return '';
+      }
+    }
+    const client = await open({ providers: [Plain] });
+    for (const hint of (await hintsOf(client)).slice(0, 6)) expect(hint).toEqual([0, 'private']);
+  });
+});
+
+const ACCEPTED = { action: 'accept', content: { confirmed: true } };

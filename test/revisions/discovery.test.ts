@@ -1,0 +1,292 @@
+// Without a session: what a server says of itself, its extensions, what its schemas may refer to, and what it tells.
+import { EventEmitter, once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+
+import { describe, expect } from '@jest/globals';
+import type { Extension, JsonObject, McpServer } from '@decorum/core';
+
+import { overHttp } from '../support/http-carriers.js';
+import { type Carrier, type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
+import { inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { answerTo, asked, called, declares, messagesOf, postTo, PREFIX, VERSION } from '../support/stateless-post.js';
+import { serverOf, serverWith } from './servers.js';
+import { storyServer, subscribe } from './story.js';
+
+const revision: Revision = STATELESS;
+const CARRIERS: readonly Carrier[] = [overMemory, overStdio, overHttp];
+
+describe('clients with and without a session', () => {
+  inStateless('LIFE-24', 'are served side by side on one endpoint', async () => {
+    const server = serverWith({ revision: (context) => context.revision });
+    const clients = await Promise.all(
+      (['2025-11-25', revision, '2025-03-26', revision] as const).map((date) =>
+        RawClient.connect(server, { revision: date }, overHttp),
+      ),
+    );
+    const called = await Promise.all(clients.map((client) => client.call('revision')));
+    expect(called.map((result) => textOf(result))).toEqual(['2025-11-25', revision, '2025-03-26', revision]);
+  });
+
+  inStateless('LIFE-25', 'may share a pipe: each message says where it belongs', async () => {
+    const server = serverWith({
+      tell(context) {
+        context.log.debug('heard');
+        return context.revision;
+      },
+    });
+    const heard = new EventEmitter();
+    const messages: Message[] = [];
+    const receive = (text: string) => {
+      messages.push(JSON.parse(text) as Message);
+      heard.emit('message');
+    };
+    const line = await overStdio(server, receive, { revision });
+    const send = async (message: object) => {
+      const from = messages.length;
+      await line.send(JSON.stringify(message));
+      while (!messages.slice(from).some(({ id }) => id !== undefined)) await once(heard, 'message');
+      return messages.slice(from);
+    };
+    const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'both', version: '1' } };
+    const session = (id: string, method: string, params: object) => ({ jsonrpc: '2.0', id, method, params });
+    // the session does not begin because somebody else was served
+    expect(await send(called('m1', 'tell'))).toMatchObject([{ id: 'm1', result: { content: [{ text: revision }] } }]);
+    expect(await send(session('s1', 'tools/list', {}))).toMatchObject([{ id: 's1', error: { code: -32600 } }]);
+    expect(await send(session('s2', 'initialize', hello))).toMatchObject([{ id: 's2', result: { serverInfo: {} } }]);
+    await line.send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
+    await send(session('s3', 'logging/setLevel', { level: 'debug' }));
+    for (const round of [1, 2]) {
+      const [log, old] = (await send(session(`s${round}0`, 'tools/call', { name: 'tell' }))) as [Message, Message];
+      expect(log.method).toBe('notifications/message');
+      expect(old.result).toEqual({ content: [{ type: 'text', text: '2025-11-25' }] });
+      // the level is that of the session
+      const [modern] = (await send(called(`m${round}0`, 'tell'))) as [Message];
+      expect(modern.result).toMatchObject({ resultType: 'complete', content: [{ text: revision }] });
+    }
+    expect(await send(session('s4', 'ping', {}))).toEqual([{ jsonrpc: '2.0', id: 's4', result: {} }]);
+    expect(await send(asked('m4', 'ping'))).toMatchObject([{ id: 'm4', error: { code: -32601 } }]);
+    await line.close();
+  });
+});
+
+const extension: Extension = {
+  id: 'com.example/counter',
+  settings: { start: 1 },
+  methods: { 'counter/next': ({ after }) => ({ next: Number(after) + 1 }) },
+};
+const counting = () => serverWith({ plain: () => 'plain' }, { extensions: [extension, { id: 'com.example/empty' }] });
+const COUNTS = declares({ extensions: { [extension.id]: {} } });
+const next = (meta?: JsonObject) => asked(1, 'counter/next', { after: 4 }, meta);
+
+describe('an extension', () => {
+  for (const id of ['LIFE-27', 'EXT-04']) {
+    inStateless(id, 'is used by those who have it, and the others have all the rest', async () => {
+      expect(await answerTo(counting(), next(COUNTS))).toMatchObject([200, { result: { next: 5 } }]);
+      for (const meta of [{}, declares({ extensions: {} }), declares({ extensions: { 'com.example/empty': {} } })]) {
+        const requiredCapabilities = { extensions: { [extension.id]: {} } };
+        const error = { code: -32021, data: { requiredCapabilities } };
+        expect(await answerTo(counting(), next(meta))).toMatchObject([400, { id: 1, error }]);
+        expect(await answerTo(counting(), called(2, 'plain', meta))).toMatchObject([
+          200,
+          { result: { content: [{}] } },
+        ]);
+      }
+      expect(await answerTo(serverOf(), next(COUNTS))).toMatchObject([404, { error: { code: -32601 } }]);
+    });
+  }
+
+  inStateless('LIFE-28', 'has an id with a prefix, as keys of _meta have', () => {
+    for (const id of [
+      'counter',
+      '/counter',
+      'com.example/',
+      'com.example',
+      '1com/x',
+      'com..example/x',
+      'com.example-/x',
+      'com.example/x y',
+      'com.example/-x',
+    ]) {
+      expect(() => serverOf({ extensions: [{ id }] })).toThrow('DECORUM_INVALID_EXTENSION');
+    }
+    for (const id of ['com.example/x', 'io.modelcontextprotocol/ui', 'a/B-c_d.e']) {
+      expect(() => serverOf({ extensions: [{ id }] })).not.toThrow();
+    }
+  });
+
+  for (const [id, sentence] of [
+    ['EXT-01', 'is declared, with its settings'],
+    ['EXT-03', 'has empty settings where it has none'],
+  ] as const) {
+    inStateless(id, sentence, async () => {
+      const [, { result }] = await answerTo(counting(), asked(1, 'server/discover'));
+      const extensions = { [extension.id]: { start: 1 }, 'com.example/empty': {} };
+      expect((result?.['capabilities'] as JsonObject)['extensions']).toEqual(extensions);
+    });
+  }
+
+  inStateless('EXT-02', 'is there only where a server is given one', async () => {
+    const [, { result }] = await answerTo(storyServer(), asked(1, 'server/discover'));
+    expect(result?.['capabilities']).not.toHaveProperty('extensions');
+  });
+});
+
+/** What a server says of itself, as the first that it is asked. */
+async function discover(server: McpServer, carrier: Carrier = overStdio): Promise<JsonObject> {
+  const client = await RawClient.connect(server, { revision }, carrier);
+  return await client.result('server/discover');
+}
+
+describe('server/discover', () => {
+  inStateless('DISC-01', 'says which revisions there are', async () => {
+    for (const carrier of CARRIERS) {
+      expect((await discover(serverOf(), carrier))['supportedVersions']).toContain(revision);
+    }
+  });
+
+  inStateless('DISC-02', 'has all that the schema asks for, and the instructions of the author', async () => {
+    const result = await discover(serverOf({ instructions: 'Ask first.' }));
+    expect(result).toMatchObject({ resultType: 'complete', capabilities: { logging: {} }, instructions: 'Ask first.' });
+    expect(await discover(serverOf())).not.toHaveProperty('instructions');
+  });
+
+  inStateless('DISC-03', 'names the server in _meta, with all that is known of it', async () => {
+    const identity = { title: 'A title', websiteUrl: 'https://example.com' };
+    const result = await discover(serverOf(identity));
+    const known = { name: 'revisions', version: '1.0.0', ...identity };
+    expect(result['_meta']).toEqual({ [`${PREFIX}serverInfo`]: known });
+    expect(result).not.toHaveProperty('serverInfo');
+  });
+
+  inStateless('DISC-04', 'declares what is served, and nothing else', async () => {
+    const methods: Readonly<Record<string, readonly [string, JsonObject][]>> = {
+      tools: [['tools/list', {}]],
+      prompts: [['prompts/list', {}]],
+      resources: [
+        ['resources/list', {}],
+        ['resources/templates/list', {}],
+      ],
+      completions: [
+        ['completion/complete', { ref: { type: 'ref/prompt', name: 'pack' }, argument: { name: 'city', value: '' } }],
+      ],
+    };
+    for (const server of [storyServer(), serverWith({ only: () => 'a tool' }), serverOf()]) {
+      const client = await RawClient.connect(server, { revision }, overStdio);
+      const { capabilities } = (await client.begin()) as { capabilities: JsonObject };
+      for (const [capability, probes] of Object.entries(methods)) {
+        for (const [method, params] of probes) {
+          const { result, error } = await client.request(method, params);
+          if (capability in capabilities) expect([method, error]).toEqual([method, undefined]);
+          else expect([method, result, error?.code]).toEqual([method, undefined, -32601]);
+        }
+      }
+      const lists = ['tools', 'prompts', 'resources'].filter((name) => name in capabilities);
+      const notifications = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
+      void client.send(client.worded('listening', 'subscriptions/listen', { notifications }));
+      const { params } = await client.find(({ method }) => method !== undefined);
+      const honored = Object.keys(params?.['notifications'] as object).map((name) => name.replace('ListChanged', ''));
+      expect(honored.sort()).toEqual(lists.filter((name) => (capabilities[name] as JsonObject)['listChanged']).sort());
+    }
+  });
+
+  inStateless('DISC-05', 'says how long it may be kept, and by whom', async () => {
+    expect(await discover(serverOf())).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
+    const cache = { ttlMs: 5000, scope: 'public' } as const;
+    expect(await discover(serverOf({ cache }))).toMatchObject({ ttlMs: 5000, cacheScope: 'public' });
+  });
+
+  for (const [id, sentence] of [
+    ['DISC-06', 'has the revisions that a refusal names'],
+    ['DISC-07', 'lists those with sessions too'],
+  ] as const) {
+    inStateless(id, sentence, async () => {
+      const { supportedVersions } = await discover(serverOf());
+      const client = await RawClient.connect(serverOf(), { revision });
+      const { data } = await client.error('tools/list', { _meta: { [VERSION]: 'v999.0.0' } });
+      expect(supportedVersions).toEqual(expect.arrayContaining(data?.['supported'] as string[]));
+      expect(supportedVersions).toEqual(expect.arrayContaining(['2024-11-05', '2025-11-25', revision]));
+    });
+  }
+
+  inStateless('DISC-08', 'may be the first message of all', async () => {
+    for (const carrier of CARRIERS) {
+      const client = await RawClient.connect(storyServer(), { revision }, carrier);
+      await client.send(asked('first', 'server/discover'));
+      expect(await client.response('first')).toMatchObject({ result: { supportedVersions: expect.any(Array) } });
+      expect(client.received).toHaveLength(1);
+    }
+  });
+});
+
+describe('a reference in a schema', () => {
+  for (const [id, sentence] of [
+    ['META-13', 'to another machine is not followed'],
+    ['META-14', 'is not followed unless somebody asks for it, and nobody can'],
+    ['META-16', 'that leads nowhere is an error at startup'],
+  ] as const) {
+    inStateless(id, sentence, async () => {
+      let connections = 0;
+      const remote = createServer((socket) => {
+        connections += 1;
+        socket.destroy();
+      });
+      remote.listen(0, '127.0.0.1');
+      await once(remote, 'listening');
+      const $ref = `http://127.0.0.1:${(remote.address() as AddressInfo).port}/schema.json`;
+      const schema = { type: 'object', properties: { a: { $ref } } };
+      for (const schemas of [{ input: schema }, { output: schema }, { input: { type: 'object', allOf: [{ $ref }] } }]) {
+        expect(() => serverWith({ tool: () => ({}) }, schemas)).toThrow(/DECORUM_INVALID_SCHEMA/);
+      }
+      const server = serverWith({ take: (_context, input) => JSON.stringify(input) });
+      const client = await RawClient.connect(server, { revision });
+      expect(textOf(await client.call('take', { $ref, $schema: $ref }))).toContain($ref);
+      remote.close();
+      await once(remote, 'close');
+      expect(connections).toBe(0);
+    });
+  }
+});
+
+describe('a schema', () => {
+  inStateless('META-17', 'is neither deep nor large nor slow beyond measure', () => {
+    const object = (properties: JsonObject): JsonObject => ({ type: 'object', properties });
+    let deep = object({});
+    for (let depth = 0; depth < 70; depth += 1) deep = object({ a: deep });
+    const large = object(Object.fromEntries(Array.from({ length: 10_001 }, (_item, n) => [`a${n}`, {}])));
+    const slow = object({ a: { type: 'string', pattern: '^(a+)+$' } });
+    for (const input of [deep, large, slow]) {
+      expect(() => serverWith({ tool: () => '' }, { input })).toThrow('DECORUM_INVALID_SCHEMA');
+    }
+  });
+});
+
+describe('what a client listens to', () => {
+  inStateless('META-24', 'says with each notification which request it is for', async () => {
+    for (const carrier of CARRIERS) {
+      const server = storyServer();
+      const client = await RawClient.connect(server, { revision }, carrier);
+      await subscribe(client, 'one');
+      await subscribe(client, 'two');
+      server.notify.resourceUpdated('docs://a');
+      server.notify.toolsChanged();
+      const changed = 'notifications/tools/list_changed';
+      while (client.of(changed).length < 2) await client.at(client.received.length);
+      const ids = new Map<string, unknown[]>();
+      for (const { method, params } of client.received) {
+        const id = (params?.['_meta'] as JsonObject)[`${PREFIX}subscriptionId`];
+        ids.set(method as string, [...(ids.get(method as string) ?? []), id]);
+      }
+      expect(ids.size).toBe(3);
+      for (const each of ids.values()) expect(each.sort()).toEqual(['one', 'two']);
+    }
+    const server = storyServer();
+    const listened = await postTo(
+      server,
+      asked(7, 'subscriptions/listen', { notifications: { toolsListChanged: true } }),
+    );
+    await server.close();
+    for (const { params, result } of await messagesOf(listened)) {
+      expect((params ?? result)?.['_meta']).toMatchObject({ [`${PREFIX}subscriptionId`]: 7 });
+    }
+  });
+});

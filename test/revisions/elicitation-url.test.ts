@@ -1,0 +1,146 @@
+// Whose questions and credentials they are, where several users share a server.
+import { inspect } from 'node:util';
+
+import { describe, expect } from '@jest/globals';
+import type { Context, JsonObject } from '@decorum/core';
+import { type HttpOptions, listen } from '@decorum/http';
+
+import { endpointOf, overHttp } from '../support/http-carriers.js';
+import { RawClient, type RawOptions, textOf } from '../support/raw-client.js';
+import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { HttpClient } from './http-client.js';
+import { Log, serverWith } from './servers.js';
+
+const BOTH = { elicitation: { form: {}, url: {} } };
+const NAME = { type: 'object', properties: { name: { type: 'string' } } } as const;
+const ADA = { subject: 'ada' };
+const EVE = { subject: 'eve' };
+const YES = { action: 'accept', content: { name: 'Eve' } };
+
+const QUESTIONS: Readonly<Record<string, (context: Context) => Promise<{ readonly action: string }>>> = {
+  form: (context) => context.elicit(NAME, { message: 'Who are you?' }),
+  visit: (context) => context.elicitUrl({ message: 'Please', url: ({ ticket }) => `https://example.com/${ticket}` }),
+};
+
+describe('what a user was asked', () => {
+  eachSessionRevision('ELIC-20', 'is answered in the session of that user, by that user', async (revision) => {
+    for (const [name, question] of Object.entries(QUESTIONS)) {
+      const sessions = new Map<string | undefined, string>();
+      const server = serverWith({
+        async ask(context) {
+          sessions.set(context.principal?.subject, context.sessionId as string);
+          return `${context.principal?.subject}: ${(await question(context)).action}`;
+        },
+      });
+      const open = { revision, capabilities: BOTH } satisfies RawOptions;
+      const ada = await RawClient.connect(server, { ...open, principal: ADA }, overHttp);
+      const eve = await RawClient.connect(server, { ...open, principal: EVE }, overHttp);
+      const waiting = ada.request('tools/call', { name: 'ask' }, 'call');
+      const { id } = await ada.find(({ method }) => method === 'elicitation/create');
+      const answer = { jsonrpc: '2.0', id: id as string, result: YES };
+      // in her own session, while nothing and while something of hers is open, and in the session that is not hers
+      await eve.send(answer);
+      const hers = eve.request('tools/call', { name: 'ask' }, 'call');
+      const question2 = await eve.find(({ method }) => method === 'elicitation/create');
+      await eve.send(answer);
+      const { url } = await endpointOf(server);
+      for (const user of [{ 'x-user': 'eve' }, {}]) {
+        const headers = {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': revision,
+          'mcp-session-id': sessions.get('ada') as string,
+          ...user,
+        };
+        const stolen = await fetch(url, { method: 'POST', headers, body: JSON.stringify(answer) });
+        expect([name, stolen.status]).toEqual([name, 404]);
+        await stolen.text();
+      }
+      await ada.settled();
+      expect(ada.received.filter((message) => message.id === 'call')).toEqual([]);
+      await ada.send({ jsonrpc: '2.0', id: id as string, result: { action: 'decline' } });
+      expect(textOf((await waiting).result as JsonObject)).toBe('ada: decline');
+      if (question2.id !== id) await eve.send({ ...answer, id: question2.id as string });
+      expect(textOf((await hers).result as JsonObject)).toBe('eve: accept');
+    }
+  });
+
+  inStateless('ELIC-20', 'is answered by that user: the state of one is of no use to another', async () => {
+    for (const [name, question] of Object.entries(QUESTIONS)) {
+      const server = serverWith({ ask: async (context) => (await question(context)).action });
+      const open = { revision: STATELESS, capabilities: BOTH } satisfies RawOptions;
+      const ada = await RawClient.connect(server, { ...open, principal: ADA }, overHttp);
+      const eve = await RawClient.connect(server, { ...open, principal: EVE }, overHttp);
+      const nobody = await RawClient.connect(server, open, overHttp);
+      const { result } = await ada.request('tools/call', { name: 'ask' });
+      const [key] = Object.keys(result?.['inputRequests'] as object) as [string];
+      const retry = { name: 'ask', requestState: result?.['requestState'] as string, inputResponses: { [key]: YES } };
+      for (const other of [eve, nobody]) {
+        expect([name, await other.error('tools/call', retry)]).toMatchObject([name, { code: -32602 }]);
+      }
+      const { result: last } = await ada.request('tools/call', retry);
+      expect(textOf(last as JsonObject)).toBe('accept');
+    }
+  });
+});
+
+const TOKEN = 'the-token-of-the-caller';
+const CREDENTIALS = { authorization: `Bearer ${TOKEN}`, 'proxy-authorization': TOKEN, cookie: `session=${TOKEN}` };
+
+/** Everything that a context says to whoever looks. */
+function everything(context: Context): string {
+  const members = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(context) as object));
+  const values = members.map(([name, { get }]) => [name, get?.call(context) as unknown]);
+  return inspect([context, Object.fromEntries(values)], { depth: 10, getters: true, showHidden: true });
+}
+
+describe('credentials', () => {
+  eachRevision('ELIC-23', 'of the caller are not known to handlers, nor sent or logged', async (revision) => {
+    const seen: string[] = [];
+    const log = new Log();
+    const server = serverWith(
+      {
+        look(context) {
+          seen.push(everything(context));
+          context.log.error({ context, headers: context.transport.headers });
+          return seen.at(-1);
+        },
+        fail(context) {
+          throw Object.assign(new Error(everything(context)), { context });
+        },
+      },
+      { logger: log },
+    );
+    const principal: HttpOptions['principal'] = ({ headers }) =>
+      headers.authorization === `Bearer ${TOKEN}` ? ADA : undefined;
+    const listening = await listen(server, { port: 0, principal });
+    try {
+      const client = await HttpClient.open(listening.url, revision, CREDENTIALS);
+      const meta = client.stateless ? { 'io.modelcontextprotocol/logLevel': 'debug' } : {};
+      const frames: string[] = [];
+      for (const name of ['look', 'fail']) frames.push(await (await client.call(name, name, { meta })).text());
+      // the tool has run, and knows who calls and what else came with it
+      expect(seen.join()).toMatch(/subject: 'ada'.*host|host.*subject: 'ada'/s);
+      expect(frames.join()).toMatch(/notifications\/message.*Internal error/s);
+      expect(log.entries).toHaveLength(1);
+      for (const shown of [seen, frames, [inspect(log.entries, { depth: 10, getters: true })]]) {
+        expect(shown.join()).not.toContain(TOKEN);
+      }
+    } finally {
+      await listening.close();
+    }
+  });
+
+  eachRevision('ELIC-23', 'that a client sends with its answer to a URL are not taken', async (revision) => {
+    const server = serverWith({
+      visit: async (context) => JSON.stringify(await QUESTIONS['visit']!(context)),
+    });
+    const content = { token: TOKEN };
+    const client = await RawClient.connect(server, {
+      revision,
+      capabilities: BOTH,
+      answers: { 'elicitation/create': () => ({ result: { action: 'accept', content, token: TOKEN } }) },
+    });
+    expect(textOf(await client.call('visit'))).toBe('{"action":"accept"}');
+  });
+});

@@ -1,0 +1,374 @@
+import { describe, expect } from '@jest/globals';
+import { type JsonObject, McpServer, Tool } from '@decorum/core';
+import { listen } from '@decorum/http';
+
+import { afterwards, json, raw, serve } from '../../packages/http/test/fixture.js';
+import type { Message } from '../support/raw-client.js';
+import { inStateless, STATELESS } from '../support/requirements.js';
+import { ADD, HttpClient } from './http-client.js';
+
+type Changes = Record<string, string | undefined>;
+
+const VERSION = 'mcp-protocol-version';
+const META_VERSION = 'io.modelcontextprotocol/protocolVersion';
+
+const base64 = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`;
+
+/** What is answered where a header and the message say different things, or the header says nothing. */
+const MISMATCH = { status: 400, code: -32020, id: 'x' };
+const OK = { status: 200, code: undefined, id: 'x' };
+
+const MIRRORED = {
+  type: 'object',
+  properties: {
+    label: { type: 'string', 'x-mcp-header': 'Label' },
+    count: { type: 'integer', 'x-mcp-header': 'Count' },
+    dry: { type: 'boolean', 'x-mcp-header': 'Dry-Run' },
+    place: { type: 'object', properties: { city: { type: 'string', 'x-mcp-header': 'City' } } },
+    plain: { type: 'string' },
+  },
+};
+
+/** A server with tools of odd names, and with one that mirrors arguments; and the outcome of a request to it. */
+async function connect() {
+  const { url, server } = await serve();
+  server.addTool({ name: 'mirror', input: MIRRORED }, () => 'ok');
+  const client = await HttpClient.open(url, STATELESS);
+  /** Sends a request with the usual headers, but for some. */
+  const outcome = async (message: Message, changes: Changes = {}) => {
+    const response = await client.post(message, changes);
+    const { id, error } = await json(response);
+    return { status: response.status, code: error?.code, id };
+  };
+  const request = (method: string, params?: JsonObject) => client.worded('x', method, params);
+  const add = request('tools/call', { name: 'add', arguments: ADD });
+  const mirror = async (args: JsonObject, headers: Changes = {}) =>
+    await outcome(request('tools/call', { name: 'mirror', arguments: args }), headers);
+  return { url, server, client, outcome, request, add, mirror };
+}
+
+/** The requests that `Mcp-Name` is for. */
+const NAMED = [
+  ['tools/call', { name: 'add', arguments: ADD }, 'add'],
+  ['prompts/get', { name: 'greet' }, 'greet'],
+  ['resources/read', { uri: 'docs://guide' }, 'docs://guide'],
+] as const;
+
+describe('MCP-Protocol-Version', () => {
+  inStateless('HDR-01', 'must come with every request, and be that of the message', async () => {
+    const { outcome, request, add } = await connect();
+    for (const message of [add, request('tools/list'), request('server/discover')]) {
+      expect(await outcome(message)).toEqual(OK);
+      for (const version of [undefined, '', '2025-11-25', '2026-07-28x', '2026-07-28, 2026-07-28', '1.0']) {
+        expect([version, await outcome(message, { [VERSION]: version })]).toEqual([version, MISMATCH]);
+      }
+    }
+    const older = request('tools/list', { _meta: { [META_VERSION]: '2025-11-25' } });
+    expect(await outcome(older)).toEqual(MISMATCH);
+  });
+
+  inStateless('HDR-02', 'may be absent where sessions are older than the header', async () => {
+    const { url } = await connect();
+    for (const revision of ['2024-11-05', '2025-03-26'] as const) {
+      const client = await HttpClient.open(url, revision);
+      expect(client.headers).not.toHaveProperty(VERSION);
+      expect((await json(await client.call('x', 'add', { args: ADD }))).result?.content?.[0]?.text).toBe('3');
+    }
+  });
+
+  inStateless('HDR-03', 'that is not supported is answered with 400 and what is', async () => {
+    const { client, outcome, request } = await connect();
+    for (const version of ['v999.0.0', '2099-01-01']) {
+      const message = request('tools/call', { name: 'add', arguments: ADD, _meta: { [META_VERSION]: version } });
+      expect(await outcome(message, { [VERSION]: version })).toEqual({ status: 400, code: -32022, id: 'x' });
+      const { error } = await json(await client.post(message, { [VERSION]: version }));
+      expect(error?.data).toMatchObject({ requested: version, supported: expect.arrayContaining([STATELESS]) });
+    }
+  });
+});
+
+describe('Mcp-Method', () => {
+  inStateless('HDR-04', 'of a method that does not exist is answered with 404', async () => {
+    const { outcome, request } = await connect();
+    for (const method of ['unknown/method', 'initialize', 'ping', 'logging/setLevel', 'toString']) {
+      expect([method, await outcome(request(method))]).toEqual([method, { status: 404, code: -32601, id: 'x' }]);
+    }
+  });
+
+  inStateless('HDR-05', 'must come with every request, and be the method of the message', async () => {
+    const { outcome, request, add } = await connect();
+    for (const message of [request('tools/list'), request('server/discover'), add]) {
+      expect(await outcome(message)).toEqual(OK);
+      for (const method of [
+        undefined,
+        '',
+        'prompts/list',
+        `${message.method}x`,
+        `${message.method}, ${message.method}`,
+      ]) {
+        expect([method, await outcome(message, { 'mcp-method': method })]).toEqual([method, MISMATCH]);
+      }
+    }
+  });
+});
+
+describe('Mcp-Name', () => {
+  inStateless('HDR-06', 'must come where a tool, a prompt or a resource is named, and be its name', async () => {
+    const { outcome, request } = await connect();
+    for (const [method, params, name] of NAMED) {
+      expect(await outcome(request(method, params))).toEqual(OK);
+      for (const wrong of [undefined, '', `${name}x`, `${name}, ${name}`, name.slice(1)]) {
+        const got = await outcome(request(method, params), { 'mcp-name': wrong });
+        expect([method, wrong, got]).toEqual([method, wrong, MISMATCH]);
+      }
+    }
+    // other requests need none
+    expect(await outcome(request('tools/list'))).toEqual(OK);
+  });
+});
+
+describe('headers', () => {
+  inStateless(
+    'HDR-07',
+    'that are missing, malformed or of another message are refused with the id of this one',
+    async () => {
+      const { client, outcome, request, mirror } = await connect();
+      for (const name of [VERSION, 'mcp-method', 'mcp-name']) {
+        for (const wrong of [undefined, 'other', '=?base64?!?=']) {
+          for (const [method, params] of NAMED) {
+            const got = await outcome(request(method, params), { [name]: wrong });
+            expect([name, wrong, got]).toEqual([name, wrong, MISMATCH]);
+          }
+        }
+      }
+      expect(await mirror({ label: 'a' }, { 'mcp-param-label': 'b' })).toEqual(MISMATCH);
+      const response = await client.post({ ...request('tools/list'), id: 7 }, { 'mcp-method': undefined });
+      expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+      expect(await response.json()).toEqual({
+        jsonrpc: '2.0',
+        id: 7,
+        error: { code: -32020, message: expect.stringContaining('Mcp-Method') },
+      });
+    },
+  );
+
+  inStateless('HDR-08', 'have names in any case, and values in their own', async () => {
+    const { url, add, outcome, mirror } = await connect();
+    const usual = { 'content-type': 'application/json', 'mcp-PARAM-x': 'any' };
+    const odd = { 'MCP-PROTOCOL-VERSION': STATELESS, 'mCP-mETHOD': 'tools/call', 'MCP-NAME': 'add' };
+    const [answer, text] = await raw(url, 'POST', { ...usual, ...odd }, JSON.stringify(add));
+    expect([answer.statusCode, JSON.parse(text)]).toMatchObject([200, { id: 'x', result: {} }]);
+    expect(await outcome(add, { 'mcp-method': 'TOOLS/CALL' })).toEqual(MISMATCH);
+    expect(await outcome(add, { 'mcp-method': 'Tools/call' })).toEqual(MISMATCH);
+    expect(await outcome(add, { 'mcp-name': 'Add' })).toEqual(MISMATCH);
+    expect(await mirror({ label: 'eu' }, { 'MCP-Param-LABEL': 'eu' })).toEqual(OK);
+    expect(await mirror({ label: 'eu' }, { 'mcp-param-label': 'EU' })).toEqual(MISMATCH);
+  });
+
+  inStateless('HDR-09', 'in base64 are decoded before they are compared', async () => {
+    const { outcome, request, mirror, add } = await connect();
+    expect(await outcome(add, { 'mcp-name': base64('add') })).toEqual(OK);
+    expect(await outcome(add, { 'mcp-name': base64('other') })).toEqual(MISMATCH);
+    // the name gets through, and nothing is called so
+    for (const name of ['größe 🌍', ' spaced ', '=?base64?YWRk?=', '東京']) {
+      const message = request('tools/call', { name, arguments: {} });
+      const unknown = { status: 200, code: -32602, id: 'x' };
+      expect([name, await outcome(message, { 'mcp-name': base64(name) })]).toEqual([name, unknown]);
+      expect(await outcome(message, { 'mcp-name': base64(`${name}x`) })).toEqual(MISMATCH);
+      expect(await mirror({ label: name }, { 'mcp-param-label': base64(name) })).toEqual(OK);
+      expect(await mirror({ label: name }, { 'mcp-param-label': base64(`${name}x`) })).toEqual(MISMATCH);
+    }
+    const uri = 'docs://größe';
+    const read = await outcome(request('resources/read', { uri }), { 'mcp-name': base64(uri) });
+    expect(read.code).not.toBe(-32020);
+    // what looks encoded is decoded, also where the name looks so itself
+    expect(await mirror({ label: base64('a') }, { 'mcp-param-label': base64('a') })).toEqual(MISMATCH);
+  });
+
+  inStateless('HDR-10', 'in base64 that is not exact are refused', async () => {
+    const { outcome, mirror, add } = await connect();
+    const encodings = ['=?BASE64?YWRk?=', '=?Base64?YWRk?=', '=?base64?YWRk', '=?base64?YWRk?', 'base64?YWRk?='];
+    encodings.push('=?base64?YWR?=', '=?base64?YWRk=?=', '=?base64?YWRk==?=', '=?base64?YW!Rk?=', '=?base64?YW Rk?=');
+    for (const encoded of encodings) {
+      expect([encoded, await outcome(add, { 'mcp-name': encoded })]).toEqual([encoded, MISMATCH]);
+      expect([encoded, await mirror({ label: 'add' }, { 'mcp-param-label': encoded })]).toEqual([encoded, MISMATCH]);
+    }
+    // bits that no canonical encoder sets, an alphabet for URLs, and what is not UTF-8
+    for (const [text, encoded] of [
+      ['Hello', 'SGVsbG9='],
+      ['??>', 'Pz8-'],
+      ['\uFFFD', '/w=='],
+    ] as const) {
+      const header = `=?base64?${encoded}?=`;
+      expect([text, await mirror({ label: text }, { 'mcp-param-label': header })]).toEqual([text, MISMATCH]);
+    }
+  });
+
+  inStateless('HDR-23', 'are not asked of notifications', async () => {
+    const { client } = await connect();
+    const { params } = client.worded(1, 'x');
+    const message = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { ...params, requestId: 1 } };
+    for (const version of [STATELESS, undefined]) {
+      const response = await client.post(message, { [VERSION]: version });
+      expect([response.status, await response.text()]).toEqual([202, '']);
+    }
+  });
+
+  inStateless('HDR-24', 'are looked at in order: envelope, version, routing, method, and arguments last', async () => {
+    const { outcome, request, mirror } = await connect();
+    const bare = { jsonrpc: '2.0', id: 'x', method: 'tools/list' } as Message;
+    expect(await outcome(bare, { 'mcp-method': 'other' })).toEqual({ status: 400, code: -32602, id: 'x' });
+    const unsupported = request('no/such', { _meta: { [META_VERSION]: 'v999' } });
+    expect(await outcome(unsupported)).toEqual(MISMATCH);
+    expect(await outcome(unsupported, { [VERSION]: 'v999', 'mcp-method': 'x' })).toMatchObject({ code: -32022 });
+    expect(await outcome(request('no/such'), { 'mcp-method': 'other' })).toEqual(MISMATCH);
+    expect(await outcome(request('tools/call', { name: 'no-such' }), { 'mcp-param-label': 'x' })).toMatchObject({
+      code: -32602,
+    });
+    expect(await mirror({ label: 1 }, { 'mcp-param-label': '2' })).toEqual(MISMATCH);
+  });
+});
+
+/** Adds a tool of which one property has these keywords. */
+const register = (schema: object) => {
+  const server = new McpServer({ name: 'headers', version: '1' });
+  afterwards(() => server.close());
+  server.addTool({ name: 'tool', input: { type: 'object', ...schema } }, () => '');
+};
+
+const property = (keywords: object) => ({ properties: { a: keywords } });
+const named = (name: unknown, type = 'string') => property({ type, 'x-mcp-header': name });
+const refused = (schema: object) => expect(() => register(schema)).toThrow('DECORUM_INVALID_HEADER');
+
+class Router {
+  @Tool({ input: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } } })
+  route({ region }: { region?: string }) {
+    return region ?? 'nowhere';
+  }
+}
+
+describe('x-mcp-header', () => {
+  inStateless('HDR-11', 'stands in the schema of the property, and its header is checked', async () => {
+    const server = new McpServer({ name: 'router', version: '1', providers: [Router] });
+    const listening = await listen(server, { port: 0 });
+    afterwards(() => server.close());
+    const client = await HttpClient.open(listening.url, STATELESS);
+    const { result } = await json(await client.post(client.worded(1, 'tools/list')));
+    const tools = result?.['tools'] as { name: string; inputSchema: { properties?: object } }[];
+    const route = tools.find(({ name }) => name === 'route');
+    expect(route?.inputSchema.properties).toEqual({ region: { type: 'string', 'x-mcp-header': 'Region' } });
+    const headers = { 'mcp-param-region': 'eu' };
+    expect((await client.call(2, 'route', { args: { region: 'eu' }, headers })).status).toBe(200);
+    expect((await client.call(3, 'route', { args: { region: 'us' }, headers })).status).toBe(400);
+  });
+
+  inStateless('HDR-12', 'must not be empty', () => {
+    refused(named(''));
+    expect(() => register(named('A'))).not.toThrow();
+  });
+
+  inStateless('HDR-13', 'must be a token', () => {
+    for (const name of ['a b', 'a:b', 'a\rb', 'a\r\nb', 'a\u0000', '\u007F', 'größe', 'a,b', 'a/b', '(a)', ' a'])
+      refused(named(name));
+    for (const name of [1, null, true, ['A']]) refused(named(name));
+    expect(() => register(named("!#$%&'*+-.^_`|~09azAZ"))).not.toThrow();
+  });
+
+  inStateless('HDR-14', 'must not name the same header twice, in whatever case', () => {
+    const header = (name: string) => ({ type: 'string', 'x-mcp-header': name });
+    refused({ properties: { a: header('Region'), b: header('Region') } });
+    refused({ properties: { a: header('Region'), b: header('rEGION') } });
+    refused({ properties: { a: header('Region'), b: { type: 'object', properties: { c: header('REGION') } } } });
+    expect(() => register({ properties: { a: header('Region'), b: header('Regions') } })).not.toThrow();
+  });
+
+  inStateless('HDR-15', 'is for strings, booleans and integers that a double holds exactly', async () => {
+    for (const type of ['number', 'object', 'array', 'null']) refused(named('A', type));
+    refused(property({ 'x-mcp-header': 'A' }));
+    refused(property({ type: ['string', 'null'], 'x-mcp-header': 'A' }));
+    for (const type of ['string', 'boolean', 'integer']) expect(() => register(named('A', type))).not.toThrow();
+    const { mirror } = await connect();
+    for (const count of [2 ** 53 - 1, -(2 ** 53 - 1), 0]) {
+      expect(await mirror({ count }, { 'mcp-param-count': String(count) })).toEqual(OK);
+    }
+    for (const count of [2 ** 53, -(2 ** 53), 2 ** 60]) {
+      expect(await mirror({ count }, { 'mcp-param-count': String(count) })).toEqual(MISMATCH);
+    }
+  });
+
+  inStateless('HDR-16', 'is only for what is reached by properties alone', () => {
+    const header = { type: 'string', 'x-mcp-header': 'A' };
+    const inside = { properties: { b: header } };
+    for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
+      refused(property({ [keyword]: [header] }));
+      refused({ [keyword]: [inside] });
+    }
+    for (const keyword of ['if', 'then', 'else', 'not']) refused({ [keyword]: inside });
+    refused(property({ type: 'array', items: header }));
+    refused(property({ type: 'array', items: { type: 'object', ...inside } }));
+    refused(property({ type: 'array', prefixItems: [header] }));
+    refused(property({ type: 'object', additionalProperties: header }));
+    refused(property({ type: 'object', patternProperties: { b: header } }));
+    refused({ properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: header } });
+    expect(() => register(property({ type: 'object', ...inside }))).not.toThrow();
+  });
+});
+
+describe('Mcp-Param-*', () => {
+  inStateless('HDR-17', 'must repeat each argument that is mirrored', async () => {
+    const { mirror } = await connect();
+    const args = { label: 'eu-1', count: 3, dry: false, place: { city: 'Oslo' } };
+    const all: Changes = {
+      'mcp-param-label': 'eu-1',
+      'mcp-param-count': '3',
+      'mcp-param-dry-run': 'false',
+      'mcp-param-city': 'Oslo',
+    };
+    expect(await mirror(args, all)).toEqual(OK);
+    for (const [name, value] of Object.entries(all)) {
+      for (const wrong of [undefined, '', `${value}0`, `${value}, ${value}`]) {
+        expect([name, wrong, await mirror(args, { ...all, [name]: wrong })]).toEqual([name, wrong, MISMATCH]);
+      }
+    }
+    expect(await mirror({ label: '' })).toEqual(MISMATCH);
+    expect(await mirror({ dry: false })).toEqual(MISMATCH);
+    expect(await mirror({ count: 0 })).toEqual(MISMATCH);
+  });
+
+  inStateless('HDR-18', 'are not asked for where there is no such argument, or it is null', async () => {
+    const { mirror } = await connect();
+    for (const args of [{}, { place: {} }, { plain: 'unmirrored' }]) expect(await mirror(args)).toEqual(OK);
+    // whether the tool takes null is for its schema
+    for (const args of [{ label: null }, { place: null }, { place: { city: null } }]) {
+      expect((await mirror(args)).code).not.toBe(-32020);
+    }
+  });
+
+  inStateless('HDR-19', 'are refused with characters that no header has', async () => {
+    const { url, client, mirror } = await connect();
+    const message = client.worded('x', 'tools/call', { name: 'mirror', arguments: { label: 'größe' } });
+    const usual = { 'content-type': 'application/json', ...client.headersOf(message) };
+    for (const value of ['größe', Buffer.from('größe').toString('latin1'), 'a\u0080b']) {
+      const [answer, text] = await raw(url, 'POST', { ...usual, 'mcp-param-label': value }, JSON.stringify(message));
+      expect([answer.statusCode, JSON.parse(text)]).toMatchObject([400, { id: 'x', error: { code: -32020 } }]);
+    }
+    expect(await mirror({ label: 'größe' }, { 'mcp-param-label': base64('größe') })).toEqual(OK);
+  });
+
+  inStateless('HDR-20', 'are ignored where no argument is mirrored in them', async () => {
+    const { mirror, outcome, add } = await connect();
+    const others = { 'mcp-param-other': '=?base64?!?=', 'mcp-param-plain': 'x', 'mcp-param-': 'x' };
+    expect(await mirror({ label: 'a', plain: 'y' }, { 'mcp-param-label': 'a', ...others })).toEqual(OK);
+    expect(await outcome(add, { ...others, 'mcp-param-label': 'a' })).toEqual(OK);
+  });
+
+  inStateless('HDR-21', 'are compared as numbers where the argument is an integer', async () => {
+    const { mirror } = await connect();
+    for (const text of ['42', '42.0', '42.00', base64('42')]) {
+      expect([text, await mirror({ count: 42 }, { 'mcp-param-count': text })]).toEqual([text, OK]);
+    }
+    for (const text of ['43', '42.5', '42,0', '0x2a', 'forty-two']) {
+      expect([text, await mirror({ count: 42 }, { 'mcp-param-count': text })]).toEqual([text, MISMATCH]);
+    }
+  });
+});

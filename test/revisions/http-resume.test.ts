@@ -1,0 +1,216 @@
+import { once } from 'node:events';
+
+import { describe, expect } from '@jest/globals';
+import { type HttpOptions, MemoryEventStore } from '@decorum/http';
+
+import type { EventReader, ServerEvent } from '../../packages/http/test/events.js';
+import { serve } from '../../packages/http/test/fixture.js';
+import { eachSessionRevision, type SessionRevision } from '../support/requirements.js';
+import { carried, HttpClient } from './http-client.js';
+
+const UPDATED = 'notifications/resources/updated';
+const LET_GO = { result: { content: [{ text: 'let go' }] } };
+
+/** A server, and a client that follows a resource. */
+async function connect(revision: SessionRevision, options: HttpOptions = {}) {
+  const served = await serve(options);
+  const client = await HttpClient.open(served.url, revision, options.principal ? { 'x-user': 'ann' } : {});
+  await (await client.post(client.worded(0, 'resources/subscribe', { uri: 'docs://guide' }))).text();
+  return { ...served, client, update: () => served.server.notify.resourceUpdated('docs://guide') };
+}
+
+const idsOf = (events: readonly ServerEvent[]) => events.map(({ id }) => id as string);
+
+/** The events of a stream up to the next message. */
+async function untilMessage(reader: EventReader): Promise<ServerEvent[]> {
+  const events: ServerEvent[] = [];
+  do events.push((await reader.next()) as ServerEvent);
+  while (!events.at(-1)?.message);
+  return events;
+}
+
+describe('the id of an event', () => {
+  eachSessionRevision('RESUME-01', 'comes with each event, unless nothing is kept', async (revision) => {
+    const { client, update } = await connect(revision);
+    const listening = await client.listen();
+    update();
+    const events = [...(await (await client.stream(1, 'steps')).rest()), ...(await untilMessage(listening))];
+    for (const { id } of events) expect(id).toMatch(/^[\x21-\x7e]+$/);
+    const { client: other } = await connect(revision, { events: false });
+    for (const event of await (await other.stream(1, 'steps')).rest()) expect(event).not.toHaveProperty('id');
+  });
+
+  eachSessionRevision(
+    'RESUME-02',
+    'is the only one of its kind, on whatever streams and after whatever returns',
+    async (revision) => {
+      const { client, url, update } = await connect(revision);
+      const other = await HttpClient.open(url, revision);
+      const listening = await client.listen();
+      update();
+      const first = await untilMessage(listening);
+      await client.listen();
+      const posted = await Promise.all(
+        [client, client, client, other].map(async (each, id) => await (await each.stream(id, 'steps')).rest()),
+      );
+      const ids = [first, ...posted].flatMap(idsOf);
+      expect(ids.length).toBeGreaterThanOrEqual(17);
+      expect(new Set(ids).size).toBe(ids.length);
+      // what is replayed is the same event; what follows is another
+      const [lost] = posted as [ServerEvent[]];
+      const replayed = idsOf((await (await client.listen(lost[0]?.id)).rest()).filter(({ message }) => message));
+      expect(replayed).toEqual(idsOf(lost.slice(1)));
+      const back = await client.listen(first.at(-1)?.id);
+      update();
+      const later = (await untilMessage(back)).at(-1)?.id as string;
+      expect(ids).not.toContain(later);
+    },
+  );
+
+  eachSessionRevision('RESUME-03', 'says which stream it is of', async (revision) => {
+    const { client } = await connect(revision);
+    const streams = await Promise.all(['a', 'b'].map(async (id) => await (await client.stream(id, 'steps')).rest()));
+    const names = streams.map((events) => new Set(idsOf(events).map((id) => id.slice(0, id.lastIndexOf('-')))));
+    expect(names.map(({ size }) => size)).toEqual([1, 1]);
+    expect(names[0]).not.toEqual(names[1]);
+    for (const [index, id] of ['a', 'b'].entries()) {
+      const again = await (await client.listen(streams[index]?.[0]?.id)).rest();
+      expect(carried(again).at(-1)).toBe(id);
+    }
+  });
+});
+
+describe('a stream', () => {
+  eachSessionRevision('RESUME-04', 'goes on where a client says that it has broken off', async (revision) => {
+    const { client, probe } = await connect(revision);
+    const began = once(probe, 'began');
+    const lost = await client.stream(9, 'stream');
+    const { id } = await lost.message();
+    await began;
+    await lost.cancel();
+    for (const step of [2, 3]) probe.contexts[0]?.progress(step);
+    const back = await client.listen(id);
+    expect(carried([await back.message(), await back.message()])).toEqual([2, 3]);
+    probe.contexts[0]?.progress(4);
+    expect(carried([await back.message()])).toEqual([4]);
+    probe.emit('go');
+    expect(carried(await back.rest())).toEqual([9]);
+    // and again, from wherever
+    expect(carried(await (await client.listen(id)).rest())).toEqual([2, 3, 4, 9]);
+    expect(carried(await (await client.listen(id?.replace(/\d+$/, '3'))).rest())).toEqual([4, 9]);
+  });
+
+  eachSessionRevision('RESUME-05', 'is resumed without a message of any other', async (revision) => {
+    const { client, url, update, server, probe } = await connect(revision);
+    const other = await HttpClient.open(url, revision);
+    const listening = await client.listen();
+    update();
+    const [heard] = (await untilMessage(listening)).slice(-1);
+    const began = once(probe, 'began');
+    const running = await client.stream('runs', 'stream', { meta: { progressToken: 'runs' } });
+    const first = await running.message();
+    await began;
+    await running.cancel();
+    await listening.cancel();
+    const [a, b] = [await (await client.stream('a', 'steps')).rest(), await (await client.stream('b', 'steps')).rest()];
+    await (await other.stream('other', 'steps')).rest();
+    probe.contexts[0]?.progress(2);
+    update();
+    expect(carried(await (await client.listen(a[0]?.id)).rest())).toEqual(carried(a.slice(1)));
+    expect(carried(await (await client.listen(b[0]?.id)).rest())).toEqual(carried(b.slice(1)));
+    const resumed = await client.listen(first.id);
+    expect(carried([await resumed.message()])).toEqual([2]);
+    probe.emit('go');
+    expect(carried(await resumed.rest())).toEqual(['runs']);
+    const back = await client.listen(heard?.id);
+    expect((await back.message()).message?.method).toBe(UPDATED);
+    server.notify.toolsChanged();
+    expect((await back.message()).message?.method).toBe('notifications/tools/list_changed');
+    expect(await client.end()).toBe(204);
+    expect(carried(await back.rest())).toEqual([]);
+    const foreign = await other.get({ 'last-event-id': a[0]?.id as string });
+    expect(foreign.status).toBe(400);
+  });
+
+  eachSessionRevision('RESUME-06', 'is resumed by GET, whether it began as POST or as GET', async (revision) => {
+    const { client, update, probe } = await connect(revision);
+    const began = once(probe, 'began');
+    const posted = await client.stream(9, 'stream');
+    const { id } = (await posted.next()) as ServerEvent;
+    await began;
+    await posted.cancel();
+    const listening = await client.listen();
+    update();
+    const [got] = (await untilMessage(listening)).slice(-1);
+    await listening.cancel();
+    const resumed = await client.listen(id);
+    expect(resumed.response.headers.get('content-type')).toBe('text/event-stream');
+    probe.emit('go');
+    const events = await resumed.rest();
+    expect(events.at(-1)?.message).toMatchObject({ id: 9, ...LET_GO });
+    expect(resumed.ended).toBe(true);
+    const back = await client.listen(got?.id);
+    update();
+    expect((await back.message()).message?.method).toBe(UPDATED);
+  });
+
+  eachSessionRevision('RESUME-07', 'begins with an event that has an id and no data', async (revision) => {
+    const { client } = await connect(revision);
+    for (const reader of [await client.stream(1, 'steps'), await client.listen()]) {
+      expect(await reader.next()).toEqual({ id: expect.any(String), data: '' });
+    }
+  });
+
+  const polled = async (revision: SessionRevision) => {
+    const { client, probe } = await connect(revision);
+    const began = once(probe, 'began');
+    const reader = await client.stream(9, 'poll');
+    const events = await reader.rest();
+    await began;
+    expect(reader.ended).toBe(true);
+    return { client, probe, events };
+  };
+
+  eachSessionRevision(
+    'RESUME-08',
+    'may be closed by the server and resumed later, which ends nothing',
+    async (revision) => {
+      const { client, probe, events } = await polled(revision);
+      expect(carried(events)).toEqual([]);
+      expect(probe.aborted).toBe(0);
+      const back = await client.listen(events[0]?.id);
+      probe.emit('go');
+      expect((await back.message()).message).toMatchObject({ id: 9, ...LET_GO });
+    },
+  );
+
+  eachSessionRevision('RESUME-09', 'says before when to come back', async (revision) => {
+    const { events, probe } = await polled(revision);
+    expect(events).toEqual([{ id: expect.any(String), data: '' }, { retry: '25' }]);
+    probe.emit('go');
+  });
+
+  eachSessionRevision('RESUME-10', 'has no event without data', async (revision) => {
+    const { client, update } = await connect(revision);
+    const listening = await client.listen();
+    update();
+    const began = await untilMessage(listening);
+    const events = await (await client.stream(1, 'steps')).rest();
+    const again = await (await client.listen(events[0]?.id)).rest();
+    for (const { data } of [...began, ...events, ...again]) expect(data).toMatch(/^\{/);
+  });
+
+  eachSessionRevision('RESUME-11', 'is kept for its own session and user only, and not for ever', async (revision) => {
+    const principal: HttpOptions['principal'] = ({ headers }) => ({ subject: String(headers['x-user']) });
+    const { client, url } = await connect(revision, { principal, events: new MemoryEventStore({ maxEvents: 6 }) });
+    const first = await (await client.stream(1, 'steps')).rest();
+    const from = { 'last-event-id': first[0]?.id as string };
+    const strangers = [{ 'x-user': 'bob' }, { 'x-user': 'ann', 'mcp-session-id': 'bogus' }];
+    for (const stranger of strangers) expect((await client.get({ ...from, ...stranger })).status).toBe(404);
+    const other = await HttpClient.open(url, revision, { 'x-user': 'ann' });
+    expect((await other.get(from)).status).toBe(400);
+    expect(carried(await (await client.listen(first[0]?.id)).rest())).toEqual(carried(first.slice(1)));
+    await (await client.stream(2, 'steps')).rest();
+    expect((await client.get(from)).status).toBe(400);
+  });
+});

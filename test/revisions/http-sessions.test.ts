@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+
+import { describe, expect } from '@jest/globals';
+import { type HttpOptions, mcp } from '@decorum/http';
+import fastify, { type FastifyRequest } from 'fastify';
+
+import { afterwards, call, createServer, json, post, Probe, request, serve } from '../../packages/http/test/fixture.js';
+import { eachSessionRevision } from '../support/requirements.js';
+import { ADD, doorsOf, enter, HttpClient, initialize } from './http-client.js';
+
+const ID = 'mcp-session-id';
+
+/** Takes the caller's word for who it is. */
+const principal: HttpOptions['principal'] = ({ headers }) => {
+  const subject = headers['x-user'];
+  return typeof subject === 'string' ? { subject } : undefined;
+};
+
+describe('a session', () => {
+  eachSessionRevision('SESS-01', 'is named with the result of initialize', async (revision) => {
+    const { url } = await serve();
+    const response = await post(url, initialize(revision));
+    expect([response.status, response.headers.get(ID)]).toEqual([200, expect.any(String)]);
+    expect((await json(response)).result).toMatchObject({ protocolVersion: revision });
+  });
+
+  eachSessionRevision('SESS-11', 'begins without an id, and with none where it cannot begin', async (revision) => {
+    const { url } = await serve();
+    const client = await HttpClient.open(url, revision);
+    expect(await client.status()).toBe(200);
+    const failed = await post(url, request(1, 'initialize', {}));
+    expect([failed.headers.get(ID), (await json(failed)).error?.code]).toEqual([null, -32602]);
+    const chosen = await post(url, initialize(revision), { [ID]: 'chosen' });
+    expect([chosen.status, chosen.headers.get(ID)]).toEqual([404, null]);
+  });
+
+  const idsOf = async (url: string, count: number, revision: Parameters<typeof initialize>[0]) => {
+    const clients = await Promise.all(Array.from({ length: count }, () => HttpClient.open(url, revision)));
+    return clients.map(({ headers }) => headers[ID] as string);
+  };
+
+  eachSessionRevision('SESS-02', 'has an id that nobody can guess, and nobody else has', async (revision) => {
+    const { url } = await serve();
+    const ids = await idsOf(url, 100, revision);
+    expect(new Set(ids).size).toBe(100);
+    // a UUID of version 4, which has 122 random bits
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    const digits = ids.map((id) => id.replaceAll('-', ''));
+    for (const at of [0, 5, 10, 15, 20, 31]) expect(new Set(digits.map((id) => id[at])).size).toBeGreaterThan(8);
+  });
+
+  eachSessionRevision('SESS-03', 'has an id of visible ASCII', async (revision) => {
+    for (const id of await idsOf((await serve()).url, 20, revision)) expect(id).toMatch(/^[\x21-\x7e]+$/);
+  });
+
+  eachSessionRevision('SESS-09', 'has an id that does not follow from how it began', async (revision) => {
+    const ids = [];
+    for (let n = 0; n < 3; n++) ids.push(...(await idsOf((await serve()).url, 2, revision)));
+    expect(new Set(ids).size).toBe(6);
+    // nor from the others: no part is the same in all, but for what says which kind of UUID it is
+    const parts = ids.map((id) => id.split('-'));
+    for (const at of [0, 1, 4]) expect(new Set(parts.map((part) => part[at])).size).toBe(6);
+  });
+
+  eachSessionRevision('SESS-04', 'must be named: 400', async (revision) => {
+    const { client, url } = await open(revision);
+    const { [ID]: _, ...headers } = client.headers;
+    const response = await post(url, request(7, 'tools/list'), headers);
+    expect([response.status, await json(response)]).toMatchObject([400, { id: 7, error: { code: -32600 } }]);
+    const without = await fetch(url, { headers: { accept: 'text/event-stream', ...headers } });
+    expect(without.status).toBe(400);
+    expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(400);
+  });
+
+  eachSessionRevision('SESS-05', 'may be ended by the server', async (revision) => {
+    const { client, url } = await open(revision, { maxSessions: 1 });
+    expect(await client.status()).toBe(200);
+    const next = await HttpClient.open(url, revision);
+    expect([await client.status(), await next.status()]).toEqual([404, 200]);
+  });
+
+  eachSessionRevision('SESS-06', 'that has ended, or never was, is unknown: 404', async (revision) => {
+    const { client } = await open(revision);
+    expect(await client.end()).toBe(204);
+    const unknown = [client.headers[ID] as string, 'bogus', '00000000-0000-4000-8000-000000000000', '__proto__'];
+    for (const id of unknown) {
+      const headers = { [ID]: id };
+      const posted = await client.post(request(7, 'tools/list'), headers);
+      expect([id, posted.status, await json(posted)]).toMatchObject([id, 404, { id: 7, error: { code: -32600 } }]);
+      expect([id, (await client.get(headers)).status]).toEqual([id, 404]);
+      expect([id, await client.end(headers)]).toEqual([id, 404]);
+      expect([id, (await client.post(initialize(revision), headers)).status]).toEqual([id, 404]);
+    }
+  });
+
+  eachSessionRevision('SESS-07', 'ends with DELETE, and its streams with it', async (revision) => {
+    const { client, url } = await open(revision);
+    const other = await HttpClient.open(url, revision);
+    const listening = await client.listen();
+    expect(await client.end()).toBe(204);
+    await listening.rest();
+    expect([listening.ended, await client.status(), await client.end()]).toEqual([true, 404, 404]);
+    expect(await other.status()).toBe(200);
+  });
+
+  eachSessionRevision('SESS-12', 'is not initialized twice: 400', async (revision) => {
+    const { client } = await open(revision);
+    const response = await client.post(initialize(revision));
+    expect([response.status, await json(response)]).toMatchObject([400, { id: 'hello', error: { code: -32600 } }]);
+    expect(await client.status()).toBe(200);
+  });
+
+  eachSessionRevision('SESS-13', 'ends when it is idle for too long, and is one of so many', async (revision) => {
+    const { client, url, probe } = await open(revision, { sessionIdleMs: 60, keepAliveMs: 20, maxSessions: 3 });
+    const [reading, working] = [await HttpClient.open(url, revision), await HttpClient.open(url, revision)];
+    const listening = await reading.listen();
+    const began = once(probe, 'began');
+    const pending = working.call(1, 'wait');
+    await began;
+    for (let comments = 0; comments < 8;) if ((await listening.next())?.comment) comments += 1;
+    expect(await client.status()).toBe(404);
+    // there is room for one more, but those in use do not go for another
+    const last = await HttpClient.open(url, revision);
+    await last.listen();
+    expect((await post(url, initialize(revision))).status).toBe(503);
+    probe.emit('go');
+    expect((await pending).status).toBe(200);
+    expect([await reading.status(), await working.status()]).toEqual([200, 200]);
+  });
+});
+
+/** A server, and a client with a session. */
+async function open(revision: Parameters<typeof initialize>[0], options: HttpOptions = {}) {
+  const served = await serve(options);
+  return { ...served, client: await HttpClient.open(served.url, revision) };
+}
+
+const USERS: Readonly<Record<string, string>> = { 'Bearer a': 'ann', 'Bearer b': 'bob' };
+
+/** An application that asks for a token with every request. */
+async function serveWithTokens() {
+  const probe = new Probe();
+  const { server } = createServer(probe);
+  const app = fastify({ forceCloseConnections: true });
+  const userOf = ({ headers }: FastifyRequest) => USERS[headers.authorization ?? ''];
+  app.addHook('onRequest', async (incoming) => {
+    if (userOf(incoming) === undefined) throw Object.assign(new Error('Who are you?'), { statusCode: 401 });
+  });
+  await app.register(mcp, { server, legacySse: true, principal: (incoming) => ({ subject: userOf(incoming) ?? '' }) });
+  afterwards(async () => {
+    await app.close();
+    await server.close();
+  });
+  return { probe, url: `${await app.listen({ port: 0, host: '127.0.0.1' })}/mcp` };
+}
+
+describe('the id of a session', () => {
+  eachSessionRevision(
+    'SESS-08',
+    'is no proof of who calls: without a token, each request gets 401',
+    async (revision) => {
+      const { url, probe } = await serveWithTokens();
+      const client = await HttpClient.open(url, revision, { authorization: 'Bearer a' });
+      const listening = await client.listen();
+      for (const authorization of [undefined, 'Bearer x', 'Bearer a b']) {
+        const headers = Object.entries({ ...client.headers, authorization }).filter(([, value]) => value !== undefined);
+        const all = Object.fromEntries(headers) as Record<string, string>;
+        expect((await post(url, call(1, 'wait'), all)).status).toBe(401);
+        expect((await fetch(url, { headers: { accept: 'text/event-stream', ...all } })).status).toBe(401);
+        expect((await fetch(url, { method: 'DELETE', headers: all })).status).toBe(401);
+      }
+      expect(probe.contexts).toEqual([]);
+      // nothing of that has ended the session, which serves who has a token
+      expect([await client.status(), listening.ended]).toEqual([200, false]);
+      for (const door of (await doorsOf(url, revision, { authorization: 'Bearer a' })).filter(
+        ({ name }) => name !== 'OPTIONS',
+      )) {
+        const { authorization: _, ...headers } = door.headers;
+        expect([door.name, (await enter({ ...door, headers })).status]).toEqual([door.name, 401]);
+        expect([door.name, (await enter(door)).status]).toEqual([door.name, door.served]);
+      }
+    },
+  );
+
+  eachSessionRevision('SESS-10', 'is of no use to anybody but the user who began it', async (revision) => {
+    const { url, probe } = await serve({ principal });
+    const client = await HttpClient.open(url, revision, { 'x-user': 'ann' });
+    const listening = await client.listen();
+    const { 'x-user': _, ...nobody } = client.headers;
+    for (const headers of [{ ...client.headers, 'x-user': 'bob' }, nobody]) {
+      expect((await post(url, call(1, 'wait'), headers)).status).toBe(404);
+      expect((await fetch(url, { headers: { accept: 'text/event-stream', ...headers } })).status).toBe(404);
+      expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(404);
+    }
+    expect(probe.contexts).toEqual([]);
+    expect((await json(await client.call(1, 'add', { args: ADD }))).result?.content?.[0]?.text).toBe('3');
+    expect(listening.ended).toBe(false);
+  });
+});

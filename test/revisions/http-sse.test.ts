@@ -1,0 +1,133 @@
+import { describe, expect } from '@jest/globals';
+import { mcp } from '@decorum/http';
+import fastify from 'fastify';
+
+import { afterwards, call, createServer, json, post, Probe, request, serve } from '../../packages/http/test/fixture.js';
+import { eachRevision, eachSessionRevision, inStateless } from '../support/requirements.js';
+import { ADD, doorsOf, enter, HttpClient, initialize, SseClient, TOKEN } from './http-client.js';
+
+const ORIGIN = 'http://evil.example';
+
+/** A server with HTTP+SSE, and the URL of its stream. */
+async function serveSse() {
+  const served = await serve({ legacySse: true });
+  return { ...served, sse: new URL('/sse', served.url).href };
+}
+
+describe('HTTP+SSE', () => {
+  eachSessionRevision('SSE-01', 'has one endpoint for the stream and one for messages', async (revision) => {
+    const { sse } = await serveSse();
+    const client = await SseClient.connect(sse);
+    const { reader, target } = client;
+    expect(reader.response.headers.get('content-type')).toBe('text/event-stream');
+    expect([new URL(sse).pathname, new URL(target).pathname]).toEqual(['/sse', '/messages']);
+    expect((await client.send(initialize(revision))).status).toBe(202);
+    expect((await reader.message()).message).toMatchObject({ result: { protocolVersion: revision } });
+  });
+
+  eachSessionRevision('SSE-02', 'tells first, and once, where messages go', async () => {
+    const { sse } = await serveSse();
+    const client = await SseClient.connect(sse);
+    expect(client.first).toEqual({ event: 'endpoint', data: expect.stringMatching(/^[\w/]+\?sessionId=[\w-]{32}$/) });
+    expect((await client.send(initialize('2024-11-05'))).status).toBe(202);
+    expect((await client.reader.next())?.event).toBe('message');
+  });
+
+  eachSessionRevision('SSE-03', 'has all messages of the server as events with JSON', async () => {
+    const { sse, server } = await serveSse();
+    server.addTool({ name: 'reach', input: { type: 'object' } }, async (_input: object, context) => {
+      await context.ping();
+      return 'there';
+    });
+    const client = await SseClient.open(sse);
+    const posted = await client.send(call(1, 'steps', {}, TOKEN));
+    expect([posted.status, await posted.text()]).toEqual([202, '']);
+    const next = async () => {
+      const event = await client.reader.next();
+      expect(event?.event).toBe('message');
+      expect(event).not.toHaveProperty('id');
+      return JSON.parse(event?.data ?? '') as Record<string, unknown>;
+    };
+    for (const progress of [1, 2, 3]) expect(await next()).toMatchObject({ params: { progress } });
+    expect(await next()).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } });
+    await client.send(request(2, 'no/method'));
+    expect(await next()).toMatchObject({ id: 2, error: { code: -32601 } });
+    await client.send(call(3, 'reach'));
+    const question = await next();
+    expect(question).toMatchObject({ jsonrpc: '2.0', method: 'ping' });
+    expect((await client.send({ jsonrpc: '2.0', id: question['id'], result: {} })).status).toBe(202);
+    expect(await next()).toMatchObject({ id: 3, result: { content: [{ text: 'there' }] } });
+    server.notify.toolsChanged();
+    expect(await next()).toMatchObject({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+  });
+
+  eachSessionRevision('SSE-04', 'refuses pages of another origin at both endpoints', async (revision) => {
+    const { url, sse, port } = await serveSse();
+    const doors = (await doorsOf(url, revision)).filter(({ name }) => name.includes('/'));
+    expect(doors.map(({ name }) => name)).toEqual(['GET /sse', 'POST /messages']);
+    for (const door of doors) {
+      for (const origin of [ORIGIN, 'null', `http://localhost.evil.example:${port}`]) {
+        expect([door.name, (await enter(door, { origin })).status]).toEqual([door.name, 403]);
+      }
+      expect((await enter(door, { origin: `http://localhost:${port}` })).status).toBe(door.served);
+    }
+    await expect(SseClient.connect(sse, { origin: ORIGIN })).rejects.toThrow('403');
+  });
+
+  eachRevision('SSE-05', 'stands beside Streamable HTTP in one application', async (revision) => {
+    const { url, sse } = await serveSse();
+    const [old, client] = [await SseClient.open(sse), await HttpClient.open(url, revision)];
+    expect(await old.ask(call(1, 'add', ADD))).toMatchObject({ id: 1, result: { content: [{ text: '3' }] } });
+    expect(await json(await client.call(2, 'add', { args: ADD }))).toMatchObject({
+      result: { content: [{ text: '3' }] },
+    });
+    // neither opens the other
+    const key = new URL(old.target).searchParams.get('sessionId') as string;
+    const target = new URL(old.target);
+    target.searchParams.set('sessionId', client.headers['mcp-session-id'] ?? 'none');
+    expect((await post(target.href, call(3, 'add', ADD))).status).toBe(404);
+    expect((await post(url, call(3, 'add', ADD), { 'mcp-session-id': key })).status).toBe(404);
+  });
+
+  inStateless('SSE-06', 'is not there unless it is asked for', async () => {
+    const { url } = await serve();
+    expect((await fetch(new URL('/sse', url), { headers: { accept: 'text/event-stream' } })).status).toBe(404);
+    expect((await post(new URL('/messages', url).href, initialize('2024-11-05'))).status).toBe(404);
+    const client = await HttpClient.open(url, '2026-07-28');
+    expect(await client.status()).toBe(200);
+  });
+
+  eachSessionRevision('SSE-07', 'has a key that nobody can guess, and answers any other with 404', async () => {
+    const { sse } = await serveSse();
+    const clients = await Promise.all(Array.from({ length: 20 }, () => SseClient.open(sse)));
+    expect(new Set(clients.map(({ target }) => target)).size).toBe(20);
+    const [client] = clients as [SseClient];
+    const { search } = new URL(client.target);
+    for (const query of ['', '?sessionId=', `${search}x`, search.slice(0, -1), '?sessionId=__proto__']) {
+      const response = await post(new URL(`/messages${query}`, sse).href, request(1, 'ping'));
+      expect([query, response.status]).toEqual([query, 404]);
+    }
+    expect(await client.ask(request(1, 'ping'))).toMatchObject({ id: 1, result: {} });
+  });
+
+  eachSessionRevision('SSE-08', 'works under a prefix, and where a proxy shows others another path', async () => {
+    const { server } = createServer(new Probe());
+    // as a proxy does that serves /outside/… from /inside/…
+    const app = fastify({
+      forceCloseConnections: true,
+      rewriteUrl: ({ url = '' }) => url.replace('/outside/', '/inside/'),
+    });
+    await app.register(mcp, { server, prefix: '/inside', legacySse: true });
+    afterwards(async () => {
+      await app.close();
+      await server.close();
+    });
+    const base = await app.listen({ port: 0, host: '127.0.0.1' });
+    for (const path of ['inside', 'outside']) {
+      const client = await SseClient.open(`${base}/${path}/sse`);
+      expect(client.first.data).not.toMatch(/^(\w+:|\/\/)/);
+      expect(new URL(client.target).pathname).toBe(`/${path}/messages`);
+      expect(await client.ask(call(1, 'add', ADD))).toMatchObject({ id: 1 });
+    }
+  });
+});

@@ -1,0 +1,370 @@
+import { once } from 'node:events';
+
+import { describe, expect } from '@jest/globals';
+import { type Context, McpServer } from '@decorum/core';
+import { mcp } from '@decorum/http';
+import fastify from 'fastify';
+
+import { EventReader } from '../../packages/http/test/events.js';
+import { afterwards, call, createServer, json, Probe, request, serve } from '../../packages/http/test/fixture.js';
+import { overHttp } from '../support/http-carriers.js';
+import { RawClient, textOf } from '../support/raw-client.js';
+import { eachSessionRevision, inStateless, type Revision } from '../support/requirements.js';
+import { ADD, carried, HttpClient, SseClient, TOKEN } from './http-client.js';
+
+const LET_GO = { result: { content: [{ text: 'let go' }] } };
+const CHANGED = 'notifications/tools/list_changed';
+const UPDATED = 'notifications/resources/updated';
+
+/** A server, and a client of the revision that has subscribed to a resource where there are sessions. */
+async function connect(revision: Revision, options: Parameters<typeof serve>[0] = {}) {
+  const served = await serve(options);
+  const client = await HttpClient.open(served.url, revision);
+  const update = () => served.server.notify.resourceUpdated('docs://guide');
+  if (!client.stateless) {
+    await (await client.post(client.worded(0, 'resources/subscribe', { uri: 'docs://guide' }))).text();
+  }
+  return { ...served, client, update };
+}
+
+/** What a subscription asks for. */
+const WANTED = { toolsListChanged: true, resourceSubscriptions: ['docs://guide'] };
+
+/** Opens the stream of a subscription. */
+async function subscribe(client: HttpClient): Promise<EventReader> {
+  const message = client.worded('sub', 'subscriptions/listen', { notifications: WANTED });
+  const reader = new EventReader(await client.post(message));
+  expect((await reader.message()).message?.method).toBe('notifications/subscriptions/acknowledged');
+  return reader;
+}
+
+describe('the GET stream', () => {
+  eachSessionRevision('HTTP-28', 'is an event stream, or 405 where there is none', async (revision) => {
+    const { client } = await connect(revision);
+    const { response } = await client.listen();
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    const without = HttpClient.alone((await serve({ sessions: false })).url, revision);
+    const refused = await without.get();
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
+  eachSessionRevision('HTTP-29', 'has what belongs to no request', async (revision) => {
+    const { client, server, update } = await connect(revision);
+    const listening = await client.listen();
+    update();
+    expect((await listening.message()).message?.method).toBe(UPDATED);
+    server.notify.toolsChanged();
+    expect((await listening.message()).message?.method).toBe(CHANGED);
+  });
+
+  eachSessionRevision('HTTP-30', 'has nothing that belongs to a request', async (revision) => {
+    const { client, server, probe } = await connect(revision);
+    const listening = await client.listen();
+    const began = once(probe, 'began');
+    const lost = new AbortController();
+    const running = await client.stream('lost', 'stream', { signal: lost.signal });
+    await began;
+    expect(carried([await running.message()])).toEqual([1]);
+    // not even while nobody reads the stream of the request
+    lost.abort();
+    probe.contexts[0]?.progress(2);
+    expect(carried(await (await client.stream(5, 'steps')).rest())).toEqual([1, 2, 3, 5]);
+    server.addTool(
+      { name: 'reach', input: { type: 'object' } },
+      async (_input: object, context) => await context.ping(),
+    );
+    expect((await listening.message()).message?.method).toBe(CHANGED);
+    const asking = await client.stream(6, 'reach');
+    const { message: question } = await asking.message();
+    expect(question).toMatchObject({ method: 'ping', id: expect.anything() });
+    probe.emit('go');
+    server.notify.toolsChanged();
+    expect((await listening.message()).message?.method).toBe(CHANGED);
+    expect(await client.end()).toBe(204);
+    expect(carried(await listening.rest())).toEqual([]);
+  });
+
+  eachSessionRevision('HTTP-31', 'has no responses, but for those of a stream that is resumed', async (revision) => {
+    const { client, server, probe } = await connect(revision);
+    const listening = await client.listen();
+    const began = once(probe, 'began');
+    const controller = new AbortController();
+    const lost = await client.stream('lost', 'stream', { signal: controller.signal });
+    await began;
+    const { id } = await lost.message();
+    controller.abort();
+    expect((await json(await client.call('json', 'add', { args: ADD }))).id).toBe('json');
+    expect(carried(await (await client.stream('events', 'steps')).rest()).at(-1)).toBe('events');
+    probe.emit('go');
+    const resumed = await client.listen(id);
+    expect((await resumed.message()).message).toMatchObject({ id: 'lost', ...LET_GO });
+    server.notify.toolsChanged();
+    expect(await listening.message()).toMatchObject({ message: { method: CHANGED } });
+    expect(await client.end()).toBe(204);
+    expect(carried(await listening.rest())).toEqual([]);
+  });
+
+  eachSessionRevision('HTTP-32', 'may be ended by the server, without an error', async (revision) => {
+    const { client, close } = await connect(revision);
+    const listening = await client.listen();
+    await close();
+    expect([carried(await listening.rest()), listening.ended]).toEqual([[], true]);
+  });
+
+  eachSessionRevision('HTTP-33', 'is one of several, of which each message takes exactly one', async (revision) => {
+    const { client, server, update } = await connect(revision);
+    const other = await HttpClient.open(client.url, revision);
+    const [first, second] = [await client.listen(), await client.listen()];
+    const others = await other.listen();
+    for (let n = 0; n < 3; n++) {
+      update();
+      server.notify.toolsChanged();
+      // changes of a moment are told once
+      expect((await others.message()).message?.method).toBe(CHANGED);
+    }
+    expect(await client.end()).toBe(204);
+    const all = [...carried(await first.rest()), ...carried(await second.rest())];
+    const one = Array.from({ length: 3 }, () => [UPDATED, CHANGED]).flat();
+    expect(all).toEqual(one);
+  });
+});
+
+describe('GET and DELETE', () => {
+  inStateless('HTTP-34', 'are answered with 405', async () => {
+    for (const sessions of [true, false]) {
+      const { client } = await connect('2026-07-28', { sessions });
+      for (const method of ['GET', 'DELETE']) {
+        const headers = { accept: 'text/event-stream', ...client.headers };
+        for (const all of [headers, { ...headers, 'mcp-session-id': 'any', 'last-event-id': 'any' }]) {
+          const response = await fetch(client.url, { method, headers: all });
+          expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, 'POST']);
+        }
+      }
+    }
+  });
+
+  inStateless('HTTP-35', 'have no use here, and so have session ids and Last-Event-ID', async () => {
+    const { client, url } = await connect('2026-07-28');
+    const session = await HttpClient.open(url, '2025-11-25');
+    for (const id of ['nonsense', session.headers['mcp-session-id'] as string]) {
+      const headers = { 'mcp-session-id': id, 'last-event-id': 'nonsense' };
+      for (const name of ['add', 'steps']) {
+        const response = await client.call(1, name, { args: name === 'add' ? ADD : {}, meta: TOKEN, headers });
+        expect([response.status, response.headers.get('mcp-session-id')]).toEqual([200, null]);
+        expect(await response.text()).toContain('"resultType":"complete"');
+      }
+    }
+  });
+});
+
+describe('a client that goes away', () => {
+  eachSessionRevision('HTTP-21', 'has cancelled nothing: the handler ends, and its answer waits', async (revision) => {
+    const { client, probe } = await connect(revision);
+    for (const name of ['wait', 'stream']) {
+      const controller = new AbortController();
+      const began = once(probe, 'began');
+      const pending = client.call(name, name, { meta: TOKEN, signal: controller.signal });
+      await began;
+      const reader = name === 'stream' ? new EventReader(await pending) : undefined;
+      const last = await reader?.message();
+      controller.abort();
+      if (!reader) await expect(pending).rejects.toThrow('aborted');
+      // on new connections, after those of before are gone
+      for (let n = 0; n < 3; n++) expect(await client.status()).toBe(200);
+      expect(probe.contexts.at(-1)?.signal.aborted).toBe(false);
+      probe.emit('go');
+      if (last) expect((await (await client.listen(last.id)).message()).message).toMatchObject({ id: name, ...LET_GO });
+    }
+    expect(probe.aborted).toBe(0);
+  });
+
+  /** Begins a call and drops its connection; resolves when the handler has been told. */
+  async function dropped(client: HttpClient, probe: Probe, name: string): Promise<{ context: Context; ms: number }> {
+    const controller = new AbortController();
+    const began = once(probe, 'began');
+    const pending = client.call(name, name, { meta: TOKEN, signal: controller.signal });
+    await began;
+    if (name === 'stream') await new EventReader(await pending).message();
+    const aborted = once(probe, 'aborted');
+    const since = performance.now();
+    controller.abort();
+    await pending.catch(() => {});
+    await aborted;
+    return { context: probe.contexts.at(-1) as Context, ms: performance.now() - since };
+  }
+
+  inStateless('HTTP-22', 'has cancelled its request, and no other', async () => {
+    const { client, probe } = await connect('2026-07-28');
+    const began = once(probe, 'began');
+    const staying = client.call('stays', 'wait');
+    await began;
+    for (const name of ['wait', 'stream']) {
+      expect((await dropped(client, probe, name)).context.signal.aborted).toBe(true);
+    }
+    expect(probe.contexts.map(({ signal }) => signal.aborted)).toEqual([false, true, true]);
+    probe.emit('go');
+    expect(await json(await staying)).toMatchObject({ id: 'stays', ...LET_GO });
+  });
+
+  inStateless('HTTP-23', 'is sent nothing more', async () => {
+    const probe = new Probe();
+    const { server, errors } = createServer(probe);
+    // clients keep connections in reserve, which Node would wait for
+    const app = fastify({ forceCloseConnections: true });
+    const written: string[] = [];
+    // what is written to the connection of a request, though nobody may be there to read it
+    app.addHook('onRequest', async (_request, { raw }) => {
+      for (const name of ['write', 'end'] as const) {
+        const original = raw[name].bind(raw) as (...all: unknown[]) => never;
+        raw[name] = (...all: unknown[]) => {
+          if (typeof all[0] === 'string' || Buffer.isBuffer(all[0])) written.push(String(all[0]));
+          return original(...all);
+        };
+      }
+    });
+    await app.register(mcp, { server });
+    afterwards(async () => {
+      await app.close();
+      await server.close();
+    });
+    const client = await HttpClient.open(`${await app.listen({ port: 0 })}/mcp`, '2026-07-28');
+    for (const name of ['wait', 'stream']) {
+      const { context } = await dropped(client, probe, name);
+      const before = written.length;
+      for (const step of [2, 3]) context.progress(step);
+      context.log.error('too late');
+      probe.emit('go');
+      // it has ended when another request, which begins later, has
+      await json(await client.call('next', 'add', { args: ADD }));
+      expect(written.slice(before).join('\n')).not.toMatch(/progress|too late|let go/);
+      expect(written.at(-1)).toContain('"next"');
+    }
+    expect(errors).toEqual([]);
+  });
+
+  inStateless('HTTP-24', 'has its work stopped at once', async () => {
+    const { client, probe } = await connect('2026-07-28');
+    for (const name of ['wait', 'stream']) expect((await dropped(client, probe, name)).ms).toBeLessThan(1000);
+  });
+});
+
+describe('a stream without a session', () => {
+  inStateless('HTTP-25', 'has no requests to the client, though it is asked', async () => {
+    const server = new McpServer({ name: 'asking', version: '1' });
+    server.addTool({ name: 'ask', input: { type: 'object' } }, async (_input: object, context) => {
+      const schema = { type: 'object', properties: { name: { type: 'string' } } };
+      context.progress(1);
+      const { action } = await context.elicit(schema, { message: 'Your name?' });
+      const roots = await context.roots();
+      return `${action} ${roots.length}`;
+    });
+    const answers = {
+      'elicitation/create': () => ({ result: { action: 'accept', content: { name: 'Ada' } } }),
+      'roots/list': () => ({ result: { roots: [] } }),
+    };
+    const capabilities = { elicitation: {}, roots: {} };
+    const client = await RawClient.connect(server, { revision: '2026-07-28', answers, capabilities }, overHttp);
+    const result = await client.result('tools/call', { name: 'ask', arguments: {}, _meta: TOKEN });
+    expect(textOf(result)).toBe('accept 0');
+    expect(client.questions.map(({ method }) => method)).toEqual(['elicitation/create', 'roots/list']);
+    expect(client.of('notifications/progress').length).toBeGreaterThan(0);
+    for (const message of client.received) expect('method' in message && 'id' in message).toBe(false);
+    await server.close();
+  });
+
+  inStateless('HTTP-26', 'is not buffered by proxies', async () => {
+    const { client } = await connect('2026-07-28');
+    const { response } = await client.stream(1, 'steps');
+    for (const { headers } of [response, (await subscribe(client)).response]) {
+      expect(headers.get('x-accel-buffering')).toBe('no');
+      expect(headers.get('cache-control')).toBe('no-cache, no-transform');
+    }
+  });
+
+  inStateless('HTTP-27', 'shows by comments that it is alive', async () => {
+    const { client } = await connect('2026-07-28', { keepAliveMs: 10 });
+    const reader = await subscribe(client);
+    for (let n = 0; n < 2; n++) expect((await reader.next())?.comment).toBe('keep-alive');
+  });
+
+  inStateless('HTTP-36', 'has no event ids, and cannot be resumed', async () => {
+    const { client, server, probe } = await connect('2026-07-28');
+    const subscription = await subscribe(client);
+    server.notify.toolsChanged();
+    const began = once(probe, 'began');
+    const polled = client.call('poll', 'poll', { meta: TOKEN });
+    await began;
+    const steps = await (await client.stream('steps', 'steps')).rest();
+    probe.emit('go');
+    expect(await json(await polled)).toMatchObject({ id: 'poll', ...LET_GO });
+    for (const event of [await subscription.message(), ...steps]) {
+      expect(Object.keys(event)).toEqual(expect.arrayContaining(['data']));
+      expect(event).not.toHaveProperty('id');
+      expect(event).not.toHaveProperty('retry');
+    }
+    expect((await client.get({ 'last-event-id': 'p0000000000000000-1' })).status).toBe(405);
+  });
+
+  inStateless('HTTP-43', 'or with one: errors of handlers are answered with 200', async () => {
+    const { client } = await connect('2026-07-28');
+    const unknown = await client.call(1, 'no-such-tool');
+    expect([unknown.status, (await json(unknown)).error?.code]).toEqual([200, -32602]);
+    const failed = await client.call(2, 'fail');
+    expect([failed.status, (await json(failed)).result?.isError]).toEqual([200, true]);
+  });
+});
+
+/** The other transport of 2024-11-05: its stream is the connection. */
+async function oldStreamEnds(): Promise<void> {
+  const { url, probe, close } = await serve({ legacySse: true });
+  const [gone, client] = [
+    await SseClient.open(new URL('/sse', url).href),
+    await SseClient.open(new URL('/sse', url).href),
+  ];
+  // the client closes: what it has asked for is given up
+  const first = once(probe, 'began');
+  await gone.send(call('first', 'wait'));
+  await first;
+  const aborted = once(probe, 'aborted');
+  await gone.reader.cancel();
+  await aborted;
+  expect((await gone.send(request(1, 'ping'))).status).toBe(404);
+  // the server closes
+  const began = once(probe, 'began');
+  await client.send(call('last', 'wait'));
+  await began;
+  const closing = close();
+  probe.emit('go');
+  expect((await client.reader.rest()).map(({ message }) => message)).toMatchObject([{ id: 'last', ...LET_GO }]);
+  await closing;
+  await expect(client.send(request(1, 'ping'))).rejects.toThrow('fetch failed');
+}
+
+describe('the end of a server', () => {
+  eachSessionRevision('HTTP-40', 'lets requests end, and then closes every connection', async (revision) => {
+    const { client, probe, close } = await connect(revision);
+    const listening = await client.listen();
+    const began = once(probe, 'began');
+    const pending = client.call('last', 'wait');
+    await began;
+    const closing = close();
+    expect([carried(await listening.rest()), listening.ended]).toEqual([[], true]);
+    probe.emit('go');
+    expect(await json(await pending)).toMatchObject({ id: 'last', ...LET_GO });
+    await closing;
+    await expect(client.status()).rejects.toThrow('fetch failed');
+    if (revision === '2024-11-05') await oldStreamEnds();
+  });
+
+  eachSessionRevision('HTTP-44', 'or of a session ends its streams early', async (revision) => {
+    const { client, probe } = await connect(revision);
+    const began = once(probe, 'began');
+    const reader = await client.stream(1, 'stream');
+    await began;
+    const { id } = await reader.message();
+    expect(await client.end()).toBe(204);
+    expect([carried(await reader.rest()), reader.ended]).toEqual([[], true]);
+    expect(probe.aborted).toBe(1);
+    expect((await client.get({ 'last-event-id': id as string })).status).toBe(404);
+  });
+});

@@ -1,0 +1,456 @@
+import { once } from 'node:events';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+
+import { describe, expect } from '@jest/globals';
+import { mcp } from '@decorum/http';
+import fastify from 'fastify';
+
+import { EventReader } from '../../packages/http/test/events.js';
+import { afterwards, createServer, type Fields, json, Probe, serve } from '../../packages/http/test/fixture.js';
+import { eachRevision, eachSessionRevision, inStateless, type Revision } from '../support/requirements.js';
+import { ADD, carried, doorsOf, enter, HttpClient, SseClient, TOKEN } from './http-client.js';
+
+const EVIL = 'http://evil.example';
+const NOTICE = { jsonrpc: '2.0', method: 'notifications/whatever', params: {} };
+const ANSWER = { jsonrpc: '2.0', id: 'nobody asked', result: {} };
+
+/** A server, and a client of the revision. */
+async function connect(revision: Revision, options: Parameters<typeof serve>[0] = {}) {
+  const served = await serve(options);
+  return { ...served, client: await HttpClient.open(served.url, revision) };
+}
+
+/** The status and the code of the error, which names no request. */
+async function refusal(response: Response) {
+  const { id = null, error } = await json(response);
+  return { status: response.status, code: error?.code, id };
+}
+
+/** Tries every way in with headers of somebody else, and then without. */
+async function tryDoors(revision: Revision, foreign: Fields): Promise<{ status: number; text: string }[]> {
+  const { url } = await serve({ legacySse: true });
+  const doors = await doorsOf(url, revision);
+  const refused = [];
+  for (const door of doors) refused.push(await enter(door, foreign));
+  for (const door of doors) expect([door.name, (await enter(door)).status]).toEqual([door.name, door.served]);
+  return refused;
+}
+
+describe('the endpoint', () => {
+  eachSessionRevision('HTTP-01', 'is one path for POST and GET', async (revision) => {
+    const { client } = await connect(revision);
+    const posted = await client.call(1, 'add', { args: ADD });
+    expect([posted.status, (await json(posted)).result?.content?.[0]?.text]).toEqual([200, '3']);
+    const { response } = await client.listen();
+    expect([response.status, response.url]).toEqual([200, posted.url]);
+  });
+
+  inStateless('HTTP-02', 'is one path for POST', async () => {
+    const { client } = await connect('2026-07-28');
+    const posted = await client.call(1, 'add', { args: ADD });
+    expect([posted.status, (await json(posted)).result?.content?.[0]?.text]).toEqual([200, '3']);
+    const listed = await client.post(client.worded(2, 'tools/list'));
+    expect([listed.status, listed.url]).toEqual([200, posted.url]);
+  });
+
+  eachRevision('HTTP-05', 'is reachable from this machine only, unless it is told otherwise', async (revision) => {
+    const { client, port, url } = await connect(revision, { legacySse: true });
+    expect(await client.status()).toBe(200);
+    if (revision === '2024-11-05') expect((await SseClient.open(new URL('/sse', url).href)).reader.ended).toBe(false);
+    const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+    const others = all.filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => address);
+    // a second address of the loopback interface is bound too by those who bind all
+    for (const address of ['127.0.0.2', ...others]) {
+      await expect(fetch(`http://${address}:${port}/mcp`)).rejects.toThrow('fetch failed');
+    }
+  });
+
+  eachRevision(
+    'SEC-11',
+    'listens on the loopback address by default, or on a socket of the system',
+    async (revision) => {
+      const { url, port } = await serve();
+      expect(url).toBe(`http://127.0.0.1:${port}/mcp`);
+      await expect(fetch(`http://127.0.0.2:${port}/mcp`)).rejects.toThrow('fetch failed');
+      const { server } = createServer(new Probe());
+      const app = fastify({ forceCloseConnections: true });
+      afterwards(async () => {
+        await app.close();
+        await server.close();
+      });
+      await app.register(mcp, { server });
+      const socketPath = join(tmpdir(), `decorum-${process.pid}-${revision}.sock`);
+      await app.listen({ path: socketPath });
+      const client = HttpClient.alone(url, revision);
+      const message = client.worded(1, client.stateless ? 'server/discover' : 'initialize', {
+        protocolVersion: revision,
+        capabilities: {},
+        clientInfo: { name: 'local', version: '1' },
+      });
+      const headers = { 'content-type': 'application/json', ...client.headersOf(message) };
+      const sent = httpRequest({ socketPath, path: '/mcp', method: 'POST', headers, agent: false });
+      sent.end(JSON.stringify(message));
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      response.resume();
+      expect(response.statusCode).toBe(200);
+    },
+  );
+});
+
+describe('a page of another origin', () => {
+  eachRevision('HTTP-03', 'is refused at every way in', async (revision) => {
+    for (const { status } of await tryDoors(revision, { origin: EVIL })) expect(status).toBe(403);
+  });
+
+  eachRevision('HTTP-04', 'is answered with 403, and at most an error without an id', async (revision) => {
+    const origins = [EVIL, 'null', '', 'http://localhost', 'http://localhost.evil.example', `${EVIL}, ${EVIL}`];
+    for (const origin of origins) {
+      for (const { status, text } of await tryDoors(revision, { origin })) {
+        expect([origin, status]).toEqual([origin, 403]);
+        const message = JSON.parse(text) as object;
+        expect(message).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } });
+        expect(message).not.toHaveProperty('id');
+      }
+    }
+  });
+
+  eachRevision('HTTP-42', 'may send and read the headers of MCP where it is allowed', async (revision) => {
+    const origin = 'https://app.example.com';
+    const { client, url } = await connect(revision, { allowedOrigins: [origin] });
+    const wanted =
+      'content-type, authorization, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name';
+    const preflight = await fetch(url, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': `${wanted}, mcp-param-region, x-other`,
+      },
+    });
+    expect(preflight.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(preflight.headers.get('access-control-allow-headers')).toBe(`${wanted}, mcp-param-region`);
+    const answer = await client.call(1, 'add', { args: ADD, headers: { origin } });
+    await answer.text();
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(answer.headers.get('access-control-expose-headers')).toBe('Mcp-Session-Id, WWW-Authenticate');
+  });
+});
+
+describe('a request to another host', () => {
+  eachRevision('HTTP-07', 'is refused at every way in', async (revision) => {
+    for (const { status } of await tryDoors(revision, { host: 'evil.example:3000' })) expect(status).toBe(403);
+  });
+});
+
+describe('DNS rebinding', () => {
+  eachRevision(
+    'SEC-12',
+    'leads nowhere: neither with the Host nor with the Origin of another site',
+    async (revision) => {
+      const { url, port } = await serve({ legacySse: true });
+      const foreign: Fields[] = [
+        { host: 'evil.example' },
+        { host: `evil.example:${port}` },
+        { origin: EVIL },
+        // what a browser sends after the name of the page has been bound to this machine
+        { host: `evil.example:${port}`, origin: `http://evil.example:${port}` },
+        { host: 'evil.example', 'x-forwarded-host': `localhost:${port}`, forwarded: `host=localhost:${port}` },
+        { host: `localhost.evil.example:${port}`, origin: `http://localhost:${port}` },
+      ];
+      const doors = await doorsOf(url, revision);
+      for (const headers of foreign) {
+        for (const door of doors) {
+          const { status, text } = await enter(door, headers);
+          expect([door.name, headers, status]).toEqual([door.name, headers, 403]);
+          expect(text).not.toMatch(/evil|"result"/);
+        }
+      }
+      // none of that has ended the session or its stream, and those who are here come in
+      for (const headers of [{}, { host: `localhost:${port}`, origin: `http://localhost:${port}` }]) {
+        const open = doors.filter(({ method }) => method !== 'DELETE');
+        for (const door of open) {
+          expect([door.name, (await enter(door, headers)).status]).toEqual([door.name, door.served]);
+        }
+      }
+    },
+  );
+});
+
+describe('a POST', () => {
+  eachSessionRevision(
+    'HTTP-08',
+    'has a request, a notification or a response, or a batch where there are batches',
+    async (revision) => {
+      const { client } = await connect(revision);
+      const request = client.worded(1, 'ping');
+      const answered = await client.post(request);
+      expect([answered.status, await answered.json()]).toEqual([200, { jsonrpc: '2.0', id: 1, result: {} }]);
+      for (const message of [NOTICE, ANSWER]) expect((await client.post(message)).status).toBe(202);
+      const batch = await client.post([request, NOTICE, ANSWER, client.worded(2, 'ping')]);
+      if (revision === '2025-03-26') {
+        expect(batch.status).toBe(200);
+        expect(((await batch.json()) as { id: unknown }[]).map(({ id }) => id).sort()).toEqual([1, 2]);
+      } else {
+        expect(await refusal(batch)).toEqual({ status: 400, code: -32600, id: null });
+      }
+    },
+  );
+
+  inStateless('HTTP-09', 'has a request or a notification, but no response', async () => {
+    const { client } = await connect('2026-07-28');
+    expect((await client.post(client.worded(1, 'tools/list'))).status).toBe(200);
+    expect((await client.post(NOTICE)).status).toBe(202);
+    const error = { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'no' } };
+    for (const message of [ANSWER, error]) {
+      expect(await refusal(await client.post(message))).toMatchObject({ status: 400, code: -32600 });
+    }
+    const batch = await client.post([client.worded(1, 'tools/list')]);
+    expect(await refusal(batch)).toMatchObject({ status: 400, code: -32600 });
+  });
+
+  eachRevision('HTTP-10', 'that needs no answer is answered with 202 and nothing', async (revision) => {
+    const { client } = await connect(revision);
+    const { params } = client.worded(1, 'x');
+    const notices = [
+      NOTICE,
+      { jsonrpc: '2.0', method: 'notifications/cancelled', params: { ...params, requestId: 9 } },
+    ];
+    for (const message of client.stateless ? notices : [...notices, ANSWER]) {
+      const response = await client.post(message);
+      expect([response.status, await response.text()]).toEqual([202, '']);
+      expect(response.headers.get('content-type')).toBeNull();
+    }
+  });
+
+  eachRevision(
+    'HTTP-11',
+    'that cannot be accepted is answered with an error of HTTP, and at most one without an id',
+    async (revision) => {
+      const { client } = await connect(revision);
+      const notUtf8 = Buffer.concat([
+        Buffer.from('{"jsonrpc":"2.0","method":"'),
+        Buffer.from([0xff]),
+        Buffer.from('"}'),
+      ]);
+      const bad = [
+        ['{bad', -32700],
+        ['', -32700],
+        [notUtf8, -32700],
+        ['1', -32600],
+        ['null', -32600],
+        ['{"jsonrpc":"2.0"}', -32600],
+        ['{"jsonrpc":"1.0","method":"x"}', -32600],
+        ['{"jsonrpc":"2.0","method":"x","params":[1]}', -32602],
+      ] as const;
+      for (const [body, code] of bad) {
+        const response = await client.post(body);
+        expect([String(body), await refusal(response)]).toEqual([String(body), { status: 400, code, id: null }]);
+      }
+    },
+  );
+
+  eachRevision('HTTP-12', 'with a request is answered with JSON or with an event stream', async (revision) => {
+    const { client } = await connect(revision);
+    const typeOf = async (name: string, headers: Fields = {}) => {
+      const response = await client.call(name, name, { args: name === 'add' ? ADD : {}, meta: TOKEN, headers });
+      const type = response.headers.get('content-type') as string;
+      const text = await response.text();
+      expect([response.status, text.includes(`"id":"${name}"`), text.includes('"result"')]).toEqual([200, true, true]);
+      expect(text.startsWith('{')).toBe(type.startsWith('application/json'));
+      return type.split(';')[0];
+    };
+    expect(await typeOf('add')).toBe('application/json');
+    expect(await typeOf('steps')).toBe('text/event-stream');
+    expect(await typeOf('steps', { accept: 'application/json' })).toBe('application/json');
+    expect(await typeOf('add', { accept: 'text/event-stream' })).toBe('text/event-stream');
+  });
+
+  eachRevision('HTTP-13', 'says what it takes: 406 where that is neither JSON nor events', async (revision) => {
+    const { client } = await connect(revision);
+    const statusOf = async (accept: string) => {
+      const response = await client.call(1, 'add', { args: ADD, headers: { accept } });
+      await response.text();
+      return response.status;
+    };
+    for (const accept of ['text/html', 'image/*', 'application/json;q=0', '']) expect(await statusOf(accept)).toBe(406);
+    for (const accept of ['*/*', 'application/json', 'text/event-stream, application/json', 'a/b, */*;q=0.1']) {
+      expect([accept, await statusOf(accept)]).toEqual([accept, 200]);
+    }
+  });
+
+  eachRevision('HTTP-41', 'is JSON of a limited size: else 415 or 413', async (revision) => {
+    const { client } = await connect(revision, { bodyLimit: 2000 });
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
+      const response = await client.call(1, 'add', { args: ADD, headers: { 'content-type': type } });
+      expect(await refusal(response)).toMatchObject({ status: 415, code: -32600 });
+    }
+    const large = await client.call(1, 'add', { args: { a: 'x'.repeat(2000) } });
+    expect(await refusal(large)).toMatchObject({ status: 413, code: -32600 });
+    expect((await client.call(1, 'add', { args: ADD })).status).toBe(200);
+  });
+});
+
+describe('the stream of a request', () => {
+  eachSessionRevision('HTTP-14', 'has the response to each request of the POST', async (revision) => {
+    const { client } = await connect(revision);
+    const one = await (await client.stream('one', 'steps')).rest();
+    expect(carried(one)).toEqual([1, 2, 3, 'one']);
+    if (revision !== '2025-03-26') return;
+    const steps = { name: 'steps', _meta: TOKEN };
+    const batch = [
+      client.worded('a', 'tools/call', steps),
+      client.worded('b', 'ping'),
+      client.worded('c', 'tools/call', steps),
+    ];
+    const messages = (await new EventReader(await client.post(batch)).rest()).flatMap(({ message }) => message ?? []);
+    expect(
+      messages
+        .flat()
+        .flatMap(({ id }) => (id === undefined ? [] : [id]))
+        .sort(),
+    ).toEqual(['a', 'b', 'c']);
+  });
+
+  eachSessionRevision('HTTP-15', 'has what belongs to the request before the response', async (revision) => {
+    const { client, server } = await connect(revision);
+    server.addTool({ name: 'reach', input: { type: 'object' } }, async (_input: object, context) => {
+      context.progress(1);
+      await context.ping();
+      return 'there';
+    });
+    const reader = await client.stream(5, 'reach');
+    expect((await reader.message()).message).toMatchObject({ method: 'notifications/progress' });
+    const { message: question } = await reader.message();
+    expect(question).toMatchObject({ id: expect.anything(), method: 'ping' });
+    expect((await client.post({ jsonrpc: '2.0', id: question?.id, result: {} })).status).toBe(202);
+    expect(carried(await reader.rest())).toEqual([5]);
+  });
+
+  const ownMessages = async (revision: Revision) => {
+    const { client, server, probe } = await connect(revision);
+    if (!client.stateless) await client.post(client.worded(0, 'resources/subscribe', { uri: 'docs://guide' }));
+    const wanted = { notifications: { toolsListChanged: true, resourceSubscriptions: ['docs://guide'] } };
+    const elsewhere = client.stateless
+      ? new EventReader(await client.post(client.worded('sub', 'subscriptions/listen', wanted)))
+      : await client.listen();
+    const readers = [];
+    for (const token of ['a', 'b']) {
+      const began = once(probe, 'began');
+      readers.push(await client.stream(token, 'stream', { meta: { progressToken: token } }));
+      await began;
+    }
+    server.notify.resourceUpdated('docs://guide');
+    server.notify.toolsChanged();
+    const changed = 'notifications/tools/list_changed';
+    while ((await elsewhere.message()).message?.method !== changed);
+    for (const [index, context] of probe.contexts.entries()) context.progress(index + 2);
+    probe.emit('go');
+    const [a, b] = await Promise.all(readers.map((reader) => reader.rest()));
+    const tokens = [a, b].map((events) => events?.flatMap(({ message }) => message?.params?.['progressToken'] ?? []));
+    expect(tokens).toEqual([
+      ['a', 'a'],
+      ['b', 'b'],
+    ]);
+    expect([carried(a ?? []), carried(b ?? [])]).toEqual([
+      [1, 2, 'a'],
+      [1, 3, 'b'],
+    ]);
+  };
+
+  eachSessionRevision('HTTP-16', 'has nothing of other requests, nor of none', ownMessages);
+
+  inStateless('HTTP-17', 'has nothing of other requests, nor of none', () => ownMessages('2026-07-28'));
+
+  eachSessionRevision(
+    'HTTP-18',
+    'stays open until the response is there, also where the handler lets it go',
+    async (revision) => {
+      const { client, probe } = await connect(revision);
+      const reader = await client.stream(7, 'stream');
+      expect(carried([await reader.message()])).toEqual([1]);
+      const next = reader.next();
+      const early = Symbol('nothing has come');
+      expect(await Promise.race([next, client.status().then(() => early)])).toBe(early);
+      probe.emit('go');
+      expect((await next)?.message).toMatchObject({ id: 7, result: { content: [{ text: 'let go' }] } });
+      const began = once(probe, 'began');
+      const pending = client.call(8, 'poll');
+      await began;
+      probe.emit('go');
+      expect(await json(await pending)).toMatchObject({ id: 8, result: { content: [{ text: 'let go' }] } });
+    },
+  );
+
+  const endsWithResponse = async (revision: Revision) => {
+    const { client } = await connect(revision);
+    for (const name of ['steps', 'add']) {
+      const reader = await client.stream(name, name, { args: ADD, headers: { accept: 'text/event-stream' } });
+      const events = await reader.rest();
+      expect([carried(events).at(-1), reader.ended]).toEqual([name, true]);
+    }
+  };
+
+  eachSessionRevision('HTTP-19', 'ends with the response', endsWithResponse);
+
+  inStateless('HTTP-20', 'ends with the response', () => endsWithResponse('2026-07-28'));
+});
+
+describe('MCP-Protocol-Version', () => {
+  eachSessionRevision('HTTP-37', 'of a version that is not supported is answered with 400', async (revision) => {
+    const { client } = await connect(revision);
+    for (const version of ['1.0', '2025-13-01', '__proto__', `${revision}, ${revision}`, '']) {
+      const headers = { 'mcp-protocol-version': version };
+      const posted = await client.post(client.worded(1, 'ping'), headers);
+      expect([version, posted.status, (await json(posted)).error?.code]).toEqual([version, 400, -32600]);
+      expect([version, (await client.get(headers)).status]).toEqual([version, 400]);
+      expect([version, await client.end(headers)]).toEqual([version, 400]);
+    }
+    expect(await client.status()).toBe(200);
+  });
+
+  eachSessionRevision(
+    'HTTP-38',
+    'is taken for 2025-03-26, which has batches, where nothing else says which',
+    async (revision) => {
+      const client = HttpClient.alone((await serve({ sessions: false })).url, revision);
+      const batch = [client.worded(1, 'ping'), client.worded(2, 'ping')];
+      const unknown = await client.post(batch, { 'mcp-protocol-version': undefined });
+      expect(unknown.status).toBe(200);
+      expect(await unknown.json()).toHaveLength(2);
+      expect((await client.post(batch)).status).toBe(400);
+    },
+  );
+
+  eachSessionRevision('HTTP-39', 'changes nothing in a session, which stays in its revision', async (revision) => {
+    const { client } = await connect(revision);
+    const batch = [client.worded(1, 'ping')];
+    for (const version of [undefined, '2025-03-26', '2025-06-18', '2025-11-25']) {
+      const headers = { 'mcp-protocol-version': version };
+      expect((await client.post(client.worded(1, 'ping'), headers)).status).toBe(200);
+      expect((await client.post(batch, headers)).status).toBe(400);
+    }
+  });
+});
+
+describe('limits over HTTP', () => {
+  eachRevision(
+    'SEC-16',
+    'are there for the size and depth of a body, for sessions and for streams',
+    async (revision) => {
+      const { client, url } = await connect(revision, { bodyLimit: 100_000, maxSessions: 2, maxStreams: 2 });
+      const nested = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
+      const message = JSON.stringify(client.worded(1, 'tools/call', { name: 'add', arguments: { deep: 'DEEP' } }));
+      const headers = client.headersOf(client.worded(1, 'tools/call', { name: 'add' }));
+      expect((await client.post(message.replace('"DEEP"', nested), headers)).status).toBe(400);
+      expect((await client.post(message.replace('DEEP', 'x'.repeat(100_000)), headers)).status).toBe(413);
+      if (client.stateless) return;
+      for (let n = 0; n < 2; n++) await client.listen();
+      expect((await client.get()).status).toBe(429);
+      const other = await HttpClient.open(url, revision);
+      await HttpClient.open(url, revision);
+      expect([await client.status(), await other.status()]).toEqual([200, 404]);
+    },
+  );
+});

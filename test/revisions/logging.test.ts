@@ -1,0 +1,149 @@
+// Log messages to the client.
+import { describe, expect } from '@jest/globals';
+import type { Context } from '@decorum/core';
+
+import { carriersOf } from '../support/http-carriers.js';
+import { RawClient } from '../support/raw-client.js';
+import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { listen } from './neutral.js';
+import { deferred, Log, serverOf, serverWith } from './servers.js';
+
+const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
+const talk = (context: Context) => LEVELS.forEach((level) => context.log[level](level));
+const LEVEL = 'io.modelcontextprotocol/logLevel';
+const heard = (client: RawClient) => client.of('notifications/message').map(({ params }) => params?.['level']);
+
+describe('log messages', () => {
+  eachRevision('LOG-01', 'are declared', async (revision) => {
+    const client = await RawClient.connect(serverOf(), { revision, begins: false });
+    expect((await client.begin())['capabilities']).toMatchObject({ logging: {} });
+  });
+
+  eachSessionRevision(
+    'LOG-02',
+    'are those of the level that the client sets and above, in its session',
+    async (revision) => {
+      const server = serverWith({ talk });
+      const [client, other] = await Promise.all([1, 2].map(() => RawClient.connect(server, { revision })));
+      for (const [index, level] of LEVELS.entries()) {
+        const before = heard(client!).length;
+        expect(await client!.result('logging/setLevel', { level })).toEqual({});
+        await client!.call('talk');
+        expect(heard(client!).slice(before)).toEqual(LEVELS.slice(index));
+      }
+      await other!.call('talk');
+      expect(heard(other!)).toEqual(LEVELS.slice(1));
+    },
+  );
+
+  eachSessionRevision('LOG-03', 'have no other level than the eight', async (revision) => {
+    const client = await RawClient.connect(serverOf(), { revision });
+    for (const level of ['loud', 'INFO', '', 3, null, undefined]) {
+      expect(await client.error('logging/setLevel', { level })).toMatchObject({ code: -32602 });
+    }
+  });
+
+  eachSessionRevision('LOG-04', 'are of the server’s choice before the client sets a level', async (revision) => {
+    const told = async (options: object) => {
+      const client = await RawClient.connect(serverWith({ talk }, options), { revision });
+      await client.call('talk');
+      return heard(client);
+    };
+    expect(await told({})).toEqual(LEVELS.slice(1));
+    expect(await told({ logLevel: 'alert' })).toEqual(['alert', 'emergency']);
+  });
+
+  eachRevision('LOG-05', 'have a level, perhaps a logger, and any data', async (revision) => {
+    const values = ['text', 7, null, false, ['a'], { a: { b: [] } }];
+    const server = serverWith({
+      say(context) {
+        for (const value of values) context.log.error(value);
+        context.log.write('notice', 'who', 'weather');
+      },
+    });
+    const client = await RawClient.connect(server, { revision, logLevel: 'info' });
+    await client.call('say');
+    expect(client.of('notifications/message').map(({ params }) => params)).toEqual([
+      ...values.map((data) => ({ level: 'error', data })),
+      { level: 'notice', logger: 'weather', data: 'who' },
+    ]);
+  });
+
+  inStateless('LOG-06', 'are none for a request that does not ask for them', async () => {
+    for (const carrier of Object.values(carriersOf(STATELESS))) {
+      const server = serverWith({ talk }, { logLevel: 'debug' });
+      const client = await RawClient.connect(server, { revision: STATELESS }, carrier);
+      await client.result('tools/call', { name: 'talk', _meta: { [LEVEL]: 'debug' } });
+      const before = heard(client);
+      expect(before).toEqual(LEVELS);
+      await client.call('talk');
+      await client.settled();
+      expect(heard(client)).toEqual(before);
+    }
+  });
+
+  inStateless('LOG-07', 'are on the stream of their request, and on no other', async () => {
+    for (const carrier of Object.values(carriersOf(STATELESS))) {
+      const [waiting, go] = [deferred<Context>(), deferred()];
+      const server = serverWith({
+        talk,
+        async wait(context) {
+          waiting.resolve(context);
+          await go.promise;
+        },
+      });
+      const open = () => RawClient.connect(server, { revision: STATELESS, logLevel: 'debug' }, carrier);
+      const [listener, waiter, talker] = await Promise.all([open(), open(), open()]);
+      await listen(listener!, { toolsListChanged: true });
+      const waited = waiter!.call('wait');
+      const context = await waiting.promise;
+      await talker!.call('talk');
+      expect(heard(talker!)).toEqual(LEVELS);
+      for (const { params } of talker!.of('notifications/message')) expect(params).not.toHaveProperty('_meta');
+      go.resolve();
+      await waited;
+      // its request is over
+      context.log.emergency('late');
+      await Promise.all([listener!.settled(), waiter!.settled()]);
+      expect([heard(listener!), heard(waiter!)]).toEqual([[], []]);
+    }
+  });
+
+  inStateless('LOG-08', 'are those of the level of their request and above, before its response', async () => {
+    for (const carrier of Object.values(carriersOf(STATELESS))) {
+      for (const [index, logLevel] of LEVELS.entries()) {
+        const client = await RawClient.connect(serverWith({ talk }), { revision: STATELESS, logLevel }, carrier);
+        await client.call('talk');
+        expect(heard(client)).toEqual(LEVELS.slice(index));
+        expect(client.received.at(-1)).toHaveProperty('result');
+      }
+    }
+  });
+
+  inStateless('LOG-09', 'have no other level than the eight: the request is refused', async () => {
+    let runs = 0;
+    const client = await RawClient.connect(serverWith({ run: () => (runs += 1) }), { revision: STATELESS });
+    for (const level of ['loud', 'INFO', '', 3, null, {}]) {
+      const params = { name: 'run', _meta: { [LEVEL]: level } };
+      expect(await client.error('tools/call', params)).toMatchObject({ code: -32602 });
+    }
+    expect(runs).toBe(0);
+  });
+
+  inStateless('LOG-12', 'are what handlers send: the framework writes to the log of the server', async () => {
+    const logger = new Log();
+    const server = serverWith(
+      {
+        fail() {
+          throw new Error('the database is down');
+        },
+      },
+      { logger },
+    );
+    const client = await RawClient.connect(server, { revision: STATELESS, logLevel: 'debug' });
+    expect(await client.call('fail')).toMatchObject({ isError: true });
+    await client.settled();
+    expect(heard(client)).toEqual([]);
+    expect(logger.entries).toHaveLength(1);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, jest } from '@jest/globals';
+import type { JsonObject } from '@decorum/core';
+
+import { carriersOf } from '../support/http-carriers.js';
+import { RawClient } from '../support/raw-client.js';
+import { eachRevision } from '../support/requirements.js';
+import { serverWith } from './servers.js';
+
+/** What no client may see. */
+const CREDENTIALS = {
+  password: 'hunter2-of-the-user',
+  note: 'sent Bearer abc123.def456',
+  url: 'https://ada:pw-in-url@bank.example/?access_token=tok-in-url',
+};
+
+describe('ctx.log', () => {
+  eachRevision('LOG-11', 'shows the client no credentials, stacks and folders', async (revision) => {
+    for (const carrier of Object.values(carriersOf(revision))) {
+      const cyclic: JsonObject = { ...CREDENTIALS, error: new Error('deep') };
+      (cyclic as { self?: unknown }).self = cyclic;
+      const failure = Object.assign(new Error("ENOENT: no such file, open '/srv/app/private/ada.json'"), {
+        path: '/srv/app/private/ada.json',
+      });
+      const server = serverWith({
+        talk({ log }) {
+          log.error(CREDENTIALS, 'auth');
+          log.error(CREDENTIALS.note);
+          log.error(Object.assign(new Error('apiKey=key-in-error'), { password: 'hunter2-of-the-user' }));
+          log.error({ failure });
+          log.error(cyclic);
+          log.error({ toJSON: () => CREDENTIALS });
+          log.error({ tokens: 12, seat: '12A' });
+          return 'done';
+        },
+      });
+      const client = await RawClient.connect(server, { revision, logLevel: 'error' }, carrier);
+      await client.call('talk');
+      const sent = client.of('notifications/message').map(({ params }) => params?.['data']);
+      const shown = {
+        password: '[redacted]',
+        note: 'sent Bearer [redacted]',
+        url: 'https://[redacted]@bank.example/?access_token=[redacted]',
+      };
+      expect(sent.filter((_data, at) => at !== 4)).toEqual([
+        shown,
+        shown.note,
+        'Error: apiKey=[redacted]',
+        { failure: "Error: ENOENT: no such file, open 'ada.json'" },
+        shown,
+        { tokens: 12, seat: '12A' },
+      ]);
+      expect(client.texts.join()).not.toMatch(/hunter2|abc123|pw-in-url|tok-in-url|key-in-error|\/srv|\bat .*:\d+:\d+/);
+      await client.close();
+    }
+  });
+});
+
+describe('a request that the client cancels', () => {
+  eachRevision('CANC-06', 'has its reason in the log of the operator', async (revision) => {
+    const debug = jest.fn();
+    const logger = { warn: () => {}, error: () => {}, debug };
+    let begun!: () => void;
+    const running = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const server = serverWith(
+      {
+        wait: ({ signal }) =>
+          new Promise((resolve) => {
+            signal.addEventListener('abort', () => resolve('late'));
+            begun();
+          }),
+      },
+      { logger },
+    );
+    const client = await RawClient.connect(server, { revision });
+    const called = client.send(client.worded('w', 'tools/call', { name: 'wait' }));
+    await running;
+    await client.cancel('w', 'The user pressed Escape.');
+    await called;
+    expect(debug.mock.calls).toEqual([
+      [{ requestId: 'w', method: 'tools/call', reason: 'The user pressed Escape.' }, 'the client cancelled a request'],
+    ]);
+  });
+});

@@ -1,0 +1,15 @@
+// The handlers as a process. The effect is a line in the file EFFECTS, with the id of the process that had it; the keys
+// come from DECORUM_SECRET. `--stdio` serves over stdio, otherwise the URL is printed; `--single-use` takes each state once.
+import { appendFileSync } from 'node:fs';
+
+import { MemorySingleUse, serveStdio } from '@decorum/core';
+import { listen } from '@decorum/http';
+
+import { createServer } from './one-handler.js';
+
+const note = (/** @type {string} */ flow) => appendFileSync(String(process.env['EFFECTS']), `${flow} ${process.pid}\n`);
+const once = process.argv.includes('--single-use');
+const server = createServer(note, once ? { singleUse: new MemorySingleUse() } : {});
+
+if (process.argv.includes('--stdio')) await serveStdio(server);
+else process.stdout.write(`${(await listen(server, { port: 0 })).url}\n`);

@@ -1,0 +1,276 @@
+// A handler that asks is written once: the answer is the same in every revision, the effect happens once per flow, and
+// where there is no session each round may belong to another process.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type JsonObject, MemorySingleUse } from '@decorum/core';
+import fc from 'fast-check';
+
+import { type Answer, type Carrier, CARRIERS, type Message, RawClient, textOf } from '../support/raw-client.js';
+import { type Revision, REVISIONS, STATELESS } from '../support/requirements.js';
+import { createServer } from './one-handler.js';
+import { type Launch, overHttp, overStdio, toMortals, toProcess } from './one-handler-process.js';
+import { Log } from './servers.js';
+
+const [FIRST_KEY, SECOND_KEY, THIRD_KEY] = ['first', 'second', 'third'].map((name) => `the ${name} ${'.'.repeat(32)}`);
+
+const said = ({ messages }: JsonObject) => (messages as { content: { text: string } }[])[0]?.content.text;
+
+/** Each answer repeats its question, so that it shows which question got it. */
+const ANSWERS: Readonly<Record<string, Answer>> = {
+  'sampling/createMessage': (params) => ({
+    result: { role: 'assistant', model: 'm', content: { type: 'text', text: `(${said(params)})` } },
+  }),
+  'roots/list': () => ({ result: { roots: [{ uri: 'file:///a' }, { uri: 'file:///b' }] } }),
+  'elicitation/create': ({ message }) => ({ result: { action: 'accept', content: { city: `[${message}]` } } }),
+};
+
+interface Story {
+  readonly tool: string;
+  readonly revisions: readonly Revision[];
+  readonly answer: (flow: string) => unknown;
+  /** The methods of the questions, in order. */
+  readonly questions: readonly string[];
+}
+
+const BETTER = '(Better than (An idea?)?)';
+const TO = '[From [From?] to?]';
+
+const STORIES: readonly Story[] = [
+  {
+    tool: 'plan',
+    revisions: REVISIONS,
+    answer: (flow) => [
+      '(An idea?)',
+      `receipt for ${flow}`,
+      BETTER,
+      `(A title for ${BETTER}?)`,
+      ['file:///a', 'file:///b'],
+    ],
+    questions: ['sampling/createMessage', 'sampling/createMessage', 'sampling/createMessage', 'roots/list'],
+  },
+  {
+    tool: 'book',
+    revisions: REVISIONS.filter((revision) => revision >= '2025-06-18'),
+    answer: (flow) => ['[From?]', `receipt for ${flow}`, TO, `[To ${TO} by?]`, `(A tip for ${TO}?)`],
+    questions: ['elicitation/create', 'elicitation/create', 'elicitation/create', 'sampling/createMessage'],
+  },
+];
+
+/** A round for each of two questions, one for two at once, and the last. */
+const ROUNDS = 4;
+
+/** A client that answers whatever it is asked. */
+async function clientOf(carrier: Carrier, revision: Revision = STATELESS, server = createServer(() => {})) {
+  const elicits = revision >= '2025-06-18';
+  const capabilities = { sampling: {}, roots: {}, ...(elicits && { elicitation: {} }) };
+  return await RawClient.connect(server, { revision, capabilities, answers: ANSWERS }, carrier);
+}
+
+/** Plays a story to its end, and looks at what came of it. */
+async function play(client: RawClient, { tool, answer, questions }: Story, flow: string): Promise<void> {
+  const asked = client.questions.length;
+  const result = await client.call(tool, { flow });
+  expect(result['isError'] ?? false).toBe(false);
+  expect(JSON.parse(textOf(result) as string)).toEqual(answer(flow));
+  expect(client.questions.slice(asked).map(({ method }) => method)).toEqual(questions);
+}
+
+let folder: string;
+let effects: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'decorum-effects-'));
+  effects = join(folder, 'effects');
+  writeFileSync(effects, '');
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const effectsOf = () => readFileSync(effects, 'utf8').split('\n').slice(0, -1);
+
+const launch = (secret: string | undefined = FIRST_KEY, more: Partial<Launch> = {}): Launch => ({
+  secret: secret as string,
+  effects,
+  ...more,
+});
+
+describe('one handler', () => {
+  const cases = STORIES.flatMap((story) =>
+    story.revisions.flatMap((revision) =>
+      Object.entries(CARRIERS).map(([medium, carrier]) => ({ tool: story.tool, revision, medium, story, carrier })),
+    ),
+  );
+
+  it.each(cases)(
+    'gives the same answer in $revision over $medium, and has its effect once: $tool',
+    async ({ story, revision, carrier }) => {
+      const noted: string[] = [];
+      const server = createServer((flow) => noted.push(flow), { logger: new Log() });
+      await play(await clientOf(carrier, revision, server), story, 'a');
+      expect(noted).toEqual(['a']);
+      await play(await clientOf(carrier, revision, server), story, 'b');
+      expect(noted).toEqual(['a', 'b']);
+    },
+  );
+
+  it('gives the same answer to clients of all revisions at once on one server', async () => {
+    const noted: string[] = [];
+    const server = createServer((flow) => noted.push(flow), { logger: new Log() });
+    const clients = STORIES.flatMap((story) =>
+      story.revisions.flatMap((revision) =>
+        Object.values(CARRIERS).map(async (carrier, index) => {
+          const flow = `${story.tool} ${revision} ${index}`;
+          await play(await clientOf(carrier, revision, server), story, flow);
+          return flow;
+        }),
+      ),
+    );
+    const flows = await Promise.all(clients);
+    expect(noted.sort()).toEqual(flows.sort());
+  });
+});
+
+const TRANSPORTS = [
+  ['HTTP', overHttp],
+  ['stdio', overStdio],
+] as const;
+
+describe.each(TRANSPORTS)('a flow over %s whose process is killed after each round', (_name, begin) => {
+  it.each(STORIES)('is completed by the processes that follow: $tool', async (story) => {
+    const pids: number[] = [];
+    await play(await clientOf(toMortals(begin, [launch()], pids)), story, 'a');
+    expect(new Set(pids).size).toBe(ROUNDS);
+    // the second round has the first answer
+    expect(effectsOf()).toEqual([`a ${pids[1]}`]);
+  });
+
+  it('is completed while its key is replaced', async () => {
+    const keys = [FIRST_KEY, `${SECOND_KEY},${FIRST_KEY}`, SECOND_KEY, `${THIRD_KEY},${SECOND_KEY}`];
+    const pids: number[] = [];
+    const carrier = toMortals(
+      begin,
+      keys.map((secret) => launch(secret)),
+      pids,
+    );
+    await play(await clientOf(carrier), STORIES[0] as Story, 'a');
+    expect(new Set(pids).size).toBe(keys.length);
+    expect(effectsOf()).toEqual([`a ${pids[1]}`]);
+  });
+
+  it.each([1, 2, 3])('is refused by one that has another key, after %i rounds', async (rounds) => {
+    const launches = [...Array.from({ length: rounds }, () => launch()), launch(SECOND_KEY)];
+    const client = await clientOf(toMortals(begin, launches));
+    await expect(client.call('plan', { flow: 'a' })).rejects.toThrow('-32602');
+    expect(client.received).toHaveLength(rounds + 1);
+    expect(effectsOf()).toHaveLength(rounds > 1 ? 1 : 0);
+  });
+});
+
+/** How a client sends one round: how often, whether all copies are under way at once, and with which answers. */
+interface Insistence {
+  readonly copies: number;
+  readonly atOnce: boolean;
+  /** The copies after the first have no answers. */
+  readonly empty: boolean;
+  /** Everything of earlier rounds is sent again before. */
+  readonly again: boolean;
+}
+
+const insistence: fc.Arbitrary<readonly Insistence[]> = fc.array(
+  fc.record({
+    copies: fc.integer({ min: 1, max: 3 }),
+    atOnce: fc.boolean(),
+    empty: fc.boolean(),
+    again: fc.boolean(),
+  }),
+  { minLength: ROUNDS, maxLength: ROUNDS },
+);
+
+/** The answers of a client to the questions that came in place of a result. */
+function next({ result = {} }: Message): JsonObject {
+  const { inputRequests, requestState } = result;
+  const questions = Object.entries(inputRequests as Record<string, { method: string; params?: JsonObject }>);
+  const inputResponses = Object.fromEntries(
+    questions.map(([key, { method, params = {} }]) => {
+      const answer = (ANSWERS[method] as Answer)(params, key) as { result: object };
+      return [key, answer.result];
+    }),
+  );
+  return { inputResponses, requestState };
+}
+
+/** Goes through a flow as its plan says, and gives all responses: those of a round together, those to repetitions last. */
+async function insist(client: RawClient, flow: string, plan: readonly Insistence[]) {
+  const send = (given: JsonObject) => client.request('tools/call', { name: 'plan', arguments: { flow }, ...given });
+  const rounds: Message[][] = [];
+  const repetitions: Message[] = [];
+  const spent: JsonObject[] = [];
+  let given: JsonObject = {};
+  for (const { copies, atOnce, empty, again } of plan) {
+    if (again) for (const used of spent) repetitions.push(await send(used));
+    const others = { ...given, ...(empty && 'requestState' in given && { inputResponses: {} }) };
+    const sent = [given, ...Array.from({ length: copies - 1 }, () => others)];
+    const responses: Message[] = [];
+    if (atOnce) responses.push(...(await Promise.all(sent.map(send))));
+    else for (const params of sent) responses.push(await send(params));
+    rounds.push(responses);
+    if ('requestState' in given) spent.push(given);
+    const [first] = responses as [Message];
+    if (first.result?.['resultType'] === 'input_required') given = next(first);
+  }
+  return { rounds, repetitions: [...repetitions, ...(await Promise.all(spent.map(send)))] };
+}
+
+describe('a flow whose states are good for one use', () => {
+  it.each(Object.entries(CARRIERS))(
+    'is completed, and has its effect once, whatever the client sends again over %s',
+    async (_medium, carrier) => {
+      const property = fc.asyncProperty(insistence, async (plan) => {
+        const noted: string[] = [];
+        const options = { logger: new Log(), singleUse: new MemorySingleUse() };
+        const server = createServer((flow) => noted.push(flow), options);
+        const client = await clientOf(carrier, STATELESS, server);
+        const { rounds, repetitions } = await insist(client, 'a', plan);
+        const last = rounds.at(-1)?.[0]?.result;
+        expect(JSON.parse(textOf(last as JsonObject) as string)).toEqual(STORIES[0]?.answer('a'));
+        // the first call begins a flow each time; of the others only the first is taken
+        const refused = [...rounds.slice(1).flatMap(([, ...copies]) => copies), ...repetitions];
+        expect(refused.map(({ error }) => error?.code)).toEqual(refused.map(() => -32602));
+        expect(noted).toEqual(['a']);
+        await client.close();
+      });
+      await fc.assert(property, { numRuns: 40 });
+    },
+  );
+
+  it('is taken from one sender of several over HTTP', async () => {
+    const client = await clientOf(toProcess(overHttp, launch(FIRST_KEY, { singleUse: true })));
+    const send = (given: JsonObject) =>
+      client.request('tools/call', { name: 'plan', arguments: { flow: 'a' }, ...given });
+    let last = await send({});
+    for (let round = 2; round <= ROUNDS; round += 1) {
+      const given = next(last);
+      const responses = await Promise.all([send(given), send(given), send(given)]);
+      const taken = responses.filter(({ result }) => result !== undefined);
+      const refused = responses.filter(({ error }) => error?.code === -32602);
+      expect([taken.length, refused.length]).toEqual([1, 2]);
+      last = taken[0] as Message;
+    }
+    expect(JSON.parse(textOf(last.result as JsonObject) as string)).toEqual(STORIES[0]?.answer('a'));
+    expect(effectsOf()).toHaveLength(1);
+  });
+
+  it('is what it takes: without, a state that is sent again has its effect again', async () => {
+    const noted: string[] = [];
+    const server = createServer((flow) => noted.push(flow), { logger: new Log() });
+    const client = await clientOf(CARRIERS.memory, STATELESS, server);
+    const round = { copies: 1, atOnce: false, empty: false, again: false };
+    await insist(client, 'a', [round, round, round, round]);
+    expect(noted).toEqual(['a', 'a']);
+  });
+});

@@ -1,0 +1,91 @@
+// The pages of lists.
+import { describe, expect } from '@jest/globals';
+import { type CacheHint, type JsonObject, NoInput, Resource } from '@decorum/core';
+
+import { overHttp } from '../support/http-carriers.js';
+import { RawClient } from '../support/raw-client.js';
+import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { copies, LISTS, many, names, pagesOf } from './lists.js';
+import { serverOf } from './servers.js';
+
+describe('pages', () => {
+  eachRevision('PAGE-01', 'give every list whole, each entry once', async (revision) => {
+    const client = await RawClient.connect(many(100, 7), { revision });
+    for (const [method, member] of LISTS) {
+      const pages = await pagesOf(client, method);
+      expect(pages).toHaveLength(15);
+      const entries = pages.flatMap((page) => page[member] as { name: string; uri?: string }[]);
+      expect(new Set(entries.map((entry) => JSON.stringify(entry))).size).toBe(100);
+    }
+  });
+
+  eachRevision('PAGE-02', 'go on where they were when entries come and go', async (revision) => {
+    const server = many(4, 2);
+    const client = await RawClient.connect(server, { revision });
+    const namesOf = ({ tools }: JsonObject) => (tools as { name: string }[]).map(({ name }) => name);
+    const first = await client.result('tools/list');
+    server.addProvider(copies('late'));
+    const second = await client.result('tools/list', { cursor: first['nextCursor'] });
+    const third = await client.result('tools/list', { cursor: second['nextCursor'] });
+    expect([first, second, third].map(namesOf)).toEqual([['n0', 'n1'], ['n2', 'n3'], ['late']]);
+  });
+
+  eachRevision('PAGE-03', 'have cursors of the server, and no others', async (revision) => {
+    const client = await RawClient.connect(many(3, 2), { revision });
+    const { nextCursor } = await client.result('tools/list');
+    for (const [method] of LISTS) {
+      for (const cursor of ['garbage', '', `${String(nextCursor)}x`, 7, null, { a: 1 }]) {
+        expect(await client.error(method, { cursor })).toMatchObject({ code: -32602 });
+      }
+    }
+    expect(await client.error('prompts/list', { cursor: nextCursor })).toMatchObject({ code: -32602 });
+  });
+
+  eachRevision('PAGE-04', 'have no cursor at the end', async (revision) => {
+    for (const count of [1, 2, 3, 4]) {
+      const client = await RawClient.connect(many(count, 2), { revision });
+      for (const [method] of LISTS) expect((await pagesOf(client, method)).at(-1)).not.toHaveProperty('nextCursor');
+    }
+  });
+
+  inStateless('PAGE-05', 'have no cursor that is empty, and an empty one is not theirs', async () => {
+    const client = await RawClient.connect(many(5, 2), { revision: STATELESS });
+    for (const [method] of LISTS) {
+      const cursors = (await pagesOf(client, method)).map(({ nextCursor }) => nextCursor);
+      expect(cursors).toEqual([expect.stringMatching(/./), expect.stringMatching(/./), undefined]);
+      expect(await client.error(method, { cursor: '' })).toMatchObject({ code: -32602 });
+    }
+  });
+
+  inStateless('PAGE-06', 'may come from several servers, which share a secret and nothing else', async () => {
+    class Enumerating {
+      @Resource('notes://{id}', { list: 'list' })
+      note(_variables: NoInput) {
+        return '';
+      }
+
+      list() {
+        return names(3).map((id) => ({ variables: { id } }));
+      }
+    }
+    const node = (secret: string, cache: CacheHint = { ttlMs: 1000, scope: 'public' }) =>
+      serverOf({ providers: [...names(4).map(copies), Enumerating], pageSize: 2, secret, cache });
+    const [ours, theirs] = ['our'.repeat(20), 'their'.repeat(20)];
+    const opening = [node(ours), node(ours), node(theirs)].map((server) =>
+      RawClient.connect(server, { revision: STATELESS, principal: { subject: 'ada' } }, overHttp),
+    );
+    const [one, other, stranger] = (await Promise.all(opening)) as [RawClient, RawClient, RawClient];
+    for (const [method, member] of LISTS) {
+      const whole = await pagesOf(one, method);
+      const turns = [other, one];
+      const pages = [await other.result(method)];
+      for (let cursor = pages[0]?.['nextCursor']; cursor !== undefined; cursor = pages.at(-1)?.['nextCursor']) {
+        expect(await stranger.error(method, { cursor })).toMatchObject({ code: -32602 });
+        pages.push(await turns[pages.length % 2]!.result(method, { cursor }));
+      }
+      expect(pages.length).toBeGreaterThan(1);
+      expect(pages.map((page) => page[member])).toEqual(whole.map((page) => page[member]));
+      expect(new Set(pages.map(({ cacheScope }) => cacheScope)).size).toBe(1);
+    }
+  });
+});

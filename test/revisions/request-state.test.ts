@@ -1,0 +1,155 @@
+// What travels with the client between the rounds of a request.
+import { describe, expect, jest } from '@jest/globals';
+import { type JsonObject, type McpServerOptions, MemorySingleUse } from '@decorum/core';
+
+import { overHttp } from '../support/http-carriers.js';
+import { overMemory, type RawOptions, textOf } from '../support/raw-client.js';
+import { inStateless } from '../support/requirements.js';
+import { ADA, again, asked, begin, connect, form, greet, INVALID, SECRET } from './rounds.js';
+import { type Handler, serverWith } from './servers.js';
+
+describe('the state', () => {
+  const inputResponses = { '#1': ADA };
+
+  /** A call that is under way, and what its handler has done. */
+  async function underWay(options: Partial<McpServerOptions> = {}, client?: Partial<RawOptions>, carrier = overMemory) {
+    const effects: string[] = [];
+    const pay: Handler = async (context, { amount = 1 }) => {
+      const answer = await form(context);
+      if (answer.action === 'accept') effects.push(`${String(amount)} by ${JSON.stringify(answer.content)}`);
+      return answer.action;
+    };
+    const server = serverWith({ pay, greet }, { secret: SECRET, ...options });
+    const payer = await connect(server, client, carrier);
+    const { requestState } = await begin(payer, 'pay', { amount: 7 });
+    const retry = (more: JsonObject, by = payer) =>
+      again(by, 'pay', { arguments: { amount: 7 }, requestState, inputResponses, ...more });
+    return { server, client: payer, effects, requestState, retry };
+  }
+
+  inStateless('MRTR-07', 'is refused when it is none that the server has made', async () => {
+    const { requestState, retry, effects } = await underWay();
+    const bytes = Buffer.from(requestState, 'base64url');
+    const forged = [
+      ...[0, 1, 10, 31, 32, 33, bytes.length - 1].map((length) => bytes.toString('base64url', 0, length)),
+      `${requestState}A`,
+      `${requestState}${requestState}`,
+      ` ${requestState}`,
+      `${requestState}=`,
+      bytes.toString('base64'),
+      bytes.toString('hex'),
+      Buffer.alloc(bytes.length, 0).toString('base64url'),
+      Buffer.alloc(100_000, 1).toString('base64url'),
+      Buffer.from('{"journal":{"answers":[],"effects":[],"asked":[]}}').toString('base64url'),
+      '{}',
+      '\u0000',
+      7,
+      true,
+      [requestState],
+      { requestState },
+    ].filter((state) => state !== requestState);
+    for (const state of forged)
+      expect([state, await retry({ requestState: state as never })]).toMatchObject([state, INVALID]);
+    expect(effects).toEqual([]);
+    expect((await retry({})).result).toMatchObject({ content: [{ text: 'accept' }] });
+  });
+
+  inStateless('MRTR-08', 'is refused when one bit of it is another', async () => {
+    const { requestState, retry, effects } = await underWay();
+    const bytes = Buffer.from(requestState, 'base64url');
+    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+      const changed = Buffer.from(bytes);
+      changed[bit >> 3]! ^= 1 << (bit & 7);
+      expect(await retry({ requestState: changed.toString('base64url') })).toMatchObject(INVALID);
+    }
+    expect(effects).toEqual([]);
+  });
+
+  inStateless('MRTR-09', 'is good for one user, one request and a limited time', async () => {
+    const { server, client, requestState, retry, effects } = await underWay(
+      { flowTtlMs: 60_000 },
+      { principal: { subject: 'ada' } },
+      overHttp,
+    );
+    const bob = await connect(server, { principal: { subject: 'bob' } }, overHttp);
+    const nobody = await connect(server, {}, overHttp);
+    const refused = [
+      await retry({}, bob),
+      await retry({}, nobody),
+      await retry({ arguments: { amount: 8 } }),
+      await retry({ arguments: { amount: 7, more: 1 } }),
+      await again(client, 'pay', { requestState, inputResponses }),
+      await again(client, 'greet', { arguments: { amount: 7 }, requestState, inputResponses }),
+    ];
+    const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_100);
+    try {
+      refused.push(await retry({}));
+    } finally {
+      now.mockRestore();
+    }
+    for (const answer of refused) expect(answer).toMatchObject(INVALID);
+    expect(effects).toEqual([]);
+    expect((await retry({})).result).toMatchObject({ content: [{ text: 'accept' }] });
+  });
+
+  inStateless('MRTR-10', 'is good for one use where the server says so, on all of its nodes', async () => {
+    const singleUse = new MemorySingleUse();
+    const { client, retry, effects, requestState } = await underWay({ singleUse });
+    const other = await underWay({ singleUse });
+    const answers = await Promise.all([retry({}), retry({}), retry({}, other.client), retry({})]);
+    expect(answers.filter(({ result }) => result !== undefined)).toHaveLength(1);
+    for (const { error } of answers.filter(({ result }) => result === undefined)) expect(error?.code).toBe(-32602);
+    expect([...effects, ...other.effects]).toEqual(['7 by {"name":"Ada"}']);
+    expect(await retry({})).toMatchObject(INVALID);
+    // also what leads to another question uses the state up
+    const second = await begin(client, 'greet');
+    asked((await again(client, 'greet', { requestState: second.requestState })).result);
+    expect(await again(client, 'greet', { requestState: second.requestState, inputResponses })).toMatchObject(INVALID);
+    expect(requestState).not.toBe(second.requestState);
+  });
+
+  inStateless('SEC-09', 'is no proof of who sends it', async () => {
+    const principals: (string | undefined)[] = [];
+    const who: Handler = async (context) => {
+      principals.push(context.principal?.subject);
+      await form(context);
+      return `${context.principal?.subject}`;
+    };
+    const server = serverWith({ who, other: () => '' }, { secret: SECRET, pageSize: 1 });
+    const ada = await connect(server, { principal: { subject: 'ada' } }, overHttp);
+    const bob = await connect(server, { principal: { subject: 'bob' } }, overHttp);
+    const nobody = await connect(server, {}, overHttp);
+    const { requestState } = await begin(ada, 'who');
+    const { nextCursor: cursor } = await ada.result('tools/list');
+    expect(cursor).toEqual(expect.any(String));
+    for (const thief of [bob, nobody]) {
+      expect(await again(thief, 'who', { requestState, inputResponses })).toMatchObject(INVALID);
+      expect(await thief.error('tools/list', { cursor })).toMatchObject({ code: -32602 });
+    }
+    expect(principals).toEqual(['ada']);
+    expect(textOf((await again(ada, 'who', { requestState, inputResponses })).result!)).toBe('ada');
+    expect((await ada.result('tools/list', { cursor }))['tools']).toHaveLength(1);
+  });
+
+  inStateless('SEC-10', 'is random, expires, and is opened for its user only', async () => {
+    const { client, server, requestState, retry } = await underWay(
+      { flowTtlMs: 1000 },
+      { principal: { subject: 'ada' } },
+    );
+    const others = await Promise.all(Array.from({ length: 50 }, () => begin(client, 'pay', { amount: 7 })));
+    const states = [requestState, ...others.map((other) => other.requestState)];
+    expect(new Set(states).size).toBe(51);
+    // nothing of what it is about can be read in it
+    for (const state of states) {
+      expect(state).toMatch(/^[\w-]{64,}$/);
+      expect(Buffer.from(state, 'base64url').toString('latin1')).not.toMatch(/ada|answers|expires/);
+    }
+    expect(await retry({}, await connect(server, { principal: { subject: 'bob' } }))).toMatchObject(INVALID);
+    const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 1100);
+    try {
+      expect(await retry({})).toMatchObject(INVALID);
+    } finally {
+      now.mockRestore();
+    }
+  });
+});

@@ -1,0 +1,580 @@
+// What only the revision without sessions has: requests that say of themselves all there is to know.
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+
+import { describe, expect } from '@jest/globals';
+import {
+  Completion,
+  type Context,
+  type Extension,
+  type JsonObject,
+  McpError,
+  NoInput,
+  Prompt,
+  Resource,
+  Tool,
+} from '@decorum/core';
+import { IsString } from 'class-validator';
+
+import { overHttp, statelessHeaders } from '../support/http-carriers.js';
+import { type Carrier, type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
+import { inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import {
+  answerTo,
+  asked,
+  CAPABILITIES,
+  called,
+  declares,
+  postTo,
+  PREFIX,
+  urlOf,
+  VERSION,
+} from '../support/stateless-post.js';
+import { deferred, serverOf, serverWith } from './servers.js';
+import {
+  beAsked,
+  cancel,
+  follow,
+  hear,
+  storyAnswers,
+  storyCapabilities,
+  storyServer,
+  Storyteller,
+  subscribe,
+  use,
+} from './story.js';
+
+const revision: Revision = STATELESS;
+const CARRIERS: readonly Carrier[] = [overMemory, overStdio, overHttp];
+
+/** The whole protocol once: everything that came of it, up to the end of the server. */
+async function tell(carrier: Carrier): Promise<RawClient> {
+  const teller = new Storyteller();
+  const server = storyServer(teller);
+  const options = { revision, capabilities: storyCapabilities(revision), answers: storyAnswers(revision) };
+  const client = await RawClient.connect(server, options, carrier);
+  await client.begin();
+  await use(client);
+  await beAsked(client);
+  await hear(client);
+  await follow(client, server);
+  await cancel(client, teller);
+  await subscribe(client, 'to the end');
+  await server.close();
+  await client.response('to the end');
+  return client;
+}
+
+/** Results that came, by the method of their request. */
+const resultsOf = ({ received }: RawClient) => received.flatMap(({ result }) => (result ? [result] : []));
+
+const SAMPLED = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Ho' } };
+const sample = async (context: Context) => (await context.sample({ messages: 'Hi', maxTokens: 1 })).text;
+
+describe('results without a session', () => {
+  inStateless('RPC-23', 'all have a type', async () => {
+    for (const carrier of CARRIERS) {
+      const results = resultsOf(await tell(carrier));
+      expect(results.length).toBeGreaterThan(15);
+      for (const { resultType } of results) expect(resultType).toEqual(expect.any(String));
+    }
+  });
+
+  inStateless('RPC-24', 'are complete, or ask for something that the client has to answer', async () => {
+    for (const carrier of CARRIERS) {
+      const types = new Map<string, number>();
+      for (const result of resultsOf(await tell(carrier))) {
+        const type = String(result['resultType']);
+        types.set(type, (types.get(type) ?? 0) + 1);
+        expect(type).toBe('inputRequests' in result ? 'input_required' : 'complete');
+      }
+      // sampling and roots in one round, a form in another
+      expect([...types.keys()].sort()).toEqual(['complete', 'input_required']);
+      expect(types.get('input_required')).toBe(2);
+    }
+  });
+
+  const pending: Extension = {
+    id: 'com.example/pending',
+    methods: { 'pending/get': () => ({ resultType: 'com.example/pending' }) },
+  };
+
+  inStateless('RPC-25', 'have a type of an extension only where both sides have it', async () => {
+    const server = serverWith(
+      { task: () => ({ resultType: 'task', task: { taskId: '1' } }), result: () => ({ resultType: 'more' }) },
+      { extensions: [pending] },
+    );
+    for (const name of ['task', 'result']) {
+      expect(await answerTo(server, called(1, name))).toMatchObject([200, { result: { resultType: 'complete' } }]);
+    }
+    const both = asked(2, 'pending/get', {}, declares({ extensions: { [pending.id]: {} } }));
+    expect(await answerTo(server, both)).toMatchObject([200, { result: { resultType: 'com.example/pending' } }]);
+    expect(await answerTo(server, asked(3, 'pending/get'))).toMatchObject([400, { error: { code: -32021 } }]);
+    expect(await answerTo(serverOf(), both)).toMatchObject([404, { error: { code: -32601 } }]);
+  });
+
+  inStateless('META-22', 'name the server, all of them', async () => {
+    for (const carrier of CARRIERS) {
+      const results = resultsOf(await tell(carrier)).filter(({ resultType }) => resultType === 'complete');
+      for (const { _meta: meta } of results) {
+        expect(meta).toMatchObject({ [`${PREFIX}serverInfo`]: { name: 'story', version: '1.0.0' } });
+      }
+    }
+  });
+
+  for (const [id, carriers] of [
+    ['RPC-26', CARRIERS],
+    ['STDIO-09', [overStdio]],
+  ] as const) {
+    inStateless(id, 'and notifications are all that a client hears: nothing is asked by a request', async () => {
+      for (const carrier of carriers) {
+        const client = await tell(carrier);
+        expect(client.questions.map(({ method }) => method)).toEqual([
+          'sampling/createMessage',
+          'roots/list',
+          'elicitation/create',
+        ]);
+        for (const message of client.received) expect('method' in message && 'id' in message).toBe(false);
+      }
+    });
+  }
+});
+
+class City {
+  @IsString()
+  city!: string;
+}
+
+/** What fails in all the ways that there are. */
+class Failing {
+  @Tool()
+  async fail({ city: how }: City, ctx: Context) {
+    if (how === 'sample') return await sample(ctx);
+    if (how === 'roots') return (await ctx.roots()).length;
+    if (how === 'form') return (await ctx.elicit(City, { message: 'Where?' })).action;
+    if (how === 'url') return (await ctx.elicitUrl({ message: 'Pay', url: 'https://example.com/pay' })).action;
+    if (how === 'sign in') return await ctx.requireUrl({ message: 'Sign in', url: 'https://example.com/in' });
+    if (how === 'ping') return await ctx.ping();
+    if (how === 'internal') throw new McpError('internal-error', 'The database is down.');
+    throw new McpError(Number(how), 'A number of the author.');
+  }
+
+  @Resource('docs://{city}')
+  async docs({ city }: City): Promise<string> {
+    if (city === 'broken') throw new Error('broken');
+    if (city === 'none') throw new McpError('unknown-resource', 'Nothing there.');
+    throw new McpError(Number(city), 'A number of the author.');
+  }
+
+  @Prompt()
+  pack({ city }: City) {
+    return city;
+  }
+
+  @Completion({ for: 'pack', argument: 'city' })
+  cities() {
+    return [];
+  }
+}
+
+const failing = () =>
+  serverOf({ providers: [Failing], extensions: [{ id: 'com.example/x', methods: { 'x/y': () => ({}) } }] });
+/** One that several requests of a test share. */
+const FAILING = failing();
+const fails = (city: string, meta?: JsonObject) => asked(1, 'tools/call', { name: 'fail', arguments: { city } }, meta);
+const reads = (uri: string) => asked(1, 'resources/read', { uri });
+
+type Provocation = readonly [code: number, message: object | string, headers?: Record<string, string>];
+
+/** Everything that can be wrong, and the code that says so. */
+const PROVOCATIONS: readonly Provocation[] = [
+  [-32700, '{'],
+  [-32600, '[]'],
+  [-32600, { ...asked(1, 'tools/list'), jsonrpc: '1.0' }],
+  [-32600, { ...asked(1, 'tools/list'), id: null }],
+  [-32601, asked(1, 'tools/fly')],
+  [-32601, asked(1, 'ping')],
+  [-32602, { jsonrpc: '2.0', id: 1, method: 'tools/list' }],
+  [-32602, { ...asked(1, 'tools/list'), params: [] }],
+  [-32602, asked(1, 'tools/list', { cursor: 'nonsense' })],
+  [-32602, called(1, 'nothing')],
+  [-32602, asked(1, 'tools/call', { name: 'fail', arguments: [] as never })],
+  [-32602, asked(1, 'prompts/get', { name: 'nothing' })],
+  [-32602, asked(1, 'prompts/get', { name: 'pack' })],
+  [-32602, asked(1, 'completion/complete', { ref: { type: 'ref/prompt', name: 'nothing' } })],
+  [-32602, asked(1, 'subscriptions/listen')],
+  [-32602, asked(1, 'tools/list', {}, { progressToken: {} })],
+  [-32602, asked(1, 'tools/list', {}, { [`${PREFIX}logLevel`]: 'loud' })],
+  [-32602, asked(1, 'tools/call', { name: 'fail', arguments: { city: 'sample' }, requestState: 'forged' })],
+  [-32602, reads('docs:missing')],
+  [-32602, reads('docs://none')],
+  [-32602, reads('docs://-32002')],
+  [-32603, reads('docs://broken')],
+  [-32603, reads('docs://-32042')],
+  [-32603, reads('docs://-32001')],
+  [-32603, reads('docs://-32020')],
+  [-32603, reads('docs://-32021')],
+  [-32603, reads('docs://-32099')],
+  [-32602, fails('-32002', declares({ sampling: {} }))],
+  [-32603, fails('internal')],
+  [-32020, asked(1, 'tools/list'), { 'mcp-method': 'tools/call' }],
+  [-32020, called(1, 'fail'), { 'mcp-name': 'other' }],
+  [-32020, asked(1, 'tools/list'), { 'mcp-protocol-version': '2025-11-25' }],
+  [-32021, fails('sample')],
+  [-32021, fails('roots')],
+  [-32021, fails('form')],
+  [-32021, fails('url', declares({ elicitation: { form: {} } }))],
+  [-32021, fails('sign in')],
+  [-32021, asked(1, 'x/y')],
+  [-32022, asked(1, 'tools/list', {}, { [VERSION]: 'v999.0.0' }), { 'mcp-protocol-version': 'v999.0.0' }],
+];
+
+/** The errors that all of these are answered with. */
+async function provoked(): Promise<{ code: number; error: Message['error'] }[]> {
+  const server = failing();
+  const all = [];
+  for (const [code, message, headers] of PROVOCATIONS) {
+    const [, { error }] = await answerTo(server, message, headers);
+    all.push({ code, error });
+  }
+  return all;
+}
+
+const between = (code: number | undefined, low: number, high: number) =>
+  code !== undefined && code >= low && code <= high;
+
+describe('errors without a session', () => {
+  inStateless('RPC-27', 'have a number of the specification for what it says of it, and no other', async () => {
+    for (const { code, error } of await provoked()) {
+      expect(error).toMatchObject({ code });
+      if (!between(error?.code, -32099, -32020)) continue;
+      const data = {
+        '-32020': undefined,
+        '-32021': { requiredCapabilities: expect.any(Object) },
+        '-32022': { supported: expect.arrayContaining([revision]), requested: 'v999.0.0' },
+      }[String(error?.code)];
+      expect(error?.data).toEqual(data);
+    }
+  });
+
+  inStateless('RPC-28', 'have none of the numbers that are abolished: the client is asked instead', async () => {
+    for (const { error } of await provoked()) expect([-32002, -32042]).not.toContain(error?.code);
+    const [status, { error }] = await answerTo(failing(), reads('docs:missing'));
+    expect([status, error]).toMatchObject([200, { code: -32602, data: { uri: 'docs:missing' } }]);
+    for (const how of ['url', 'sign in']) {
+      const [, { result }] = await answerTo(failing(), fails(how, declares({ elicitation: { url: {} } })));
+      expect(result).toMatchObject({ resultType: 'input_required' });
+      expect(Object.values(result?.['inputRequests'] as object)).toMatchObject([
+        { method: 'elicitation/create', params: { mode: 'url' } },
+      ]);
+    }
+  });
+
+  inStateless('RPC-29', 'have no number that implementations once made up', async () => {
+    for (const { error } of await provoked()) expect(between(error?.code, -32019, -32000)).toBe(false);
+    const [, { error }] = await answerTo(failing(), asked(1, 'tools/list'), { 'mcp-session-id': 'gone' });
+    expect(error).toBeUndefined();
+  });
+
+  inStateless('RPC-30', 'have the number of the author, outside of what is reserved', async () => {
+    class OutOfStock extends McpError {
+      constructor() {
+        super(4711, 'Out of stock.', { until: 'Monday' });
+      }
+    }
+    const server = serverOf();
+    server.addTool({ name: 'buy', input: NoInput }, () => {
+      throw new OutOfStock();
+    });
+    const [, { error }] = await answerTo(server, called(1, 'buy'));
+    expect(error).toEqual({ code: 4711, message: 'Out of stock.', data: { until: 'Monday' } });
+    for (const reserved of [-32000, -32019, -32050]) {
+      const [, answer] = await answerTo(failing(), reads(`docs://${reserved}`));
+      expect(answer.error?.code).toBe(-32603);
+    }
+  });
+
+  inStateless('RPC-31', 'of the client mean nothing by their numbers', async () => {
+    const began = deferred<Context>();
+    const go = deferred();
+    const server = serverWith({
+      async wait(context) {
+        began.resolve(context);
+        await go.promise;
+        return 'waited';
+      },
+    });
+    const client = await RawClient.connect(server, { revision }, overStdio);
+    void client.send(called('x', 'wait'));
+    const { signal } = await began.promise;
+    for (let code = -32019; code <= -32000; code += 1) {
+      for (const id of ['x', 's1', 1]) await client.send({ jsonrpc: '2.0', id, error: { code, message: 'No' } });
+    }
+    await client.settled();
+    expect([signal.aborted, client.received.length]).toEqual([false, 1]);
+    go.resolve();
+    expect(await client.response('x')).toMatchObject({ result: { content: [{ text: 'waited' }] } });
+  });
+});
+
+describe('a request without a session', () => {
+  /** What an envelope can be without. */
+  const incomplete = (method: string): readonly Message[] => {
+    const { [CAPABILITIES]: _capabilities, ...noCapabilities } = asked(1, method).params?.['_meta'] as JsonObject;
+    const { [VERSION]: _version, ...noVersion } = asked(1, method).params?.['_meta'] as JsonObject;
+    const message = { jsonrpc: '2.0', id: 1, method } as const;
+    return [
+      message,
+      { ...message, params: {} },
+      { ...message, params: { _meta: noVersion } },
+      { ...message, params: { _meta: noCapabilities } },
+      { ...message, params: { _meta: { ...noCapabilities, [CAPABILITIES]: 'all' } } },
+      { ...message, params: { _meta: { ...noVersion, [VERSION]: 1 } } },
+    ];
+  };
+
+  inStateless('RPC-34', 'has params, with what the request says of itself', async () => {
+    const answer = await answerTo(serverOf(), { jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    expect(answer).toMatchObject([400, { id: 1, error: { code: -32602 } }]);
+  });
+
+  inStateless('META-18', 'names its revision and what its client can do', async () => {
+    for (const method of ['tools/list', 'server/discover', 'tools/call', 'subscriptions/listen']) {
+      for (const message of incomplete(method)) {
+        const [, { id, error }] = await answerTo(serverWith({ tool: () => '' }), message);
+        expect([id, error]).toMatchObject([1, { code: -32602 }]);
+      }
+    }
+    const client = await RawClient.connect(serverOf(), { revision }, overStdio);
+    await client.send(incomplete('tools/list')[3] as Message);
+    expect(await client.response(1)).toMatchObject({ error: { code: -32602 } });
+  });
+
+  inStateless('META-19', 'is refused with 400 where it does not', async () => {
+    for (const message of incomplete('tools/list')) expect((await answerTo(serverOf(), message))[0]).toBe(400);
+  });
+
+  inStateless('META-20', 'need not say who its client is', async () => {
+    expect(await answerTo(serverOf(), asked(1, 'server/discover'))).toMatchObject([200, { result: {} }]);
+  });
+
+  inStateless('META-23', 'is answered alike, whoever its client says it is', async () => {
+    const clients = [
+      { name: 'a', version: '1' },
+      { name: 'claude-ai', version: '0.1' },
+      { name: 7 },
+      'nobody',
+      undefined,
+    ];
+    for (const message of [asked(1, 'tools/list'), asked(1, 'server/discover'), fails('internal')]) {
+      const texts = clients.map(async (info) => {
+        const params = message.params as JsonObject;
+        const _meta = {
+          ...(params['_meta'] as JsonObject),
+          ...(info !== undefined && { [`${PREFIX}clientInfo`]: info }),
+        };
+        return await (await postTo(FAILING, { ...message, params: { ...params, _meta } })).text();
+      });
+      expect(new Set(await Promise.all(texts)).size).toBe(1);
+    }
+  });
+
+  inStateless('META-21', 'can be asked only for what its client declares', async () => {
+    const server = failing();
+    for (const [how, required, declared] of [
+      ['sample', { sampling: {} }, { elicitation: {}, roots: {} }],
+      ['roots', { roots: {} }, { sampling: {} }],
+      ['form', { elicitation: {} }, { sampling: {} }],
+      ['url', { elicitation: { url: {} } }, { elicitation: {} }],
+    ] as const) {
+      for (const capabilities of [{}, declared]) {
+        const [status, { error, result }] = await answerTo(server, fails(how, declares(capabilities)));
+        expect([status, error, result]).toMatchObject([400, { code: -32021 }, undefined]);
+        expect(error?.data).toMatchObject({ requiredCapabilities: required });
+      }
+    }
+  });
+
+  inStateless('RPC-35', 'inherits nothing from those before it', async () => {
+    const tools = {
+      sample,
+      log: (context: Context) => void context.log.error('heard'),
+      who: ({ client, meta }: Context) => JSON.stringify([client.info, Object.keys(meta ?? {}).length]),
+    };
+    for (const carrier of CARRIERS) {
+      const client = await RawClient.connect(serverWith(tools), { revision }, carrier);
+      const rich = {
+        ...declares({ sampling: {} }),
+        [`${PREFIX}logLevel`]: 'debug',
+        [`${PREFIX}clientInfo`]: { name: 'a', version: '1' },
+      };
+      const send = async (message: Message) => {
+        void client.send(message);
+        return await client.response(message.id);
+      };
+      expect(await send(called('rich', 'sample', rich))).toMatchObject({ result: { resultType: 'input_required' } });
+      expect(await send(called('poor', 'sample'))).toMatchObject({ error: { code: -32021 } });
+      await send(called('loud', 'log', rich));
+      await send(called('quiet', 'log'));
+      expect(client.of('notifications/message')).toHaveLength(1);
+      await send(called('known', 'who', rich));
+      const { result } = await send(called('unknown', 'who'));
+      expect(textOf(result as JsonObject)).toBe('[null,2]');
+      const { [VERSION]: _version, ...rest } = asked('', '').params?.['_meta'] as JsonObject;
+      void client.send({ jsonrpc: '2.0', id: 'nameless', method: 'tools/list', params: { _meta: rest } });
+      expect(await client.response('nameless')).toHaveProperty('error');
+    }
+  });
+
+  inStateless('RPC-36', 'finds what belongs to several by what it names itself', async () => {
+    const carts = new Map<string, number>();
+    const add = (_context: Context, { cart }: JsonObject) => {
+      carts.set(cart as string, (carts.get(cart as string) ?? 0) + 1);
+      return String(carts.get(cart as string));
+    };
+    const server = serverWith({ add });
+    server.addTool({ name: 'ask', input: NoInput }, (_input, context) => sample(context));
+    const options = { revision, capabilities: { sampling: {} } };
+    const [one, other] = await Promise.all([1, 2].map(() => RawClient.connect(server, options, overStdio)));
+    expect(textOf(await (one as RawClient).call('add', { cart: 'a' }))).toBe('1');
+    expect(textOf(await (other as RawClient).call('add', { cart: 'a' }))).toBe('2');
+    expect(textOf(await (one as RawClient).call('add', { cart: 'b' }))).toBe('1');
+    const { inputRequests, requestState } = await (one as RawClient).call('ask');
+    const [key] = Object.keys(inputRequests as object);
+    const given = { inputResponses: { [key as string]: SAMPLED }, requestState };
+    const ended = await (other as RawClient).result('tools/call', { name: 'ask', ...given });
+    expect(textOf(ended)).toBe('Ho');
+    // who names nothing begins anew, also where it all began
+    expect(await (one as RawClient).call('ask')).toMatchObject({ resultType: 'input_required' });
+  });
+
+  inStateless('RPC-37', 'may come over a connection of its own', async () => {
+    const url = await urlOf(FAILING);
+    const ports = new Set<unknown>();
+    const overNew = async (message: Message): Promise<Message> => {
+      const accept = 'application/json, text/event-stream';
+      const headers = { 'content-type': 'application/json', accept, ...statelessHeaders(message) };
+      const sent = httpRequest(url, { method: 'POST', agent: false, headers });
+      sent.on('socket', (socket) => socket.on('connect', () => ports.add(socket.localPort)));
+      sent.end(JSON.stringify(message));
+      const [response] = (await once(sent, 'response')) as [AsyncIterable<Buffer>];
+      const chunks: Buffer[] = [];
+      for await (const chunk of response) chunks.push(chunk);
+      return JSON.parse(Buffer.concat(chunks).toString()) as Message;
+    };
+    expect(await overNew(asked(1, 'server/discover'))).toHaveProperty('result.supportedVersions');
+    expect(await overNew(asked(1, 'tools/list'))).toHaveProperty('result.tools');
+    const ask = fails('sample', declares({ sampling: {} }));
+    const { inputRequests, requestState } = (await overNew(ask)).result as JsonObject;
+    const [key] = Object.keys(inputRequests as object);
+    const given = { inputResponses: { [key as string]: SAMPLED }, requestState };
+    expect(await overNew({ ...ask, params: { ...ask.params, ...given } })).toMatchObject({
+      result: { content: [{ text: 'Ho' }] },
+    });
+    expect(ports.size).toBe(4);
+  });
+
+  inStateless('RPC-38', 'may come between those of another conversation', async () => {
+    const server = serverWith({
+      async talk(context, { who }) {
+        const first = (await context.sample({ messages: `1 ${String(who)}`, maxTokens: 1 })).text;
+        const second = (await context.sample({ messages: `2 ${String(who)}`, maxTokens: 1 })).text;
+        return `${first}, ${second}`;
+      },
+    });
+    const client = await RawClient.connect(server, { revision, capabilities: { sampling: {} } }, overStdio);
+    type Talk = { readonly who: string; given: JsonObject };
+    const talks: Talk[] = [
+      { who: 'ada', given: {} },
+      { who: 'bob', given: {} },
+    ];
+    for (const round of [1, 2]) {
+      const asking = talks.map((talk) =>
+        client.result('tools/call', { name: 'talk', arguments: { who: talk.who }, ...talk.given }),
+      );
+      for (const [index, { inputRequests, requestState }] of (await Promise.all(asking)).entries()) {
+        const talk = talks[index] as Talk;
+        const [[key, question]] = Object.entries(inputRequests as object) as [[string, unknown]];
+        expect(JSON.stringify(question)).toContain(`${round} ${talk.who}`);
+        const answer = { ...SAMPLED, content: { type: 'text', text: `${talk.who} ${round}` } };
+        talk.given = { inputResponses: { [key]: answer }, requestState };
+      }
+    }
+    for (const { who, given } of talks.reverse()) {
+      const result = await client.result('tools/call', { name: 'talk', arguments: { who }, ...given });
+      expect(textOf(result)).toBe(`${who} 1, ${who} 2`);
+    }
+  });
+
+  inStateless('RPC-05', 'may have the id of one that is over, but not of one under way', async () => {
+    const go = deferred();
+    const server = serverWith({ quick: () => 'quick', slow: () => go.promise.then(() => 'slow') });
+    const client = await RawClient.connect(server, { revision }, overStdio);
+    for (const count of [1, 2, 3]) {
+      await client.send(called(1, 'quick'));
+      await client.at(count - 1);
+    }
+    expect(client.received).toMatchObject(Array.from({ length: 3 }, () => ({ id: 1, result: { content: [{}] } })));
+    await client.send(called(2, 'slow'));
+    await client.send(called(2, 'quick'));
+    expect(await client.at(3)).toMatchObject({ error: { code: -32600 } });
+    expect(client.received[3]).not.toHaveProperty('id');
+    go.resolve();
+    expect(await client.response(2)).toMatchObject({ result: { content: [{ text: 'slow' }] } });
+  });
+
+  inStateless('LIFE-20', 'may be the first there is', async () => {
+    for (const carrier of CARRIERS) {
+      const client = await RawClient.connect(serverWith({ hi: () => 'hi' }), { revision }, carrier);
+      expect(textOf(await client.call('hi'))).toBe('hi');
+      expect(client.received).toHaveLength(1);
+    }
+  });
+
+  const UNKNOWN = ['v999.0.0', '1999-01-01', '', '2026-07-29'];
+
+  inStateless('LIFE-21', 'is refused where nobody knows its revision', async () => {
+    for (const carrier of [overMemory, overStdio]) {
+      const client = await RawClient.connect(serverOf(), { revision }, carrier);
+      for (const requested of UNKNOWN) {
+        const { code, data } = await client.error('tools/list', { _meta: { [VERSION]: requested } });
+        expect([code, data]).toEqual([-32022, { supported: expect.arrayContaining([revision]), requested }]);
+      }
+      expect(await client.result('server/discover')).toHaveProperty('supportedVersions');
+    }
+  });
+
+  inStateless('LIFE-22', 'is refused with 400 then', async () => {
+    for (const requested of ['v999.0.0', '2026-07-29']) {
+      const message = asked('x', 'tools/list', {}, { [VERSION]: requested });
+      const answer = await answerTo(serverOf(), message, { 'mcp-protocol-version': requested });
+      expect(answer).toMatchObject([400, { id: 'x', error: { code: -32022, data: { requested } } }]);
+    }
+  });
+
+  inStateless('LIFE-23', 'cannot be one of those that belong to sessions', async () => {
+    const methods = [
+      'initialize',
+      'notifications/initialized',
+      'ping',
+      'logging/setLevel',
+      'resources/subscribe',
+      'resources/unsubscribe',
+      'notifications/roots/list_changed',
+      'tasks/result',
+      'tasks/list',
+    ];
+    for (const method of methods) {
+      const message = asked(1, method, { level: 'info', uri: 'docs://a', taskId: '1' });
+      expect(await answerTo(storyServer(), message)).toMatchObject([404, { id: 1, error: { code: -32601 } }]);
+      const client = await RawClient.connect(storyServer(), { revision }, overStdio);
+      await client.send(message);
+      expect(await client.response(1)).toMatchObject({ error: { code: -32601 } });
+    }
+  });
+
+  inStateless('LIFE-26', 'cannot begin a session, and hears what there is instead', async () => {
+    const [, { error }] = await answerTo(serverOf(), asked(1, 'initialize'));
+    expect(error).toMatchObject({ code: -32601, data: { supported: expect.arrayContaining([revision]) } });
+  });
+});

@@ -1,0 +1,367 @@
+// Changes that a client hears of in the revision without sessions.
+import { describe, expect } from '@jest/globals';
+import { type Access, type JsonObject, type McpServer, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+
+import { carriersOf, overHttp } from '../support/http-carriers.js';
+import { type Message, overMemory, overStdio, RawClient, type RawOptions } from '../support/raw-client.js';
+import { inStateless, STATELESS } from '../support/requirements.js';
+import { deferred, serverOf, serverWith } from './servers.js';
+
+const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+const CARRIERS = Object.entries(carriersOf(STATELESS));
+
+const ALL = {
+  toolsListChanged: true,
+  promptsListChanged: true,
+  resourcesListChanged: true,
+  resourceSubscriptions: ['docs://a', 'docs://b'],
+};
+
+class Shelf {
+  @Tool()
+  tool() {
+    return 'tool';
+  }
+
+  @Prompt()
+  prompt() {
+    return 'prompt';
+  }
+
+  @Resource('docs://a')
+  first() {
+    return 'a';
+  }
+
+  @Resource('docs://b')
+  second() {
+    return 'b';
+  }
+}
+
+const shelf = () => serverOf({ providers: [Shelf] });
+
+const connect = (server: McpServer, carrier = overMemory, options: Partial<RawOptions> = {}) =>
+  RawClient.connect(server, { revision: STATELESS, ...options }, carrier);
+
+/** Asks to hear of changes; over some carriers the request is under way until it is over. */
+function ask(client: RawClient, id: string | number, notifications?: unknown): void {
+  const params = notifications === undefined ? {} : { notifications };
+  void client.send(client.worded(id, 'subscriptions/listen', params as JsonObject));
+}
+
+const subscriptionOf = ({ params, result }: Message): unknown =>
+  ((params ?? result)?.['_meta'] as JsonObject | undefined)?.[SUBSCRIPTION];
+
+/** What has come for one subscription. */
+const heard = (client: RawClient, id: unknown) => client.received.filter((message) => subscriptionOf(message) === id);
+
+const methodsOf = (messages: readonly Message[]) => messages.map(({ method }) => method);
+
+/** Subscribes, and resolves with what is acknowledged. */
+async function listen(client: RawClient, id: string | number, notifications: object): Promise<unknown> {
+  ask(client, id, notifications);
+  const fits = (message: Message) => message.method === ACKNOWLEDGED && subscriptionOf(message) === id;
+  return (await client.find(fits)).params?.['notifications'];
+}
+
+/** The next message about a subscription after `count`. */
+async function nth(client: RawClient, id: unknown, count: number): Promise<Message> {
+  return await client.find((message) => heard(client, id)[count] === message);
+}
+
+/** Changes everything, and resolves when one who hears of everything has heard of it all. */
+async function changeEverything(server: McpServer, witness: RawClient): Promise<void> {
+  const before = heard(witness, 'witness').length;
+  server.notify.toolsChanged();
+  server.notify.promptsChanged();
+  server.notify.resourcesChanged();
+  for (const uri of ['docs://a', 'docs://b', 'docs://c']) server.notify.resourceUpdated(uri);
+  // those of lists are announced last, all in one turn
+  await nth(witness, 'witness', before + 4);
+  await witness.settled();
+}
+
+/** A client that hears of everything. */
+async function witnessOf(server: McpServer): Promise<RawClient> {
+  const witness = await connect(server);
+  await listen(witness, 'witness', ALL);
+  return witness;
+}
+
+describe('a subscription', () => {
+  inStateless('SUB-01', 'carries what it was asked for, and nothing else', async () => {
+    const updated = 'notifications/resources/updated';
+    const cases: [asked: object, heard: string[]][] = [
+      [{}, []],
+      [{ toolsListChanged: false }, []],
+      [{ toolsListChanged: true }, ['notifications/tools/list_changed']],
+      [{ promptsListChanged: true }, ['notifications/prompts/list_changed']],
+      [{ resourcesListChanged: true }, ['notifications/resources/list_changed']],
+      [{ resourceSubscriptions: [] }, []],
+      [{ resourceSubscriptions: ['docs://b'] }, [updated]],
+      [
+        ALL,
+        [updated, updated, ...['tools', 'prompts', 'resources'].map((list) => `notifications/${list}/list_changed`)],
+      ],
+    ];
+    for (const [, carrier] of CARRIERS) {
+      const server = shelf();
+      const witness = await witnessOf(server);
+      const client = await connect(server, carrier);
+      for (const [id, [asked]] of cases.entries()) await listen(client, id, asked);
+      await changeEverything(server, witness);
+      await client.settled();
+      for (const [id, [, methods]] of cases.entries()) {
+        await nth(client, id, methods.length);
+        expect(methodsOf(heard(client, id).slice(1)).sort()).toEqual([...methods].sort());
+      }
+      const uris = heard(client, 6).map(({ params }) => params?.['uri']);
+      expect(uris).toEqual([undefined, 'docs://b']);
+    }
+  });
+
+  inStateless('SUB-02', 'begins with the acknowledgement, whatever changes at that moment', async () => {
+    for (const [, carrier] of CARRIERS) {
+      const server = shelf();
+      const client = await connect(server, carrier);
+      const asks = Array.from({ length: 20 }, (_item, id) => {
+        ask(client, id, ALL);
+        server.notify.resourceUpdated('docs://a');
+        server.notify.toolsChanged();
+        return nth(client, id, 0);
+      });
+      const first = await Promise.all(asks);
+      expect(methodsOf(first)).toEqual(first.map(() => ACKNOWLEDGED));
+      server.notify.resourceUpdated('docs://a');
+      for (let id = 0; id < 20; id += 1) {
+        await nth(client, id, 1);
+        expect(heard(client, id).filter(({ method }) => method === ACKNOWLEDGED)).toHaveLength(1);
+      }
+    }
+  });
+
+  inStateless('SUB-03', 'is acknowledged with what there is to hear of', async () => {
+    const tools = await connect(serverWith({ tool: () => '' }));
+    expect(await listen(tools, 1, ALL)).toEqual({ toolsListChanged: true });
+    expect(await listen(tools, 2, { promptsListChanged: true })).toEqual({});
+    const everything = await connect(shelf(), overHttp);
+    expect(await listen(everything, 1, { ...ALL, tasksListChanged: true, more: ['x'] })).toEqual(ALL);
+    expect(await listen(everything, 2, { toolsListChanged: true, promptsListChanged: false })).toEqual({
+      toolsListChanged: true,
+    });
+  });
+
+  inStateless('SUB-04', 'has the id of its request on everything, of the same type', async () => {
+    for (const [, carrier] of CARRIERS) {
+      const server = shelf();
+      const client = await connect(server, carrier);
+      const ids = [1, '1', 0, '', 'a b', -7];
+      for (const id of ids) await listen(client, id, { resourceSubscriptions: ['docs://a'] });
+      server.notify.resourceUpdated('docs://a');
+      await Promise.all(ids.map((id) => nth(client, id, 1)));
+      const closing = server.close();
+      await Promise.all(ids.map((id) => client.response(id)));
+      for (const id of ids) {
+        expect(methodsOf(heard(client, id))).toEqual([ACKNOWLEDGED, 'notifications/resources/updated', undefined]);
+        expect(heard(client, id)[2]).toMatchObject({ id, result: { resultType: 'complete' } });
+      }
+      expect(client.received).toHaveLength(3 * ids.length);
+      await client.close();
+      await closing;
+    }
+  });
+
+  for (const [name, carrier] of [
+    ['stdio', overStdio],
+    ['HTTP', overHttp],
+  ] as const) {
+    inStateless('SUB-05', `is kept apart from others of the same client, over ${name}`, async () => {
+      const server = shelf();
+      const client = await connect(server, carrier);
+      await listen(client, 'a', { resourceSubscriptions: ['docs://a'] });
+      await listen(client, 'b', { resourceSubscriptions: ['docs://b'], toolsListChanged: true });
+      await listen(client, 'both', { resourceSubscriptions: ['docs://a', 'docs://b'] });
+      for (let round = 0; round < 5; round += 1) {
+        for (const uri of ['docs://a', 'docs://b', 'docs://a']) server.notify.resourceUpdated(uri);
+      }
+      server.notify.toolsChanged();
+      await Promise.all([nth(client, 'a', 10), nth(client, 'b', 6), nth(client, 'both', 15)]);
+      await client.settled();
+      const uris = (id: string) => heard(client, id).map(({ params }) => params?.['uri'] ?? '-');
+      const [a, b] = ['docs://a', 'docs://b'];
+      expect(uris('a')).toEqual(['-', ...Array.from({ length: 10 }, () => a)]);
+      expect(uris('b')).toEqual(['-', b, b, b, b, b, '-']);
+      expect(uris('both')).toEqual(['-', ...Array.from({ length: 5 }, () => [a, b, a]).flat()]);
+    });
+  }
+
+  inStateless('SUB-06', 'ends with a result when the server closes', async () => {
+    for (const [, carrier] of CARRIERS) {
+      const server = shelf();
+      const client = await connect(server, carrier);
+      for (const id of ['a', 7]) await listen(client, id, ALL);
+      const closing = server.close();
+      for (const id of ['a', 7]) {
+        const result = { resultType: 'complete', _meta: { [SUBSCRIPTION]: id } };
+        expect(await client.response(id)).toMatchObject({ jsonrpc: '2.0', id, result });
+      }
+      server.notify.resourceUpdated('docs://a');
+      await closing;
+      expect(client.received).toHaveLength(4);
+    }
+  });
+
+  inStateless('SUB-07', 'ends at once when its client gives it up', async () => {
+    for (const [name, carrier] of CARRIERS.filter(([each]) => each !== 'memory')) {
+      const server = shelf();
+      const client = await connect(server, carrier);
+      await listen(client, 'given up', ALL);
+      await listen(client, 'kept', ALL);
+      await client.cancel('given up');
+      // the server reads of it when it reads
+      expect(await listeners(server, 1)).toBe(1);
+      server.notify.resourceUpdated('docs://a');
+      server.notify.toolsChanged();
+      await nth(client, 'kept', 2);
+      await client.settled();
+      expect([name, methodsOf(heard(client, 'given up'))]).toEqual([name, [ACKNOWLEDGED]]);
+      expect(client.received.filter(({ id }) => id === 'given up')).toEqual([]);
+    }
+  });
+
+  inStateless('SUB-08', 'carries no progress and no log messages', async () => {
+    for (const [, carrier] of CARRIERS) {
+      const going = deferred();
+      const server = serverWith({
+        async work(context) {
+          for (let step = 1; step <= 3; step += 1) {
+            context.progress(step, 3);
+            context.log.warning(`step ${step}`);
+          }
+          await going.promise;
+          context.progress(4, 4);
+          return 'done';
+        },
+      });
+      const witness = await connect(server, carrier, { logLevel: 'debug' });
+      await listen(witness, 'witness', { toolsListChanged: true, progress: true, message: true, loggingMessage: true });
+      const worker = await connect(server, carrier, { logLevel: 'debug' });
+      await listen(worker, 'own', { toolsListChanged: true });
+      const work = worker.request('tools/call', { name: 'work', _meta: { progressToken: 'p' } });
+      await worker.find(({ params }) => params?.['data'] === 'step 3');
+      server.notify.toolsChanged();
+      await Promise.all([nth(witness, 'witness', 1), nth(worker, 'own', 1)]);
+      going.resolve();
+      await work;
+      await witness.settled();
+      expect(methodsOf(witness.received).filter((method) => method !== undefined)).toEqual([
+        ACKNOWLEDGED,
+        'notifications/tools/list_changed',
+      ]);
+      expect(methodsOf(heard(worker, 'own'))).toEqual([ACKNOWLEDGED, 'notifications/tools/list_changed']);
+      const spoken = [...worker.of('notifications/progress'), ...worker.of('notifications/message')];
+      expect(spoken.map((message) => subscriptionOf(message))).toEqual(Array.from({ length: 7 }, () => undefined));
+    }
+  });
+
+  inStateless('SUB-09', 'hears of a list when it changes', async () => {
+    for (const [, carrier] of CARRIERS) {
+      const server = serverWith({ tool: () => '' });
+      const [hears, other] = [await connect(server, carrier), await connect(server, carrier)];
+      await listen(hears, 1, { toolsListChanged: true });
+      await listen(other, 1, {});
+      const added = server.addTool({ name: 'more', input: NoInput }, () => '');
+      expect(await nth(hears, 1, 1)).toMatchObject({ method: 'notifications/tools/list_changed' });
+      added.remove();
+      await nth(hears, 1, 2);
+      await other.settled();
+      expect(methodsOf(other.received).filter((method) => method !== undefined)).toEqual([ACKNOWLEDGED]);
+    }
+  });
+
+  inStateless('SUB-10', 'is gone with its connection', async () => {
+    for (const [, carrier] of CARRIERS) {
+      const server = shelf();
+      const principal = { subject: 'ada' };
+      const lost = await connect(server, carrier, { principal });
+      await listen(lost, 'sub', ALL);
+      await lost.close();
+      const witness = await witnessOf(server);
+      const back = await connect(server, carrier, { principal });
+      await back.begin();
+      expect(await listeners(server, 1)).toBe(1);
+      await changeEverything(server, witness);
+      await back.settled();
+      expect(back.received.filter(({ method }) => method !== undefined)).toEqual([]);
+      expect(methodsOf(heard(lost, 'sub').filter(({ method }) => method !== undefined))).toEqual([ACKNOWLEDGED]);
+      // the same id is free again
+      expect(await listen(back, 'sub', { toolsListChanged: true })).toEqual({ toolsListChanged: true });
+    }
+  });
+
+  inStateless('SUB-11', 'is refused when it does not say what it is for', async () => {
+    for (const [, carrier] of CARRIERS) {
+      const client = await connect(shelf(), carrier);
+      const wrong = [
+        undefined,
+        null,
+        'all',
+        [],
+        7,
+        { resourceSubscriptions: 'docs://a' },
+        { resourceSubscriptions: [7] },
+      ];
+      for (const [id, notifications] of wrong.entries()) {
+        ask(client, id, notifications);
+        expect(await client.response(id)).toMatchObject({ error: { code: -32602 } });
+      }
+      expect(client.of(ACKNOWLEDGED)).toEqual([]);
+    }
+  });
+
+  inStateless('SUB-12', 'is one of a limited number, and of resources that its user may read', async () => {
+    const only =
+      (subject: string): Access =>
+      (principal) =>
+        principal?.subject === subject;
+    class Diaries {
+      @Resource('diary://ada', { access: only('ada') })
+      ada() {
+        return '';
+      }
+
+      @Resource('diary://bob', { access: only('bob') })
+      bob() {
+        return '';
+      }
+    }
+    const server = serverOf({ providers: [Diaries] });
+    const ada = await connect(server, overHttp, { principal: { subject: 'ada' } });
+    const resourceSubscriptions = ['diary://ada', 'diary://bob'];
+    expect(await listen(ada, 'diaries', { resourceSubscriptions })).toEqual({ resourceSubscriptions: ['diary://ada'] });
+    server.notify.resourceUpdated('diary://bob');
+    server.notify.resourceUpdated('diary://ada');
+    await nth(ada, 'diaries', 1);
+    await ada.settled();
+    expect(heard(ada, 'diaries').map(({ params }) => params?.['uri'])).toEqual([undefined, 'diary://ada']);
+    const many = await connect(server);
+    for (let id = 1; id < 1024; id += 1) ask(many, id, {});
+    await nth(many, 1023, 0);
+    ask(many, 'too many', {});
+    expect(await many.response('too many')).toMatchObject({ error: { code: -32603 } });
+    await many.cancel(1);
+    expect(await listen(many, 'in its place', {})).toEqual({});
+  });
+});
+
+/** How many hear of changes, when they are as many as expected. */
+async function listeners(server: McpServer, expected: number): Promise<number> {
+  const kernel = (await server.open(() => {})) as unknown as {
+    readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
+  };
+  const { listeners: all } = kernel.parts.events;
+  for (let turn = 0; turn < 1000 && all.size !== expected; turn += 1) await new Promise(setImmediate);
+  return all.size;
+}

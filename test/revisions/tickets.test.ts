@@ -1,0 +1,214 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { type McpServer, NoInput, type Principal, TicketError } from '@decorum/core';
+import { connect, type ElicitQuestion } from '@decorum/testing';
+import fastify, { type FastifyInstance } from 'fastify';
+
+import { carriersOf } from '../support/http-carriers.js';
+import { RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision } from '../support/requirements.js';
+import { ADA, Bank, capabilities, doing, EVE, page, SECRET, type Visit } from './bank.js';
+import { serverOf } from './servers.js';
+
+const OTHER_SECRET = 'another thirty-two characters of it';
+const WITH_SESSIONS = '2025-11-25';
+const WITHOUT = '2026-07-28';
+
+const ticketIn = (url: unknown) => new URL(url as string).searchParams.get('ticket') as string;
+
+afterEach(() => void jest.restoreAllMocks());
+
+/** The page that the bank's URL leads to, as in docs/questions.md; who is signed in there is in a header. */
+function pageOf({ server, linked }: Bank): FastifyInstance {
+  const app = fastify();
+  app.get<{ Querystring: { ticket?: string } }>('/connect/*', async (request, reply) => {
+    const user = request.headers['x-user'];
+    if (typeof user !== 'string') return await reply.code(401).send('Sign in first.');
+    try {
+      const { id } = server.openTicket(request.query.ticket ?? '', { subject: user });
+      linked.add(user);
+      server.notify.elicitationCompleted(id);
+      return await reply.send('Your account is linked.');
+    } catch (error) {
+      if (!(error instanceof TicketError)) throw error;
+      return await reply.code(403).send(error.message);
+    }
+  });
+  return app;
+}
+
+describe('server.openTicket', () => {
+  /** The ticket of a URL that a user was sent to. */
+  async function ticketOf(bank: Bank, revision: string, principal?: Principal): Promise<string> {
+    let url: unknown;
+    const onElicit = (question: ElicitQuestion) => {
+      ({ url } = question);
+      return { action: 'accept' } as const;
+    };
+    const client = await connect(bank.server, { revision, capabilities, onElicit, ...(principal && { principal }) });
+    await client.callTool('link');
+    await client.close();
+    return ticketIn(url);
+  }
+
+  const REFUSAL = new TicketError().message;
+  const opening = (server: McpServer, ticket: string, principal?: Principal) => () =>
+    server.openTicket(ticket, principal);
+
+  eachRevision('ELIC-21', 'opens for the user who began, and for nobody else', async (revision) => {
+    const bank = new Bank();
+    const ticket = await ticketOf(bank, revision, ADA);
+    expect(bank.server.openTicket(ticket, { subject: 'ada', scopes: ['any'] })).toEqual({
+      id: bank.visits[0]?.id,
+      subject: 'ada',
+    });
+    for (const user of [EVE, { subject: '' }, undefined]) {
+      expect(opening(bank.server, ticket, user)).toThrow(TicketError);
+      expect(opening(bank.server, ticket, user)).toThrow(REFUSAL);
+    }
+  });
+
+  eachRevision('ELIC-20', 'belongs to the user, and not to the session that the user began in', async (revision) => {
+    const bank = new Bank();
+    // the same user in another session: state is the user's
+    const tickets = [await ticketOf(bank, revision, ADA), await ticketOf(bank, revision, ADA)];
+    for (const ticket of tickets) expect(bank.server.openTicket(ticket, ADA).subject).toBe('ada');
+    // what is done by one is not done for another
+    bank.linked.add(bank.server.openTicket(tickets[0] as string, ADA).subject);
+    const onElicit = () => ({ action: 'accept' }) as const;
+    const mine = await connect(bank.server, { revision, capabilities, onElicit, principal: ADA });
+    const hers = await connect(bank.server, { revision, capabilities, onElicit, principal: EVE });
+    expect((await mine.callTool('balance')).content).toEqual([{ type: 'text', text: '12 €' }]);
+    const asked = bank.visits.length;
+    await hers.callTool('balance').catch(() => undefined);
+    expect(bank.visits.length).toBeGreaterThan(asked);
+    const ticket = (bank.visits.at(-1) as Visit).ticket;
+    expect(opening(bank.server, ticket, ADA)).toThrow(TicketError);
+    expect(bank.server.openTicket(ticket, EVE).subject).toBe('eve');
+  });
+
+  it.each([WITH_SESSIONS, WITHOUT])('of a caller whom nobody knew opens for nobody in %s', async (revision) => {
+    const bank = new Bank();
+    const ticket = await ticketOf(bank, revision);
+    expect(bank.server.openTicket(ticket, undefined)).toEqual({ id: bank.visits[0]?.id });
+    for (const user of [ADA, { subject: '' }]) expect(opening(bank.server, ticket, user)).toThrow(TicketError);
+  });
+
+  eachRevision('ELIC-21', 'lets a page refuse the user who was lured to it', async (revision) => {
+    const bank = new Bank();
+    const app = pageOf(bank);
+    const answers = { 'elicitation/create': doing('accept') };
+    const options = { revision, capabilities, answers, principal: EVE };
+    const client = await RawClient.connect(bank.server, options, carriersOf(revision)['HTTP']);
+    // Eve begins, and sends the URL to Ada, who is signed in
+    await client.request('tools/call', { name: 'balance' });
+    const { pathname, search } = new URL(page(bank.visits.at(-1) as Visit));
+    const open = async (user?: string) =>
+      (await app.inject({ url: pathname + search, headers: user === undefined ? {} : { 'x-user': user } })).statusCode;
+    expect(await open('ada')).toBe(403);
+    expect(await open()).toBe(401);
+    expect([...bank.linked]).toEqual([]);
+    expect(await open('eve')).toBe(200);
+    expect([...bank.linked]).toEqual(['eve']);
+    await client.settled();
+    const told = client.of('notifications/elicitation/complete').map(({ params }) => params?.['elicitationId']);
+    expect(told).toEqual(revision === WITHOUT ? [] : [bank.visits.at(-1)?.id]);
+    expect(textOf(await client.call('balance'))).toBe('12 €');
+  });
+
+  it('names the session, where there is one', async () => {
+    const bank = new Bank();
+    const carrier = carriersOf(WITH_SESSIONS)['HTTP'];
+    const answers = { 'elicitation/create': doing('accept') };
+    const client = await RawClient.connect(bank.server, { revision: WITH_SESSIONS, capabilities, answers }, carrier);
+    await client.call('link');
+    const [visit] = bank.visits as [Visit];
+    expect(bank.server.openTicket(visit.ticket, undefined)).toEqual({ id: visit.id, sessionId: expect.any(String) });
+  });
+
+  it('refuses a ticket that was changed in any place, and anything else', async () => {
+    const bank = new Bank();
+    const ticket = await ticketOf(bank, WITHOUT, ADA);
+    for (let at = 0; at < ticket.length; at++) {
+      const changed = ticket.slice(0, at) + (ticket[at] === 'A' ? 'B' : 'A') + ticket.slice(at + 1);
+      expect(opening(bank.server, changed, ADA)).toThrow(REFUSAL);
+    }
+    for (const text of [
+      '',
+      ticket.slice(1),
+      `${ticket}A`,
+      `${ticket}=`,
+      ` ${ticket}`,
+      undefined as never,
+      {} as never,
+    ]) {
+      expect(opening(bank.server, text, ADA)).toThrow(REFUSAL);
+    }
+  });
+
+  it('refuses the state of a request, which is sealed by another key', async () => {
+    const bank = new Bank();
+    const client = await RawClient.connect(bank.server, { revision: WITHOUT, capabilities });
+    const { result } = await client.request('tools/call', { name: 'link' });
+    expect(opening(bank.server, result?.['requestState'] as string)).toThrow(REFUSAL);
+  });
+
+  it('refuses a ticket when its time is over', async () => {
+    const bank = new Bank({ flowTtlMs: 1000 });
+    const ticket = await ticketOf(bank, WITHOUT, ADA);
+    const now = Date.now();
+    jest.spyOn(Date, 'now').mockReturnValue(now + 1001);
+    expect(opening(bank.server, ticket, ADA)).toThrow(REFUSAL);
+    jest.spyOn(Date, 'now').mockReturnValue(now - 1);
+    expect(bank.server.openTicket(ticket, ADA).subject).toBe('ada');
+  });
+
+  it('accepts the tickets of all keys, and seals by the first', async () => {
+    const ticket = await ticketOf(new Bank({ secret: SECRET }), WITHOUT, ADA);
+    const [replacing, replaced] = [new Bank({ secret: [OTHER_SECRET, SECRET] }), new Bank({ secret: OTHER_SECRET })];
+    expect(replacing.server.openTicket(ticket, ADA).subject).toBe('ada');
+    expect(opening(replaced.server, ticket, ADA)).toThrow(REFUSAL);
+    expect(replaced.server.openTicket(await ticketOf(replacing, WITHOUT, ADA), ADA).subject).toBe('ada');
+  });
+
+  it('warns once where the key is random', async () => {
+    const warn = jest.fn();
+    const given = process.env['DECORUM_SECRET'];
+    delete process.env['DECORUM_SECRET'];
+    const server = serverOf({ logger: { warn, error: () => {} } });
+    if (given !== undefined) process.env['DECORUM_SECRET'] = given;
+    server.addTool({ name: 'link', input: NoInput }, (_input, context) =>
+      context.elicitUrl({ message: 'Link', url: page }),
+    );
+    const onElicit = () => ({ action: 'accept' }) as const;
+    const client = await connect(server, { revision: WITHOUT, capabilities, onElicit });
+    await client.callTool('link');
+    expect(warn).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('what belongs to others', () => {
+  eachRevision('ELIC-23', 'never comes by the client: neither handlers nor frames have it', async (revision) => {
+    for (const carrier of Object.values(carriersOf(revision))) {
+      const vault = new Map<string | undefined, string>();
+      const bank = new Bank();
+      bank.server.addTool({ name: 'pay', input: NoInput }, async (_input, context) => {
+        const token = vault.get(context.principal?.subject);
+        context.log.error({ token, authorization: `Bearer ${token}` });
+        const seen = JSON.stringify([context.principal, context.meta, context.client, context.sessionId]);
+        return `${seen.includes(String(token))}`;
+      });
+      const answers = { 'elicitation/create': doing('accept') };
+      const options = { revision, capabilities, answers, principal: ADA, logLevel: 'error' };
+      const client = await RawClient.connect(bank.server, options, carrier);
+      await client.call('link');
+      // the page, where the user signed in at the bank, keeps what it got there
+      const [{ ticket }] = bank.visits as [Visit];
+      const user = carrier === carriersOf(revision)['stdio'] ? undefined : ADA;
+      vault.set(bank.server.openTicket(ticket, user).subject, 'upstream-token-1');
+      expect(textOf(await client.call('pay'))).toBe('false');
+      expect(client.of('notifications/message')).toHaveLength(1);
+      expect(client.texts.join()).not.toContain('upstream-token-1');
+      await client.close();
+    }
+  });
+});

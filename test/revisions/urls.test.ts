@@ -1,0 +1,234 @@
+import { describe, expect, it } from '@jest/globals';
+import { ClientError, type Context, McpError, Prompt } from '@decorum/core';
+
+import { carriersOf } from '../support/http-carriers.js';
+import { RawClient, textOf } from '../support/raw-client.js';
+import { eachSessionRevision, inStateless, REVISIONS, SESSION_REVISIONS } from '../support/requirements.js';
+import { ADA, Bank, capabilities, doing, page, type Visit } from './bank.js';
+import { serverOf, serverWith } from './servers.js';
+
+const WITH_SESSIONS = '2025-11-25';
+const WITHOUT = '2026-07-28';
+const UUID = /^[0-9a-f-]{36}$/;
+
+const requireUrl = async (context: Context) => {
+  try {
+    await context.requireUrl({ message: 'Link', url: 'https://bank.example/connect' });
+    return 'resolved';
+  } catch (error) {
+    if (error instanceof ClientError) return `client error: ${error.message}`;
+    if (error instanceof McpError && error.kind === 'missing-capability') return 'missing-capability';
+    throw error;
+  }
+};
+
+describe('ctx.requireUrl', () => {
+  eachSessionRevision(
+    'ELIC-18',
+    'fails with the URLs that the user must visit, and with nothing else',
+    async (revision) => {
+      for (const carrier of Object.values(carriersOf(revision))) {
+        const bank = new Bank();
+        const client = await RawClient.connect(bank.server, { revision, capabilities, principal: ADA }, carrier);
+        const error = await client.error('tools/call', { name: 'balance' });
+        const [visit] = bank.visits as [Visit];
+        expect(error).toEqual({
+          code: -32042,
+          message: 'Link your bank account',
+          data: {
+            elicitations: [
+              { mode: 'url', message: 'Link your bank account', elicitationId: visit.id, url: page(visit) },
+            ],
+          },
+        });
+        expect(visit.id).toMatch(UUID);
+        bank.linked.add('ada').add(undefined);
+        expect(textOf(await client.call('balance'))).toBe('12 €');
+        await client.close();
+      }
+    },
+  );
+
+  eachSessionRevision('ELIC-18', 'asks nothing of a client that has not declared it', async (revision) => {
+    for (const lacking of [{}, { elicitation: {} }, { elicitation: { form: {} } }]) {
+      const client = await RawClient.connect(serverWith({ requireUrl }), { revision, capabilities: lacking });
+      expect(textOf(await client.call('requireUrl'))).toBe('missing-capability');
+      expect(client.questions).toEqual([]);
+    }
+  });
+
+  it.each(SESSION_REVISIONS.filter((revision) => revision !== WITH_SESSIONS))(
+    'has no number in %s, whatever the client declares and the handler throws',
+    async (revision) => {
+      const server = serverWith({
+        requireUrl,
+        kind: () => Promise.reject(new McpError('url-elicitation-required', 'Link')),
+        number: () => Promise.reject(new McpError(-32042, 'Link')),
+      });
+      const client = await RawClient.connect(server, { revision, capabilities });
+      expect(textOf(await client.call('requireUrl'))).toBe('missing-capability');
+      for (const name of ['kind', 'number']) {
+        expect(await client.call(name)).toMatchObject({ isError: true, content: [{ text: 'Link' }] });
+      }
+      expect(client.texts.join()).not.toContain('-32042');
+    },
+  );
+
+  for (const id of ['ELIC-19', 'RPC-28']) {
+    inStateless(id, 'asks as every other question, and has neither the number nor the notification', async () => {
+      for (const carrier of Object.values(carriersOf(WITHOUT))) {
+        const thrown = [new McpError('url-elicitation-required', 'Link'), new McpError(-32042, 'Link')];
+        const server = serverWith({
+          requireUrl,
+          kind: () => Promise.reject(thrown[0]),
+          number: () => Promise.reject(thrown[1]),
+          missing: () => Promise.reject(new McpError(-32002, 'Missing')),
+        });
+        for (const [action, said] of [
+          ['accept', 'resolved'],
+          ['decline', 'client error: The user did not agree to go to the URL that this needs.'],
+          ['cancel', 'client error: The user did not agree to go to the URL that this needs.'],
+        ] as const) {
+          const answers = { 'elicitation/create': doing(action) };
+          const client = await RawClient.connect(server, { revision: WITHOUT, capabilities, answers }, carrier);
+          expect(textOf(await client.call('requireUrl'))).toBe(said);
+          const params = { mode: 'url', message: 'Link', url: 'https://bank.example/connect' };
+          expect(client.questions).toEqual([{ method: 'elicitation/create', params }]);
+          for (const name of ['kind', 'number']) {
+            expect(await client.call(name)).toMatchObject({ isError: true, content: [{ text: 'Link' }] });
+          }
+          expect((await client.error('tools/call', { name: 'missing' })).code).toBe(-32602);
+          server.notify.elicitationCompleted('any');
+          await client.settled();
+          expect(client.texts.join()).not.toMatch(/-32042|-32002|elicitation\/complete|elicitationId/);
+          await client.close();
+        }
+      }
+    });
+  }
+
+  it('fails without a session as every question does that the client cannot answer', async () => {
+    const client = await RawClient.connect(serverWith({ requireUrl }), { revision: WITHOUT, capabilities: {} });
+    expect(textOf(await client.call('requireUrl'))).toBe('missing-capability');
+  });
+
+  it('has no number in a prompt either, where there are no results with errors', async () => {
+    class Letters {
+      @Prompt()
+      letter(): string {
+        throw new McpError('url-elicitation-required', 'Link');
+      }
+    }
+    const server = serverOf({ providers: [Letters] });
+    const numbers = [];
+    for (const revision of REVISIONS) {
+      const client = await RawClient.connect(server, { revision, capabilities });
+      numbers.push((await client.error('prompts/get', { name: 'letter' })).code);
+    }
+    expect(numbers).toEqual([-32603, -32603, -32603, -32042, -32603]);
+  });
+});
+
+describe('a URL that is made for each visit', () => {
+  it('is the same question in the next round, and each round has its own ticket', async () => {
+    const bank = new Bank();
+    const answers = { 'elicitation/create': doing('accept') };
+    const options = { revision: WITHOUT, capabilities, answers, principal: ADA } as const;
+    const client = await RawClient.connect(bank.server, options);
+    expect(textOf(await client.call('link'))).toBe('accept');
+    expect(client.questions).toHaveLength(1);
+    expect(bank.visits).toHaveLength(2);
+    expect(new Set(bank.visits.map(({ ticket }) => ticket)).size).toBe(2);
+    expect(client.questions[0]?.params['url']).toBe(page(bank.visits[0] as Visit));
+    expect(textOf(await client.call('balance'))).toBe('Not linked yet.');
+    // a round that finds everything done does not ask for it
+    answers['elicitation/create'] = () => {
+      bank.linked.add('ada');
+      return { result: { action: 'accept' } };
+    };
+    expect(textOf(await client.call('balance'))).toBe('12 €');
+  });
+
+  it('is another question where it leads elsewhere', async () => {
+    let isSignedIn = false;
+    const server = serverWith({
+      async both(context) {
+        const ask = (host: string) =>
+          context.elicitUrl({ message: 'Sign in', url: ({ ticket }) => `https://${host}.example/?ticket=${ticket}` });
+        if (!isSignedIn) await ask('one');
+        return (await ask('two')).action;
+      },
+    });
+    const answers = {
+      'elicitation/create': () => {
+        isSignedIn = true;
+        return { result: { action: 'accept' } };
+      },
+    };
+    const client = await RawClient.connect(server, { revision: WITHOUT, capabilities, answers });
+    expect(textOf(await client.call('both'))).toBe('accept');
+    expect(client.questions.map(({ params }) => new URL(params['url'] as string).hostname)).toEqual([
+      'one.example',
+      'two.example',
+    ]);
+  });
+
+  it('must be one that a user can be sent to', async () => {
+    const server = serverWith({
+      link: (context) => context.requireUrl({ message: 'Go', url: () => 'http://a.example' }),
+    });
+    for (const revision of [WITH_SESSIONS, WITHOUT] as const) {
+      const client = await RawClient.connect(server, { revision, capabilities });
+      expect(await client.call('link')).toMatchObject({ isError: true });
+    }
+  });
+});
+
+describe('server.notify.elicitationCompleted', () => {
+  eachSessionRevision('ELIC-17', 'tells the session that was asked, and no other', async (revision) => {
+    const { memory, HTTP } = carriersOf(revision);
+    for (const carrier of [memory, HTTP]) {
+      const bank = new Bank();
+      const answers = { 'elicitation/create': doing('accept') };
+      const options = { revision, capabilities, answers, principal: ADA };
+      const [asked, other] = [
+        await RawClient.connect(bank.server, options, carrier),
+        await RawClient.connect(bank.server, options, carrier),
+      ];
+      await asked.call('link');
+      await asked.error('tools/call', { name: 'balance' });
+      await other.call('link');
+      const [first, second] = bank.visits as [Visit, Visit];
+      for (const { id } of [first, second, first]) bank.server.notify.elicitationCompleted(id);
+      bank.server.notify.elicitationCompleted('unheard of');
+      await asked.settled();
+      await other.settled();
+      const told = asked.of('notifications/elicitation/complete').map(({ params }) => params);
+      expect(told).toEqual([{ elicitationId: first.id }, { elicitationId: second.id }]);
+      expect(other.of('notifications/elicitation/complete')).toEqual([]);
+      await asked.close();
+      await other.close();
+    }
+  });
+
+  it.each(REVISIONS.filter((revision) => revision !== WITH_SESSIONS))('tells nobody in %s', async (revision) => {
+    const bank = new Bank();
+    const answers = { 'elicitation/create': doing('accept') };
+    const client = await RawClient.connect(bank.server, { revision, capabilities, answers });
+    for (const name of ['link', 'balance']) await client.call(name);
+    expect(bank.visits.length).toBeGreaterThan(0);
+    for (const { id } of bank.visits) bank.server.notify.elicitationCompleted(id);
+    await client.settled();
+    expect(client.received.filter(({ method }) => method?.startsWith('notifications/'))).toEqual([]);
+  });
+
+  it('remembers the last hundred visits of a session', async () => {
+    const bank = new Bank();
+    const answers = { 'elicitation/create': doing('accept') };
+    const client = await RawClient.connect(bank.server, { revision: WITH_SESSIONS, capabilities, answers });
+    for (let visit = 0; visit < 101; visit++) await client.call('link');
+    for (const { id } of bank.visits) bank.server.notify.elicitationCompleted(id);
+    const told = client.of('notifications/elicitation/complete').map(({ params }) => params?.['elicitationId']);
+    expect(told).toEqual(bank.visits.slice(1).map(({ id }) => id));
+  });
+});
