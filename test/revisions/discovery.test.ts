@@ -8,7 +8,17 @@ import type { Extension, JsonObject, McpServer } from '@decorum/core';
 import { overHttp } from '../support/http-carriers.js';
 import { type Carrier, type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
 import { inStateless, type Revision, STATELESS } from '../support/requirements.js';
-import { answerTo, asked, called, declares, messagesOf, postTo, PREFIX, VERSION } from '../support/stateless-post.js';
+import {
+  answerTo,
+  asked,
+  called,
+  declares,
+  messagesOf,
+  metaOf,
+  postTo,
+  PREFIX,
+  VERSION,
+} from '../support/stateless-post.js';
 import { serverOf, serverWith } from './servers.js';
 import { storyServer, subscribe } from './story.js';
 
@@ -23,8 +33,8 @@ describe('clients with and without a session', () => {
         RawClient.connect(server, { revision: date }, overHttp),
       ),
     );
-    const called = await Promise.all(clients.map((client) => client.call('revision')));
-    expect(called.map((result) => textOf(result))).toEqual(['2025-11-25', revision, '2025-03-26', revision]);
+    const results = await Promise.all(clients.map((client) => client.call('revision')));
+    expect(results.map((result) => textOf(result))).toEqual(['2025-11-25', revision, '2025-03-26', revision]);
   });
 
   inStateless('LIFE-25', 'may share a pipe: each message says where it belongs', async () => {
@@ -121,7 +131,7 @@ describe('an extension', () => {
     inStateless(id, sentence, async () => {
       const [, { result }] = await answerTo(counting(), asked(1, 'server/discover'));
       const extensions = { [extension.id]: { start: 1 }, 'com.example/empty': {} };
-      expect((result?.['capabilities'] as JsonObject)['extensions']).toEqual(extensions);
+      expect(result).toHaveProperty('capabilities.extensions', extensions);
     });
   }
 
@@ -272,9 +282,9 @@ describe('what a client listens to', () => {
       const changed = 'notifications/tools/list_changed';
       while (client.of(changed).length < 2) await client.at(client.received.length);
       const ids = new Map<string, unknown[]>();
-      for (const { method, params } of client.received) {
-        const id = (params?.['_meta'] as JsonObject)[`${PREFIX}subscriptionId`];
-        ids.set(method as string, [...(ids.get(method as string) ?? []), id]);
+      for (const message of client.received) {
+        const method = String(message.method);
+        ids.set(method, [...(ids.get(method) ?? []), metaOf(message)[`${PREFIX}subscriptionId`]]);
       }
       expect(ids.size).toBe(3);
       for (const each of ids.values()) expect(each.sort()).toEqual(['one', 'two']);
@@ -285,8 +295,8 @@ describe('what a client listens to', () => {
       asked(7, 'subscriptions/listen', { notifications: { toolsListChanged: true } }),
     );
     await server.close();
-    for (const { params, result } of await messagesOf(listened)) {
-      expect((params ?? result)?.['_meta']).toMatchObject({ [`${PREFIX}subscriptionId`]: 7 });
+    for (const message of await messagesOf(listened)) {
+      expect(metaOf(message)).toMatchObject({ [`${PREFIX}subscriptionId`]: 7 });
     }
   });
 });

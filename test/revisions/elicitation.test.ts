@@ -1,10 +1,11 @@
 import { describe, expect } from '@jest/globals';
-import type { Context, JsonObject } from '@decorum/core';
+import { type Context, type JsonObject, needInput } from '@decorum/core';
 import { IsInt, IsString, Max } from 'class-validator';
 
-import type { Answer } from '../support/raw-client.js';
+import { type Answer, RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { ask as askAny, type Asking, type AskOptions } from './asking.js';
+import { serverWith } from './servers.js';
 
 const FORM = { elicitation: {} };
 const BOTH = { elicitation: { form: {}, url: {} } };
@@ -60,6 +61,21 @@ describe('elicitation', () => {
       }
     });
   }
+
+  eachRevision('ELIC-04', 'does not ask for secrets by a form that a handler returns', async (revision) => {
+    const schema = { type: 'object', properties: { password: { type: 'string' } } };
+    const params = { mode: 'form', message: 'Who are you?', requestedSchema: schema };
+    const server = serverWith({
+      ask: (context) => (context.answers ? 'answered' : needInput({ a: { method: 'elicitation/create', params } })),
+    });
+    const client = await RawClient.connect(server, {
+      revision,
+      capabilities: BOTH,
+      answers: { 'elicitation/create': accept({}) },
+    });
+    expect(await client.call('ask')).toMatchObject({ isError: true });
+    expect(client.questions).toEqual([]);
+  });
 
   eachRevision('ELIC-05', 'shows a flat form of primitives', async (revision) => {
     const properties = {
@@ -276,6 +292,22 @@ describe('elicitation by URL', () => {
     for (const url of ['https://example.com/', 'http://localhost:3000/', 'http://127.0.0.1/']) {
       const { questions } = await ask(revision, visit(url), { answer: accept() });
       expect(questions).toMatchObject([{ params: { url } }]);
+    }
+  });
+
+  eachRevision('ELIC-13', 'has a valid and safe URL where a handler returns it', async (revision) => {
+    for (const url of ['', 'example.com', 'http://example.com', 'https://ada:secret@example.com']) {
+      const params = { mode: 'url', message: 'Please', url, elicitationId: '1' };
+      const server = serverWith({
+        ask: (context) => (context.answers ? 'answered' : needInput({ a: { method: 'elicitation/create', params } })),
+      });
+      const client = await RawClient.connect(server, {
+        revision,
+        capabilities: BOTH,
+        answers: { 'elicitation/create': accept() },
+      });
+      expect([url, await client.call('ask')]).toMatchObject([url, { isError: true }]);
+      expect(client.questions).toEqual([]);
     }
   });
 

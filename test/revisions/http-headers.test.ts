@@ -352,6 +352,8 @@ describe('Mcp-Param-*', () => {
       const [answer, text] = await raw(url, 'POST', { ...usual, 'mcp-param-label': value }, JSON.stringify(message));
       expect([answer.statusCode, JSON.parse(text)]).toMatchObject([400, { id: 'x', error: { code: -32020 } }]);
     }
+    // `fetch` sends Latin-1, so that the server reads the very text of the argument
+    expect(await mirror({ label: 'größe' }, { 'mcp-param-label': 'größe' })).toEqual(MISMATCH);
     expect(await mirror({ label: 'größe' }, { 'mcp-param-label': base64('größe') })).toEqual(OK);
   });
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 
 import { describe, expect } from '@jest/globals';
+import type { Principal } from '@decorum/core';
 import { type HttpOptions, mcp } from '@decorum/http';
 import fastify, { type FastifyRequest } from 'fastify';
 
@@ -135,18 +136,21 @@ async function open(revision: Parameters<typeof initialize>[0], options: HttpOpt
   return { ...served, client: await HttpClient.open(served.url, revision) };
 }
 
-const USERS: Readonly<Record<string, string>> = { 'Bearer a': 'ann', 'Bearer b': 'bob' };
+const TOKENS: Readonly<Record<string, Principal>> = {
+  'Bearer a': { subject: 'ann', scopes: ['write'] },
+  'Bearer less': { subject: 'ann', scopes: ['read'] },
+};
 
 /** An application that asks for a token with every request. */
 async function serveWithTokens() {
   const probe = new Probe();
   const { server } = createServer(probe);
   const app = fastify({ forceCloseConnections: true });
-  const userOf = ({ headers }: FastifyRequest) => USERS[headers.authorization ?? ''];
+  const userOf = ({ headers }: FastifyRequest) => TOKENS[headers.authorization ?? ''];
   app.addHook('onRequest', async (incoming) => {
     if (userOf(incoming) === undefined) throw Object.assign(new Error('Who are you?'), { statusCode: 401 });
   });
-  await app.register(mcp, { server, legacySse: true, principal: (incoming) => ({ subject: userOf(incoming) ?? '' }) });
+  await app.register(mcp, { server, legacySse: true, principal: userOf });
   afterwards(async () => {
     await app.close();
     await server.close();
@@ -170,6 +174,15 @@ describe('the id of a session', () => {
         expect((await fetch(url, { method: 'DELETE', headers: all })).status).toBe(401);
       }
       expect(probe.contexts).toEqual([]);
+      // who calls is what its own token says, not what that of initialize said
+      for (const [authorization, { scopes }] of Object.entries(TOKENS)) {
+        const began = once(probe, 'began');
+        const pending = client.call(authorization, 'wait', { headers: { authorization } });
+        await began;
+        expect(probe.contexts.at(-1)?.principal?.scopes).toEqual(scopes);
+        probe.emit('go');
+        expect((await pending).status).toBe(200);
+      }
       // nothing of that has ended the session, which serves who has a token
       expect([await client.status(), listening.ended]).toEqual([200, false]);
       for (const door of (await doorsOf(url, revision, { authorization: 'Bearer a' })).filter(

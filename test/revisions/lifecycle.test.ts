@@ -2,7 +2,13 @@ import { describe, expect } from '@jest/globals';
 import type { Context, JsonObject } from '@decorum/core';
 
 import { RawClient, textOf } from '../support/raw-client.js';
-import { eachSessionRevision, SESSION_REVISIONS, type SessionRevision } from '../support/requirements.js';
+import {
+  eachSessionRevision,
+  inStateless,
+  SESSION_REVISIONS,
+  type SessionRevision,
+  STATELESS,
+} from '../support/requirements.js';
 import { golden } from './golden-servers.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 
@@ -168,6 +174,28 @@ describe('a question to the client', () => {
     expect(await client.call('sample')).toMatchObject({ isError: true });
     const [question] = client.of('sampling/createMessage');
     expect(client.of('notifications/cancelled')).toMatchObject([{ params: { requestId: question?.id } }]);
+  });
+
+  inStateless('LIFE-14', 'is not waited for, and an answer that comes too late is refused', async () => {
+    const asking = deferred<AbortSignal>();
+    const server = serverWith(
+      {
+        async sample(context) {
+          asking.resolve(context.signal);
+          return (await QUESTIONS.sample(context)).text;
+        },
+      },
+      { flowTtlMs: 1 },
+    );
+    const client = await RawClient.connect(server, { revision: STATELESS, capabilities: CAPABILITIES });
+    const { inputRequests, requestState } = await client.call('sample');
+    expect((await asking.promise).aborted).toBe(true);
+    const [key] = Object.keys(inputRequests as object) as [string];
+    const late = Date.now() + 2;
+    while (Date.now() < late);
+    const result = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Late' } };
+    const params = { name: 'sample', inputResponses: { [key]: result }, requestState };
+    expect(await client.error('tools/call', params)).toMatchObject({ code: -32602 });
   });
 
   eachSessionRevision('LIFE-15', 'may have a time of its own', async (revision) => {

@@ -121,25 +121,44 @@ describe('_meta', () => {
     expect(metasOf(await client.result('resources/read', { uri: 'docs://folder' }))).toEqual([]);
   });
 
-  eachSessionRevision('META-25', 'has no trace context of a form that W3C does not know', async (revision) => {
-    const server = serverWith({
-      async ask(context) {
-        context.log.error('here');
-        await context.sample({ messages: 'Hi', maxTokens: 1 });
-      },
+  /** As https://www.w3.org/TR/trace-context/ and https://www.w3.org/TR/baggage/ have them. */
+  const TRACE = {
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01',
+    tracestate: 'vendor=a, t61rcwkgmze@rojo=00f067aa0ba902b7',
+    baggage: 'userId=alice,serverNode=DF%2028;ttl=1',
+  };
+  const MALFORMED = {
+    traceparent: ['', 'nonsense', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, TRACE.traceparent.toUpperCase(), 1],
+    tracestate: ['=', 'a=1,a=2', 'UPPER=1', {}],
+    baggage: ['', 'no baggage', 'a=b c', ['a=b']],
+  };
+
+  for (const id of ['META-25', 'TRACE-01']) {
+    eachRevision(id, 'has no trace context of a form that W3C does not know', async (revision) => {
+      for (const [key, values] of Object.entries(MALFORMED)) {
+        for (const value of values) {
+          const wrong = () => serverOf({ providers: [provider({ _meta: { [key]: value } })] });
+          expect(wrong).toThrow('DECORUM_INVALID_OPTION');
+          expect(wrong).toThrow(key);
+        }
+      }
+      const client = await RawClient.connect(serverOf({ providers: [provider({ _meta: TRACE })] }), { revision });
+      for (const method of LISTS) expect(authored(await client.result(method))).toEqual([TRACE]);
     });
-    const client = await RawClient.connect(server, {
-      revision,
-      capabilities: { sampling: {} },
-      answers: { 'sampling/createMessage': () => ({ error: { code: -1, message: 'no' } }) },
+
+    eachRevision(id, 'brings the trace context of the client as it is, and fails for none', async (revision) => {
+      const server = serverWith({ see: ({ meta }) => JSON.stringify(meta) });
+      const client = await RawClient.connect(server, { revision });
+      const malformed = Object.entries(MALFORMED).flatMap(([key, values]) => values.map((value) => ({ [key]: value })));
+      for (const meta of [TRACE, ...malformed]) {
+        const { isError, ...result } = await client.result('tools/call', { name: 'see', _meta: meta });
+        expect(isError).toBeUndefined();
+        expect(JSON.parse(textOf(result) as string)).toMatchObject(meta);
+        // nothing of it comes back where nobody put it
+        expect(metasOf(result).flatMap((own) => Object.keys(own))).not.toContain(Object.keys(meta)[0]);
+      }
     });
-    const trace = { traceparent: 'nonsense', tracestate: '=', baggage: 'no baggage' };
-    await client.result('tools/call', { name: 'ask', _meta: trace });
-    for (const { traceparent = `00-${'0'.repeat(31)}1-${'0'.repeat(15)}1-00` } of metasOf(client.received)) {
-      expect(traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/);
-    }
-    for (const word of Object.values(trace)) expect(JSON.stringify(client.received)).not.toContain(`"${word}"`);
-  });
+  }
 });
 
 /** Whether a tool with this schema takes these arguments. */

@@ -1,4 +1,6 @@
 // Questions to the client: roots, sampling and elicitation.
+import { readFileSync } from 'node:fs';
+
 import { describe, expect } from '@jest/globals';
 import { audio, type Context, image, type JsonObject, link, text, user } from '@decorum/core';
 
@@ -8,6 +10,9 @@ import { ask, outcome } from './asking.js';
 import { deferred, serverWith } from './servers.js';
 
 const SAID = { role: 'assistant', model: 'm-1', content: { type: 'text', text: 'Ho' } };
+
+/** A page of the documentation. */
+const pageOf = (name: string) => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
 
 const result =
   (value: object): Answer =>
@@ -232,4 +237,29 @@ describe('sampling', () => {
       [{ role: 'user', content: { type: 'text', text: 'second' } }],
     ]);
   });
+});
+
+describe('what the specification has deprecated', () => {
+  for (const [id, what] of [
+    ['ROOT-08', 'roots'],
+    ['SAMP-15', 'sampling'],
+  ] as const) {
+    inStateless(
+      id,
+      `is left to handlers: nothing else asks for ${what}, and the pages for authors say so`,
+      async () => {
+        const client = await RawClient.connect(serverWith({ work: () => 'done' }), {
+          revision: STATELESS,
+          capabilities: { roots: {}, sampling: { tools: {}, context: {} } },
+        });
+        expect(textOf(await client.call('work'))).toBe('done');
+        for (const method of ['server/discover', 'tools/list']) await client.result(method);
+        expect(client.questions).toEqual([]);
+        const [sentence = ''] = /[^.]*has deprecated[^.]*2026-07-28\./.exec(pageOf('handlers')) ?? [];
+        expect(sentence).toContain(what);
+        const [more = ''] = /[^.]*has deprecated[^.]*in this revision\./.exec(pageOf('revisions/2026-07-28')) ?? [];
+        expect(more).toContain(what);
+      },
+    );
+  }
 });

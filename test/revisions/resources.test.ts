@@ -133,26 +133,29 @@ describe('the list of resources', () => {
 
   eachRevision('RES-01', 'declares nothing that needs a session where none is kept', async (revision) => {
     const { url, close } = await listenOverHttp(library(), { port: 0, sessions: false });
-    const post = async (message: Message, headers: Record<string, string>) => {
+    const post = async (message: Message, more: Record<string, string>): Promise<Message> => {
       const accept = 'application/json, text/event-stream';
-      const sent = { method: 'POST', body: JSON.stringify(message) };
-      const all = { 'content-type': 'application/json', accept, ...headers };
-      return (await (await fetch(url, { ...sent, headers: all })).json()) as Message;
+      const headers = { 'content-type': 'application/json', accept, ...more };
+      const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(message) });
+      return (await response.json()) as Message;
     };
-    if (revision === STATELESS) {
-      const client = await RawClient.connect(library(), { revision });
-      const discover = client.worded(1, 'server/discover');
-      const { result } = await post(discover, statelessHeaders(discover));
-      expect(result?.['capabilities']).toHaveProperty('resources', { listChanged: true, subscribe: true });
-    } else {
-      const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
-      const { result } = await post({ jsonrpc: '2.0', id: 1, method: 'initialize', params }, {});
-      expect(result?.['capabilities']).toHaveProperty('resources', {});
-      const subscribe = { method: 'resources/subscribe', params: { uri: 'docs://readme' } };
-      const { error } = await post({ jsonrpc: '2.0', id: 2, ...subscribe }, { 'mcp-protocol-version': revision });
-      expect(error).toMatchObject({ code: -32601 });
+    try {
+      if (revision === STATELESS) {
+        const client = await RawClient.connect(library(), { revision });
+        const discover = client.worded(1, 'server/discover');
+        const { result } = await post(discover, statelessHeaders(discover));
+        expect(result?.['capabilities']).toHaveProperty('resources', { listChanged: true, subscribe: true });
+      } else {
+        const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
+        const { result } = await post({ jsonrpc: '2.0', id: 1, method: 'initialize', params }, {});
+        expect(result?.['capabilities']).toHaveProperty('resources', {});
+        const subscribe = { method: 'resources/subscribe', params: { uri: 'docs://readme' } };
+        const { error } = await post({ jsonrpc: '2.0', id: 2, ...subscribe }, { 'mcp-protocol-version': revision });
+        expect(error).toMatchObject({ code: -32601 });
+      }
+    } finally {
+      await close();
     }
-    await close();
   });
 
   eachRevision('RES-02', 'gives each resource its URI and a name', async (revision) => {

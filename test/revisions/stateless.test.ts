@@ -25,6 +25,7 @@ import {
   CAPABILITIES,
   called,
   declares,
+  metaOf,
   postTo,
   PREFIX,
   urlOf,
@@ -320,8 +321,8 @@ describe('errors without a session', () => {
 describe('a request without a session', () => {
   /** What an envelope can be without. */
   const incomplete = (method: string): readonly Message[] => {
-    const { [CAPABILITIES]: _capabilities, ...noCapabilities } = asked(1, method).params?.['_meta'] as JsonObject;
-    const { [VERSION]: _version, ...noVersion } = asked(1, method).params?.['_meta'] as JsonObject;
+    const { [CAPABILITIES]: _capabilities, ...noCapabilities } = metaOf(asked(1, method));
+    const { [VERSION]: _version, ...noVersion } = metaOf(asked(1, method));
     const message = { jsonrpc: '2.0', id: 1, method } as const;
     return [
       message,
@@ -368,12 +369,9 @@ describe('a request without a session', () => {
     ];
     for (const message of [asked(1, 'tools/list'), asked(1, 'server/discover'), fails('internal')]) {
       const texts = clients.map(async (info) => {
-        const params = message.params as JsonObject;
-        const _meta = {
-          ...(params['_meta'] as JsonObject),
-          ...(info !== undefined && { [`${PREFIX}clientInfo`]: info }),
-        };
-        return await (await postTo(FAILING, { ...message, params: { ...params, _meta } })).text();
+        const named = { ...metaOf(message), ...(info !== undefined && { [`${PREFIX}clientInfo`]: info }) };
+        const params = { ...message.params, _meta: named };
+        return await (await postTo(FAILING, { ...message, params })).text();
       });
       expect(new Set(await Promise.all(texts)).size).toBe(1);
     }
@@ -420,7 +418,7 @@ describe('a request without a session', () => {
       await send(called('known', 'who', rich));
       const { result } = await send(called('unknown', 'who'));
       expect(textOf(result as JsonObject)).toBe('[null,2]');
-      const { [VERSION]: _version, ...rest } = asked('', '').params?.['_meta'] as JsonObject;
+      const { [VERSION]: _version, ...rest } = metaOf(asked('', ''));
       void client.send({ jsonrpc: '2.0', id: 'nameless', method: 'tools/list', params: { _meta: rest } });
       expect(await client.response('nameless')).toHaveProperty('error');
     }

@@ -65,15 +65,15 @@ async function pipe(server: McpServer) {
 /** The first message of a client, and its calls, in the words of the revision. */
 function wordsOf(revision: Revision) {
   const worded = (id: string, method: string, params: JsonObject) => ({ jsonrpc: '2.0', id, method, params });
-  const _meta = {
+  const envelope = {
     'io.modelcontextprotocol/protocolVersion': revision,
     'io.modelcontextprotocol/clientCapabilities': {},
   };
   const stateless = revision === STATELESS;
   const hello = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'pipe', version: '1' } };
   return {
-    hello: stateless ? worded('hello', 'server/discover', { _meta }) : worded('hello', 'initialize', hello),
-    call: (id: string, name: string) => worded(id, 'tools/call', { name, ...(stateless && { _meta }) }),
+    hello: stateless ? worded('hello', 'server/discover', { _meta: envelope }) : worded('hello', 'initialize', hello),
+    call: (id: string, name: string) => worded(id, 'tools/call', { name, ...(stateless && { _meta: envelope }) }),
   };
 }
 
@@ -241,10 +241,11 @@ describe('a pipe of stateless requests', () => {
     const path = join(folder, 'mcp.sock');
     const server = serverWith({ owl: () => 'one\ntwo 🦉' });
     const listening = createServer({ allowHalfOpen: true }, (socket) => {
-      void serveStdio(server, { input: socket, output: socket }).then(async ({ closed }) => {
+      void (async () => {
+        const { closed } = await serveStdio(server, { input: socket, output: socket });
         await closed;
         socket.end();
-      });
+      })();
     });
     listening.listen(path);
     await once(listening, 'listening');

@@ -157,14 +157,14 @@ export class RawClient {
   worded(id: string | number, method: string, params?: JsonObject): Message {
     if (!this.stateless) return { jsonrpc: '2.0', id, method, ...(params && { params }) };
     const { revision, capabilities = {}, logLevel } = this.options;
-    const _meta = {
+    const envelope = {
       [`${META}protocolVersion`]: revision,
       [`${META}clientInfo`]: clientInfo,
       [`${META}clientCapabilities`]: capabilities,
       ...(logLevel !== undefined && { [`${META}logLevel`]: logLevel }),
       ...(params?.['_meta'] as JsonObject | undefined),
     };
-    return { jsonrpc: '2.0', id, method, params: { ...params, _meta } };
+    return { jsonrpc: '2.0', id, method, params: { ...params, _meta: envelope } };
   }
 
   /** The result of a request, after all questions that come in its place, as far as the client has answers. */

@@ -28,6 +28,9 @@ export const asked = (
 /** A call of a tool. */
 export const called = (id: string | number, name: string, meta?: JsonObject) => asked(id, 'tools/call', { name }, meta);
 
+/** What a message has in the `_meta` of its params or of its result. */
+export const metaOf = ({ params, result }: Message): JsonObject => (params ?? result)?.['_meta'] as JsonObject;
+
 /** Goes into `_meta`: what the client can do. */
 export const declares = (capabilities: JsonObject): JsonObject => ({ [CAPABILITIES]: capabilities });
 

@@ -18,7 +18,7 @@ async function refusal(url: string, body: unknown, headers: Fields) {
 }
 
 describe('a batch over HTTP', () => {
-  it('[RPC-16][HTTP-08] of requests, notifications and answers gives one array of responses', async () => {
+  it('[RPC-16] of requests, notifications and answers gives one array of responses', async () => {
     const { url } = await serve();
     const late = { jsonrpc: '2.0', id: 's1', result: {} };
     const response = await post(
@@ -39,13 +39,13 @@ describe('a batch over HTTP', () => {
     expect([response.status, await response.json()]).toEqual([200, [{ jsonrpc: '2.0', id: 1, result: {} }]]);
   });
 
-  it('[RPC-19][HTTP-10] of notifications and answers only is answered with 202 and nothing', async () => {
+  it('[RPC-19] of notifications and answers only is answered with 202 and nothing', async () => {
     const { url } = await serve();
     const response = await post(url, [NOTE, NOTE, { jsonrpc: '2.0', id: 's1', result: {} }], await OPENS(url));
     expect([response.status, await response.text(), response.headers.get('content-type')]).toEqual([202, '', null]);
   });
 
-  it('[RPC-16][HTTP-14] becomes a stream that can be resumed, and whose last event has all responses', async () => {
+  it('[RPC-16] becomes a stream that can be resumed, and whose last event has all responses', async () => {
     const { url, probe } = await serve();
     const session = await OPENS(url);
     const began = once(probe, 'began');

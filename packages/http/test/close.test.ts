@@ -22,7 +22,7 @@ import {
 const WAIT = [modernCall(1, 'wait'), modernHeaders('tools/call', 'wait')] as const;
 
 describe('close', () => {
-  it('[HTTP-40] ends open streams at once, and lets running requests end', async () => {
+  it('ends open streams at once, and lets running requests end', async () => {
     const { url, probe, close } = await serve();
     const session = await openSession(url);
     const listening = await getStream(url, session);

@@ -36,7 +36,7 @@ function write(socket: Socket, port: number, [message, headers]: [unknown, Field
 }
 
 describe('a disconnect in the stateless era', () => {
-  it('[HTTP-22][HTTP-24] cancels the request, whether it has begun to stream or not', async () => {
+  it('cancels the request, whether it has begun to stream or not', async () => {
     const { port, probe } = await serve();
     for (const name of ['wait', 'stream']) {
       const began = once(probe, 'began');
@@ -51,7 +51,7 @@ describe('a disconnect in the stateless era', () => {
     }
   });
 
-  it('[HTTP-23] is the end: what the handler says later goes nowhere', async () => {
+  it('is the end: what the handler says later goes nowhere', async () => {
     const { port, probe, errors } = await serve();
     const began = once(probe, 'began');
     const socket = await connection(port);
@@ -99,7 +99,7 @@ describe('a disconnect in the stateless era', () => {
 });
 
 describe('a disconnect in a session', () => {
-  it('[HTTP-21] is no cancellation: the handler ends as if nothing had happened', async () => {
+  it('is no cancellation: the handler ends as if nothing had happened', async () => {
     const { url, port, probe } = await serve();
     const session = await openSession(url);
     for (const name of ['wait', 'stream']) {

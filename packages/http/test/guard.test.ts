@@ -18,14 +18,14 @@ async function send(url: string, headers: Fields): Promise<number | undefined> {
 }
 
 describe('Host', () => {
-  it('[HTTP-07] is served when it names this machine and the port', async () => {
+  it('is served when it names this machine and the port', async () => {
     const { url, port } = await serve();
     for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, `LOCALHOST:${port}`]) {
       expect([host, await send(url, { host })]).toEqual([host, 200]);
     }
   });
 
-  it('[HTTP-07] is answered with 403 when it names anything else', async () => {
+  it('is answered with 403 when it names anything else', async () => {
     const { url, port } = await serve();
     const hosts = [
       'evil.example',
@@ -80,7 +80,7 @@ describe('Host', () => {
 });
 
 describe('Origin', () => {
-  it('[HTTP-03] is served when it is of this machine and port, or absent', async () => {
+  it('is served when it is of this machine and port, or absent', async () => {
     const { url, port } = await serve();
     for (const host of ['localhost', '127.0.0.1', '[::1]']) {
       expect(await send(url, { origin: `http://${host}:${port}` })).toBe(200);
@@ -88,7 +88,7 @@ describe('Origin', () => {
     expect(await send(url, {})).toBe(200);
   });
 
-  it('[HTTP-03][HTTP-04] is answered with 403 when it is anything else', async () => {
+  it('is answered with 403 when it is anything else', async () => {
     const { url, port } = await serve();
     const origins = ['http://evil.example', `http://localhost.evil.example:${port}`, 'null', '', 'http://localhost'];
     origins.push(
@@ -122,7 +122,7 @@ describe('CORS', () => {
     'access-control-request-headers': headers,
   });
 
-  it('[HTTP-42] lets a page of an allowed origin send and read the headers of MCP', async () => {
+  it('lets a page of an allowed origin send and read the headers of MCP', async () => {
     const { url } = await serve({ allowedOrigins: [origin] });
     const wanted = 'content-type, accept, authorization, last-event-id, mcp-session-id, mcp-protocol-version';
     const all = `${wanted}, mcp-method, mcp-name, mcp-param-region`;
@@ -143,7 +143,7 @@ describe('CORS', () => {
     });
   });
 
-  it('[HTTP-42] says nothing to a page of another origin, nor without an origin', async () => {
+  it('says nothing to a page of another origin, nor without an origin', async () => {
     const { url } = await serve({ allowedOrigins: [origin] });
     const [evil] = await raw(url, 'OPTIONS', { ...preflight('content-type'), origin: 'http://evil.example' });
     expect(evil.statusCode).toBe(403);
@@ -154,7 +154,7 @@ describe('CORS', () => {
 });
 
 describe('listen', () => {
-  it('[HTTP-05] listens on 127.0.0.1 unless it is told otherwise', async () => {
+  it('listens on 127.0.0.1 unless it is told otherwise', async () => {
     const { url, port } = await serve();
     expect(url).toBe(`http://127.0.0.1:${port}/mcp`);
     const others = Object.values(networkInterfaces()).flatMap((list) => list ?? []);

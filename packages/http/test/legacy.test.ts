@@ -78,13 +78,13 @@ async function serveOld(options: HttpOptions = {}) {
 }
 
 describe('HTTP+SSE', () => {
-  it('[SSE-06] is not there unless it is asked for', async () => {
+  it('is not there unless it is asked for', async () => {
     const { url } = await serve();
     expect((await fetch(new URL('/sse', url))).status).toBe(404);
     expect((await post(new URL('/messages', url).href, INITIALIZE)).status).toBe(404);
   });
 
-  it('[SSE-01][SSE-02][SSE-03] tells first where messages go, and answers them on the stream', async () => {
+  it('tells first where messages go, and answers them on the stream', async () => {
     const { sse } = await serveOld();
     const client = await OldClient.connect(sse);
     expect(client.reader.response.headers.get('content-type')).toBe('text/event-stream');
@@ -99,7 +99,7 @@ describe('HTTP+SSE', () => {
     expect(await client.ask(request(2, 'no/method'))).toMatchObject({ id: 2, error: { code: -32601 } });
   });
 
-  it('[SSE-03] carries everything on one stream: progress, changes, questions', async () => {
+  it('carries everything on one stream: progress, changes, questions', async () => {
     const { sse, server } = await serveOld();
     const client = await OldClient.open(sse);
     expect(await client.send(call(1, 'steps', {}, TOKEN))).toBe(202);
@@ -126,7 +126,7 @@ describe('HTTP+SSE', () => {
     expect(await client.ask(answer)).toMatchObject({ id: 3, result: { content: [{ text: 'file:///home' }] } });
   });
 
-  it('[SSE-04] is behind the guard, both of its endpoints', async () => {
+  it('is behind the guard, both of its endpoints', async () => {
     const { sse, port } = await serveOld();
     const { endpoint } = await OldClient.open(sse);
     const type = { 'content-type': 'application/json' };
@@ -144,7 +144,7 @@ describe('HTTP+SSE', () => {
     );
   });
 
-  it('[SSE-05] stands beside Streamable HTTP, whose sessions are others', async () => {
+  it('stands beside Streamable HTTP, whose sessions are others', async () => {
     const { sse, url, probe } = await serveOld();
     const old = await OldClient.open(sse);
     const session = await openSession(url);
@@ -164,7 +164,7 @@ describe('HTTP+SSE', () => {
     expect((await post(messages.href, call(2, 'add', ADD))).status).toBe(404);
   });
 
-  it('[SSE-07] answers an unknown key with 404, and keys are never the same', async () => {
+  it('answers an unknown key with 404, and keys are never the same', async () => {
     const { sse } = await serveOld();
     const [one, two] = [await OldClient.open(sse), await OldClient.open(sse)];
     expect(one.endpoint).not.toBe(two.endpoint);
@@ -184,7 +184,7 @@ describe('HTTP+SSE', () => {
     expect(await one.ask(request(1, 'ping'))).toMatchObject({ id: 1 });
   });
 
-  it('[SSE-08] works under a prefix and behind a proxy that has others see another path', async () => {
+  it('works under a prefix and behind a proxy that has others see another path', async () => {
     const { server } = createServer(new Probe());
     const app = fastify();
     afterwards(() => server.close());

@@ -18,7 +18,7 @@ interface Insides {
 }
 
 describe('an endpoint without sessions', () => {
-  it('[SESS-01] answers initialize without an id, and whatever follows stands alone', async () => {
+  it('answers initialize without an id, and whatever follows stands alone', async () => {
     const { url } = await serve({ sessions: false });
     const response = await post(url, INITIALIZE);
     expect([response.status, response.headers.get('mcp-session-id')]).toEqual([200, null]);
@@ -48,7 +48,7 @@ describe('an endpoint without sessions', () => {
     expect((await post(url, request(1, 'ping'), version('1999-01-01'))).status).toBe(400);
   });
 
-  it('[HTTP-38] assumes the revision that has batches where no header names one', async () => {
+  it('assumes the revision that has batches where no header names one', async () => {
     const { url } = await serve({ sessions: false });
     const batch = [call(1, 'add', ADD), { jsonrpc: '2.0', method: 'notifications/x' }, request(2, 'ping')];
     const response = await post(url, batch);

@@ -31,7 +31,7 @@ const OK = [200, 'x', 'ok'];
 const MISMATCH = [400, 'x', -32020];
 
 describe('Mcp-Param-* headers', () => {
-  it('[HDR-17] must be there for each mirrored argument and repeat it to the letter', async () => {
+  it('must be there for each mirrored argument and repeat it to the letter', async () => {
     const { outcome } = await mirror();
     const args = { label: 'eu-1', count: 3, dry: false, place: { city: 'Oslo' } };
     const headers = { 'Mcp-Param-Label': 'eu-1', 'mcp-param-count': '3', 'MCP-PARAM-DRY-RUN': 'false' };
@@ -46,7 +46,7 @@ describe('Mcp-Param-* headers', () => {
     expect(await outcome({ label: 'eu-1' }, { 'mcp-param-label': 'eu-1, eu-1' })).toEqual(MISMATCH);
   });
 
-  it('[HDR-18] are not expected where the argument is null or absent', async () => {
+  it('are not expected where the argument is null or absent', async () => {
     const { outcome } = await mirror();
     expect(await outcome({}, {})).toEqual(OK);
     expect(await outcome({ place: {} }, {})).toEqual(OK);
@@ -55,7 +55,7 @@ describe('Mcp-Param-* headers', () => {
     expect(await outcome({}, { 'mcp-param-label': 'eu-1' })).toEqual(MISMATCH);
   });
 
-  it('[HDR-09] [HDR-10] may be base64 of any text, if it is exact', async () => {
+  it('may be base64 of any text, if it is exact', async () => {
     const { outcome } = await mirror();
     const label = ' größe 🌍\n';
     expect(await outcome({ label }, { 'mcp-param-label': base64(label) })).toEqual(OK);
@@ -71,7 +71,7 @@ describe('Mcp-Param-* headers', () => {
     expect(await outcome({ label: 'Hello' }, { 'mcp-param-label': '=?BASE64?SGVsbG8=?=' })).toEqual(MISMATCH);
   });
 
-  it('[HDR-19] are refused with characters that a header must not have', async () => {
+  it('are refused with characters that a header must not have', async () => {
     const { outcome, url } = await mirror();
     expect(await outcome({ label: 'größe' }, { 'mcp-param-label': 'größe' })).toEqual(MISMATCH);
     const headers = {
@@ -83,14 +83,14 @@ describe('Mcp-Param-* headers', () => {
     expect([statusCode, JSON.parse(text)]).toMatchObject([400, { id: 'x', error: { code: -32020 } }]);
   });
 
-  it('[HDR-20] are ignored where no argument is mirrored in them', async () => {
+  it('are ignored where no argument is mirrored in them', async () => {
     const { outcome, url } = await mirror();
     expect(await outcome({ label: 'a' }, { 'mcp-param-label': 'a', 'mcp-param-other': '=?base64?!?=' })).toEqual(OK);
     const add = { ...modernHeaders('tools/call', 'add'), 'mcp-param-label': 'a' };
     expect((await post(url, modernCall(1, 'add', { a: 1, b: 2 }), add)).status).toBe(200);
   });
 
-  it('[HDR-21] are compared as numbers where the argument is an integer', async () => {
+  it('are compared as numbers where the argument is an integer', async () => {
     const { outcome } = await mirror();
     for (const text of ['42', '42.0', '42.000', '042', base64('42')]) {
       expect([text, await outcome({ count: 42 }, { 'mcp-param-count': text })]).toEqual([text, OK]);
@@ -103,7 +103,7 @@ describe('Mcp-Param-* headers', () => {
     expect(await outcome({ count: 2 ** 53 }, { 'mcp-param-count': '9007199254740993' })).toEqual(MISMATCH);
   });
 
-  it('[HDR-17] are literally true or false where the argument is a boolean', async () => {
+  it('are literally true or false where the argument is a boolean', async () => {
     const { outcome } = await mirror();
     expect(await outcome({ dry: true }, { 'mcp-param-dry-run': 'true' })).toEqual(OK);
     for (const text of ['True', '1', 'yes', 'false', '']) {

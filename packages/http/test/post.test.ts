@@ -21,7 +21,7 @@ const ADD = { a: 1, b: 2 };
 const TOKEN = { progressToken: 0 };
 
 describe('a POST of a session', () => {
-  it('[HTTP-01][HTTP-12] is answered with JSON while nothing but the response is sent', async () => {
+  it('is answered with JSON while nothing but the response is sent', async () => {
     const { url } = await serve();
     const response = await post(url, call(7, 'add', ADD), await openSession(url));
     expect(response.status).toBe(200);
@@ -30,7 +30,7 @@ describe('a POST of a session', () => {
     expect(await json(response)).toEqual({ jsonrpc: '2.0', id: 7, result: { content: [{ type: 'text', text: '3' }] } });
   });
 
-  it('[HTTP-12][HTTP-14][HTTP-15][HTTP-19] becomes a stream that ends with the response when the handler reports', async () => {
+  it('becomes a stream that ends with the response when the handler reports', async () => {
     const { url } = await serve();
     const response = await post(url, call(7, 'steps', {}, TOKEN), await openSession(url));
     expect(response.status).toBe(200);
@@ -45,7 +45,7 @@ describe('a POST of a session', () => {
     expect(messages.slice(0, 3).map(({ params }) => params?.['progress'])).toEqual([1, 2, 3]);
   });
 
-  it('[HTTP-26] forbids proxies to keep, buffer or rewrite the stream', async () => {
+  it('forbids proxies to keep, buffer or rewrite the stream', async () => {
     const { url } = await serve();
     const response = await post(url, call(7, 'steps', {}, TOKEN), await openSession(url));
     expect(response.headers.get('x-accel-buffering')).toBe('no');
@@ -53,7 +53,7 @@ describe('a POST of a session', () => {
     await response.text();
   });
 
-  it('[HTTP-18] keeps its stream open until the response is there', async () => {
+  it('keeps its stream open until the response is there', async () => {
     const { url, probe } = await serve();
     const began = once(probe, 'began');
     const reader = new EventReader(await post(url, call(7, 'stream', {}, TOKEN), await openSession(url)));
@@ -65,7 +65,7 @@ describe('a POST of a session', () => {
     expect(await reader.next()).toBeUndefined();
   });
 
-  it('[HTTP-08][HTTP-10] answers notifications and responses with 202 and nothing', async () => {
+  it('answers notifications and responses with 202 and nothing', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     for (const message of [
@@ -160,7 +160,7 @@ describe('a POST of a session', () => {
 describe('a batch', () => {
   const batch = [call(1, 'add', ADD), { jsonrpc: '2.0', method: 'notifications/x' }, request(2, 'ping'), { bad: true }];
 
-  it('[HTTP-08][HTTP-38] is taken in a session of a revision that has them, with or without the header', async () => {
+  it('is taken in a session of a revision that has them, with or without the header', async () => {
     const { url } = await serve();
     const { 'mcp-protocol-version': version, ...session } = await openSession(url, {}, '2025-03-26');
     for (const headers of [session, { ...session, 'mcp-protocol-version': version as string }]) {
@@ -171,13 +171,13 @@ describe('a batch', () => {
     }
   });
 
-  it('[HTTP-10] without a request is answered with 202 and nothing', async () => {
+  it('without a request is answered with 202 and nothing', async () => {
     const { url } = await serve();
     const response = await post(url, [batch[1]], await openSession(url, {}, '2025-03-26'));
     expect([response.status, await response.text()]).toEqual([202, '']);
   });
 
-  it('[HTTP-14] becomes a stream that has all responses when a handler reports', async () => {
+  it('becomes a stream that has all responses when a handler reports', async () => {
     const { url } = await serve();
     const both = [call(1, 'steps', {}, TOKEN), call(2, 'add', ADD)];
     const response = await post(url, both, await openSession(url, {}, '2025-03-26'));
@@ -204,7 +204,7 @@ describe('a batch', () => {
 });
 
 describe('a POST of the stateless era', () => {
-  it('[HTTP-02] is answered without a session', async () => {
+  it('is answered without a session', async () => {
     const { url } = await serve();
     const response = await post(url, modernCall('x', 'add', ADD), modernHeaders('tools/call', 'add'));
     expect(response.status).toBe(200);
@@ -214,7 +214,7 @@ describe('a POST of the stateless era', () => {
     });
   });
 
-  it('[HTTP-17][HTTP-20][HTTP-25][HTTP-36] streams notifications of the request without event ids, up to the response', async () => {
+  it('streams notifications of the request without event ids, up to the response', async () => {
     const { url } = await serve();
     const message = modernCall(1, 'steps', {}, TOKEN);
     const response = await post(url, message, modernHeaders('tools/call', 'steps'));
@@ -232,7 +232,7 @@ describe('a POST of the stateless era', () => {
     }
   });
 
-  it('[HTTP-35] ignores session ids and Last-Event-ID, and mints none', async () => {
+  it('ignores session ids and Last-Event-ID, and mints none', async () => {
     const { url } = await serve();
     const headers = {
       ...modernHeaders('tools/call', 'add'),
@@ -245,21 +245,21 @@ describe('a POST of the stateless era', () => {
     await response.text();
   });
 
-  it('[HTTP-09] refuses a posted response with 400', async () => {
+  it('refuses a posted response with 400', async () => {
     const { url } = await serve();
     const headers = { 'mcp-protocol-version': '2026-07-28' };
     const response = await post(url, { jsonrpc: '2.0', id: 1, result: {} }, headers);
     expect([response.status, (await json(response)).error?.code]).toEqual([400, -32600]);
   });
 
-  it('[HDR-23][HTTP-10] takes notifications without the headers of requests', async () => {
+  it('takes notifications without the headers of requests', async () => {
     const { url } = await serve();
     const { params } = modern(1, 'x');
     const response = await post(url, { jsonrpc: '2.0', method: 'notifications/cancelled', params });
     expect([response.status, await response.text()]).toEqual([202, '']);
   });
 
-  it('[HTTP-43] answers errors of handlers with 200', async () => {
+  it('answers errors of handlers with 200', async () => {
     const { url } = await serve();
     const response = await post(url, modernCall(1, 'no-such-tool'), modernHeaders('tools/call', 'no-such-tool'));
     expect([response.status, (await json(response)).error?.code]).toEqual([200, -32602]);
@@ -278,7 +278,7 @@ describe('a POST of the stateless era', () => {
 });
 
 describe('what a POST must be', () => {
-  it('[HTTP-11] answers text that is not JSON with 400 and a JSON-RPC error without details', async () => {
+  it('answers text that is not JSON with 400 and a JSON-RPC error without details', async () => {
     const { url } = await serve();
     for (const body of ['{bad', '', '[1,', '\uFEFF{}']) {
       const response = await post(url, body);
@@ -322,7 +322,7 @@ describe('what a POST must be', () => {
     expect([response.status, (await json(response)).error?.code]).toEqual([400, -32602]);
   });
 
-  it('[HTTP-41] answers another content type with 415', async () => {
+  it('answers another content type with 415', async () => {
     const { url } = await serve();
     for (const type of [
       'text/plain',
@@ -338,7 +338,7 @@ describe('what a POST must be', () => {
     expect((await post(url, INITIALIZE, { 'content-type': 'application/json; charset=utf-8' })).status).toBe(200);
   });
 
-  it('[HTTP-41] answers a body above the limit with 413, whether its length is told or not', async () => {
+  it('answers a body above the limit with 413, whether its length is told or not', async () => {
     const { url } = await serve({ bodyLimit: 1000 });
     const body = JSON.stringify(call(1, 'add', { a: 'x'.repeat(1000) }));
     const response = await post(url, body);
@@ -347,7 +347,7 @@ describe('what a POST must be', () => {
     expect((await raw(url, 'POST', headers, body))[0].statusCode).toBe(413);
   });
 
-  it('[HTTP-13] answers with 406 when neither JSON nor event streams are accepted, and is lenient otherwise', async () => {
+  it('answers with 406 when neither JSON nor event streams are accepted, and is lenient otherwise', async () => {
     const { url } = await serve();
     for (const accept of ['text/html', 'image/*', 'application/json;q=0', '']) {
       const response = await post(url, INITIALIZE, { accept });
@@ -381,7 +381,7 @@ describe('what a POST must be', () => {
     expect(await json(response)).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } });
   });
 
-  it('[HTTP-37] answers an unsupported MCP-Protocol-Version with 400', async () => {
+  it('answers an unsupported MCP-Protocol-Version with 400', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     for (const version of ['1.0', '2025-13-01', '__proto__', '2025-11-25, 2025-11-25']) {
@@ -390,7 +390,7 @@ describe('what a POST must be', () => {
     }
   });
 
-  it('[HTTP-39] serves a session in its own revision, whether the header is there or not', async () => {
+  it('serves a session in its own revision, whether the header is there or not', async () => {
     const { url } = await serve();
     const { 'mcp-session-id': id } = await openSession(url);
     const response = await post(url, request(1, 'ping'), { 'mcp-session-id': id as string });

@@ -32,7 +32,7 @@ const steps = async (url: string, session: Fields, id: number) =>
   await new EventReader(await post(url, call(id, 'steps', {}, TOKEN), session)).rest();
 
 describe.each(REVISIONS)('streams of %s', (version, primes) => {
-  it('[RESUME-01][RESUME-07][RESUME-10] have ids in all events, and begin with an empty one only where clients take it', async () => {
+  it('have ids in all events, and begin with an empty one only where clients take it', async () => {
     const { url } = await serve();
     const session = await openSession(url, {}, version);
     const events = await steps(url, session, 4);
@@ -42,7 +42,7 @@ describe.each(REVISIONS)('streams of %s', (version, primes) => {
     expect(carried(events)).toEqual([1, 2, 3, 4]);
   });
 
-  it('[RESUME-04][RESUME-06] are replayed after each of their events, also when they have ended, and again', async () => {
+  it('are replayed after each of their events, also when they have ended, and again', async () => {
     const { url } = await serve();
     const session = await openSession(url, {}, version);
     const events = await steps(url, session, 4);
@@ -54,7 +54,7 @@ describe.each(REVISIONS)('streams of %s', (version, primes) => {
     }
   });
 
-  it('[RESUME-05] are replayed alone, and to their own session only', async () => {
+  it('are replayed alone, and to their own session only', async () => {
     const { url, server } = await serve();
     const [own, other] = [await openSession(url, {}, version), await openSession(url, {}, version)];
     await (await post(url, request(9, 'resources/subscribe', { uri: 'docs://guide' }), own)).text();
@@ -71,7 +71,7 @@ describe.each(REVISIONS)('streams of %s', (version, primes) => {
     expect((await back.message()).message?.method).toBe('notifications/resources/updated');
   });
 
-  it('[RESUME-08][RESUME-09] are let go with a time to come back only where a client can come back to nothing', async () => {
+  it('are let go with a time to come back only where a client can come back to nothing', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url, {}, version);
     const began = once(probe, 'began');
@@ -91,7 +91,7 @@ describe.each(REVISIONS)('streams of %s', (version, primes) => {
     expect(await response.json()).toMatchObject({ id: 9, result: { content: [{ text: 'let go' }] } });
   });
 
-  it('[RESUME-11] are kept up to a number of events, and of what is kept the newest are replayed', async () => {
+  it('are kept up to a number of events, and of what is kept the newest are replayed', async () => {
     const { url } = await serve({ events: new MemoryEventStore({ maxEvents: 3 }) });
     const session = await openSession(url, {}, version);
     const events = await steps(url, session, 4);
@@ -101,7 +101,7 @@ describe.each(REVISIONS)('streams of %s', (version, primes) => {
     expect(await refused(url, session, oldest)).toBe(400);
   });
 
-  it('[RESUME-11] are kept up to a size', async () => {
+  it('are kept up to a size', async () => {
     const { url } = await serve({ events: new MemoryEventStore({ maxSize: 15_000 }) });
     const session = await openSession(url, {}, version);
     const small = await steps(url, session, 4);
@@ -113,7 +113,7 @@ describe.each(REVISIONS)('streams of %s', (version, primes) => {
     expect(carried(await (await resume(url, session, events[0]?.id)).rest())).toEqual(carried(last));
   });
 
-  it('[RESUME-11] are kept for a time', async () => {
+  it('are kept for a time', async () => {
     const { url } = await serve({ events: new MemoryEventStore({ maxAgeMs: 50 }) });
     const session = await openSession(url, {}, version);
     const events = await steps(url, session, 4);

@@ -22,7 +22,7 @@ async function refused(url: string, session: Fields, id: string): Promise<number
 const messages = (events: ServerEvent[]) => events.flatMap(({ message }) => message ?? []);
 
 describe('event ids', () => {
-  it('[RESUME-01][RESUME-07] stand in every event, the first of which has no data', async () => {
+  it('stand in every event, the first of which has no data', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     const events = await new EventReader(await post(url, call(1, 'steps', {}, TOKEN), session)).rest();
@@ -33,7 +33,7 @@ describe('event ids', () => {
     expect(await listening.next()).toMatchObject({ data: '', id: expect.any(String) });
   });
 
-  it('[RESUME-02][RESUME-03] are unique in the session and name their stream', async () => {
+  it('are unique in the session and name their stream', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     const streams = await Promise.all(
@@ -46,7 +46,7 @@ describe('event ids', () => {
     expect(new Set(names.flatMap((own) => [...own])).size).toBe(3);
   });
 
-  it('[RESUME-10] never come without data in revisions whose clients cannot take that', async () => {
+  it('never come without data in revisions whose clients cannot take that', async () => {
     const { url, probe } = await serve();
     for (const version of ['2025-03-26', '2025-06-18']) {
       const session = await openSession(url, {}, version);
@@ -63,7 +63,7 @@ describe('event ids', () => {
     }
   });
 
-  it('[HTTP-36] are absent in the stateless era', async () => {
+  it('are absent in the stateless era', async () => {
     const { url } = await serve();
     const response = await post(url, modernCall(1, 'steps', {}, TOKEN), modernHeaders('tools/call', 'steps'));
     expect(await response.text()).not.toMatch(/^(id|retry):/m);
@@ -79,7 +79,7 @@ describe('event ids', () => {
 });
 
 describe('a client that comes back', () => {
-  it('[RESUME-04][RESUME-06][HTTP-21] gets what it has missed and then the response of the request that went on', async () => {
+  it('gets what it has missed and then the response of the request that went on', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url);
     const began = once(probe, 'began');
@@ -97,7 +97,7 @@ describe('a client that comes back', () => {
     expect(probe.aborted).toBe(0);
   });
 
-  it('[RESUME-04] gets the rest also when the request has ended meanwhile, and again if it asks again', async () => {
+  it('gets the rest also when the request has ended meanwhile, and again if it asks again', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url);
     const lost = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
@@ -110,7 +110,7 @@ describe('a client that comes back', () => {
     }
   });
 
-  it('[RESUME-08][RESUME-09] was told when to, where the handler has let it go', async () => {
+  it('was told when to, where the handler has let it go', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url);
     const began = once(probe, 'began');
@@ -122,7 +122,7 @@ describe('a client that comes back', () => {
     expect((await back.message()).message).toMatchObject(LET_GO);
   });
 
-  it('[RESUME-05] gets no message of another stream', async () => {
+  it('gets no message of another stream', async () => {
     const { url, server } = await serve();
     const session = await openSession(url);
     await (await post(url, request(1, 'resources/subscribe', { uri: 'docs://guide' }), session)).text();
@@ -165,7 +165,7 @@ describe('a client that comes back', () => {
     expect((await back.message()).message).toMatchObject(LET_GO);
   });
 
-  it('[RESUME-11] gets nothing with an event id of another session or of nobody', async () => {
+  it('gets nothing with an event id of another session or of nobody', async () => {
     const { url } = await serve();
     const [alice, bob] = [await openSession(url), await openSession(url)];
     const hers = await new EventReader(await post(url, call(1, 'steps', {}, TOKEN), alice)).rest();
@@ -270,7 +270,7 @@ describe('MemoryEventStore', () => {
     expect(store.read('c', 0)).toBeUndefined();
   });
 
-  it('[RESUME-11] keeps so many events and no more, and lets the quietest stream go first', () => {
+  it('keeps so many events and no more, and lets the quietest stream go first', () => {
     const store = new MemoryEventStore({ maxEvents: 4 });
     fill(store, 'a', 2);
     fill(store, 'b', 2);
@@ -279,7 +279,7 @@ describe('MemoryEventStore', () => {
     expect(store.read('a', 0)).toHaveLength(3);
   });
 
-  it('[RESUME-11] keeps so much text and no more, also of a single stream', () => {
+  it('keeps so much text and no more, also of a single stream', () => {
     const store = new MemoryEventStore({ maxSize: 100 });
     fill(store, 'a', 50, '0123456789');
     expect(store.read('a', 0)?.map(({ sequence }) => sequence)).toEqual([41, 42, 43, 44, 45, 46, 47, 48, 49, 50]);
@@ -288,7 +288,7 @@ describe('MemoryEventStore', () => {
     expect(store.read('b', 0) ?? []).toEqual([]);
   });
 
-  it('[RESUME-11] keeps events for so long and no longer', async () => {
+  it('keeps events for so long and no longer', async () => {
     const store = new MemoryEventStore({ maxAgeMs: 5 });
     fill(store, 'a', 1);
     const until = Date.now() + 6;

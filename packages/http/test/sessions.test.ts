@@ -17,7 +17,7 @@ const principal: HttpOptions['principal'] = ({ headers }) => {
 };
 
 describe('a session', () => {
-  it('[SESS-01][SESS-11][SESS-03] begins with initialize, whose answer names it in visible ASCII', async () => {
+  it('begins with initialize, whose answer names it in visible ASCII', async () => {
     const { url } = await serve();
     const response = await post(url, INITIALIZE);
     expect(response.status).toBe(200);
@@ -32,7 +32,7 @@ describe('a session', () => {
     expect(response.headers.get('mcp-session-id')).not.toBeNull();
   });
 
-  it('[SESS-02][SESS-09] has an id that is never the same and holds 122 random bits', async () => {
+  it('has an id that is never the same and holds 122 random bits', async () => {
     const { url } = await serve();
     const ids = await Promise.all(Array.from({ length: 50 }, async () => (await openSession(url))['mcp-session-id']));
     expect(new Set(ids).size).toBe(50);
@@ -50,7 +50,7 @@ describe('a session', () => {
     expect((await json(response)).error?.code).toBe(-32602);
   });
 
-  it('[SESS-04] must be named: 400', async () => {
+  it('must be named: 400', async () => {
     const { url } = await serve();
     const response = await post(url, request(7, 'tools/list'));
     expect(response.status).toBe(400);
@@ -60,7 +60,7 @@ describe('a session', () => {
     expect(await status(url, {}, { jsonrpc: '2.0', method: 'initialize', params: INITIALIZE.params })).toBe(400);
   });
 
-  it('[SESS-06] must be known: 404, and a chosen id is not adopted', async () => {
+  it('must be known: 404, and a chosen id is not adopted', async () => {
     const { url } = await serve();
     for (const id of ['__proto__', 'constructor', 'toString', 'chosen', '00000000-0000-4000-8000-000000000000']) {
       const session = { 'mcp-session-id': id };
@@ -71,7 +71,7 @@ describe('a session', () => {
     }
   });
 
-  it('[SESS-07][SESS-06] ends with DELETE, and is unknown from then on', async () => {
+  it('ends with DELETE, and is unknown from then on', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     const listening = await getStream(url, session);
@@ -83,7 +83,7 @@ describe('a session', () => {
     expect((await fetch(url, { method: 'DELETE', headers: session })).status).toBe(404);
   });
 
-  it('[SESS-12] is not initialized twice: 400', async () => {
+  it('is not initialized twice: 400', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     const response = await post(url, INITIALIZE, session);
@@ -92,7 +92,7 @@ describe('a session', () => {
     expect(await status(url, session)).toBe(200);
   });
 
-  it('[HTTP-44] ends the requests and streams that it has', async () => {
+  it('ends the requests and streams that it has', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url);
     const streaming = once(probe, 'began');
@@ -113,7 +113,7 @@ describe('a session', () => {
     expect(resumed.status).toBe(404);
   });
 
-  it('[HTTP-34] has GET and DELETE, which the stateless revision has not: 405', async () => {
+  it('has GET and DELETE, which the stateless revision has not: 405', async () => {
     const { url } = await serve();
     for (const method of ['GET', 'DELETE']) {
       const response = await fetch(url, { method, headers: { 'mcp-protocol-version': '2026-07-28' } });
@@ -123,7 +123,7 @@ describe('a session', () => {
 });
 
 describe('the owner of a session', () => {
-  it('[SESS-08][SESS-10] is the only one who can use it', async () => {
+  it('is the only one who can use it', async () => {
     const { url } = await serve({ principal });
     const session = await openSession(url, { 'x-user': 'alice' });
     for (const other of [{ ...session, 'x-user': 'bob' }, { 'mcp-session-id': session['mcp-session-id'] as string }]) {
@@ -160,7 +160,7 @@ describe('the owner of a session', () => {
 });
 
 describe('the number of sessions', () => {
-  it('[SESS-05][SESS-13] is bounded: the one idle for longest makes room', async () => {
+  it('is bounded: the one idle for longest makes room', async () => {
     const { url } = await serve({ maxSessions: 3 });
     const first = await openSession(url);
     const second = await openSession(url);
@@ -175,7 +175,7 @@ describe('the number of sessions', () => {
     await listening.cancel();
   });
 
-  it('[SESS-13] stays bounded in a flood, which is answered with 503 when none is idle', async () => {
+  it('stays bounded in a flood, which is answered with 503 when none is idle', async () => {
     const { url } = await serve({ maxSessions: 2 });
     const sessions = [await openSession(url), await openSession(url)];
     for (const session of sessions) await getStream(url, session);
@@ -184,7 +184,7 @@ describe('the number of sessions', () => {
     for (const session of sessions) expect(await status(url, session)).toBe(200);
   });
 
-  it('[SESS-05][SESS-13] shrinks when sessions are idle, but not while one is in use', async () => {
+  it('shrinks when sessions are idle, but not while one is in use', async () => {
     const { url, probe } = await serve({ sessionIdleMs: 60, keepAliveMs: 20 });
     const [idle, reading, working] = [await openSession(url), await openSession(url), await openSession(url)];
     const listening = await getStream(url, reading);

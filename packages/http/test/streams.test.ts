@@ -13,7 +13,7 @@ const UPDATED = { method: 'notifications/resources/updated', params: { uri: 'doc
 const TOKEN = { progressToken: 1 };
 
 describe('the GET stream', () => {
-  it('[HTTP-28][HTTP-29] carries what belongs to no request', async () => {
+  it('carries what belongs to no request', async () => {
     const { url, server } = await serve();
     const session = await openSession(url);
     await (await post(url, SUBSCRIBE, session)).text();
@@ -26,7 +26,7 @@ describe('the GET stream', () => {
     expect((await stream.message()).message?.method).toBe('notifications/tools/list_changed');
   });
 
-  it('[HTTP-28] is refused with 406 to those who take no streams', async () => {
+  it('is refused with 406 to those who take no streams', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     for (const accept of ['application/json', 'text/html']) {
@@ -45,7 +45,7 @@ describe('the GET stream', () => {
     expect((await fetch(url, { method: 'HEAD', headers: session })).status).toBe(405);
   });
 
-  it('[HTTP-33] is one of several, of which each message takes exactly one', async () => {
+  it('is one of several, of which each message takes exactly one', async () => {
     const { url, server } = await serve();
     const session = await openSession(url);
     await (await post(url, SUBSCRIBE, session)).text();
@@ -63,7 +63,7 @@ describe('the GET stream', () => {
     expect((await next).message).toMatchObject(UPDATED);
   });
 
-  it('[HTTP-16][HTTP-30][HTTP-31] and the streams of requests keep to themselves', async () => {
+  it('and the streams of requests keep to themselves', async () => {
     const { url, server } = await serve();
     const session = await openSession(url);
     const listening = await getStream(url, session);
@@ -104,7 +104,7 @@ describe('the GET stream', () => {
     expect(status).toBe(200);
   });
 
-  it('[HTTP-32] ends without an error when the server closes', async () => {
+  it('ends without an error when the server closes', async () => {
     const { url, close } = await serve();
     const stream = await getStream(url, await openSession(url));
     await close();
@@ -114,7 +114,7 @@ describe('the GET stream', () => {
 });
 
 describe('a quiet stream', () => {
-  it('[HTTP-27] shows by comments that it is alive', async () => {
+  it('shows by comments that it is alive', async () => {
     const { url, probe } = await serve({ keepAliveMs: 10 });
     const session = await openSession(url);
     const listening = await getStream(url, session);

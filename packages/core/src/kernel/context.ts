@@ -4,6 +4,7 @@ import type { JsonObject, RequestId, Root } from '../protocol/model.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
 import type { Parsed, SchemaSource } from '../schema/shape.js';
 import { ClientLog } from './client-log.js';
+import { checkRequest } from './question-rules.js';
 import {
   confirm,
   elicit,
@@ -34,6 +35,7 @@ export class Context {
   #progress: number;
   #answers: Readonly<Record<string, JsonObject>> | undefined;
   #state: unknown;
+  #collected = 0;
 
   /** @param exchange the request under way */
   constructor(exchange: Exchange) {
@@ -54,12 +56,17 @@ export class Context {
   /** For the framework: asks what `needInput` wants to know. */
   async collect({ requests, state }: NeedInput): Promise<void> {
     // all or nothing: a client that cannot answer one of them is not asked the others
-    for (const request of Object.values(requests)) requireDeclared(this.#exchange, request);
+    for (const request of Object.values(requests)) {
+      requireDeclared(this.#exchange, request);
+      checkRequest(request);
+    }
+    // what the state was when it was first given, whatever the handler makes of it when it runs again
+    const first = await this.#exchange.peer.once(`needInput ${++this.#collected}`, () => state);
     const asked = Object.entries(requests).map(
       async ([key, { method, params = {} }]) => [key, await this.#exchange.ask({ key, method, params })] as const,
     );
     this.#answers = { ...this.#answers, ...Object.fromEntries(await Promise.all(asked)) };
-    this.#state = state;
+    this.#state = first;
   }
 
   /** Log messages to the client. */

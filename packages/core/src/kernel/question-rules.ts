@@ -1,3 +1,4 @@
+import type { InputRequest } from '../protocol/input.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 import { SECRET_FIELD } from './redact.js';
@@ -116,4 +117,19 @@ export function checkConversation(messages: readonly { readonly content: unknown
     pending = idsOf(blocks, 'tool_use', 'id');
   }
   if (pending.length > 0) refuse('Each use of a tool has its result in the next message.');
+}
+
+/**
+ * Refuses a question in the words of the specification that breaks one of these rules.
+ * @throws {TypeError}
+ */
+export function checkRequest({ method, params = {} }: InputRequest): void {
+  if (method === 'sampling/createMessage') {
+    checkConversation(params['messages'] as Parameters<typeof checkConversation>[0]);
+    checkPreferences(params['modelPreferences'] as JsonObject | undefined);
+  } else if (method === 'elicitation/create' && params['mode'] === 'url') {
+    visitable(String(params['url']));
+  } else if (method === 'elicitation/create') {
+    formOf((params['requestedSchema'] ?? {}) as JsonObject);
+  }
 }

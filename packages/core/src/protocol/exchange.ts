@@ -135,7 +135,8 @@ export class Exchange {
   /** The round is over, and what the handler left running is not waited for. */
   endRound(): void {
     this.close();
-    this.controller?.abort(new DOMException('The client must answer first.', 'AbortError'));
+    this.controller ??= new AbortController();
+    this.controller.abort(new DOMException('The client must answer first.', 'AbortError'));
   }
 
   /** The handler is done: later notifications of it are dropped. */

@@ -336,6 +336,7 @@ describe('rateLimit', () => {
   it.each([
     ['an error', new Error('no connection to redis://secret')],
     ['an error for the client', new ToolError('no connection to redis://secret')],
+    ['an error that says how long', Object.assign(new Error('no connection'), { msBeforeNext: 5000 })],
     ['nothing that it knows', 'redis://secret'],
   ])('refuses when the limiter fails with %s, and reports it', async (_what, failure) => {
     const errors: unknown[] = [];

@@ -85,6 +85,21 @@ class Desk {
     return `${JSON.stringify(ctx.answers)} ${String(ctx.state)}`;
   }
 
+  runs = 0;
+
+  @Tool()
+  counting(_input: NoInput, ctx: Context) {
+    this.runs += 1;
+    if (!ctx.answers) return needInput({ places: { method: 'roots/list' } }, this.runs);
+    return `${String(ctx.state)} of ${this.runs}`;
+  }
+
+  @Tool()
+  async confusing(_input: NoInput, ctx: Context) {
+    await Promise.all(['A?', 'B?'].map((message) => ctx.elicit(Name, { message, key: 'same' })));
+    return 'never';
+  }
+
   @Tool()
   async talkative(_input: NoInput, ctx: Context) {
     ctx.progress(1);
@@ -135,6 +150,21 @@ describe('a question that is written once', () => {
     const server = ({ secret }: Rehearsal) => serverOf({ secret });
     expect((await rehearse({ server, tool: 'twice', ...answers })).replay.rounds).toBe(3);
     expect((await rehearse({ server, tool: 'pair', ...answers })).replay.rounds).toBe(2);
+  });
+});
+
+describe('questions of a handler', () => {
+  it('that are returned keep the state that they were first returned with', async () => {
+    const client = await stateless(serverOf());
+    const result = await client.callTool('counting');
+    expect(textOf(result)).toBe('1 of 3');
+  });
+
+  it('need keys of their own', async () => {
+    const errors: unknown[] = [];
+    const client = await stateless(serverOf({ onError: (error) => void errors.push(error) }));
+    await expect(call(client, 'confusing')).rejects.toThrow(/^Internal error/);
+    expect(String(errors.at(-1))).toMatch('"same"');
   });
 });
 

@@ -40,9 +40,13 @@ export class Round {
   private readonly effects: Map<string, unknown>;
   private readonly asked: ReadonlyMap<string, string>;
   private readonly open = new Map<string, { readonly question: string; readonly request: JsonObject }>();
+  /** The questions of this round by key. */
+  private readonly seen = new Map<string, string>();
   /** What earlier rounds came to know, and this one has not reached yet. */
   private readonly ahead = new Set<string>();
   private position = 0;
+  /** Why the round cannot end with questions: they would be asked for ever. */
+  private fault: Error | undefined;
 
   /**
    * @param given the client's answers by key, if it sent any
@@ -73,12 +77,16 @@ export class Round {
 
   /**
    * The answer to a question, or the end of the round.
-   * @throws {InputSignal}
+   * @throws {InputSignal}, and {Error} for a key that another question has
    */
   ask(question: Question, params: JsonObject): JsonObject {
     const key = question.key ?? `#${++this.position}`;
     const { method } = question;
     const digest = this.seal.digest([method, question.identity ?? params]);
+    if ((this.seen.get(key) ?? digest) !== digest) {
+      throw (this.fault = new Error(`Two questions of one handler have the key "${key}". Give each a key of its own.`));
+    }
+    this.seen.set(key, digest);
     const answer = this.find(question, key, digest);
     this.ahead.delete(key);
     if (answer !== undefined) {
@@ -100,8 +108,12 @@ export class Round {
     return result;
   }
 
-  /** What the client gets in place of a result; undefined when nothing is open. */
+  /**
+   * What the client gets in place of a result; undefined when nothing is open.
+   * @throws {Error} when two questions had one key
+   */
   interim(): JsonObject | undefined {
+    if (this.fault) throw this.fault;
     if (this.open.size === 0) return undefined;
     const requestState = this.seal.seal({
       answers: [...this.answers].map(([key, [question, answer]]) => [key, question, answer] as const),
