@@ -81,6 +81,7 @@ export class Exchange {
   slot: number;
   private state: 'open' | 'cancelled' | 'closed';
   private controller: AbortController | undefined;
+  private cancellations: Set<(reason: Error) => void> | undefined;
 
   /** @throws {McpError} `invalid-params` for a token that is neither a string nor an integer */
   constructor(
@@ -129,7 +130,19 @@ export class Exchange {
   cancel(reason?: string): void {
     if (this.state !== 'open') return;
     this.state = 'cancelled';
-    this.controller?.abort(new DOMException(reason ?? 'The request was cancelled.', 'AbortError'));
+    const error = new DOMException(reason ?? 'The request was cancelled.', 'AbortError');
+    this.controller?.abort(error);
+    for (const callback of this.cancellations ?? []) callback(error);
+  }
+
+  /**
+   * Calls back when the request is given up. Listeners of `signal` are the handler's: Node warns of more than ten.
+   * @returns a function that takes the callback back
+   */
+  onCancel(callback: (reason: Error) => void): () => void {
+    this.cancellations ??= new Set();
+    this.cancellations.add(callback);
+    return () => this.cancellations?.delete(callback);
   }
 
   /** The round is over, and what the handler left running is not waited for. */

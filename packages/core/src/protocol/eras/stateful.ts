@@ -130,14 +130,15 @@ export class Session implements Peer {
   }
 
   /** Sends a request on the stream of the exchange it belongs to, and waits for the answer. */
-  private send(question: Question, { wire, signal }: Exchange): Promise<JsonObject> {
+  private send(question: Question, exchange: Exchange): Promise<JsonObject> {
+    const { wire } = exchange;
     const id = `s${++this.asked}`;
     return new Promise<JsonObject>((resolve, reject) => {
       const stop = (error: Error, reason: string) => {
         wire.send(notificationFrame('notifications/cancelled', { requestId: id, reason }));
         settle(() => reject(error));
       };
-      const aborted = () => stop(signal.reason as Error, 'The request it belongs to was cancelled.');
+      const forget = exchange.onCancel((reason) => stop(reason, 'The request it belongs to was cancelled.'));
       const ms = question.timeoutMs ?? this.questionTimeoutMs;
       const timer = setTimeout(
         () => stop(new ClientError(`The client did not answer within ${ms} ms.`), 'Timed out.'),
@@ -145,7 +146,7 @@ export class Session implements Peer {
       );
       const settle = (finish: () => void) => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', aborted);
+        forget();
         this.waiting.delete(id);
         finish();
       };
@@ -153,9 +154,8 @@ export class Session implements Peer {
         resolve: (result) => settle(() => resolve(result)),
         reject: (error) => settle(() => reject(error)),
       });
-      if (signal.aborted) return settle(() => reject(signal.reason as Error));
+      if (exchange.cancelled) return settle(() => reject(exchange.signal.reason as Error));
       wire.send(requestFrame(id, question.method, question.params));
-      signal.addEventListener('abort', aborted);
     });
   }
 
