@@ -5,8 +5,5 @@ import { reportTo } from './usage.js';
 
 const { PORT = '3000', BENCH_TOOLS = '0' } = process.env;
 const listening = await listen(createBenchServer(Number(BENCH_TOOLS)), { port: Number(PORT), host: '127.0.0.1' });
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void listening.close().finally(() => process.exit()));
-}
 console.log(`Listening on ${listening.url}`);
 reportTo(process, listening.url);

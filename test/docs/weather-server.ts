@@ -1,5 +1,5 @@
 // The server of the pages in docs/revisions: small, with something for every difference between revisions.
-import { audio, Context, Describe, link, McpServer, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import { audio, Context, Describe, link, McpServer, NoInput, Prompt, Resource, Tool, toolResult } from '@decorum/core';
 import { IsNumber, IsString } from 'class-validator';
 
 const ICON = { src: 'https://example.com/sun.png', mimeType: 'image/png' };
@@ -62,6 +62,11 @@ class Weather {
       audio('UklGRg==', 'audio/wav'),
       link('weather://oslo/archive', { name: 'archive', title: 'All broadcasts', mimeType: 'application/json' }),
     ];
+  }
+
+  @Tool({ description: 'The forecast in words', output: Forecast })
+  describe() {
+    return toolResult({ content: 'A mild day', structuredContent: { degrees: 21.5 } });
   }
 
   @Tool({ description: 'Plans a trip' })

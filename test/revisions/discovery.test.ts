@@ -2,7 +2,7 @@
 import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
-import { describe, expect } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Extension, JsonObject, McpServer } from '@decorum/core';
 
 import { overHttp } from '../support/http-carriers.js';
@@ -166,6 +166,11 @@ describe('server/discover', () => {
     const known = { name: 'revisions', version: '1.0.0', ...identity };
     expect(result['_meta']).toEqual({ [`${PREFIX}serverInfo`]: known });
     expect(result).not.toHaveProperty('serverInfo');
+  });
+
+  it('declares experimental capabilities as they are given', async () => {
+    const experimental = { 'example.com/ours': { level: 2 }, 'example.com/plain': {} };
+    expect((await discover(serverOf({ experimental })))['capabilities']).toEqual({ logging: {}, experimental });
   });
 
   inStateless('DISC-04', 'declares what is served, and nothing else', async () => {

@@ -2,8 +2,10 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { newerFields } from '../support/newer-fields.js';
-import { SESSION_REVISIONS, shows } from '../support/requirements.js';
+import { type Carrier, RawClient } from '../support/raw-client.js';
+import { type Revision, REVISIONS, SESSION_REVISIONS, shows } from '../support/requirements.js';
 import { judge } from '../support/schemas.js';
+import { serverOf } from './servers.js';
 
 const resultOf = (result: object) => ({ jsonrpc: '2.0', id: 1, result });
 const tool = { name: 'a', inputSchema: { type: 'object', properties: {}, additionalProperties: false } };
@@ -49,6 +51,31 @@ describe('the judge', () => {
       true,
       true,
     ]);
+  });
+});
+
+describe('a client that says what it is told to', () => {
+  /** What it finds wrong with texts that come. */
+  async function problemsOf(revision: Revision, ...texts: string[]): Promise<string[]> {
+    const speaks: Carrier = (_server, receive) => {
+      for (const words of texts) receive(words);
+      return Promise.resolve({ send() {}, close() {} });
+    };
+    const client = await RawClient.connect(serverOf(), { revision, begins: false }, speaks);
+    return client.problems.splice(0);
+  }
+
+  it('finds an array with nothing in it, in every revision', async () => {
+    for (const revision of REVISIONS) expect(await problemsOf(revision, '[]')).not.toEqual([]);
+  });
+
+  it('finds an array where the revision has none', async () => {
+    const log = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'a' } };
+    for (const revision of REVISIONS) {
+      expect(await problemsOf(revision, JSON.stringify(log))).toEqual([]);
+      const wrong = await problemsOf(revision, JSON.stringify([log]));
+      expect([revision, wrong.length]).toEqual([revision, revision === '2025-03-26' ? 0 : 1]);
+    }
   });
 });
 

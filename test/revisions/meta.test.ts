@@ -200,9 +200,41 @@ describe('the JSON Schema of a tool', () => {
   });
 
   eachRevision('META-10', 'cannot be of a dialect that is not supported', (revision) => {
-    const dialect = 'http://json-schema.org/draft-04/schema#';
-    const input = { $schema: dialect, type: 'object', properties: {} };
-    expect(() => serverWith({ [revision]: () => '' }, { input })).toThrow('draft-04');
+    for (const dialect of [
+      'http://json-schema.org/draft-04/schema#',
+      'http://json-schema.org/draft-06/schema#',
+      'https://json-schema.org/draft/2019-09/schema',
+      'https://example.com/a-dialect-of-our-own',
+    ]) {
+      const schema = { $schema: dialect, type: 'object', properties: {} };
+      for (const schemas of [{ input: schema }, { output: schema }]) {
+        const start = () => serverWith({ [revision]: () => '' }, schemas);
+        expect(start).toThrow('DECORUM_INVALID_SCHEMA');
+        expect(start).toThrow('not supported');
+        expect(start).toThrow(dialect);
+      }
+    }
+  });
+
+  eachRevision('META-10', 'is judged by the dialect it names, and by 2020-12 where it names none', async (revision) => {
+    const first = [{ type: 'integer' }];
+    const draft7 = { type: 'array', items: first, additionalItems: false };
+    const draft2020 = { type: 'array', prefixItems: first, items: false };
+    const wrong = { pair: ['a', 'b'] };
+    const judged = (properties: JsonObject, $schema?: string) =>
+      takes(revision, { ...($schema !== undefined && { $schema }), type: 'object', properties }, wrong);
+    const [DRAFT_7, DRAFT_2020] = [
+      'http://json-schema.org/draft-07/schema#',
+      'https://json-schema.org/draft/2020-12/schema',
+    ];
+    expect(await judged({ pair: draft7 }, DRAFT_7)).toBe(false);
+    expect(await judged({ pair: draft2020 }, DRAFT_2020)).toBe(false);
+    expect(await judged({ pair: draft2020 })).toBe(false);
+    // a keyword of the other dialect means nothing, or is an error
+    expect(await judged({ pair: { type: 'array', prefixItems: first } }, DRAFT_7)).toBe(true);
+    for (const $schema of [DRAFT_2020, undefined]) {
+      await expect(judged({ pair: draft7 }, $schema)).rejects.toThrow('DECORUM_INVALID_SCHEMA');
+    }
   });
 
   eachRevision('META-11', 'has its dialects in the documentation', () => {

@@ -1,13 +1,13 @@
 // Questions to the client: roots, sampling and elicitation.
 import { readFileSync } from 'node:fs';
 
-import { describe, expect } from '@jest/globals';
-import { audio, type Context, image, type JsonObject, link, text, user } from '@decorum/core';
+import { describe, expect, it } from '@jest/globals';
+import { audio, type Context, image, type JsonObject, link, needInput, text, user } from '@decorum/core';
 
 import { type Answer, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { eachRevision, eachSessionRevision, inStateless, REVISIONS, STATELESS } from '../support/requirements.js';
 import { ask, outcome } from './asking.js';
-import { deferred, serverWith } from './servers.js';
+import { deferred, type Handler, serverWith } from './servers.js';
 
 const SAID = { role: 'assistant', model: 'm-1', content: { type: 'text', text: 'Ho' } };
 
@@ -162,6 +162,56 @@ describe('sampling', () => {
   const given = (toolUseId: string) => ({ type: 'tool_result', toolUseId, content: [{ type: 'text', text: '21' }] });
   const converse = (...contents: (readonly ['user' | 'assistant', readonly object[]])[]) =>
     sample({ messages: contents.map(([role, content]) => ({ role, content })) as never, tools: [] });
+
+  /** Every way of saying something about tools. */
+  const WITH_TOOLS: readonly JsonObject[] = [
+    { tools: [{ name: 'weather', inputSchema: { type: 'object' } }] },
+    { tools: [] },
+    { toolChoice: { mode: 'auto' } },
+    {
+      messages: [
+        { role: 'assistant', content: [use('1')] },
+        { role: 'user', content: given('1') },
+      ],
+    },
+  ];
+  const HI = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 };
+  const returned = (params: JsonObject): Handler => {
+    const requests = {
+      first: { method: 'roots/list' },
+      second: { method: 'sampling/createMessage', params: { ...HI, ...params } },
+    } as const;
+    return (context) => (context.answers ? 'answered' : needInput(requests));
+  };
+
+  eachRevision('SAMP-02', 'has no results of tools where the client takes no tools', async (revision) => {
+    for (const options of WITH_TOOLS) {
+      const refused = await ask(revision, sample(options), { capabilities, answer: result(SAID) });
+      expect(refused).toMatchObject({ said: 'mcp error missing-capability', questions: [] });
+    }
+  });
+
+  eachSessionRevision('SAMP-05', 'has nothing of tools in it, whatever the client declares', async (revision) => {
+    for (const options of WITH_TOOLS) {
+      const refused = await ask(revision, sample(options), { capabilities: TOOLS, answer: result(SAID) });
+      expect([options, refused.said, refused.questions]).toEqual([options, 'mcp error missing-capability', []]);
+    }
+    const { questions } = await ask(revision, sample(), { capabilities: TOOLS, answer: result(SAID) });
+    expect(questions).toHaveLength(1);
+  });
+
+  it.each(REVISIONS)('has tools where a handler returns it only if the revision has them: %s', async (revision) => {
+    for (const options of WITH_TOOLS) {
+      const errors: unknown[] = [];
+      const server = serverWith({ ask: returned(options) }, { onError: (error) => void errors.push(error) });
+      const answers = { 'sampling/createMessage': result(SAID), 'roots/list': result({ roots: [] }) };
+      const client = await RawClient.connect(server, { revision, capabilities: { ...TOOLS, roots: {} }, answers });
+      const { content } = await client.call('ask');
+      const has = revision >= '2025-11-25';
+      expect(client.questions).toHaveLength(has ? 2 : 0);
+      expect(content).toMatchObject([{ text: has ? 'answered' : expect.stringContaining('sampling/createMessage') }]);
+    }
+  });
 
   eachRevision('SAMP-07', 'has nothing beside the results of tools in a message that has some', async (revision) => {
     const right = converse(['assistant', [use('1')]], ['user', [given('1')]]);

@@ -1,14 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
 import { McpError, type JsonObject } from '@decorum/core';
 
-import { carriersOf } from '../support/http-carriers.js';
+import { carriersOf, endpointOf } from '../support/http-carriers.js';
 import { type Message, RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, type Revision, SESSION_REVISIONS } from '../support/requirements.js';
+import { HttpClient } from './http-client.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 
 const echo = { echo: (_context: unknown, input: JsonObject) => input['text'] };
 const open = (revision: Revision) => RawClient.connect(serverWith(echo), { revision });
 const ping = (id: unknown) => ({ jsonrpc: '2.0', id, method: 'ping' });
+
+const NOTIFICATIONS = ['notifications/nothing', 'notifications/roots/list_changed'].map((method) => ({
+  jsonrpc: '2.0',
+  method,
+}));
+const RESPONSES = [
+  { jsonrpc: '2.0', id: 'nobody-asked', result: {} },
+  { jsonrpc: '2.0', id: 's1', error: { code: -1, message: 'No' } },
+];
 
 /** A request that every server of the revision answers. */
 const probe = (client: RawClient, id: unknown) =>
@@ -255,14 +265,25 @@ describe('batches', () => {
   });
 
   eachSessionRevision('RPC-19', 'are not answered where nothing in them wants an answer', async (revision) => {
-    const client = await open(revision);
-    const before = client.received.length;
-    await client.send([
-      { jsonrpc: '2.0', method: 'notifications/nothing' },
-      { jsonrpc: '2.0', method: 'notifications/roots/list_changed' },
-      { jsonrpc: '2.0', id: 'nobody-asked', result: {} },
-    ]);
-    expect(client.received.slice(before)).toEqual([]);
+    for (const carrier of Object.values(carriersOf(revision))) {
+      const client = await RawClient.connect(serverWith(echo), { revision }, carrier);
+      for (const batch of [NOTIFICATIONS, RESPONSES, [...NOTIFICATIONS, ...RESPONSES]]) {
+        const before = client.texts.length;
+        await client.send(batch);
+        await client.result('ping');
+        // the answer to the ping, and no other text: not even an empty array
+        expect(client.texts.slice(before)).toHaveLength(1);
+      }
+    }
+  });
+
+  eachSessionRevision('RPC-19', 'are accepted with no body where nothing in them wants an answer', async (revision) => {
+    const { url } = await endpointOf(serverWith(echo));
+    const client = await HttpClient.open(url, revision);
+    for (const batch of [NOTIFICATIONS, RESPONSES, [...NOTIFICATIONS, ...RESPONSES]]) {
+      const response = await client.post(batch);
+      expect([response.status, await response.text()]).toEqual([202, '']);
+    }
   });
 
   eachSessionRevision('RPC-20', 'are one invalid request where they are empty', async (revision) => {

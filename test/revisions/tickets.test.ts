@@ -170,15 +170,34 @@ describe('server.openTicket', () => {
     expect(replaced.server.openTicket(await ticketOf(replacing, WITHOUT, ADA), ADA).subject).toBe('ada');
   });
 
-  it('warns once where the key is random', async () => {
-    const warn = jest.fn();
+  /** What is made while DECORUM_SECRET has a value. */
+  function inEnvironment<T>(value: string | undefined, make: () => T): T {
     const given = process.env['DECORUM_SECRET'];
-    delete process.env['DECORUM_SECRET'];
-    const server = serverOf({ logger: { warn, error: () => {} } });
-    if (given !== undefined) process.env['DECORUM_SECRET'] = given;
-    server.addTool({ name: 'link', input: NoInput }, (_input, context) =>
-      context.elicitUrl({ message: 'Link', url: page }),
-    );
+    const set = (to: string | undefined) => {
+      if (to === undefined) delete process.env['DECORUM_SECRET'];
+      else process.env['DECORUM_SECRET'] = to;
+    };
+    set(value);
+    try {
+      return make();
+    } finally {
+      set(given);
+    }
+  }
+
+  it('takes several keys from the environment, with spaces around them', async () => {
+    const both = inEnvironment(` ${SECRET} , ${OTHER_SECRET}\n`, () => serverOf({}));
+    for (const secret of [SECRET, OTHER_SECRET]) {
+      const ticket = await ticketOf(new Bank({ secret }), WITHOUT, ADA);
+      expect(both.openTicket(ticket, ADA).subject).toBe('ada');
+    }
+    expect(() => inEnvironment(`${SECRET},`, () => serverOf({}))).toThrow(/DECORUM_INVALID_OPTION/);
+  });
+
+  it.each([undefined, '', ' '])('warns once where the key is random: DECORUM_SECRET is %j', async (value) => {
+    const warn = jest.fn();
+    const server = inEnvironment(value, () => serverOf({ logger: { warn, error: () => {} } }));
+    server.addTool({ name: 'link' }, (_input, context) => context.elicitUrl({ message: 'Link', url: page }));
     const onElicit = () => ({ action: 'accept' }) as const;
     const client = await connect(server, { revision: WITHOUT, capabilities, onElicit });
     await client.callTool('link');

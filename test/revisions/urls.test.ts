@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ClientError, type Context, McpError, Prompt } from '@decorum/core';
+import { ClientError, type Context, McpError, Prompt, sanitize } from '@decorum/core';
 
 import { carriersOf } from '../support/http-carriers.js';
 import { RawClient, textOf } from '../support/raw-client.js';
@@ -130,6 +130,40 @@ describe('ctx.requireUrl', () => {
 });
 
 describe('a URL that is made for each visit', () => {
+  it('arrives with its ticket, whatever results are cleaned of', async () => {
+    for (const revision of [WITH_SESSIONS, WITHOUT] as const) {
+      const urls: string[] = [];
+      const url = ({ ticket }: Visit) => {
+        const made = `https://bank.example/?token=${ticket}`;
+        urls.push(made);
+        return made;
+      };
+      const server = serverWith(
+        {
+          requires: (context) => context.requireUrl({ message: 'password=x', url }),
+          asks: (context) => context.elicitUrl({ message: 'Link', url }),
+        },
+        { interceptors: [sanitize()] },
+      );
+      const answers = { 'elicitation/create': doing('accept') };
+      const client = await RawClient.connect(server, { revision, capabilities, answers });
+      if (revision === WITH_SESSIONS) {
+        const error = await client.error('tools/call', { name: 'requires' });
+        expect(error).toMatchObject({
+          code: -32042,
+          message: 'password=[redacted]',
+          data: { elicitations: [{ url: urls[0] }] },
+        });
+      } else {
+        await client.call('requires');
+        expect(client.questions.at(-1)?.params['url']).toBe(urls[0]);
+      }
+      const before = urls.length;
+      await client.call('asks');
+      expect(client.questions.at(-1)?.params['url']).toBe(urls[before]);
+    }
+  });
+
   it('is the same question in the next round, and each round has its own ticket', async () => {
     const bank = new Bank();
     const answers = { 'elicitation/create': doing('accept') };

@@ -77,6 +77,9 @@ export const CARRIERS: Readonly<Record<'memory' | 'stdio', Carrier>> = { memory:
 
 const META = 'io.modelcontextprotocol/';
 
+/** The only revision in which several messages may come at once. */
+const BATCHES: Revision = '2025-03-26';
+
 /** How often a request may be answered with questions. */
 const MAX_ROUNDS = 20;
 
@@ -258,8 +261,11 @@ export class RawClient {
 
   private receive(text: string): void {
     this.texts.push(text);
-    const messages = [JSON.parse(text) as Message | Message[]].flat();
-    for (const message of messages) {
+    const parsed = JSON.parse(text) as Message | Message[];
+    if (Array.isArray(parsed) && parsed.length === 0) this.problems.push('an array with nothing in it');
+    if (Array.isArray(parsed) && this.revision !== BATCHES)
+      this.problems.push(`${this.revision} has no arrays: ${text}`);
+    for (const message of [parsed].flat()) {
       const method = message.method === undefined ? this.asked.get(message.id) : undefined;
       const wrong = judge(this.revision, message, method);
       if (wrong.length > 0) this.problems.push(`${wrong.join('\n')}\n  in ${JSON.stringify(message)}`);

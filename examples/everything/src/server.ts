@@ -1,4 +1,4 @@
-import { McpServer } from '@decorum/core';
+import { McpServer, type McpServerOptions } from '@decorum/core';
 
 import { Contents } from './contents.js';
 import { Conversations } from './conversations.js';
@@ -10,12 +10,13 @@ import { Schemas } from './schemas.js';
 import { Triggers } from './triggers.js';
 
 /** A server with everything that the official conformance suite asks for. */
-export function createServer(): McpServer {
+export function createServer(options: Partial<McpServerOptions> = {}): McpServer {
   return new McpServer({
     name: 'everything',
     version: '1.0.0',
     title: 'Everything',
     instructions: 'Each tool, resource and prompt shows one feature of the protocol.',
     providers: [Contents, Conversations, Questions, Forms, Schemas, Resources, Prompts, Triggers],
+    ...options,
   });
 }

@@ -19,6 +19,8 @@ export type {
   ElicitUrlOptions,
   ElicitUrlResult,
   QuestionOptions,
+  SampledContent,
+  SampleMessage,
   SampleOptions,
   SampleResult,
 } from './kernel/questions.js';
@@ -50,10 +52,9 @@ export {
   ToolError,
 } from './protocol/errors.js';
 export type { Extension } from './kernel/extension.js';
-export { type InputRequest, NeedInput, needInput } from './protocol/input.js';
+export { type InputRequest, InputSignal, NeedInput, needInput } from './protocol/input.js';
 export type { CacheHint } from './protocol/revisions/revision.js';
 export { type TemplateValue, UriTemplate } from './schema/uri-template.js';
-export { InputSignal } from './protocol/eras/replay.js';
 export type { Client, Visit } from './protocol/exchange.js';
 export type {
   Annotations,

@@ -1,14 +1,15 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 
-import type { Extension } from './kernel/extension.js';
-import { SealedFlows, type SingleUse } from './kernel/flows.js';
-import { KeyRing } from './kernel/key-ring.js';
+import { checkExtensions, type Extension } from './kernel/extension.js';
+import { SealedFlows, type SingleUse, useUp } from './kernel/flows.js';
+import { KeyRing, sha256 } from './kernel/key-ring.js';
 import type { ErrorOrigin, Logger } from './kernel/faults.js';
 import { intercepting, type Interceptor } from './kernel/interceptors.js';
 import type { KernelParts } from './kernel/methods/method.js';
 import { SealedTickets } from './kernel/tickets.js';
 import type { Class } from './metadata/store.js';
 import { startupError } from './protocol/errors.js';
+import { isObject } from './protocol/jsonrpc.js';
 import { type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './protocol/model.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
 import { checkCache, checkIcons } from './registry/plan.js';
@@ -32,13 +33,17 @@ export interface McpServerOptions extends Implementation {
   readonly resolve?: (cls: Class) => object;
   /** Entries on one page of a list. By default 1000: many clients never ask for a second page. */
   readonly pageSize?: number;
-  /** What a client sees of `ctx.log` before it sets a level. By default `info`. */
+  /**
+   * What a client in a session sees of `ctx.log` before it sets a level. By default `info`. The specification has
+   * deprecated logging to the client in 2026-07-28.
+   */
   readonly logLevel?: LogLevel;
   /** Milliseconds to wait for an answer of the client to `ctx.elicit`, `ctx.sample` … By default 10 minutes. */
   readonly questionTimeoutMs?: number;
   /**
    * Seals what clients carry for the server: the cursors of lists, and the state of requests that ask the client. At
-   * least 32 characters, the same on all nodes that share clients; of several, the first seals and all open. By default
+   * least 32 characters, the same on all nodes that share clients; of several, the first seals and all open. What a
+   * server with another `name` has sealed with it is not opened. By default
    * the environment variable `DECORUM_SECRET` (several with commas between them), else a random one, so that cursors
    * and states end with the process.
    */
@@ -79,7 +84,7 @@ export function kernelOptions(
 ): Omit<KernelParts, 'registry' | 'faults' | 'events'> {
   const { instructions, pageSize = 1000, logLevel = 'info', singleUse } = options;
   const { questionTimeoutMs = 600_000, flowTtlMs = 600_000, cache = { ttlMs: 0, scope: 'private' } } = options;
-  const given = options.secret ?? process.env['DECORUM_SECRET']?.split(',');
+  const given = options.secret ?? secretsOfEnvironment();
   const secrets = secretsOf(given);
   if (!LOG_LEVELS.includes(logLevel)) throw invalid('logLevel', `is not one of ${LOG_LEVELS.join(', ')}`);
   checkCache(cache, 'McpServer');
@@ -89,23 +94,22 @@ export function kernelOptions(
     if (!isKnown) warn(RANDOM_SECRET);
     isKnown = true;
   };
-  const ringFor = (purpose: string) =>
-    new KeyRing(
-      secrets.map((secret) => derive(secret, purpose)),
-      warnOnce,
-    );
+  const server = implementationOf(options);
+  const keysFor = (purpose: string) => secrets.map((secret) => derive(secret, `${purpose} ${server.name}`));
+  const ringFor = (purpose: string) => new KeyRing(keysFor(purpose), warnOnce);
+  const interceptors = interceptorsOf(options.interceptors ?? []);
   return {
-    server: implementationOf(options),
+    server,
     instructions,
-    extensions: extensionsOf(options.extensions ?? []),
-    experimental: options.experimental,
-    intercept: intercepting(interceptorsOf(options.interceptors ?? [])),
+    extensions: checkExtensions(options.extensions ?? []),
+    experimental: experimentalOf(options.experimental),
+    intercept: intercepting(singleUse ? [...interceptors, useUp] : interceptors),
     cache,
     logLevel,
     pageSize: requireCount('pageSize', pageSize, 1_000_000),
     questionTimeoutMs: requireCount('questionTimeoutMs', questionTimeoutMs, DAY_MS),
-    secret: derive(secrets[0] as string, 'cursors'),
-    flows: new SealedFlows({ keys: ringFor('flows'), ttlMs, singleUse }),
+    cursorKeys: keysFor('cursors'),
+    flows: new SealedFlows({ keys: ringFor('flows'), ttlMs, singleUse, warn }),
     tickets: new SealedTickets(ringFor('tickets'), ttlMs),
   };
 }
@@ -139,14 +143,10 @@ function requireCount(option: string, value: number, max: number): number {
   );
 }
 
-// a prefix of labels and a name (MCP, "_meta")
-const EXTENSION_ID = /^(?:[a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?\/[a-z0-9](?:[\w.-]*[a-z0-9])?$/i;
-
-function extensionsOf(extensions: readonly Extension[]): readonly Extension[] {
-  for (const { id } of extensions) {
-    if (!EXTENSION_ID.test(id)) throw startupError('DECORUM_INVALID_EXTENSION', id, 'has no valid id');
-  }
-  return extensions;
+function experimentalOf(experimental: McpServerOptions['experimental']): McpServerOptions['experimental'] {
+  if (experimental === undefined || (isObject(experimental) && Object.values(experimental).every(isObject)))
+    return experimental;
+  throw invalid('experimental', 'is not an object whose members are objects');
 }
 
 function interceptorsOf(interceptors: readonly Interceptor[]): readonly Interceptor[] {
@@ -157,6 +157,12 @@ function interceptorsOf(interceptors: readonly Interceptor[]): readonly Intercep
 const RANDOM_SECRET =
   'requestState and tickets are sealed with a random key: flows end with this process, and cannot move to another. Set `secret` or DECORUM_SECRET.';
 
+/** As in a file of variables: one that is empty is not set. */
+function secretsOfEnvironment(): readonly string[] | undefined {
+  const given = process.env['DECORUM_SECRET']?.trim();
+  return given ? given.split(',').map((secret) => secret.trim()) : undefined;
+}
+
 function secretsOf(given: string | readonly string[] | undefined): readonly string[] {
   if (given === undefined) return [randomBytes(32).toString('hex')];
   const secrets = typeof given === 'string' ? [given] : given;
@@ -166,5 +172,6 @@ function secretsOf(given: string | readonly string[] | undefined): readonly stri
 
 /** A key for one purpose (RFC 5869). */
 function derive(secret: string, purpose: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', secret, '', `decorum ${purpose}`, 32));
+  // as a digest: the purpose names the server, and may be longer than what is allowed there
+  return new Uint8Array(hkdfSync('sha256', secret, '', sha256(`decorum ${purpose}`), 32));
 }

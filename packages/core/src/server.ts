@@ -13,7 +13,7 @@ import type { Visit } from './protocol/exchange.js';
 import type { Implementation } from './protocol/model.js';
 import type { Principal } from './protocol/wire.js';
 import { type Provider, Registry } from './registry/registry.js';
-import type { NoInput, Parsed, SchemaSource } from './schema/shape.js';
+import { NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 import type { Host } from './transports/transport.js';
 
 /** What providers and subclasses of `McpServer` may implement. */
@@ -107,7 +107,8 @@ export class McpServer implements Host {
 
   /**
    * Adds a tool that is a function, for what is known only at run time.
-   * @param options as of `@Tool`; `name` is needed, and `input` when the handler takes arguments
+   * @param options as of `@Tool`; `name` is needed, and `input` when the tool takes arguments
+   * @param handler takes the input and the context, also where there is no `input`
    * @throws {DecorumError} for a mistake in the options
    */
   addTool<I extends SchemaSource, O extends SchemaSource>(
@@ -126,9 +127,10 @@ export class McpServer implements Host {
     options: Named<ToolOptions> & { readonly input?: undefined; readonly output?: undefined },
     handler: (input: NoInput, context: Context) => unknown,
   ): Registration;
-  addTool(options: Named<object>, handler: (...args: never[]) => unknown): Registration {
-    const record = { kind: 'tool', key: options.name, options: { ...options } } as const;
-    const instance = { [options.name]: handler };
+  addTool(options: Named<{ readonly input?: unknown }>, handler: (...args: never[]) => unknown): Registration {
+    const { name, input = NoInput } = options;
+    const record = { kind: 'tool', key: name, options: { ...options, input } } as const;
+    const instance = { [name]: handler };
     return this.#addProvider({ cls: ADDED, instance, prefix: '', records: [record] });
   }
 

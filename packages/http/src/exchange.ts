@@ -159,6 +159,8 @@ export class PostExchange implements Wire, RunningExchange {
   }
 
   onDisconnect(callback: () => void): void {
+    // while hooks of the application ran, the client may have left
+    if (this.carrier.socket.destroyed) return callback();
     this.gone = callback;
     const { running } = this.parts;
     if (!running.watched.has(this.carrier.socket)) running.watch(this.carrier.socket);

@@ -86,9 +86,9 @@ export function checkArguments(headers: Headers, mirrored: readonly MirroredArgu
   }
 }
 
-/** Integers are compared as numbers, everything else to the letter. */
+/** Integers are compared as numbers, everything else to the letter; what is of another type is repeated by nothing. */
 function says(text: string, value: unknown, type: MirroredArgument['type']): boolean {
-  if (type !== 'integer') return text === String(value);
+  if (type !== 'integer') return typeof value === type && text === String(value);
   return /^-?\d+(?:\.0+)?$/.test(text) && Number.isSafeInteger(value) && Number(text) === value;
 }
 

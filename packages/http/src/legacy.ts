@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
 
 import type { McpError, Principal, TransportInfo } from '@decorum/core';
-import { readableId, type Wire } from '@decorum/core/transport';
+import { isObject, isStateless, type JsonRpcMessage, readableId, type Wire } from '@decorum/core/transport';
 
 import { type Carrier, transportInfo } from './carrier.js';
 import type { ExchangeParts } from './exchange.js';
@@ -16,8 +16,17 @@ import { EventStream, STREAM_HEADERS } from './stream.js';
 /** What the query of an endpoint calls the key of a session; the official servers call it so. */
 export const KEY = 'sessionId';
 
+/** How often `maxBufferedBytes` may wait on a stream, nothing of which can be dropped. */
+const MOST_BUFFERS = 16;
+
 /** The stream of a session: where to send to, and then everything that comes back. */
 class MessageStream extends EventStream {
+  /** A client that goes on asking and takes no answers is let go: otherwise they would pile up. */
+  override send(frame: string): void {
+    if (this.waiting > MOST_BUFFERS * this.settings.maxBufferedBytes) this.cutOff();
+    else super.send(frame);
+  }
+
   /** Tells the client where its messages go. */
   announce(uri: string): void {
     this.write(`event: endpoint\ndata: ${uri}\n\n`);
@@ -49,7 +58,7 @@ export class LegacySse {
     { path, messagesPath }: Required<LegacyPaths>,
   ) {
     // relative to the path of the stream, because only the client knows what proxies have put before it
-    this.uri = posix.relative(path.slice(0, path.lastIndexOf('/') + 1), messagesPath);
+    this.uri = relativeUri(path.slice(0, path.lastIndexOf('/') + 1), messagesPath);
   }
 
   /**
@@ -85,7 +94,7 @@ export class LegacySse {
    * Takes a message for a session.
    * @param body what was JSON
    * @param key as in the URI that the session was told
-   * @throws {Refusal} 404 or 503
+   * @throws {Refusal} 400, 404 or 503
    */
   post(body: unknown, carrier: Carrier, key: unknown): void {
     const { running, sessions } = this.parts;
@@ -93,8 +102,18 @@ export class LegacySse {
     const opened = typeof key === 'string' ? this.byKey.get(key) : undefined;
     const session = opened && sessions.find(opened.id, carrier.principal);
     if (opened === undefined || session === undefined) throw noSession();
+    if (isObject(body) && isStateless(body as unknown as JsonRpcMessage, undefined)) {
+      throw new Refusal(400, 'A message that belongs to no session is for the other endpoint.');
+    }
     void new LegacyPost({ body, carrier, session, stream: opened.stream }, this.parts).run();
   }
+}
+
+/** The way from a folder to a path (RFC 3986, section 4.2), which may end with a slash. */
+function relativeUri(from: string, to: string): string {
+  const way = posix.relative(from, to);
+  if (to.endsWith('/')) return way === '' ? './' : `${way}/`;
+  return way === '' ? `../${posix.basename(to)}` : way;
 }
 
 /** A message, and where it belongs. */

@@ -5,7 +5,7 @@ import { closeForGood, endOnSignal, guardProcess, startupError } from '@decorum/
 import fastify, { type FastifyInstance } from 'fastify';
 
 import { isLoopback } from './guard.js';
-import { type HttpOptions, MAX_TIMER_MS, requireCount, resolveOptions } from './options.js';
+import { type HttpOptions, MAX_TIMER_MS, requireCount, requireFlag, resolveOptions } from './options.js';
 import { mcp } from './plugin.js';
 
 /** Options of `listen`. */
@@ -39,6 +39,7 @@ export interface Listening {
 export async function listen(server: ClosableHost, options: ListenOptions = {}): Promise<Listening> {
   const { port = 3000, host = '127.0.0.1', requestTimeoutMs = 20_000, signals = true, ...rest } = options;
   requireCount('requestTimeoutMs', requestTimeoutMs, MAX_TIMER_MS);
+  requireFlag('signals', signals);
   const endpoint = { bodyTimeoutMs: requestTimeoutMs, ...rest };
   const { path, allowedHosts, closeDeadlineMs } = resolveOptions(endpoint);
   if (!isLoopback(host) && allowedHosts.length === 0) throw startupError('DECORUM_UNSAFE_HOST', host);
@@ -64,8 +65,9 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
     throw error;
   }
   const end = async () => {
+    const deadline = performance.now() + closeDeadlineMs;
     await close();
-    await closeForGood(server, closeDeadlineMs);
+    await closeForGood(server, Math.max(0, deadline - performance.now()));
   };
   if (signals) ignoreSignals = endOnSignal(end);
   const address = app.server.address() as AddressInfo;

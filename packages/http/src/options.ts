@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 import type { Principal } from '@decorum/core';
 import { startupError } from '@decorum/core/transport';
 import type { FastifyRequest } from 'fastify';
@@ -43,7 +45,8 @@ export interface HttpOptions {
   readonly maxStreams?: number;
   /**
    * Bytes that may wait for a slow reader before progress and log messages to it are dropped. Changes of lists and
-   * resources may take as much again; the same one never waits twice. By default 1 MiB.
+   * resources may take as much again; the same one never waits twice. A session of HTTP+SSE, whose answers are all on one
+   * stream, ends when 16 times as much waits. By default 1 MiB.
    */
   readonly maxBufferedBytes?: number;
   /** Milliseconds between comments on quiet streams; idle sessions are looked for as often. By default 15 seconds. */
@@ -93,19 +96,22 @@ const COUNTS = {
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function resolveOptions(options: HttpOptions): ResolvedOptions {
-  const { sessions = true } = options;
+  const { sessions = true, path = DEFAULT_PATH, principal } = options;
   const legacySse = legacyPaths(options.legacySse);
-  if (legacySse && !sessions)
-    throw startupError('DECORUM_INVALID_OPTION', '@decorum/http', 'legacySse', NEEDS_SESSIONS);
+  requireFlag('sessions', sessions);
+  if (legacySse && !sessions) throw invalid('legacySse', NEEDS_SESSIONS);
+  if (principal !== undefined && typeof principal !== 'function') {
+    throw invalid('principal', 'is not a function that says who is calling');
+  }
   const counts = Object.entries(COUNTS).map(([name, [byDefault, max]]) => {
     const value = options[name as keyof typeof COUNTS] ?? byDefault;
     return [name, requireCount(name, value, max)] as const;
   });
   return {
-    path: options.path ?? DEFAULT_PATH,
-    allowedHosts: options.allowedHosts ?? [],
-    allowedOrigins: options.allowedOrigins ?? [],
-    events: options.events ?? new MemoryEventStore(),
+    path: requirePath('path', path),
+    allowedHosts: requireList('allowedHosts', options.allowedHosts ?? []),
+    allowedOrigins: requireList('allowedOrigins', options.allowedOrigins ?? []),
+    events: requireStore(options.events ?? new MemoryEventStore()),
     sessions,
     legacySse,
     ...(Object.fromEntries(counts) as Record<keyof typeof COUNTS, number>),
@@ -115,8 +121,42 @@ export function resolveOptions(options: HttpOptions): ResolvedOptions {
 const NEEDS_SESSIONS = 'needs sessions, because its answers come on a stream of their own';
 
 function legacyPaths(option: HttpOptions['legacySse']): Required<LegacyPaths> | undefined {
-  const { path = '/sse', messagesPath = '/messages' } = typeof option === 'object' ? option : {};
-  return option ? { path, messagesPath } : undefined;
+  if (option === undefined || option === false) return undefined;
+  if (option !== true && (typeof option !== 'object' || option === null)) {
+    throw invalid('legacySse', 'is neither true nor false nor an object with `path` and `messagesPath`');
+  }
+  const { path = '/sse', messagesPath = '/messages' } = option === true ? {} : option;
+  requirePath('legacySse.path', path);
+  requirePath('legacySse.messagesPath', messagesPath);
+  return { path, messagesPath };
+}
+
+const invalid = (option: string, problem: string) =>
+  startupError('DECORUM_INVALID_OPTION', '@decorum/http', option, problem);
+
+/** An empty path is that of the prefix that the plugin is registered with. */
+function requirePath(option: string, path: string): string {
+  if (typeof path === 'string' && (path === '' || path.startsWith('/'))) return path;
+  throw invalid(option, `is ${inspect(path)}, but must be a path that begins with "/"`);
+}
+
+function requireList(option: string, values: readonly string[]): readonly string[] {
+  if (Array.isArray(values) && values.every((value) => typeof value === 'string')) return values;
+  throw invalid(option, `is ${inspect(values)}, but must be an array of strings`);
+}
+
+function requireStore(events: EventStore | false): EventStore | false {
+  const { append, read } = (events || {}) as Partial<EventStore>;
+  if (events === false || (typeof append === 'function' && typeof read === 'function')) return events;
+  throw invalid('events', 'is neither false nor a store with the methods `append` and `read`');
+}
+
+/**
+ * Looks at an option that is true or false.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function requireFlag(option: string, value: boolean): void {
+  if (typeof value !== 'boolean') throw invalid(option, `is ${inspect(value)}, but must be true or false`);
 }
 
 /**
@@ -125,6 +165,5 @@ function legacyPaths(option: HttpOptions['legacySse']): Required<LegacyPaths> | 
  */
 export function requireCount(option: string, value: number, max: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= max) return value;
-  const problem = `is ${value}, but must be a whole number from 1 to ${max}`;
-  throw startupError('DECORUM_INVALID_OPTION', '@decorum/http', option, problem);
+  throw invalid(option, `is ${value}, but must be a whole number from 1 to ${max}`);
 }

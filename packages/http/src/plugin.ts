@@ -55,7 +55,8 @@ class FastifyCarrier implements Carrier {
 
   stream(headers: OutgoingHttpHeaders): ServerResponse {
     const { raw } = this.reply.hijack();
-    return raw.writeHead(200, { ...(this.reply.getHeaders() as OutgoingHttpHeaders), ...headers });
+    const close = isUnread(this.request) ? { connection: 'close' } : {};
+    return raw.writeHead(200, { ...(this.reply.getHeaders() as OutgoingHttpHeaders), ...headers, ...close });
   }
 }
 
@@ -72,7 +73,7 @@ export const mcp = fastifyPlugin(
     app.setErrorHandler((error, _request, reply) => answerError(error, reply, report));
     requireHosts(app, settings.allowedHosts);
     addGuard(app, new Guard(settings));
-    addParser(app, settings);
+    const refuseBodies = addParser(app, settings);
     // the server has waited for running requests by then
     const close = () => endpoint.close(0);
     const endpoint = new Endpoint(await server.open(close), { ...settings, report });
@@ -80,6 +81,7 @@ export const mcp = fastifyPlugin(
       server.detach(close);
       const began = performance.now();
       await endpoint.close();
+      refuseBodies(new Refusal(503, 'The server is closing.'));
       await endpoint.delivered(Math.max(0, settings.closeDeadlineMs - (performance.now() - began)));
     });
     addRoutes(app, endpoint, options);
@@ -131,8 +133,11 @@ function addGuard(app: FastifyInstance, guard: Guard): void {
   });
 }
 
-/** Takes JSON and nothing else; a page of another origin can send anything else without asking. */
-function addParser(app: FastifyInstance, { bodyLimit, bodyTimeoutMs }: BodyLimits): void {
+/**
+ * Takes JSON and nothing else; a page of another origin can send anything else without asking.
+ * @returns refuses the bodies that are still under way
+ */
+function addParser(app: FastifyInstance, { bodyLimit, bodyTimeoutMs }: BodyLimits): (error: Error) => void {
   /** The bodies under way, by what refuses them: how many looks at them they have lasted. */
   const reading = new Map<(error: Error) => void, number>();
   // by looking at times, so that a body which comes at once needs no timer
@@ -157,6 +162,8 @@ function addParser(app: FastifyInstance, { bodyLimit, bodyTimeoutMs }: BodyLimit
     };
     const finish = () => {
       reading.delete(refuse);
+      // a type says nothing where there is no body, but clients send it with DELETE too
+      if (size === 0 && request.method === 'DELETE') return done(null);
       try {
         done(null, readJson(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), request));
       } catch (error) {
@@ -167,8 +174,12 @@ function addParser(app: FastifyInstance, { bodyLimit, bodyTimeoutMs }: BodyLimit
     if (Number(request.headers['content-length'] ?? 0) > bodyLimit) return refuse(tooLarge());
     payload.on('data', take);
     payload.once('end', finish);
-    payload.once('error', refuse);
+    // that a client has gone is no failure, and nobody hears of this
+    payload.once('error', (error) => refuse(request.raw.destroyed ? new Refusal(400, 'The body has no end.') : error));
   });
+  return (error) => {
+    for (const refuse of reading.keys()) refuse(error);
+  };
 }
 
 /** How often a body is looked at until its time is over. */
@@ -248,9 +259,17 @@ function allowOrigin(reply: FastifyReply, origin: string): void {
   reply.headers({ ...corsHeaders(origin), vary: vary === undefined ? 'Origin' : `${String(vary)}, Origin` });
 }
 
+/** Whether a request has a body that was not read to its end, so that no other can follow on its connection. */
+function isUnread({ raw }: FastifyRequest): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = raw.headers;
+  return !raw.readableEnded && (length !== '0' || encoding !== undefined);
+}
+
 /** Words errors as JSON-RPC: those of this package, of Fastify, and of the application's hooks. */
 function answerError(error: unknown, reply: FastifyReply, report: (error: unknown) => void): void {
   reply.header('content-type', JSON_TYPE);
+  // Node closes the connection after an answer that says so, and waits for the rest of the body else
+  if (isUnread(reply.request)) reply.header('connection', 'close');
   if (error instanceof Refusal) return void reply.code(error.status).headers(error.headers).send(error.body());
   if (error instanceof McpError) return void reply.code(400).send(errorFrame(undefined, error));
   const { statusCode, message } = error as { statusCode?: number; message: string };

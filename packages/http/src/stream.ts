@@ -57,13 +57,24 @@ export class EventStream {
   private changes: WaitingChanges | undefined;
 
   constructor(
-    private readonly settings: StreamSettings,
+    protected readonly settings: StreamSettings,
     readonly log?: StreamLog,
   ) {}
 
   /** Whether someone reads. */
   get attached(): boolean {
     return this.response !== undefined;
+  }
+
+  /** Bytes that the reader has not taken, about. */
+  protected get waiting(): number {
+    return this.pending.length + (this.response?.writableLength ?? 0);
+  }
+
+  /** Drops the connection of the reader. */
+  protected cutOff(): void {
+    this.response?.destroy();
+    this.detach();
   }
 
   /** Gives the stream a reader, in place of the one it has. */
@@ -91,7 +102,7 @@ export class EventStream {
 
   /** Sends a message, unless the reader is slow and can do without it. */
   send(frame: string): void {
-    if (this.over || (this.response?.writableNeedDrain && this.skips(frame, this.response))) return;
+    if (this.over || (this.response?.writableNeedDrain && this.skips(frame))) return;
     this.sequence += 1;
     const event = { sequence: this.sequence, frame };
     this.record(event);
@@ -132,7 +143,7 @@ export class EventStream {
    * Gives a reader what it has missed and then all that follows.
    * @param after the position that it knows
    * @param open begins its answer
-   * @returns false when nothing is known of the stream
+   * @returns false when nothing is known of the stream, or it never came to that position
    */
   async resume(after: number, open: () => ServerResponse): Promise<boolean> {
     const { log } = this;
@@ -141,7 +152,8 @@ export class EventStream {
     try {
       await this.stored;
       const kept = await log.store.read(log.key, after);
-      if (kept === undefined && this.over && tail.length === 0) return false;
+      const isKnown = this.over ? kept !== undefined || tail.length > 0 : after <= this.sequence;
+      if (!isKnown) return false;
       this.catchUp([...(kept ?? []), ...tail], after, open());
       return true;
     } finally {
@@ -150,10 +162,10 @@ export class EventStream {
     }
   }
 
-  private skips(frame: string, { writableLength }: ServerResponse): boolean {
+  private skips(frame: string): boolean {
     const { maxBufferedBytes } = this.settings;
     const kind = kindOf(frame);
-    if (kind !== 'change') return kind === 'step' && this.pending.length + writableLength > maxBufferedBytes;
+    if (kind !== 'change') return kind === 'step' && this.waiting > maxBufferedBytes;
     this.changes ??= new WaitingChanges(maxBufferedBytes);
     return !this.changes.admit(frame);
   }

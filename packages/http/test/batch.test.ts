@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 
 import { EventReader, getStream } from './events.js';
-import { call, type Fields, json, openSession, post, request, serve } from './fixture.js';
+import { call, type Fields, json, modern, modernCall, openSession, post, request, serve } from './fixture.js';
 
 const ADD = { a: 1, b: 2 };
 const TOKEN = { progressToken: 1 };
@@ -31,6 +31,19 @@ describe('a batch over HTTP', () => {
       { id: 1, result: { content: [{ text: '3' }] } },
       { id: '2', error: { code: -32601 } },
     ]);
+  });
+
+  it('holds no message that belongs to no session: its headers would be those of nothing', async () => {
+    const { url } = await serve();
+    const session = await OPENS(url);
+    const listening = modern(2, 'subscriptions/listen', { notifications: {} });
+    for (const alone of [modernCall(1, 'add', ADD), listening]) {
+      expect(await refusal(url, [call(3, 'add', ADD), alone], session)).toEqual([400, -32600, null]);
+    }
+    const { url: sessionless } = await serve({ sessions: false });
+    const headers = { 'mcp-protocol-version': '2025-03-26' };
+    expect(await refusal(sessionless, [listening], headers)).toEqual([400, -32600, null]);
+    expect(await json(await post(url, [call(3, 'add', ADD)], session))).toMatchObject([{ id: 3 }]);
   });
 
   it('gives an array also for one request', async () => {

@@ -1,20 +1,30 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { EventEmitter, once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
+import fastify from 'fastify';
+import { mcp } from '@decorum/http';
 
 import { EventReader } from './events.js';
 import {
   afterwards,
   call,
+  createServer,
   type Fields,
+  modern,
   modernCall,
   modernHeaders,
   openSession,
   post,
+  Probe,
   request,
   serve,
 } from './fixture.js';
+
+/** Who hears of changes. */
+interface Insides {
+  readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
+}
 
 const TOKEN = { progressToken: 1 };
 
@@ -95,6 +105,56 @@ describe('a disconnect in the stateless era', () => {
     socket.destroy();
     await once(socket, 'close');
     expect(probe.aborted).toBe(0);
+  });
+});
+
+describe('a disconnect before the handler, while a hook of the application runs', () => {
+  /** An application whose hook holds each request until its client is gone. */
+  async function hooked() {
+    const probe = new Probe();
+    const { server, errors } = createServer(probe);
+    const app = fastify();
+    const hook = new EventEmitter();
+    app.addHook('preHandler', async ({ raw: { socket } }) => {
+      hook.emit('runs');
+      if (!socket.destroyed) await once(socket, 'close');
+      setImmediate(() => hook.emit('over'));
+    });
+    await app.register(mcp, { server });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    afterwards(async () => {
+      probe.emit('go');
+      await app.close();
+      await server.close();
+    });
+    const { port } = app.server.address() as AddressInfo;
+    /** Sends a request and leaves. Resolves when the hook has let the request through. */
+    const leave = async (sent: [unknown, Fields]) => {
+      const socket = await connection(port);
+      const runs = once(hook, 'runs');
+      write(socket, port, sent);
+      await runs;
+      const over = once(hook, 'over');
+      socket.destroy();
+      await over;
+    };
+    return { leave, probe, server, errors };
+  }
+
+  it('leaves no subscription behind', async () => {
+    const { leave, server, errors } = await hooked();
+    const { listeners } = ((await server.open(() => {})) as unknown as Insides).parts.events;
+    const params = { notifications: { toolsListChanged: true } };
+    for (let id = 1; id <= 3; id++) {
+      await leave([modern(id, 'subscriptions/listen', params), modernHeaders('subscriptions/listen')]);
+    }
+    expect([listeners.size, errors]).toEqual([0, []]);
+  });
+
+  it('runs no handler', async () => {
+    const { leave, probe, errors } = await hooked();
+    await leave([modernCall(1, 'wait'), modernHeaders('tools/call', 'wait')]);
+    expect([probe.contexts, errors]).toEqual([[], []]);
   });
 });
 

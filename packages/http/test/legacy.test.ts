@@ -184,6 +184,24 @@ describe('HTTP+SSE', () => {
     expect(await one.ask(request(1, 'ping'))).toMatchObject({ id: 1 });
   });
 
+  it.each([
+    ['/sse', '/messages/'],
+    ['/sse', '/'],
+    ['/old/sse', '/old'],
+    ['/old/sse', '/old/'],
+    ['/old/sse', '/in/messages'],
+  ])('says where messages go: from %s to %s', async (path, messagesPath) => {
+    const { url } = await serve({ legacySse: { path, messagesPath } });
+    const client = await OldClient.open(new URL(path, url).href);
+    expect(new URL(client.endpoint).pathname).toBe(messagesPath);
+  });
+
+  it('refuses messages that belong to no session, which this transport has no headers for', async () => {
+    const { url } = await serve({ legacySse: true });
+    const client = await OldClient.open(new URL('/sse', url).href);
+    expect(await client.send(modernCall(1, 'add', ADD))).toBe(400);
+  });
+
   it('works under a prefix and behind a proxy that has others see another path', async () => {
     const { server } = createServer(new Probe());
     const app = fastify();

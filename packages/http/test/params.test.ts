@@ -55,6 +55,17 @@ describe('Mcp-Param-* headers', () => {
     expect(await outcome({}, { 'mcp-param-label': 'eu-1' })).toEqual(MISMATCH);
   });
 
+  it('repeat nothing where the argument is absent, null, or of another type than its schema says', async () => {
+    const { outcome } = await mirror();
+    expect(await outcome({}, { 'mcp-param-label': 'undefined' })).toEqual(MISMATCH);
+    expect(await outcome({ place: {} }, { 'mcp-param-city': 'undefined' })).toEqual(MISMATCH);
+    expect(await outcome({ label: null }, { 'mcp-param-label': 'null' })).toEqual(MISMATCH);
+    expect(await outcome({ label: ['eu'] }, { 'mcp-param-label': 'eu' })).toEqual(MISMATCH);
+    expect(await outcome({ label: 7 }, { 'mcp-param-label': '7' })).toEqual(MISMATCH);
+    expect(await outcome({ dry: 'true' }, { 'mcp-param-dry-run': 'true' })).toEqual(MISMATCH);
+    expect(await outcome({ count: '42' }, { 'mcp-param-count': '42' })).toEqual(MISMATCH);
+  });
+
   it('may be base64 of any text, if it is exact', async () => {
     const { outcome } = await mirror();
     const label = ' größe 🌍\n';

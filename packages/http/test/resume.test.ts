@@ -165,6 +165,22 @@ describe('a client that comes back', () => {
     expect((await back.message()).message).toMatchObject(LET_GO);
   });
 
+  it('gets the newest where not all is kept, and nothing from where the stream never was', async () => {
+    const { url, probe } = await serve({ events: new MemoryEventStore({ maxEvents: 3 }) });
+    const session = await openSession(url);
+    const began = once(probe, 'began');
+    const lost = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
+    const id = ((await lost.message()).id as string).replace(/-\d+$/, '');
+    await began;
+    await lost.cancel();
+    for (const step of [2, 3, 4, 5]) probe.contexts[0]?.progress(step);
+    expect(await refused(url, session, `${id}-6`)).toBe(400);
+    const back = await resume(url, session, `${id}-1`);
+    probe.emit('go');
+    const progress = [3, 4, 5].map((step) => ({ params: { progress: step } }));
+    expect(messages(await back.rest())).toMatchObject([...progress, LET_GO]);
+  });
+
   it('gets nothing with an event id of another session or of nobody', async () => {
     const { url } = await serve();
     const [alice, bob] = [await openSession(url), await openSession(url)];

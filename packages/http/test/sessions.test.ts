@@ -83,6 +83,18 @@ describe('a session', () => {
     expect((await fetch(url, { method: 'DELETE', headers: session })).status).toBe(404);
   });
 
+  it('ends with DELETE though it names the type of a body that it has not, as the official Python client does', async () => {
+    const { url } = await serve();
+    const typed = { 'content-type': 'application/json' };
+    const session = await openSession(url);
+    expect((await fetch(url, { method: 'DELETE', headers: { ...session, ...typed } })).status).toBe(204);
+    expect(await status(url, session)).toBe(404);
+    const stateless = { ...typed, 'mcp-protocol-version': '2026-07-28' };
+    expect((await fetch(url, { method: 'DELETE', headers: stateless })).status).toBe(405);
+    // a POST without a body is still no message
+    expect((await post(url, '', session)).status).toBe(400);
+  });
+
   it('is not initialized twice: 400', async () => {
     const { url } = await serve();
     const session = await openSession(url);

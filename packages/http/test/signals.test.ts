@@ -41,6 +41,18 @@ describe('A process that is served over HTTP', () => {
     },
   );
 
+  it('ends within one `closeDeadlineMs` when a call does not', async () => {
+    const { child, url, closed, said } = await start('hangs');
+    const pending = work(url);
+    await said('working');
+    const began = performance.now();
+    child.kill('SIGTERM');
+    expect((await pending).status).toBe(503);
+    expect(await closed).toEqual([0, null]);
+    // the deadline of the fixture is 2000
+    expect(performance.now() - began).toBeLessThan(3800);
+  });
+
   it('ends at once on a second signal', async () => {
     const { child, url, closed, said } = await start('works-long');
     const pending = work(url).catch(() => 'cut off');

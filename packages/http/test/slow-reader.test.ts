@@ -4,11 +4,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 import type { McpServer } from '@decorum/core';
-import { mcp } from '@decorum/http';
+import { type HttpOptions, mcp } from '@decorum/http';
 import fastify from 'fastify';
 
 import {
   afterwards,
+  call,
   createServer,
   type Fields,
   modern,
@@ -35,7 +36,7 @@ const LISTS = ['notifications/tools/list_changed', 'notifications/prompts/list_c
 const ALL = [...PARTS, ...LISTS].sort();
 
 /** An application whose answers the test can look at from the server's side. */
-async function start(options: { maxBufferedBytes?: number; keepAliveMs?: number } = {}) {
+async function start(options: HttpOptions = {}) {
   const { server, errors } = createServer(new Probe());
   const app = fastify();
   const answers: ServerResponse[] = [];
@@ -171,5 +172,33 @@ describe('a reader that does not read', () => {
       if (text.split(': keep-alive').length > 5) break;
     }
     expect(answer.writableLength).toBe(waiting);
+  });
+});
+
+describe('a client of HTTP+SSE that goes on asking and takes no answers', () => {
+  it('is let go before the answers pile up, and can see that it was', async () => {
+    const { url, server, answers } = await start({ legacySse: true, maxBufferedBytes: 100_000 });
+    server.addTool({ name: 'large', description: 'Says a lot' }, () => 'x'.repeat(500_000));
+    const stream = await open(new URL('/sse', url).href, {});
+    const answer = answers[0] as ServerResponse;
+    const closed = once(answer, 'close');
+    stream.resume();
+    const [first] = (await once(stream, 'data')) as [Buffer];
+    stream.pause();
+    const messages = new URL(/^data: (.+)$/m.exec(String(first))?.[1] as string, url).href;
+    const initialize = { protocolVersion: '2024-11-05', capabilities: {}, clientInfo: { name: 'a', version: '1' } };
+    await post(messages, request(0, 'initialize', initialize));
+    await post(messages, { jsonrpc: '2.0', method: 'notifications/initialized' });
+    let most = 0;
+    for (let id = 1; id < 100 && !answer.destroyed; id += 1) {
+      expect((await post(messages, call(id, 'large'))).status).toBe(202);
+      await turn();
+      most = Math.max(most, answer.writableLength);
+    }
+    await closed;
+    // the bound, and what came in one write
+    expect(most).toBeLessThan(16 * 100_000 + 600_000);
+    expect((await post(messages, request(0, 'ping'))).status).toBe(404);
+    await expect(stream.toArray()).rejects.toThrow('aborted');
   });
 });

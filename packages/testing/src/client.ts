@@ -115,7 +115,10 @@ export class TestClient {
     return completion;
   }
 
-  /** Wants log messages of this level and above. In the stateless era each later request says so. */
+  /**
+   * Wants log messages of this level and above. In the stateless era each later request says so. The specification has
+   * deprecated logging to the client in 2026-07-28.
+   */
   async setLogLevel(level: LogLevel): Promise<void> {
     if (this.#connection.identity.era === 'stateless') this.#connection.logLevel = level;
     else await this.request('logging/setLevel', { level });

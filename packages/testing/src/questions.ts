@@ -1,10 +1,10 @@
 import {
   type ClientCapabilities,
-  type ContentBlock,
   type JsonObject,
   McpError,
   type PromptMessage,
   type Root,
+  type SampledContent,
 } from '@decorum/core';
 
 /** What a server asks the user by a form, or by a URL (MCP, `ElicitRequest`). */
@@ -33,13 +33,16 @@ export interface SampleQuestion {
   readonly systemPrompt?: string;
   readonly temperature?: number;
   readonly stopSequences?: readonly string[];
+  /** Tools that the model may use, for clients that declare `sampling.tools`. */
+  readonly tools?: readonly JsonObject[];
+  readonly toolChoice?: JsonObject;
 }
 
 /** What the model said (MCP, `CreateMessageResult`). */
 export interface SampleAnswer {
   /** By default `assistant`. */
   readonly role?: 'user' | 'assistant';
-  readonly content: ContentBlock | readonly ContentBlock[];
+  readonly content: SampledContent | readonly SampledContent[];
   /** By default `test-model`. */
   readonly model?: string;
   readonly stopReason?: string;
@@ -49,9 +52,12 @@ export interface SampleAnswer {
 export interface ServerRequestHandlers {
   /** The user in front of a form; for the capability `elicitation`. */
   readonly onElicit?: (question: ElicitQuestion) => ElicitAnswer | Promise<ElicitAnswer>;
-  /** The client's model; a text stands for one text block. For the capability `sampling`. */
+  /**
+   * The client's model; a text stands for one text block. For the capability `sampling`, which the specification has
+   * deprecated in 2026-07-28.
+   */
   readonly onSample?: (question: SampleQuestion) => string | SampleAnswer | Promise<string | SampleAnswer>;
-  /** The client's directories and files; for the capability `roots`. */
+  /** The client's directories and files; for the capability `roots`, which the specification has deprecated in 2026-07-28. */
   readonly onRoots?: () => readonly Root[] | Promise<readonly Root[]>;
 }
 

@@ -1,9 +1,16 @@
-import type { CallToolResult, Host, JsonObject } from '@decorum/core';
-import { newestOf } from '@decorum/core/transport';
+import {
+  type CallToolResult,
+  type ClientCapabilities,
+  type Host,
+  type JsonObject,
+  McpError,
+  type Principal,
+} from '@decorum/core';
+import { type Era, newestOf } from '@decorum/core/transport';
 
 import { connect } from './connect.js';
 import { Connection } from './connection.js';
-import { capabilitiesOf, type ServerRequestHandlers } from './questions.js';
+import { answer, capabilitiesOf, type ElicitAnswer, type ServerRequestHandlers } from './questions.js';
 
 /** What a server under test is built with. */
 export interface Rehearsal {
@@ -11,6 +18,8 @@ export interface Rehearsal {
   readonly record: (effect: string) => void;
   /** Give it to the server: all servers of one rehearsal read each other's states. */
   readonly secret: string;
+  /** `stateful` for the session, `stateless` for replay: what outlives a server must begin anew for each. */
+  readonly era: Era;
 }
 
 /** Options of `rehearse`. */
@@ -19,6 +28,10 @@ export interface RehearseOptions extends ServerRequestHandlers {
   readonly server: (rehearsal: Rehearsal) => Host;
   readonly tool: string;
   readonly args?: object;
+  /** Beside those that follow from the handlers, such as `{ elicitation: { form: {}, url: {} } }`. */
+  readonly capabilities?: ClientCapabilities;
+  /** Who calls, as if authorization had established it: `ctx.principal`. */
+  readonly principal?: Principal;
 }
 
 /** How a tool behaved. */
@@ -26,7 +39,7 @@ export interface Performance {
   readonly result: CallToolResult;
   /** What was recorded, in order. */
   readonly effects: readonly string[];
-  /** How often the handler ran. */
+  /** How often the handler ran: in a session more than once where the client had to call again after a URL. */
   readonly rounds: number;
 }
 
@@ -49,38 +62,70 @@ const MAX_ROUNDS = 20;
  * expect(replay.result.content).toEqual(session.result.content);
  * expect(replay.effects).toEqual(session.effects);
  * ```
+ *
+ * Where a session is refused until the user has been at a URL (`ctx.requireUrl`), `onElicit` is asked for each URL, as
+ * by replay, and the tool is called again when it accepts.
+ *
+ * @throws {McpError} when the server answers with an error
  */
 export async function rehearse(options: RehearseOptions): Promise<Rehearsed> {
   return { session: await inSession(options), replay: await byReplay(options) };
 }
 
-async function inSession({ server, tool, args = {}, ...handlers }: RehearseOptions): Promise<Performance> {
+async function inSession({ server, tool, args = {}, ...caller }: RehearseOptions): Promise<Performance> {
   const effects: string[] = [];
-  const client = await connect(server({ record: (effect) => effects.push(effect), secret: SECRET }), handlers);
-  const result = await client.callTool(tool, args);
-  await client.close();
-  return { result, effects, rounds: 1 };
+  const record = (effect: string) => void effects.push(effect);
+  const client = await connect(server({ record, secret: SECRET, era: 'stateful' }), caller);
+  try {
+    for (let rounds = 1; rounds <= MAX_ROUNDS; rounds++) {
+      const result = await client.callTool(tool, args).catch((error: Error) => visited(error, caller));
+      if (result !== undefined) return { result, effects, rounds };
+    }
+  } finally {
+    await client.close();
+  }
+  throw unending(tool);
 }
 
-async function byReplay({ server, tool, args = {}, ...handlers }: RehearseOptions): Promise<Performance> {
+/** The error that asks for visits first (MCP 2025-11-25, URL mode elicitation). */
+const URL_REQUIRED = -32042;
+
+/** Lets the user go to the URLs that an error names. Throws it where it names none, or the user does not go. */
+async function visited(error: Error, handlers: ServerRequestHandlers): Promise<undefined> {
+  if (!(error instanceof McpError) || error.code !== URL_REQUIRED) throw error;
+  const { elicitations } = error.data as { readonly elicitations: readonly JsonObject[] };
+  for (const params of elicitations) {
+    const { action } = (await answer(handlers, 'elicitation/create', params)) as ElicitAnswer;
+    if (action !== 'accept') throw error;
+  }
+}
+
+async function byReplay({ server, tool, args = {}, ...caller }: RehearseOptions): Promise<Performance> {
   const effects: string[] = [];
+  const record = (effect: string) => void effects.push(effect);
+  const era = 'stateless';
   let given: JsonObject = {};
   for (let rounds = 1; rounds <= MAX_ROUNDS; rounds++) {
     const connection = new Connection({
-      era: 'stateless',
-      revision: newestOf('stateless').id,
-      capabilities: capabilitiesOf(handlers),
+      era,
+      revision: newestOf(era).id,
+      capabilities: capabilitiesOf(caller, caller.capabilities),
       clientInfo: { name: '@decorum/testing', version: '0.0.0' },
-      principal: undefined,
-      handlers,
+      principal: caller.principal,
+      handlers: caller,
     });
-    await connection.open(server({ record: (effect) => effects.push(effect), secret: SECRET }));
-    const result = await connection.request('tools/call', { name: tool, arguments: args, ...given }, {});
-    if (result['resultType'] === 'input_required') given = await connection.respond(result);
-    connection.close();
-    if (result['resultType'] !== 'input_required') {
-      return { result: result as unknown as CallToolResult, effects, rounds };
+    await connection.open(server({ record, secret: SECRET, era }));
+    try {
+      const result = await connection.request('tools/call', { name: tool, arguments: args, ...given }, {});
+      if (result['resultType'] !== 'input_required') {
+        return { result: result as unknown as CallToolResult, effects, rounds };
+      }
+      given = await connection.respond(result);
+    } finally {
+      connection.close();
     }
   }
-  throw new Error(`"${tool}" has asked ${MAX_ROUNDS} times and still has no result.`);
+  throw unending(tool);
 }
+
+const unending = (tool: string) => new Error(`"${tool}" has asked ${MAX_ROUNDS} times and still has no result.`);

@@ -1,7 +1,12 @@
 // All of these read a text in time proportional to its length: what repeats ends before the next possible beginning.
 
-/** What people do not see: zero-width spaces, bidirectional overrides and isolates (UAX 9), tag characters. */
-const INVISIBLE = /[\u180E\u200B\u202A-\u202E\u2060-\u2069\uFEFF\u{E0000}-\u{E007F}]/gu;
+/**
+ * What people do not see (UAX 44, `Default_Ignorable_Code_Point`; annotations). Joiners, marks and variation selectors
+ * stay for now, those of Mongolian and of ideographs where they belong.
+ */
+const INVISIBLE =
+  // oxlint-disable-next-line no-misleading-character-class -- they are what is looked for
+  /(?![\u00AD\u061C\u200C-\u200F\uFE00-\uFE0F])(?<![\u1820-\u18AA](?=[\u180B-\u180D\u180F])|\p{Ideographic}(?=[\u{E0100}-\u{E01EF}]))[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]/gu;
 
 /** Escape sequences (ECMA-48): commands with text in them up to their terminator, CSI sequences, and short ones. */
 const ESCAPE_SEQUENCE =
@@ -18,7 +23,7 @@ const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g;
  */
 const ROW =
   // oxlint-disable-next-line no-misleading-character-class -- they are what is looked for
-  /[\u061C\u200C-\u200F\uFE00-\uFE0F\u{E0100}-\u{E01EF}]{3,}|[\u061C\u200C-\u200F]{2,}|[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]{2,}/gu;
+  /[\u00AD\u061C\u200C-\u200F\uFE00-\uFE0F]{3,}|[\u00AD\u061C\u200C-\u200F]{2,}|[\uFE00-\uFE0F]{2,}/g;
 
 /** A text without what does not show: control characters, escape sequences, and invisible characters. */
 export function withoutHidden(text: string): string {

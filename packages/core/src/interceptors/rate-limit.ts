@@ -14,14 +14,17 @@ export interface RateLimiter {
 /** Options of `rateLimit`. */
 export interface RateLimitOptions {
   /**
-   * What a call counts for; undefined where it does not count. By default the principal's subject, else the session,
-   * else the remote address, else one key for all.
+   * What a call counts for; undefined where it does not count. By default `user:` and the principal's subject, else
+   * `session:` and its id, else `address:` and the remote address, else one key for all.
    */
   readonly of?: (call: Call) => string | undefined;
 }
 
-function callerOf({ ctx }: Call): string {
-  return ctx.principal?.subject ?? ctx.sessionId ?? ctx.transport.remoteAddress ?? 'everybody';
+/** With its kind before it: a subject may be called like somebody's session or address. */
+function callerOf({ ctx: { principal, sessionId, transport } }: Call): string {
+  if (principal?.subject !== undefined) return `user:${principal.subject}`;
+  if (sessionId !== undefined) return `session:${sessionId}`;
+  return transport.remoteAddress === undefined ? 'everybody' : `address:${transport.remoteAddress}`;
 }
 
 /**
@@ -32,12 +35,13 @@ function callerOf({ ctx }: Call): string {
  * its rounds, and a client can send the same round again and again: if it did not count, that would be a way around the
  * limit.
  * @param limiter for example a `RateLimiterMemory` or `RateLimiterRedis` of `rate-limiter-flexible`
- * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a limiter without `consume`
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a limiter without `consume`, and an `of` that is no function
  */
 export function rateLimit(limiter: RateLimiter, { of = callerOf }: RateLimitOptions = {}): Interceptor {
   if (typeof (limiter as Partial<RateLimiter> | undefined)?.consume !== 'function') {
     throw startupError('DECORUM_INVALID_OPTION', 'rateLimit', 'limiter', 'has no method "consume"');
   }
+  if (typeof of !== 'function') throw startupError('DECORUM_INVALID_OPTION', 'rateLimit', 'of', 'is no function');
   return async function rateLimited(call, next) {
     const key = of(call);
     if (key !== undefined) await consume(limiter, key);

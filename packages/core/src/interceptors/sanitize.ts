@@ -1,8 +1,8 @@
 import type { CallResult, Interceptor } from '../kernel/interceptors.js';
 import { redactSecrets } from '../kernel/redact.js';
-import { ClientError, McpError, ToolError } from '../protocol/errors.js';
+import { ClientError, McpError, startupError, ToolError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
-import type { CallToolResult, ContentBlock, ResourceContents } from '../protocol/model.js';
+import type { CallToolResult, ContentBlock } from '../protocol/model.js';
 import { withoutHidden } from './hidden-text.js';
 
 /** Options of `sanitize`. */
@@ -18,10 +18,17 @@ type Clean = <T>(value: T) => T;
  * Cleans what goes to the model: takes out control characters, escape sequences and what people do not see, and masks
  * what looks like a credential. Applies to text blocks, texts of resources, links, prompt messages, structured content,
  * and the messages of errors. Binary data, URIs and completions stay as they are. Results are copied, not changed.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a `text` that is no function
  */
 export function sanitize({ text = (same) => same }: SanitizeOptions = {}): Interceptor {
+  if (typeof text !== 'function') throw startupError('DECORUM_INVALID_OPTION', 'sanitize', 'text', 'is no function');
+  const further = (value: string) => {
+    const changed: unknown = text(value);
+    if (typeof changed === 'string') return changed;
+    throw new TypeError('The option `text` of sanitize() returned no text.');
+  };
   // what is hidden goes first: it could keep a secret from being recognised
-  const clean = <T>(value: T) => mapTexts(redactSecrets(mapTexts(value, withoutHidden)), text) as T;
+  const clean = <T>(value: T) => mapTexts(redactSecrets(mapTexts(value, withoutHidden)), further) as T;
   return async function sanitized(_call, next) {
     try {
       return cleanResult(await next(), clean);
@@ -34,49 +41,43 @@ export function sanitize({ text = (same) => same }: SanitizeOptions = {}): Inter
 function cleanResult(result: CallResult, clean: Clean): CallResult {
   if ('messages' in result) {
     const messages = result.messages.map(({ content, ...rest }) => ({ ...rest, content: cleanBlock(content, clean) }));
-    const { description } = result;
-    return { ...result, ...(description !== undefined && { description: clean(description) }), messages };
+    return cleanMembers({ ...result, messages }, ['description'], clean);
   }
-  if ('contents' in result) return { ...result, contents: result.contents.map((each) => cleanContents(each, clean)) };
+  if ('contents' in result)
+    return { ...result, contents: result.contents.map((each) => cleanMembers(each, ['text'], clean)) };
   return 'content' in result ? cleanToolResult(result, clean) : result;
 }
 
 function cleanToolResult(result: CallToolResult, clean: Clean): CallToolResult {
-  if (result.structuredContent === undefined) {
-    return { ...result, content: result.content.map((block) => cleanBlock(block, clean)) };
-  }
-  const json = JSON.stringify(result.structuredContent);
-  const structuredContent = clean(JSON.parse(json) as unknown);
-  const cleaned = JSON.stringify(structuredContent);
+  const structuredContent = clean(asSent(result.structuredContent));
+  const json = JSON.stringify(result.structuredContent) as string | undefined;
   // the text that repeats the structured content goes on to repeat it
   const content = result.content.map((block) =>
-    block.type === 'text' && block.text === json ? { ...block, text: cleaned } : cleanBlock(block, clean),
+    block.type === 'text' && block.text === json
+      ? { ...block, text: JSON.stringify(structuredContent) }
+      : cleanBlock(block, clean),
   );
-  return { ...result, content, structuredContent };
+  return { ...result, content, ...(structuredContent !== undefined && { structuredContent }) };
 }
 
 function cleanBlock(block: ContentBlock, clean: Clean): ContentBlock {
   switch (block.type) {
     case 'text':
-      return { ...block, text: clean(block.text) };
+      return cleanMembers(block, ['text'], clean);
     case 'resource':
-      return { ...block, resource: cleanContents(block.resource, clean) };
-    case 'resource_link': {
-      const { name, title, description } = block;
-      return {
-        ...block,
-        name: clean(name),
-        ...(title !== undefined && { title: clean(title) }),
-        ...(description !== undefined && { description: clean(description) }),
-      };
-    }
+      return { ...block, resource: cleanMembers(block.resource, ['text'], clean) };
+    case 'resource_link':
+      return cleanMembers(block, ['name', 'title', 'description'], clean);
     default:
       return block;
   }
 }
 
-function cleanContents(contents: ResourceContents, clean: Clean): ResourceContents {
-  return contents.text === undefined ? contents : { ...contents, text: clean(contents.text) };
+/** A copy with other texts in some members. */
+function cleanMembers<T extends object>(from: T, names: readonly (keyof T)[], clean: Clean): T {
+  const copy = { ...from };
+  for (const name of names) if (copy[name] !== undefined) copy[name] = clean(copy[name]);
+  return copy;
 }
 
 /** A copy of JSON data with other texts, and other names of members. */
@@ -96,7 +97,10 @@ function asSent(data: unknown): unknown {
 /** An error like the one given; those whose message nobody will read stay the same. */
 function cleanError(error: unknown, clean: Clean): unknown {
   if (error instanceof McpError) {
-    return new McpError(error.kind ?? error.code, clean(error.message), clean(asSent(error.data)));
+    const { kind, code, message, data } = error;
+    // the URLs that the user must visit lead nowhere without their tickets
+    const sent = kind === 'url-elicitation-required' ? data : clean(asSent(data));
+    return new McpError(kind ?? code, clean(message), sent);
   }
   if (error instanceof ClientError) {
     const { code, data } = error;

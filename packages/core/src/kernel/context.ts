@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
 import type { Client, Exchange } from '../protocol/exchange.js';
 import type { NeedInput } from '../protocol/input.js';
 import type { JsonObject, RequestId, Root } from '../protocol/model.js';
@@ -22,11 +24,12 @@ import {
   type SampleResult,
 } from './questions.js';
 
-/** A question that nobody waits for any more must not be an unhandled rejection: its round ends anyway. */
-function kept<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {});
-  return promise;
-}
+/** After so many questions that failed, a handler must let others run: it may be one that asks for ever. */
+const MANY_FAILURES = 100;
+const PAUSE_MS = 10;
+
+/** Begins the keys of effects that are the framework's own; no handler names one like this. */
+const PRIVATE = '\0';
 
 /** What a handler knows and can do beside its input: the second parameter of every handler. */
 export class Context {
@@ -36,6 +39,7 @@ export class Context {
   #answers: Readonly<Record<string, JsonObject>> | undefined;
   #state: unknown;
   #collected = 0;
+  #failures = 0;
 
   /** @param exchange the request under way */
   constructor(exchange: Exchange) {
@@ -48,7 +52,7 @@ export class Context {
     return this.#answers;
   }
 
-  /** The state that was given to `needInput`. */
+  /** The state that was given to `needInput`; undefined where none was. */
   get state(): unknown {
     return this.#state;
   }
@@ -57,19 +61,29 @@ export class Context {
   async collect({ requests, state }: NeedInput): Promise<void> {
     // all or nothing: a client that cannot answer one of them is not asked the others
     for (const request of Object.values(requests)) {
-      requireDeclared(this.#exchange, request);
       checkRequest(request);
+      requireDeclared(this.#exchange, request);
     }
     // what the state was when it was first given, whatever the handler makes of it when it runs again
-    const first = await this.#exchange.peer.once(`needInput ${++this.#collected}`, () => state);
+    const first = await this.#exchange.once(`${PRIVATE}needInput ${++this.#collected}`, () => state);
     const asked = Object.entries(requests).map(
       async ([key, { method, params = {} }]) => [key, await this.#exchange.ask({ key, method, params })] as const,
     );
     this.#answers = { ...this.#answers, ...Object.fromEntries(await Promise.all(asked)) };
-    this.#state = first;
+    // JSON, which the state becomes between rounds, has null only
+    this.#state = first ?? undefined;
   }
 
-  /** Log messages to the client. */
+  /**
+   * For the framework: uses up the state that the request brings, where each is for one use.
+   * @throws {McpError} `invalid-state` when it was used before
+   */
+  async claim(): Promise<void> {
+    await this.#exchange.peer.claim?.();
+    this.#exchange.signal.throwIfAborted();
+  }
+
+  /** Log messages to the client. The specification has deprecated them in 2026-07-28: log to stderr, or by OpenTelemetry. */
   get log(): ClientLog {
     this.#log ??= new ClientLog(this.#exchange);
     return this.#log;
@@ -138,7 +152,7 @@ export class Context {
    * @throws {ToolError} when the answer does not fit, {ClientError} when there is none
    */
   elicit<S extends SchemaSource>(source: S, options: ElicitOptions): Promise<ElicitResult<Parsed<S>>> {
-    return kept(elicit(this.#exchange, source, options));
+    return this.#kept(elicit(this.#exchange, source, options));
   }
 
   /**
@@ -150,7 +164,7 @@ export class Context {
    * @throws {TypeError} for an invalid URL
    */
   elicitUrl(options: ElicitUrlOptions): Promise<ElicitUrlResult> {
-    return kept(elicitUrl(this.#exchange, options));
+    return this.#kept(elicitUrl(this.#exchange, options));
   }
 
   /**
@@ -162,7 +176,7 @@ export class Context {
    * @throws {ClientError} when the user does not agree
    */
   requireUrl(options: ElicitUrlOptions): Promise<void> {
-    return kept(requireUrl(this.#exchange, options));
+    return this.#kept(requireUrl(this.#exchange, options));
   }
 
   /**
@@ -171,7 +185,7 @@ export class Context {
    * @throws {McpError} `missing-capability` when the client has no elicitation
    */
   confirm(message: string, options: QuestionOptions = {}): Promise<boolean> {
-    return kept(confirm(this.#exchange, message, options));
+    return this.#kept(confirm(this.#exchange, message, options));
   }
 
   /**
@@ -179,7 +193,7 @@ export class Context {
    * @throws {McpError} `missing-capability` when the client has no sampling, and {ClientError} when it does not answer
    */
   sample(options: SampleOptions): Promise<SampleResult> {
-    return kept(sample(this.#exchange, options));
+    return this.#kept(sample(this.#exchange, options));
   }
 
   /**
@@ -188,17 +202,35 @@ export class Context {
    * @throws {McpError} `missing-capability` when the client has no roots, and {ClientError} when it does not answer
    */
   roots(options: QuestionOptions = {}): Promise<readonly Root[]> {
-    return kept(roots(this.#exchange, options));
+    return this.#kept(roots(this.#exchange, options));
   }
 
   /**
    * Does something once for a request. In stateless revisions a handler that asks the client runs again from its
    * beginning in each round; what `once` has done in an earlier round is not done again, and gives the same result.
-   * @param key names the effect within the handler
+   * An effect that fails is not remembered, and tried again when `once` is called again with its key.
+   * @param key names the effect within the handler: of several with one key, the first is run
    * @param effect what to do; its result must be JSON
    */
   once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
-    return this.#exchange.peer.once(key, effect);
+    return this.#exchange.once(key, effect);
+  }
+
+  /** A question that nobody waits for any more must not be an unhandled rejection: its round ends anyway. */
+  #kept<T>(question: Promise<T>): Promise<T> {
+    const asked = question.catch((error: unknown) => this.#failed(error));
+    asked.catch(() => {});
+    return asked;
+  }
+
+  /** Nothing else would ever run beside a handler that catches what questions throw, and asks again at once. */
+  async #failed(error: unknown): Promise<never> {
+    this.#failures += 1;
+    if (this.#failures % MANY_FAILURES === 0) {
+      if (this.#exchange.over) await new Promise<never>(() => {});
+      await wait(PAUSE_MS);
+    }
+    throw error;
   }
 
   /** The handler runs again through what it has done in an earlier round; log and progress are silent. */

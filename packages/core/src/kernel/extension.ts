@@ -1,4 +1,6 @@
+import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
+import { REVISIONS } from '../protocol/revisions/index.js';
 import type { Context } from './context.js';
 
 /**
@@ -15,4 +17,32 @@ export interface Extension {
   readonly methods?: Readonly<
     Record<string, (params: JsonObject, context: Context) => JsonObject | Promise<JsonObject>>
   >;
+}
+
+// a prefix of labels and a name (MCP, "_meta")
+const EXTENSION_ID = /^(?:[a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?\/[a-z0-9](?:[\w.-]*[a-z0-9])?$/i;
+
+/**
+ * Refuses extensions of which one would take the place of another, or could never be reached.
+ * @throws {DecorumError} `DECORUM_INVALID_EXTENSION`
+ */
+export function checkExtensions(extensions: readonly Extension[]): readonly Extension[] {
+  const ids = new Set<string>();
+  const owners = new Map<string, string>();
+  for (const { id, methods = {} } of extensions) {
+    const wrong = (problem: string) => startupError('DECORUM_INVALID_EXTENSION', id, problem);
+    if (!EXTENSION_ID.test(id)) {
+      throw wrong('has no valid id. Use a reverse domain name and a name, as in "com.example/feature"');
+    }
+    if (ids.has(id)) throw wrong('is listed twice. Leave one out, or make one of both');
+    ids.add(id);
+    for (const [method, handle] of Object.entries(methods)) {
+      if (typeof handle !== 'function')
+        throw wrong(`has "${method}" among its methods, which is no function. Give one`);
+      const owner = REVISIONS.some((revision) => revision.methods.has(method)) ? 'the protocol' : owners.get(method);
+      if (owner !== undefined) throw wrong(`has the method "${method}", which ${owner} has. Call it otherwise`);
+      owners.set(method, `"${id}"`);
+    }
+  }
+  return extensions;
 }

@@ -1,6 +1,7 @@
 import type { FlowSeal, Journal } from '../protocol/eras/replay.js';
 import type { FlowBinding, Flows } from '../protocol/eras/stateless.js';
 import { McpError } from '../protocol/errors.js';
+import type { Interceptor } from './interceptors.js';
 import { canonical, type KeyRing, sha256 } from './key-ring.js';
 
 /** Remembers what was used, for servers whose flows must not be repeated. One for all nodes that share clients. */
@@ -38,7 +39,18 @@ export interface FlowOptions {
   readonly ttlMs: number;
   /** Where each state is for one use only. */
   readonly singleUse: SingleUse | undefined;
+  /** Tells the author of the server what the client is told in general terms only. */
+  readonly warn: (message: string) => void;
 }
+
+/**
+ * Stands right before what runs, where each state is for one use: who is refused by access, headers or another
+ * interceptor can try again.
+ */
+export const useUp: Interceptor = async ({ ctx }, next) => {
+  await ctx.claim();
+  return await next();
+};
 
 /** A state travels twice in each round, and some servers cut long messages. */
 const MAX_STATE_BYTES = 64 * 1024;
@@ -69,22 +81,23 @@ export class SealedFlows implements Flows {
     } catch {
       // what exactly was wrong with it is of use to nobody but an attacker
     }
-    throw new McpError('invalid-params', 'The requestState is not valid for this request, or has expired.');
+    throw new McpError('invalid-state', 'The requestState is not valid for this request, or has expired.');
   }
 
   private async use(requestState: string, singleUse: SingleUse): Promise<void> {
     if (await singleUse.claim(sha256(requestState).toString('base64url'), this.options.ttlMs)) return;
-    throw new McpError('invalid-params', 'The requestState was used before.');
+    throw new McpError('invalid-state', 'The requestState was used before.');
   }
 
   private seal(journal: Journal, binding: FlowBinding): string {
     const text = JSON.stringify({ expires: Date.now() + this.options.ttlMs, journal });
     const bytes = Buffer.byteLength(text);
     if (bytes > MAX_STATE_BYTES) {
-      throw new Error(
-        `What this flow has to remember takes ${bytes} bytes, more than ${MAX_STATE_BYTES}. ` +
+      this.options.warn(
+        `What a handler of "${binding.target}" has to remember takes ${bytes} bytes, more than ${MAX_STATE_BYTES}. ` +
           'Ask for less at once, and return references from ctx.once instead of data.',
       );
+      throw new McpError('internal-error', 'The answers are too large to carry on with this request.');
     }
     return this.options.keys.seal(text, binding);
   }

@@ -28,7 +28,7 @@ export type CallResult = CallToolResult | GetPromptResult | ReadResourceResult |
  */
 export type Interceptor = (call: Call, next: () => Promise<CallResult>) => CallResult | Promise<CallResult>;
 
-/** Runs a call inside all interceptors. Their result is taken at its word to be of the kind that `run` gives. */
+/** Runs a call inside all interceptors. Their result is of the kind that `run` gives. */
 export type Intercept = <R extends CallResult>(call: Call, run: () => Promise<R>) => Promise<R>;
 
 /** Puts interceptors around each other, the first outermost; undefined where there are none. */
@@ -43,6 +43,9 @@ export function intercepting(interceptors: readonly Interceptor[]): Intercept | 
   };
 }
 
+/** What a result has, by the kind of its call. */
+const MEMBERS = { tool: 'content', prompt: 'messages', resource: 'contents', completion: 'completion' } as const;
+
 async function runOne(interceptor: Interceptor, call: Call, next: () => Promise<CallResult>): Promise<CallResult> {
   const name = interceptor.name || 'without a name';
   let isCalled = false;
@@ -54,6 +57,11 @@ async function runOne(interceptor: Interceptor, call: Call, next: () => Promise<
     running.catch(() => {});
     return running;
   });
-  if (isObject(result)) return result as unknown as CallResult;
-  throw new Error(`The interceptor ${name} returned no result. Return what next() gives, or a result of your own.`);
+  const member = MEMBERS[call.kind];
+  const found = isObject(result) ? result[member] : undefined;
+  if (member === 'completion' ? isObject(found) : Array.isArray(found)) return result as CallResult;
+  throw new Error(
+    `The interceptor ${name} returned no result of a ${call.kind}: it has no "${member}". ` +
+      'Return what next() gives, or a result of your own.',
+  );
 }

@@ -1,4 +1,4 @@
-import { excerpt, McpError } from '../protocol/errors.js';
+import { excerpt, type FailureKind, McpError } from '../protocol/errors.js';
 import { requireInitialized, Session, type SessionOptions } from '../protocol/eras/stateful.js';
 import { openStateless } from '../protocol/eras/stateless.js';
 import { Exchange, isStateless } from '../protocol/exchange.js';
@@ -43,6 +43,9 @@ const NEEDS: ReadonlyMap<string, Feature> = new Map([
 /** Methods whose effect is remembered: a session that ends with its request has none of them. */
 const REMEMBERED = new Set(['resources/subscribe', 'resources/unsubscribe', 'logging/setLevel']);
 
+/** Failures of running requests that say that the request is no good. */
+const REFUSALS = new Set<FailureKind>(['missing-capability', 'header-mismatch', 'invalid-state']);
+
 /** A response as text, where one is due. */
 export type Answer = string | undefined;
 
@@ -81,7 +84,9 @@ export class Kernel {
       checkMessage(message);
     } catch (error) {
       const refusal = this.refuse(error, wire, readableId(message) ?? unreadableId(message, session));
-      return isNotification(message) ? undefined : refusal;
+      if (!isAnswer(message)) return isNotification(message) ? undefined : refusal;
+      // two sides that answer each other's bad answers would never end
+      return void session?.settle({ jsonrpc: '2.0', id: message['id'] as RequestId });
     }
     if (!('method' in message)) return void session?.settle(message);
     if (!('id' in message)) return void this.take(message, session);
@@ -95,6 +100,7 @@ export class Kernel {
     try {
       exchange = this.open(message, wire, session);
       method = this.find(exchange, session);
+      exchange.peer.resume?.();
     } catch (error) {
       return this.refuse(error, wire, message.id);
     }
@@ -162,18 +168,20 @@ export class Kernel {
     return era === 'stateless' ? this.extensions.get(method) : undefined;
   }
 
-  private async run(exchange: Exchange, method: Method, session: Session | undefined): Promise<string | undefined> {
+  private async run(exchange: Exchange, method: Method, session: Session | undefined): Promise<Answer> {
     const { id, wire, revision } = exchange;
     exchange.slot = this.running.push(exchange) - 1;
     session?.calls.set(id, exchange);
     if (revision.era === 'stateless') wire.onDisconnect?.(() => exchange.cancel('The client went away.'));
     try {
-      if (exchange.peer.claimed) await exchange.peer.claimed;
-      const result = await method(exchange, session);
       if (exchange.cancelled) return undefined;
-      return resultFrame(id, exchange.peer.asking ? this.interim(exchange) : result);
-    } catch (failure) {
-      return exchange.cancelled ? undefined : this.failed(failure, exchange);
+      const running = method(exchange, session);
+      const { failure } = exchange.peer;
+      const result = await (failure === undefined ? running : Promise.race([running, failure]));
+      if (exchange.cancelled) return undefined;
+      return exchange.peer.asking ? await this.interim(exchange) : resultFrame(id, result);
+    } catch (error) {
+      return exchange.cancelled ? undefined : await this.failed(error, exchange);
     } finally {
       exchange.close();
       session?.calls.delete(id);
@@ -188,23 +196,26 @@ export class Kernel {
   }
 
   /** The questions that take the place of the result. */
-  private interim(exchange: Exchange): JsonObject {
+  private async interim(exchange: Exchange): Promise<Answer> {
+    const { id, peer, revision } = exchange;
+    await peer.finishRound?.(exchange);
+    if (exchange.cancelled) return undefined;
     exchange.endRound();
-    return exchange.revision.complete(exchange.peer.interim() ?? {}, this.parts.server);
+    return resultFrame(id, revision.complete(peer.interim() ?? {}, this.parts.server));
   }
 
   /** What a handler threw. Where the client must answer first, that is why it threw, whatever it made of it. */
-  private failed(failure: unknown, exchange: Exchange): string {
+  private async failed(failure: unknown, exchange: Exchange): Promise<Answer> {
     const { id, wire, revision, peer } = exchange;
     const { faults } = this.parts;
     let error: McpError;
     try {
-      if (peer.asking) return resultFrame(id, this.interim(exchange));
+      if (peer.asking && !exchange.over) return await this.interim(exchange);
       error = faults.publicError(failure, exchange);
     } catch (fault) {
       error = faults.publicError(fault, exchange);
     }
-    if (error.kind === 'missing-capability' || error.kind === 'header-mismatch') wire.refuse?.(error);
+    if (error.kind !== undefined && REFUSALS.has(error.kind)) wire.refuse?.(error);
     const { message, data } = error;
     return errorFrame(id, { code: revision.errorCode(error) ?? INTERNAL_ERROR, message, data });
   }
@@ -253,13 +264,15 @@ const isNotification = (message: unknown) =>
  * what is in it belongs to no session.
  */
 function unreadableId(message: unknown, session: Session | undefined): null | undefined {
-  if (Array.isArray(message) && session?.initialized === false) {
-    return message.some((each) => isObject(each) && isStateless(each as unknown as JsonRpcMessage, undefined))
-      ? undefined
-      : null;
-  }
+  if (Array.isArray(message) && session?.initialized === false) return message.some(standsAlone) ? undefined : null;
   return session?.revision.unreadableId;
 }
+
+const standsAlone = (message: unknown): boolean =>
+  isObject(message) && isStateless(message as unknown as JsonRpcMessage, undefined);
+
+const isAnswer = (message: unknown): message is JsonObject =>
+  isObject(message) && !('method' in message) && ('result' in message || 'error' in message);
 
 /** How many messages a batch may hold. */
 const MAX_BATCH = 100;
@@ -270,5 +283,9 @@ function batchFault(batch: readonly unknown[]): McpError | undefined {
   const nested = batch.some((message) => Array.isArray(message));
   if (nested) return new McpError('invalid-request', 'A batch cannot hold another batch.');
   const begins = batch.some((message) => isObject(message) && message['method'] === 'initialize');
-  return begins ? new McpError('invalid-request', 'A batch cannot hold "initialize".') : undefined;
+  if (begins) return new McpError('invalid-request', 'A batch cannot hold "initialize".');
+  // those that belong to no session have headers, each its own
+  return batch.some(standsAlone)
+    ? new McpError('invalid-request', 'A batch holds messages of its session only.')
+    : undefined;
 }

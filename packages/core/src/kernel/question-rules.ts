@@ -1,6 +1,7 @@
 import type { InputRequest } from '../protocol/input.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
+import { pick } from '../protocol/revisions/fields.js';
 import { SECRET_FIELD } from './redact.js';
 
 /**
@@ -12,15 +13,15 @@ const refuse = (message: string): never => {
   throw new TypeError(message);
 };
 
-// what a form can show (MCP 2025-11-25, `PrimitiveSchemaDefinition`)
-const FORM_KEYWORDS = new Set(
-  (
-    'type title description default enum enumNames oneOf anyOf items const format ' +
-    'minLength maxLength minimum maximum minItems maxItems'
-  ).split(' '),
-);
+// what a form can show (MCP 2025-11-25, `PrimitiveSchemaDefinition`): the keywords of each type, beside its choices
+const FORM_KEYWORDS: Readonly<Record<string, readonly string[]>> = {
+  string: ['minLength', 'maxLength', 'format'],
+  number: ['minimum', 'maximum'],
+  integer: ['minimum', 'maximum'],
+  boolean: [],
+  array: ['minItems', 'maxItems'],
+};
 const FORMATS = new Set<unknown>(['email', 'uri', 'date', 'date-time']);
-const PRIMITIVES = new Set<unknown>(['string', 'number', 'integer', 'boolean']);
 
 /**
  * The part of a schema that a form can show. Whatever else the schema says is checked when the answer is here.
@@ -30,20 +31,49 @@ export function formOf(schema: JsonObject): JsonObject {
   const properties: Record<string, unknown> = {};
   for (const [name, field] of Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject>)) {
     if (SECRET_FIELD.test(name)) refuse(`A form must not ask for "${name}": use ctx.elicitUrl for what is secret.`);
-    if (!isPrimitive(field))
-      refuse(`A form cannot ask for "${name}": its fields are texts, numbers, yes or no, and choices.`);
-    properties[name] = Object.fromEntries(
-      Object.entries(field).filter(
-        ([keyword, value]) => FORM_KEYWORDS.has(keyword) && (keyword !== 'format' || FORMATS.has(value)),
-      ),
-    );
+    properties[name] =
+      fieldOf(field) ??
+      refuse(`A form cannot ask for "${name}": its fields are texts, numbers, yes or no, and choices of texts.`);
   }
   return { type: 'object', properties, ...(Array.isArray(schema['required']) && { required: schema['required'] }) };
 }
 
-function isPrimitive({ type, items }: JsonObject): boolean {
-  if (PRIMITIVES.has(type)) return true;
-  return type === 'array' && isObject(items) && (Array.isArray(items['enum']) || Array.isArray(items['anyOf']));
+/** A field with what a form can show of it; undefined where that is nothing. */
+function fieldOf(field: JsonObject): JsonObject | undefined {
+  const { format, ...rest } = field;
+  const { type, items, default: initial } = rest;
+  const own = typeof type === 'string' ? FORM_KEYWORDS[type] : undefined;
+  if (own === undefined) return undefined;
+  const choices = type === 'string' ? choicesOf(field, 'oneOf') : undefined;
+  const several = type === 'array' && isObject(items) ? choicesOf(items, 'anyOf') : undefined;
+  if (type === 'array' && several === undefined) return undefined;
+  return {
+    ...pick(field, ['type', 'title', 'description']),
+    // a choice has no length and no format
+    ...(choices ?? pick(FORMATS.has(format) ? field : rest, own)),
+    ...(several && { items: 'enum' in several ? { type: 'string', ...several } : several }),
+    ...(isInitial(type, initial) && { default: initial }),
+  };
+}
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+/** Whether a default is of the type of its field: a schema may say anything there. */
+function isInitial(type: unknown, value: unknown): boolean {
+  return type === 'array' ? isTexts(value) : typeof value === (type === 'integer' ? 'number' : type);
+}
+
+/** The choices that a schema has, with nothing else in them; undefined where they are not all texts. */
+function choicesOf(schema: JsonObject, titledBy: 'oneOf' | 'anyOf'): JsonObject | undefined {
+  const { [titledBy]: titled, enum: plain, enumNames } = schema;
+  const isChoice = (choice: unknown) => isObject(choice) && typeof choice['const'] === 'string';
+  if (Array.isArray(titled) && titled.every(isChoice)) {
+    const choices = titled as readonly JsonObject[];
+    return { [titledBy]: choices.map(({ const: value, title = value }) => ({ const: value, title })) };
+  }
+  if (!isTexts(plain)) return undefined;
+  return { enum: plain, ...(titledBy === 'oneOf' && isTexts(enumNames) && { enumNames }) };
 }
 
 const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]']);

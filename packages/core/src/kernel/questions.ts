@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { isObject } from '../protocol/jsonrpc.js';
 import { ClientError, McpError, ToolError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
-import type { InputRequest } from '../protocol/input.js';
+import { type InputRequest, usesTools } from '../protocol/input.js';
 import type { ClientCapabilities, ContentBlock, JsonObject, Root } from '../protocol/model.js';
 import { checkConversation, checkPreferences, formOf, visitable } from './question-rules.js';
 import { compileShape } from '../schema/compile.js';
@@ -114,7 +114,7 @@ export function requireCapability({ peer }: Exchange, required: ClientCapabiliti
   const declared = peer.client.capabilities as Record<string, JsonObject | undefined>;
   for (const [name, parts] of Object.entries(required) as [string, JsonObject][]) {
     const known = declared[name];
-    if (known !== undefined && Object.keys(parts).every((part) => known[part] !== undefined)) continue;
+    if (isObject(known) && Object.keys(parts).every((part) => known[part] !== undefined)) continue;
     const what = [name, ...Object.keys(parts)].join('.');
     throw new McpError('missing-capability', `The client does not support ${what}.`, {
       requiredCapabilities: required,
@@ -125,19 +125,20 @@ export function requireCapability({ peer }: Exchange, required: ClientCapabiliti
 /** A client that has elicitation and names no mode has forms (MCP 2025-11-25, "Elicitation", capabilities). */
 function requireForms(exchange: Exchange): void {
   const { elicitation } = exchange.peer.client.capabilities;
-  const onlyUrls = elicitation !== undefined && elicitation['url'] !== undefined;
+  const onlyUrls = isObject(elicitation) && elicitation['url'] !== undefined;
   requireCapability(exchange, { elicitation: onlyUrls ? { form: {} } : {} });
 }
 
 /** A client that has sampling need not take tools, and need not give context. */
-function requireSampling(exchange: Exchange, { tools, toolChoice, includeContext }: JsonObject): void {
-  const usesTools = tools !== undefined || toolChoice !== undefined;
-  const usesContext = includeContext !== undefined && includeContext !== 'none';
-  requireCapability(exchange, { sampling: { ...(usesTools && { tools: {} }), ...(usesContext && { context: {} }) } });
+function requireSampling(exchange: Exchange, params: JsonObject): void {
+  const { includeContext = 'none' } = params;
+  const parts = { ...(usesTools(params) && { tools: {} }), ...(includeContext !== 'none' && { context: {} }) };
+  requireCapability(exchange, { sampling: parts });
 }
 
 /**
- * Refuses a question in the words of the specification that the client has not declared to answer.
+ * Refuses a question in the words of the specification that the client has not declared to answer, or that its revision
+ * does not have.
  * @throws {McpError} `missing-capability`
  */
 export function requireDeclared(exchange: Exchange, { method, params = {} }: InputRequest): void {
@@ -145,6 +146,8 @@ export function requireDeclared(exchange: Exchange, { method, params = {} }: Inp
   else if (method === 'sampling/createMessage') requireSampling(exchange, params);
   else if (params['mode'] === 'url') requireCapability(exchange, { elicitation: { url: {} } });
   else requireForms(exchange);
+  if (exchange.revision.question({ method, params }) !== undefined) return;
+  throw new McpError('missing-capability', `The protocol revision of the client has no such "${method}".`);
 }
 
 /** Asks the user for data that fits a schema. */
@@ -237,7 +240,7 @@ export async function confirm(exchange: Exchange, message: string, options: Ques
 /** Asks the client's model. */
 export async function sample(exchange: Exchange, options: SampleOptions): Promise<SampleResult> {
   const { key, timeoutMs, sealed, messages, ...rest } = options;
-  requireSampling(exchange, rest);
+  requireSampling(exchange, { messages, ...rest });
   const conversation =
     typeof messages === 'string' ? [{ role: 'user', content: { type: 'text', text: messages } }] : messages;
   checkConversation(conversation);

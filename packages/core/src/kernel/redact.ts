@@ -1,17 +1,25 @@
 /** What stands in place of a secret. */
 export const REDACTED = '[redacted]';
 
-const ASKED = 'passw|passphrase|secret|token(?!i[sz])|(?:api|private)[_-]?key|credit[_-]?card|card[_-]?number|cvv|cvc';
-
 /** Names of what a form must not ask for. */
-export const SECRET_FIELD = new RegExp(ASKED, 'i');
+export const SECRET_FIELD =
+  /passw|passphrase|pwd|secret|token(?!i[sz])|(?:api|private)[_-]?key|credit[_-]?card|card[_-]?number|cvv|cvc/i;
 
-/** Names of what is not shown to anybody. */
-const SECRET_NAME = new RegExp(
-  `${ASKED}|\\bpwd|(?:access|secret|signing|encryption)[_-]?key|authori[sz]ation|cookie|credential|session[_-]?(?:id|key)|` +
-    '^(?:auth|sid|jwt)$',
-  'i',
-);
+/** Where a word of a name ends: `dbPass`, `DBPass`, `db_pass`. */
+const WORD_END = /(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+/g;
+
+/** Names of what is not shown to anybody, their words in lower case with dashes between. */
+const SECRET_NAME =
+  /(?:pass-?(?:w(?:or)?d|phrase|code)|secret|token|(?:api|private|access|signing|encryption)-?key|credit-?card|card-?number|authori[sz]ation|cookie|credential|session-?(?:id|key))s?\d*(?:-|$)|(?:^|-)(?:pass|pwd|cvv|cvc)\d*$|^-?(?:auth|sid|jwt)$/;
+
+/** Names that sound like it: of something about a secret, and of what leads to the next page. */
+const HARMLESS_NAME =
+  /(?:(?:page|next|sync|skip|continuation|progress)-?token|-(?:type|url|uri|endpoint|name|path|count|limit))s?$/;
+
+function isSecretName(name: string): boolean {
+  const words = name.replace(WORD_END, '-').toLowerCase();
+  return SECRET_NAME.test(words) && !HARMLESS_NAME.test(words);
+}
 
 /** Deeper data is not looked through, and so not shown. */
 const MAX_DEPTH = 100;
@@ -67,7 +75,7 @@ class Redaction {
     const copy: Record<string, unknown> = {};
     (isSecret ? this.copies.secret : this.copies.open).set(value, copy);
     for (const [name, item] of Object.entries(value)) {
-      const member = this.of(item, { isSecret: isSecret || SECRET_NAME.test(name), depth });
+      const member = this.of(item, { isSecret: isSecret || isSecretName(name), depth });
       // assigned, a member called "__proto__" would become the prototype
       Object.defineProperty(copy, name, { value: member, enumerable: true, configurable: true, writable: true });
     }
@@ -92,7 +100,7 @@ const USER_OF_URL = /:\/\/[^\s/?#:@"'<>]*:[^\s/?#"'<>]*@/g;
 
 /** Keys that say by their beginning whose they are. */
 const KNOWN_KEY =
-  /(?<![a-z0-9])(?:sk-|[sr]k_(?:live|test)_|whsec_|gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|xapp-|AKIA|ASIA|AIza|npm_|hf_|ya29\.|dop_v1_|SG\.|pypi-)(?=[\w-]{0,64}\d)[\w.-]{12}[\w.-]*/gi;
+  /(?<![A-Za-z0-9])(?:sk-|[sr]k_(?:live|test)_|whsec_|gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|xapp-|AKIA|ASIA|AIza|npm_|hf_|ya29\.|dop_v1_|SG\.|pypi-)(?=[\w-]{0,64}\d)[\w.-]{12}[\w.-]*/g;
 
 /**
  * A text without what looks like a credential. Each pattern reads a text in time proportional to its length: it starts
@@ -106,25 +114,35 @@ function redactText(text: string): string {
     .replace(KNOWN_KEY, REDACTED);
 }
 
-/** A name, and what stands between it and its value: `password=`, `"token": "`, and the same within a JSON text. */
-const NAME = /(?<![\w.-])([\w.-]+)\\*["']?[ \t]*(?:[:=]|=>|%3D)[ \t]*(\\*["'])?/gi;
-const REST_OF_LINE = /[^\r\n"']+/y;
-const WORD = /[^\s"'\\&,;)}\]<>]+/y;
+/** A name, and what stands before its value or list: `password=`, `"tokens": ["`, and the same within a JSON text. */
+const NAME = /(?<![\w.-])([\w.-]+)\\*["']?\]?[ \t]*(?:[:!=]?=[=>]?|:|%3D)[ \t]*((?!\[redacted)\[\s*)?(\\*["'])?/gi;
+const NEXT_ITEM = /\\*["']?\s*,\s*(\\*["'])?/y;
+const WORD = /\[redacted\]|(?![[{])[^\s"'\\&,;)}\]<>]+/y;
 const IN_ESCAPED_QUOTES = /[^"'\\]+/y;
+/** The end of the line, or of the text in quotes that the header is in; not a quote of its own: `a="b"`. */
+const END_OF_HEADER = /(?<!\\)\\*["'](?!\w)(?<!=\\*"(?:[^"'\r\n]*")?)|[\r\n]|$/g;
+/** What nobody has for a secret. */
+const WORDLESS = /^(?:an?|the|is|no|not|none|null|undefined|true|false)?$/i;
 const COUNT = /^\d{1,9}$/;
 
 /** Takes the values out of pairs such as `password=hunter2`, whose name is a secret's. */
 function redactPairs(text: string): string {
   let shown = '';
   let end = 0;
-  for (const { 0: pair, 1: name = '', 2: quote, index } of text.matchAll(NAME)) {
-    const start = index + pair.length;
-    if (index < end || !SECRET_NAME.test(name)) continue;
-    const value = text.slice(start, endOfValue(text, start, quote ?? name));
-    if (value === '' || value.startsWith(REDACTED.slice(0, -1))) continue;
-    if (COUNT.test(value) && /tokens$/i.test(name)) continue;
-    shown += text.slice(end, start) + REDACTED;
-    end = start + value.length;
+  for (const { 0: pair, 1: name = '', 2: list, 3: quote, index } of text.matchAll(NAME)) {
+    if (index < end || !isSecretName(name)) continue;
+    let start = index + pair.length;
+    let item: RegExpExecArray | null = null;
+    do {
+      const value = text.slice(start, endOfValue(text, start, (item === null ? quote : item[1]) ?? name));
+      const stays = WORDLESS.test(value) || (COUNT.test(value) && /tokens$/i.test(name));
+      shown += text.slice(end, start) + (stays ? value : REDACTED);
+      // also past what stays: nothing is read twice
+      end = start + value.length;
+      NEXT_ITEM.lastIndex = end;
+      item = list === undefined ? null : NEXT_ITEM.exec(text);
+      start = NEXT_ITEM.lastIndex;
+    } while (item !== null);
   }
   return shown + text.slice(end);
 }
@@ -132,10 +150,11 @@ function redactPairs(text: string): string {
 /** @param before the quote that the value begins with, else the name it belongs to */
 function endOfValue(text: string, start: number, before: string): number {
   if (before === '"' || before === "'") return endOfQuoted(text, start, before);
-  const header = /cookie|authori[sz]ation/i.test(before) ? REST_OF_LINE : WORD;
-  const pattern = before.startsWith('\\') ? IN_ESCAPED_QUOTES : header;
+  const isHeader = /cookie|authori[sz]ation/i.test(before);
+  const pattern = before.startsWith('\\') ? IN_ESCAPED_QUOTES : isHeader ? END_OF_HEADER : WORD;
   pattern.lastIndex = start;
-  return pattern.test(text) ? pattern.lastIndex : start;
+  const found = pattern.exec(text);
+  return found === null ? start : found.index + (isHeader ? 0 : found[0].length);
 }
 
 /** By hand: the expression for it needs a stack as high as the text is long. */

@@ -53,8 +53,7 @@ const STARTUP = {
     `${where}: the header "${header}" ${problem}. Give @McpHeader (x-mcp-header) a unique token, on a string, integer or boolean property.`,
   DECORUM_RESERVED_MEMBER: (where: string) =>
     `${where} hides a method that McpServer has itself. Call the method otherwise, and give it its name by the option \`name\`.`,
-  DECORUM_INVALID_EXTENSION: (id: string, problem: string) =>
-    `The extension "${id}" ${problem}. An id is a reverse domain name and a name, as in "com.example/feature".`,
+  DECORUM_INVALID_EXTENSION: (id: string, problem: string) => `The extension "${id}" ${problem}.`,
   DECORUM_UNSAFE_HOST: (host: string) =>
     `Listening on "${host}" makes the server reachable from other machines, and \`allowedHosts\` is not set. List the host names it is reached by (\`allowedHosts: ['mcp.example.com']\`), or listen on 127.0.0.1.`,
   DECORUM_SERVER_CLOSED: () => 'The server is closed. Create a new one to serve again.',
@@ -79,6 +78,7 @@ export const FAILURES = {
   'unknown-prompt': -32602,
   'unknown-resource': -32602,
   'invalid-cursor': -32602,
+  'invalid-state': -32602,
   'header-mismatch': -32020,
   'missing-capability': -32021,
   'unsupported-version': -32022,

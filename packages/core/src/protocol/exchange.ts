@@ -1,3 +1,4 @@
+import { Effects } from './effects.js';
 import { ClientError, McpError } from './errors.js';
 import { isObject, isRequestId, type JsonRpcMessage, type JsonRpcRequest } from './jsonrpc.js';
 import { type ClientCapabilities, type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './model.js';
@@ -38,8 +39,15 @@ export interface Peer {
   readonly asking: boolean;
   /** The handler is running again through what it has done in an earlier round. */
   readonly replaying: boolean;
-  /** Resolves when what the request brings from an earlier round may be used; undefined where it brings nothing. */
-  readonly claimed?: Promise<void> | undefined;
+  /**
+   * Reads what the request brings from an earlier round; undefined where it brings nothing.
+   * @throws {McpError} `invalid-state`, or `invalid-params` for answers that are none
+   */
+  readonly resume?: (() => void) | undefined;
+  /** Rejects when the handler is not to be waited for any more. */
+  readonly failure?: Promise<never> | undefined;
+  /** What was done once in earlier rounds; undefined where the handler runs once. */
+  readonly effects?: Effects | undefined;
   readonly tickets: Tickets;
   /** Remembers that the client was sent to a URL, where it can be told that the visit is completed. */
   expect?(elicitationId: string): void;
@@ -48,8 +56,13 @@ export interface Peer {
    * @throws {McpError} when the client answers with an error, does not answer in time, or the request is cancelled
    */
   ask(question: Question, exchange: Exchange): Promise<JsonObject>;
-  /** Does something once, however often the handler runs for one request. */
-  once<T>(key: string, effect: () => T | Promise<T>): Promise<T>;
+  /**
+   * Uses up what the request brings from an earlier round, where that is good for one use.
+   * @throws {McpError} `invalid-state` when it was used before
+   */
+  claim?(): Promise<void>;
+  /** Waits for what is to be remembered in the next round, as long as the client is there. */
+  finishRound?(exchange: Exchange): Promise<void>;
   /** What takes the place of the result, where the client must answer first. */
   interim(): JsonObject | undefined;
 }
@@ -82,6 +95,7 @@ export class Exchange {
   private state: 'open' | 'cancelled' | 'closed';
   private controller: AbortController | undefined;
   private cancellations: Set<(reason: Error) => void> | undefined;
+  private effects: Effects | undefined;
 
   /** @throws {McpError} `invalid-params` for a token that is neither a string nor an integer */
   constructor(
@@ -119,11 +133,22 @@ export class Exchange {
     return this.state === 'cancelled';
   }
 
+  /** Nothing that the handler still does reaches the client. */
+  get over(): boolean {
+    return this.state !== 'open';
+  }
+
   /** Asks the client, through its peer. */
   async ask(question: Question): Promise<JsonObject> {
     if (this.state === 'closed')
       throw new ClientError('The request is over: the client cannot be asked for it any more.');
     return await this.peer.ask(question, this);
+  }
+
+  /** Does something once, however often the handler runs for this request. */
+  once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
+    this.effects ??= this.peer.effects ?? new Effects();
+    return this.effects.once(key, effect);
   }
 
   /** Gives the request up: nothing more is sent for it. */

@@ -49,13 +49,19 @@ function argumentOf(
   return { header: `mcp-param-${name.toLowerCase()}`, path, type: type as MirroredArgument['type'] };
 }
 
-/** How often the keyword stands anywhere in the schema; a property may be called like it. */
-function occurrences(node: unknown, isProperties = false): number {
+/** Keywords with schemas by names, which may be called like keywords. */
+const NAMED = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
+
+/** Keywords with values, in which everything is data. */
+const VALUES = new Set(['default', 'const', 'enum', 'examples']);
+
+/** How often the keyword stands anywhere in the schema. */
+function occurrences(node: unknown, isNamed = false): number {
   if (Array.isArray(node)) return node.reduce<number>((sum, item) => sum + occurrences(item), 0);
   if (!isObject(node)) return 0;
-  return Object.entries(node).reduce(
-    (sum, [key, value]) =>
-      sum + (key === KEYWORD && !isProperties ? 1 : occurrences(value, key === 'properties' && !isProperties)),
-    0,
-  );
+  return Object.entries(node).reduce((sum, [key, value]) => {
+    if (isNamed) return sum + occurrences(value);
+    if (VALUES.has(key)) return sum;
+    return sum + (key === KEYWORD ? 1 : occurrences(value, NAMED.has(key)));
+  }, 0);
 }

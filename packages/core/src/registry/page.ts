@@ -31,8 +31,8 @@ interface ListOptions<T> {
   readonly server: Implementation;
   readonly pageSize: number;
   readonly cache: CacheHint;
-  /** Seals cursors. */
-  readonly secret: Uint8Array;
+  /** Seal cursors: the first seals, all open. */
+  readonly cursorKeys: readonly Uint8Array[];
 }
 
 const SEAL_BYTES = 16;
@@ -75,15 +75,15 @@ export class ListPages<T> {
 
   private seal(index: number, key: string, scope: string): string {
     const position = `${index} ${key}`;
-    return Buffer.concat([this.sign(position, scope), Buffer.from(position)]).toString('base64url');
+    const [sealed] = this.sign(position, scope);
+    return Buffer.concat([sealed as Buffer, Buffer.from(position)]).toString('base64url');
   }
 
-  private sign(position: string, scope: string): Buffer {
-    const hmac = createHmac('sha256', this.options.secret);
-    return hmac
-      .update(JSON.stringify([this.options.member, scope, position]))
-      .digest()
-      .subarray(0, SEAL_BYTES);
+  /** The seals of a position: one of each key. */
+  private sign(position: string, scope: string): readonly Buffer[] {
+    const { cursorKeys, member } = this.options;
+    const text = JSON.stringify([member, scope, position]);
+    return cursorKeys.map((key) => createHmac('sha256', key).update(text).digest().subarray(0, SEAL_BYTES));
   }
 
   /** The index where the page after the cursor begins, also when entries came or went in between. */
@@ -93,7 +93,7 @@ export class ListPages<T> {
     const seal = bytes.subarray(0, SEAL_BYTES);
     // a decoder that skips what it does not know would accept a changed cursor
     const isExact = bytes.toString('base64url') === cursor && seal.length === SEAL_BYTES;
-    if (!isExact || !timingSafeEqual(seal, this.sign(position, scope))) {
+    if (!isExact || !this.sign(position, scope).some((known) => timingSafeEqual(seal, known))) {
       throw new McpError('invalid-cursor', 'The cursor is not one that this server gave to this client.');
     }
     const space = position.indexOf(' ');

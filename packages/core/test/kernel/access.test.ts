@@ -134,6 +134,9 @@ describe.each(ERAS)('a member with access (%s)', (era) => {
       expect(await errorOf(client.readResource(uri), uri)).toBe(missing);
       if (era === 'stateful') expect(await errorOf(client.subscribe(uri), uri)).toBe(missing);
     }
+    const completed = async (resource: string) =>
+      await errorOf(client.complete({ resource }, { name: 'id', value: '' }), resource);
+    expect(await completed('office://safe')).toBe(await completed('office://none'));
     expect((await client.complete({ prompt: 'scold' }, { name: 'id', value: '' })).values).toEqual([]);
     expect((await client.complete({ resource: 'office://files/{id}' }, { name: 'id', value: '' })).values).toEqual([]);
     expect(ran).toEqual([]);
@@ -382,6 +385,29 @@ describe('those who follow resources', () => {
     decide(true);
     expect(await listening).toMatchObject({ resultType: 'complete' });
     await closed;
+  });
+});
+
+describe('a client that listens and goes away', () => {
+  it('leaves nothing behind where access is never decided', async () => {
+    class Undecided {
+      @Resource('slow://a', { access: () => new Promise<boolean>(() => {}) })
+      a() {
+        return '';
+      }
+    }
+    const server = serverOf(new Undecided());
+    const notifications = { resourceSubscriptions: ['slow://a'] };
+    // as many as may listen at once
+    for (let index = 0; index < 1024; index += 1) {
+      const client = await connect(server, { era: 'stateless' });
+      void client.request('subscriptions/listen', { notifications }).catch(() => {});
+      await client.close();
+    }
+    const client = await connect(server, { era: 'stateless' });
+    void client.request('subscriptions/listen', { notifications: { resourcesListChanged: true } }).catch(() => {});
+    await client.nextNotification('notifications/subscriptions/acknowledged');
+    await server.close();
   });
 });
 

@@ -14,6 +14,7 @@ import {
   McpServer,
   type McpServerOptions,
   NoInput,
+  type Principal,
   Prompt,
   rateLimit,
   Resource,
@@ -194,6 +195,32 @@ describe.each(ERAS)('interceptors (%s)', (era) => {
     expect(errors).toEqual([expect.stringContaining('Return what next() gives')]);
   });
 
+  it('are told when their result is of another kind', async () => {
+    const errors: string[] = [];
+    let wrong: unknown;
+    const server = serverOf({
+      interceptors: [(() => wrong) as unknown as Interceptor],
+      onError: (error) => errors.push((error as Error).message),
+    });
+    const client = await connect(server, { era });
+    const calls = {
+      content: async () => {
+        const { content } = await client.callTool('forecast', { city: 'Oslo' });
+        throw new Error((content[0] as { text: string }).text);
+      },
+      messages: () => client.getPrompt('pack', { city: 'Oslo' }),
+      contents: () => client.readResource('weather://Oslo/today'),
+      completion: () => client.complete({ prompt: 'pack' }, { name: 'city', value: 'O' }),
+    };
+    for (const [member, call] of Object.entries(calls)) {
+      for (wrong of [{}, { [member]: 'x' }, { [member]: null }, { other: [] }, []]) {
+        await expect(call()).rejects.toThrow(/Internal error \(reference \w{8}\)$/);
+        expect(errors.pop()).toContain(`it has no "${member}"`);
+      }
+    }
+    expect(errors).toEqual([]);
+  });
+
   it('may answer without waiting for what fails later', async () => {
     const impatient: Interceptor = (_call, next) => {
       void next();
@@ -305,8 +332,7 @@ describe('rateLimit', () => {
     for (const ctx of ways) {
       await interceptor({ kind: 'tool', name: 'a', args: {}, ctx: ctx as unknown as Context }, next);
     }
-    expect(keys.slice(0, 3)).toEqual(['ada', 's1', '192.0.2.1']);
-    expect(keys[3]).toBe(keys[4]);
+    expect(keys).toEqual(['user:ada', 'session:s1', 'address:192.0.2.1', 'everybody', 'everybody']);
   });
 
   it('counts what it is told to', async () => {
@@ -370,8 +396,21 @@ describe('rateLimit', () => {
     expect(textOf(refused)).toBe(`Too many calls. Try again in ${seconds} s.`);
   });
 
-  it('needs a limiter', () => {
-    expect(() => rateLimit({} as never)).toThrow(expect.objectContaining({ code: 'DECORUM_INVALID_OPTION' }));
+  it('does not take a subject for anybody else', async () => {
+    const server = serverOf({ interceptors: [rateLimit(limiterOf(1))] });
+    const isRefused = async (principal: Principal | undefined) => {
+      const client = await connect(server, { era: 'stateless', ...(principal && { principal }) });
+      return (await client.callTool('forecast', { city: 'Oslo' })).isError === true;
+    };
+    expect([await isRefused({ subject: 'everybody' }), await isRefused(undefined)]).toEqual([false, false]);
+    expect(await isRefused(undefined)).toBe(true);
+  });
+
+  it('needs a limiter, and a function for what a call counts for', () => {
+    const invalid = (option: string) =>
+      expect.objectContaining({ code: 'DECORUM_INVALID_OPTION', message: expect.stringContaining(`\`${option}\``) });
+    expect(() => rateLimit({} as never)).toThrow(invalid('limiter'));
+    expect(() => rateLimit(limiterOf(1), { of: 5 as never })).toThrow(invalid('of'));
   });
 });
 
@@ -397,6 +436,15 @@ describe('sanitize', () => {
     ['bidirectional overrides and isolates', 'a\u202eb\u202cc\u2066d\u2069', 'abcd'],
     ['zero-width spaces', 'pay\u200bload\u2060\ufeff\u180e', 'payload'],
     ['rows of joiners and marks', 'a\u200c\u200d\u200c\u200db\u200e\u200f\u200ec', 'abc'],
+    ['variation selectors of another script', 'a\u180bb\u180cc\u180dd\u180fe', 'abcde'],
+    ['rows of Mongolian variation selectors', '\u182d\u180b\u180c\u180d\u180fa', '\u182d\u180ba'],
+    ['grapheme joiners', 'a\u034fb', 'ab'],
+    ['fillers', 'a\u3164b\uffa0c\u115fd\u1160e', 'abcde'],
+    ['annotations', 'a\ufff9b\ufffac\ufffb', 'abc'],
+    ['rows of soft hyphens', 'a\u00ad\u00adb\u00ad\u200cc', 'abc'],
+    ['other characters that do not show', 'a\u17b4b\u206fc\u{1d173}d\u{e0fff}e', 'abcde'],
+    ['variation selectors without an ideograph', 'a\u{e0100}b\u{e01ef}😀\u{e0110}', 'ab😀'],
+    ['rows of variation selectors of an ideograph', '葛\u{e0100}\u{e0101}\u{e0102}', '葛\u{e0100}'],
     ['rows of variation selectors', 'a\ufe00\ufe01\u{e0101}\u{e0102}b', 'ab'],
     ['secrets', 'password=hunter2, Bearer abcdefghij1234567890', 'password=[redacted], Bearer [redacted]'],
     ['secrets with something hidden inside', 'pass\u200bword=hun\u200bter2', 'password=[redacted]'],
@@ -408,6 +456,9 @@ describe('sanitize', () => {
     ['lines and tabs', 'a\tb\r\nc\n'],
     ['many scripts', 'Grüße, 你好, שלום\u200f, नमस्ते क्\u200dष, می\u200cخواهم'],
     ['emoji', '👩\u200d🔬 ❤\ufe0f\u200d🔥 👁\ufe0f\u200d🗨\ufe0f'],
+    ['ideographic variants', '葛\u{e0100}飾区と葛\u{e0101}城市、神\ufe00'],
+    ['Mongolian variants', '\u182d\u180b\u1820 \u182d\u180f'],
+    ['soft hyphens', 'Donau\u00addampf\u00adschiff'],
     ['ordinary words', 'Basic authentication needs a password. 12 tokens left.'],
   ])('leaves %s', async (_what, clean) => {
     expect(await cleaned(clean)).toBe(clean);
@@ -515,6 +566,29 @@ describe('sanitize', () => {
     });
     expect(textOf(await client.callTool('fail3'))).toMatch(/^Internal error/);
     expect(errors).toEqual([thrown[3]]);
+  });
+
+  it('needs a function that cleans further, and a text from it', async () => {
+    const errors: string[] = [];
+    expect(() => sanitize({ text: 5 as never })).toThrow(
+      expect.objectContaining({ code: 'DECORUM_INVALID_OPTION', message: expect.stringContaining('`text`') }),
+    );
+    for (const wrong of [() => 5, () => undefined, async () => 'later']) {
+      const server = serverOf({
+        providers: [],
+        interceptors: [sanitize({ text: wrong as never })],
+        onError: (error) => errors.push((error as Error).message),
+      });
+      server.addTool({ name: 'tool' }, () => 'a');
+      server.addTool({ name: 'fail' }, () => {
+        throw new ToolError('a');
+      });
+      const client = await connect(server);
+      for (const name of ['tool', 'fail']) {
+        expect(textOf(await client.callTool(name))).toMatch(/^Internal error \(reference \w{8}\)$/);
+        expect(errors.pop()).toContain('`text`');
+      }
+    }
   });
 
   it('cleans further as it is told, when all else is done', async () => {

@@ -171,6 +171,28 @@ describe('an extension', () => {
       );
     },
   );
+
+  const [a, b] = ['com.example/a', 'com.example/b'];
+  const answer = () => ({});
+
+  it.each<[string, Extension[], string]>([
+    ['two with one id', [{ id: a }, { id: a }], 'listed twice'],
+    [
+      'two with one method',
+      [
+        { id: a, methods: { 'x/y': answer } },
+        { id: b, methods: { 'x/y': answer } },
+      ],
+      `the method "x/y", which "${a}" has`,
+    ],
+    ['a method of the protocol', [{ id: a, methods: { 'tools/call': answer } }], 'which the protocol has'],
+    ['a method of an older revision', [{ id: a, methods: { ping: answer } }], 'which the protocol has'],
+    ['a method that is no function', [{ id: a, methods: { 'x/y': 'y' as never } }], 'no function'],
+  ])('fails at startup for %s', (_name, extensions, problem) => {
+    const start = () => new McpServer({ name: 'test', version: '1', extensions });
+    expect(start).toThrow(/DECORUM_INVALID_EXTENSION/);
+    expect(start).toThrow(problem);
+  });
 });
 
 describe('cache hints', () => {
@@ -246,5 +268,29 @@ describe('@McpHeader', () => {
   ])('fails at startup for %s', (_name, input) => {
     const server = new McpServer({ name: 'test', version: '1' });
     expect(() => server.addTool({ name: 'tool', input }, () => '')).toThrow(/DECORUM_INVALID_HEADER/);
+  });
+
+  it('is data in values, and a name where schemas have names', async () => {
+    const data = { 'x-mcp-header': 'A' };
+    const properties = {
+      a: { type: 'string', 'x-mcp-header': 'A' },
+      b: { type: 'object', default: data, examples: [data] },
+      c: { const: data },
+      d: { enum: [data] },
+      default: { type: 'string', 'x-mcp-header': 'D' },
+      'x-mcp-header': { type: 'string' },
+    };
+    const server = new McpServer({ name: 'test', version: '1' });
+    const input = { type: 'object', properties, $defs: { 'x-mcp-header': { type: 'string' } } };
+    server.addTool({ name: 'tool', input }, () => '');
+    const [[stateless], [session]] = await Promise.all([
+      (await connect(server, { era: 'stateless' })).listTools(),
+      (await connect(server)).listTools(),
+    ]);
+    expect(stateless?.inputSchema).toEqual(input);
+    const plain = { a: { type: 'string' }, default: { type: 'string' } };
+    expect(session?.inputSchema).toEqual({ ...input, properties: { ...properties, ...plain } });
+    const hidden = { type: 'object', $defs: { default: { type: 'string', 'x-mcp-header': 'A' } } };
+    expect(() => server.addTool({ name: 'other', input: hidden }, () => '')).toThrow(/DECORUM_INVALID_HEADER/);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 
 import { redactSecrets } from '../../src/kernel/redact.js';
 
@@ -22,6 +23,17 @@ describe('redactSecrets', () => {
     'sessionId',
     'Mcp-Session-Id',
     'AWS_ACCESS_KEY',
+    'DB_PASS',
+    'dbPass',
+    'DBPass',
+    'MYSQL_PWD',
+    'db_pwd',
+    'pass',
+    'password2',
+    'accesstoken',
+    'csrfTokens',
+    'clientSecretValue',
+    'SIGNING_KEY_2',
   ])('hides the text of a member called "%s"', (name) => {
     expect(redactSecrets({ [name]: 'hunter two', user: 'ada' })).toEqual({ [name]: '[redacted]', user: 'ada' });
     expect(redactSecrets([{ deep: { [name]: ['a', { b: 'c' }] } }])).toEqual([
@@ -38,6 +50,24 @@ describe('redactSecrets', () => {
     ['cut -----BEGIN PRIVATE KEY-----\nMIIE', 'cut [redacted]'],
     ['private_key=-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY----- x', 'private_key=[redacted] x'],
     ['password=hunter2, user=ada', 'password=[redacted], user=ada'],
+    ["'password' => 'hunter2'", "'password' => '[redacted]'"],
+    ['password := "x"', 'password := "[redacted]"'],
+    [
+      'if (password == "x") a(); else if (password !== "x") b();',
+      'if (password == "[redacted]") a(); else if (password !== "[redacted]") b();',
+    ],
+    ["if (password === 'x') go()", "if (password === '[redacted]') go()"],
+    ["env['DB_PASS'] = 'x'", "env['DB_PASS'] = '[redacted]'"],
+    [
+      'MYSQL_PWD=x DB_PASS=y db_pwd=z pass=w a=b',
+      'MYSQL_PWD=[redacted] DB_PASS=[redacted] db_pwd=[redacted] pass=[redacted] a=b',
+    ],
+    ['{"passwords": ["aa1","bb2"],"user":"ada"}', '{"passwords": ["[redacted]","[redacted]"],"user":"ada"}'],
+    ["passwords: [\n  'aa1',\n  'bb2'\n] a, b", "passwords: [\n  '[redacted]',\n  '[redacted]'\n] a, b"],
+    ['passwords: [aa1, bb2] a', 'passwords: [[redacted], [redacted]] a'],
+    ['{"credentials":[{"user":"ada","pass":"x"}]}', '{"credentials":[{"user":"ada","pass":"[redacted]"}]}'],
+    ['{"Cookie":["a=1; b=2"],"user":"ada"}', '{"Cookie":["[redacted]"],"user":"ada"}'],
+    ['password%3Dhunter2&a=b', 'password%3D[redacted]&a=b'],
     ['password: "hunter two" ok', 'password: "[redacted]" ok'],
     ['{"user":"ada","apiKey":"k-1"}', '{"user":"ada","apiKey":"[redacted]"}'],
     [String.raw`{\"apiKey\":\"k-1\",\"user\":\"ada\"}`, String.raw`{\"apiKey\":\"[redacted]\",\"user\":\"ada\"}`],
@@ -45,6 +75,17 @@ describe('redactSecrets', () => {
     ['https://a.example/?access_token=abc&page=2', 'https://a.example/?access_token=[redacted]&page=2'],
     ['url=https://a.example/?api_key=abc', 'url=https://a.example/?api_key=[redacted]'],
     ['Cookie: sid=1; theme=dark\nHost: a', 'Cookie: [redacted]\nHost: a'],
+    ['Cookie: a="x1"; connect.sid=S\nHost: a', 'Cookie: [redacted]\nHost: a'],
+    ["Cookie: a=it's; sid=S", 'Cookie: [redacted]'],
+    ['Authorization: Digest username="bob", response="R"', 'Authorization: [redacted]'],
+    ['curl -H \'Authorization: Digest username="bob", response="R"\' a', "curl -H 'Authorization: [redacted]' a"],
+    ['{"head":"Cookie: a=1; b=2","user":"ada"}', '{"head":"Cookie: [redacted]","user":"ada"}'],
+    [
+      String.raw`{"head":"Authorization: Digest username=\"bob\", response=\"R\"","user":"ada"}`,
+      '{"head":"Authorization: [redacted]","user":"ada"}',
+    ],
+    [String.raw`{\"head\":\"Cookie: a=1; b=2\",\"user\":1}`, String.raw`{\"head\":\"Cookie: [redacted]\",\"user\":1}`],
+    ['cookie:[redacted cookie:[redacted', 'cookie:[redacted]'],
     ['postgres://ada:p%40ss@db.example/x', 'postgres://[redacted]@db.example/x'],
     ['with sk-proj-abcdefgh12345678 now', 'with [redacted] now'],
     ['with ghp_abcdefghijklmnop1234567890 now', 'with [redacted] now'],
@@ -61,12 +102,37 @@ describe('redactSecrets', () => {
     'Unexpected token < in JSON at position 0',
     'max_tokens=4096',
     'The tokenizer: fast',
+    '{"tokens": [12, 15], "secrets": {"a": 1}, "passwords": []}',
+    "{ zone: 'asia-southeast1-b' }",
+    '?nextPageToken=abc&pageToken=d&continuationToken=e&next_page_token=f&nextCursor=g',
+    "{ secretary: 'Ann', compassWidth: 'wide', tokenType: 'Bearer', bypass: 'yes', passRate: 'high' }",
+    'authorization_endpoint=https://a.example/',
+    'Token: the smallest unit of a text',
+    'password: undefined, secret: "", token: null',
     'ssh://git@example.com/a.git',
     'user@example.com wrote to https://example.com:8080/@ada',
     'sk-learn and scikit',
     'eyJ is how they begin',
   ])('leaves the text %j', (text) => {
     expect(redactSecrets(text)).toBe(text);
+  });
+
+  it.each([
+    'nextPageToken',
+    'pageToken',
+    'continuationToken',
+    'nextCursor',
+    'secretary',
+    'compassWidth',
+    'tokenType',
+    'tokenizer',
+    'trespass',
+    'passenger',
+    'authorizationUrl',
+    'authorName',
+  ])('leaves the text of a member called "%s"', (name) => {
+    const value = { [name]: 'Bearer' };
+    expect(redactSecrets(value)).toBe(value);
   });
 
   it('leaves numbers and booleans, and returns the same value where nothing is secret', () => {
@@ -123,6 +189,34 @@ describe('redactSecrets', () => {
     expect(JSON.stringify(redactSecrets({ at: new URL('https://ada:pw@a.example/') }))).not.toContain('pw');
   });
 
+  it('finds nothing more in what it has masked', () => {
+    const parts = [
+      'password',
+      'Cookie',
+      'tokens',
+      'a',
+      'x1',
+      '"',
+      "'",
+      '\\',
+      ': ',
+      '=',
+      '; ',
+      '[',
+      ']',
+      ' ',
+      '\n',
+      '[redacted]',
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...parts), { maxLength: 12 }), (found) => {
+        const shown = redactSecrets(found.join(''));
+        expect(redactSecrets(shown)).toBe(shown);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
   it('does not fail on deep data, and shows nothing of what it has not read', () => {
     const deep: unknown = JSON.parse(`${'['.repeat(50_000)}"password=x"${']'.repeat(50_000)}`);
     expect(JSON.stringify(redactSecrets(deep))).not.toContain('password=x');
@@ -152,10 +246,43 @@ describe('redactSecrets', () => {
     ['known keys', '-sk-'],
     ['known keys with dots', '.SG.'],
     ['cookies', 'cookie: '],
+    ['cookies that seem to be masked', 'cookie:[redacted '],
+    ['cookies with quotes', "cookie: a='"],
+    ['cookies with a value in quotes', 'cookie: a="b" '],
+    ['cookies with backslashes', 'cookie:\\'],
+    ['cookies of another line', 'cookie:\n'],
+    ['values in quotes', '="'],
+    ['values in quotes with apostrophes', '="\''],
+    ['empty pairs', 'password="" '],
+    ['pairs that seem to be masked', 'password=[redacted'],
+    ['masked pairs', 'password=[redacted]'],
+    ['open lists', 'password=['],
+    ['lists', 'password=[a,'],
+    ['items', '"a",'],
+    ['counts', 'tokens=1'],
+    ['counts in quotes', 'tokens="1'],
+    ['ordinary words', 'token: the '],
+    ['words of a name', 'tokenType'],
+    ['harmless names', 'token-type-'],
+    ['pages', 'page-token-'],
+    ['dashes', '_'],
+    ['capitals', 'A'],
+    ['separators', '=='],
+    ['brackets', "a']="],
     ['blanks', ' '],
   ])('does not go over a megabyte of %s again and again', (_what, part) => {
     const text = part.repeat(Math.ceil(1_000_000 / part.length));
-    // going over it for each character would take longer than any test may
-    for (const each of [text, `password${text}`, `{"password":"${text}`, `${text}\u0000`]) redactSecrets(each);
+    const begin = performance.now();
+    for (const each of [
+      text,
+      `password${text}`,
+      `cookie: ${text}`,
+      `password=[${text}`,
+      `{"password":"${text}`,
+      `${text}\u0000`,
+    ])
+      redactSecrets(each);
+    // going over it for each pair or character takes many times as long
+    expect(performance.now() - begin).toBeLessThan(5000);
   });
 });

@@ -95,6 +95,22 @@ class Desk {
   }
 
   @Tool()
+  async stateful(_input: NoInput, ctx: Context) {
+    const places = { method: 'roots/list' } as const;
+    await ctx.once('needInput 1', () => 'a state of its own');
+    if (!ctx.answers) return needInput({ places }, { step: 1 });
+    if (!('more' in ctx.answers)) {
+      this.record(JSON.stringify(ctx.state));
+      return needInput({ more: places }, null);
+    }
+    if (!('last' in ctx.answers)) {
+      this.record(String(ctx.state));
+      return needInput({ last: places });
+    }
+    return String(ctx.state);
+  }
+
+  @Tool()
   async confusing(_input: NoInput, ctx: Context) {
     await Promise.all(['A?', 'B?'].map((message) => ctx.elicit(Name, { message, key: 'same' })));
     return 'never';
@@ -158,6 +174,16 @@ describe('questions of a handler', () => {
     const client = await stateless(serverOf());
     const result = await client.callTool('counting');
     expect(textOf(result)).toBe('1 of 3');
+  });
+
+  it('that are returned have a state that no effect of the handler can take, and none where they bring none', async () => {
+    const server = ({ record, secret }: Rehearsal) => serverOf({ secret }, new Desk(record));
+    const { session, replay } = await rehearse({ server, tool: 'stateful', ...answers });
+    for (const { effects, result } of [session, replay]) {
+      // by replay, what is told between questions is told in each round
+      expect([...new Set(effects)]).toEqual(['{"step":1}', 'undefined']);
+      expect(textOf(result)).toBe('undefined');
+    }
   });
 
   it('need keys of their own', async () => {

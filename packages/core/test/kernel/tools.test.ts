@@ -437,4 +437,19 @@ describe('tools that are functions', () => {
     registration.remove();
     await expect(client.callTool('double', { sku: 'a' })).rejects.toMatchObject({ code: -32602 });
   });
+
+  it('get the context, and have no arguments where they have no input', async () => {
+    const server = new McpServer({ name: 'test', version: '1' });
+    server.addTool({ name: 'who' }, (_input, ctx) => ctx.principal?.subject ?? 'nobody');
+    server.addTool({ name: 'typed', output: Line }, (_input, ctx) => ({
+      sku: ctx.principal?.subject ?? '',
+      qty: 1,
+    }));
+    const client = await connect(server, { principal: { subject: 'ada' } });
+    const inputSchema = { type: 'object', properties: {}, additionalProperties: false };
+    expect(await client.listTools()).toMatchObject([{ inputSchema }, { inputSchema }]);
+    expect((await client.callTool('who')).content).toEqual([{ type: 'text', text: 'ada' }]);
+    expect((await client.callTool('typed')).structuredContent).toEqual({ sku: 'ada', qty: 1 });
+    expect((await client.callTool('who', { a: 1 })).isError).toBe(true);
+  });
 });

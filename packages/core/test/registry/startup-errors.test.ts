@@ -346,6 +346,9 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     expect(build({ logLevel: 'loud' })).toThrow(/logLevel.*DECORUM_INVALID_OPTION/);
     expect(build({ cache: { ttlMs: -1 } })).toThrow(/cache.*DECORUM_INVALID_OPTION/);
     expect(build({ pageSize: 0 })).toThrow(/pageSize.*DECORUM_INVALID_OPTION/);
+    for (const experimental of ['x', [], null, { 'example.com/a': true }, { 'example.com/a': [] }]) {
+      expect(build({ experimental })).toThrow(/experimental.*DECORUM_INVALID_OPTION/);
+    }
     expect(build({ secret: 'short' })).toThrow(/secret.*DECORUM_INVALID_OPTION/);
     expect(build({ questionTimeoutMs: Number.NaN })).toThrow(/questionTimeoutMs.*DECORUM_INVALID_OPTION/);
   });

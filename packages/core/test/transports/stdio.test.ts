@@ -243,6 +243,21 @@ describe('Messages over stdio', () => {
     expect(client.received.map(({ id }) => id)).toEqual(['initialize', 1]);
   });
 
+  it('does not answer answers that it cannot read, and does not wait on for them', async () => {
+    const { server } = serverOf();
+    const { client } = await openPipe(server);
+    server.addTool({ name: 'where', input: NoInput }, async (_input: NoInput, ctx: Context) => {
+      return await ctx.roots().catch((error: Error) => error.message);
+    });
+    await client.initialize({ roots: {} });
+    client.send({ id: null, error: { code: -32700, message: 'Parse error' } });
+    const called = client.call(1, 'where');
+    const { id } = await client.find((message) => message.method === 'roots/list');
+    client.send({ id, result: {}, error: {} });
+    expect((await called).result).toMatchObject({ content: [{ text: 'The client sent an invalid answer.' }] });
+    expect(client.received.filter(({ error }) => error)).toEqual([]);
+  });
+
   it('[STDIO-05] [RPC-16] [RPC-19] answers a batch on one line, in the revision that has batches', async () => {
     const { client } = await openPipe(serverOf().server);
     const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'b', version: '1' } };

@@ -22,6 +22,8 @@ export function completionMethods(parts: KernelParts): Record<string, Method> {
       const value = requireString(argument, 'value');
       const { target, named } = findTarget(registry, requireObject(params, 'ref'));
       const isOpen = target.access === undefined || (await admission(exchange, faults)(target.access));
+      // nothing of a fixed resource can be completed, so that only its existence could be asked for
+      if (!isOpen && registry.resources.has(named)) unknownTarget('ref/resource', named);
       const plan = isOpen ? registry.completion(target, name) : undefined;
       const ctx = new CompletionContext(exchange, filledIn(params));
       let result: CompleteResult = NOTHING;
@@ -52,7 +54,10 @@ function findTarget(registry: Registry, ref: JsonObject): Target {
   const name = requireString(ref, type === 'ref/prompt' ? 'name' : 'uri');
   const target =
     type === 'ref/prompt' ? registry.prompts.get(name) : (registry.templates.get(name) ?? registry.match(name)?.plan);
-  if (target) return { target, named: name };
+  return { target: target ?? unknownTarget(type, name), named: name };
+}
+
+function unknownTarget(type: string, name: string): never {
   throw type === 'ref/prompt'
     ? new McpError('unknown-prompt', `Unknown prompt: ${excerpt(name)}`)
     : new McpError('invalid-params', `Unknown resource template: ${excerpt(name)}`);

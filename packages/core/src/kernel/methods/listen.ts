@@ -86,14 +86,18 @@ export function listenMethods({ registry, events, server, faults }: KernelParts)
       listening += 1;
       events.join(listener);
       // it ends with its client, or with its transport
+      if (exchange.signal.aborted) end();
       exchange.signal.addEventListener('abort', end, { once: true });
       const forget = exchange.wire.onClosing?.(end);
       try {
-        const honoring = await honored(asked, registry, admission(exchange, faults));
-        const notifications = honoring.filter;
-        exchange.notify('notifications/subscriptions/acknowledged', { notifications, _meta: meta });
-        wanted = honoring;
-        await over;
+        // whoever is gone does not wait for an answer about access
+        const honoring = await Promise.race([honored(asked, registry, admission(exchange, faults)), over]);
+        if (honoring) {
+          const notifications = honoring.filter;
+          exchange.notify('notifications/subscriptions/acknowledged', { notifications, _meta: meta });
+          wanted = honoring;
+          await over;
+        }
       } finally {
         forget?.();
         listening -= 1;

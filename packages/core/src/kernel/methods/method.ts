@@ -31,8 +31,8 @@ export interface KernelParts {
   readonly cache: CacheHint;
   /** Entries on one page of a list. */
   readonly pageSize: number;
-  /** Seals cursors. */
-  readonly secret: Uint8Array;
+  /** Seal cursors: the first seals, all open. */
+  readonly cursorKeys: readonly Uint8Array[];
   /** What the client of a session sees before it sets a level. */
   readonly logLevel: LogLevel;
   /** Milliseconds to wait for an answer of the client. */

@@ -1,4 +1,6 @@
+import { Effects } from '../effects.js';
 import { McpError } from '../errors.js';
+import { InputSignal } from '../input.js';
 import { isObject } from '../jsonrpc.js';
 import type { JsonObject } from '../model.js';
 import type { Question } from '../revisions/revision.js';
@@ -15,19 +17,14 @@ export interface Journal {
 
 /** Seals journals into `requestState`, for one request of one principal. */
 export interface FlowSeal {
-  /** @throws {Error} when the journal is too large */
+  /** @throws {McpError} `internal-error` when the journal is too large */
   seal(journal: Journal): string;
   /** Names a question, so that an answer is never taken for that of another. */
   digest(question: unknown): string;
 }
 
-/** Ends a round: thrown out of the handler where an answer is missing. It is no error, and not to be handled. */
-export class InputSignal extends Error {
-  constructor() {
-    super('The client must answer first. Do not catch this; let it pass.');
-    this.name = 'InputSignal';
-  }
-}
+/** Questions of one round; a handler that asks more goes on for ever. */
+const MAX_QUESTIONS = 100;
 
 const EMPTY: Journal = { answers: [], effects: [], asked: [] };
 
@@ -37,16 +34,16 @@ const EMPTY: Journal = { answers: [], effects: [], asked: [] };
  */
 export class Round {
   private readonly answers = new Map<string, readonly [question: string, answer: JsonObject]>();
-  private readonly effects: Map<string, unknown>;
+  readonly effects: Effects;
   private readonly asked: ReadonlyMap<string, string>;
   private readonly open = new Map<string, { readonly question: string; readonly request: JsonObject }>();
-  /** The questions of this round by key. */
-  private readonly seen = new Map<string, string>();
-  /** What earlier rounds came to know, and this one has not reached yet. */
+  /** The keys of the questions of this round. */
+  private readonly seen = new Set<string>();
+  /** What earlier rounds came to know, and this one has not reached yet, in the order in which they did. */
   private readonly ahead = new Set<string>();
   private position = 0;
   /** Why the round cannot end with questions: they would be asked for ever. */
-  private fault: Error | undefined;
+  fault: Error | undefined;
 
   /**
    * @param given the client's answers by key, if it sent any
@@ -58,7 +55,7 @@ export class Round {
     journal: Journal = EMPTY,
   ) {
     this.asked = new Map(journal.asked);
-    this.effects = new Map(journal.effects);
+    this.effects = new Effects(journal.effects);
     for (const [key, question, answer] of journal.answers) {
       this.answers.set(key, [question, answer]);
       this.ahead.add(key);
@@ -66,29 +63,27 @@ export class Round {
     for (const key of this.asked.keys()) if (isObject(given[key])) this.ahead.add(key);
   }
 
+  /** The round has no result. */
   get asking(): boolean {
-    return this.open.size > 0;
+    return this.open.size > 0 || this.fault !== undefined;
   }
 
   /** The handler is still in what it has done before. */
   get replaying(): boolean {
-    return this.ahead.size > 0;
+    return this.ahead.size > 0 && !this.effects.begun;
   }
 
   /**
    * The answer to a question, or the end of the round.
-   * @throws {InputSignal}, and {Error} for a key that another question has
+   * @throws {InputSignal}, and {Error} for a key that another question has, and for one question too many
    */
   ask(question: Question, params: JsonObject): JsonObject {
     const key = question.key ?? `#${++this.position}`;
+    this.check(key);
     const { method } = question;
     const digest = this.seal.digest([method, question.identity ?? params]);
-    if ((this.seen.get(key) ?? digest) !== digest) {
-      throw (this.fault = new Error(`Two questions of one handler have the key "${key}". Give each a key of its own.`));
-    }
-    this.seen.set(key, digest);
     const answer = this.find(question, key, digest);
-    this.ahead.delete(key);
+    this.reach(key);
     if (answer !== undefined) {
       this.answers.set(key, [digest, answer]);
       return answer;
@@ -100,28 +95,43 @@ export class Round {
     throw new InputSignal();
   }
 
-  /** Runs an effect, unless an earlier round has. */
-  async once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
-    if (this.effects.has(key)) return this.effects.get(key) as T;
-    const result = await effect();
-    this.effects.set(key, result);
-    return result;
-  }
-
   /**
    * What the client gets in place of a result; undefined when nothing is open.
-   * @throws {Error} when two questions had one key
+   * @throws {Error} when two questions had one key, or there were too many, and {McpError} for answers that are too large
    */
   interim(): JsonObject | undefined {
     if (this.fault) throw this.fault;
     if (this.open.size === 0) return undefined;
     const requestState = this.seal.seal({
       answers: [...this.answers].map(([key, [question, answer]]) => [key, question, answer] as const),
-      effects: [...this.effects],
+      effects: this.effects.entries(),
       asked: [...this.open].map(([key, { question }]) => [key, question] as const),
     });
     const inputRequests = Object.fromEntries([...this.open].map(([key, { request }]) => [key, request]));
     return { resultType: 'input_required', inputRequests, requestState };
+  }
+
+  /** Makes sure that a question is another than those before. */
+  private check(key: string): void {
+    if (this.seen.has(key)) {
+      this.fault ??= new Error(`Two questions of one handler have the key "${key}". Give each a key of its own.`);
+    } else if (this.seen.size === MAX_QUESTIONS) {
+      this.fault ??= new Error(
+        `A handler has asked ${MAX_QUESTIONS} questions for one request, and does not stop. ` +
+          'If it catches what questions throw, let InputSignal pass.',
+      );
+    }
+    if (this.fault) throw this.fault;
+    this.seen.add(key);
+  }
+
+  /** A question comes up again. What came before it and did not come up is not to be expected any more. */
+  private reach(key: string): void {
+    if (!this.ahead.has(key)) return;
+    for (const earlier of this.ahead) {
+      this.ahead.delete(earlier);
+      if (earlier === key) return;
+    }
   }
 
   private find({ key, sealed, fits }: Question, name: string, digest: string): JsonObject | undefined {

@@ -94,7 +94,7 @@ export class Session implements Peer {
   async ask(question: Question, exchange: Exchange): Promise<JsonObject> {
     const wording = this.revision.question(question);
     if (wording === undefined) {
-      throw new McpError('missing-capability', `The protocol revision of the client has no "${question.method}".`);
+      throw new McpError('missing-capability', `The protocol revision of the client has no such "${question.method}".`);
     }
     const { elicitationId } = wording.params;
     if (typeof elicitationId === 'string') this.expect(elicitationId);
@@ -112,10 +112,6 @@ export class Session implements Peer {
   /** Tells the client that what it was asked to do at a URL is done. Only who was asked is told, and once. */
   completed(elicitationId: string): void {
     if (this.visits.delete(elicitationId)) this.tell('notifications/elicitation/complete', { elicitationId });
-  }
-
-  async once<T>(_key: string, effect: () => T | Promise<T>): Promise<T> {
-    return await effect();
   }
 
   interim(): undefined {

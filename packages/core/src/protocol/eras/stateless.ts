@@ -1,6 +1,7 @@
 import { requireOneOf } from '../checks.js';
+import type { Effects } from '../effects.js';
 import { ClientError, excerpt, McpError } from '../errors.js';
-import { type Client, type Peer, REVISION_KEY, type Tickets } from '../exchange.js';
+import { type Client, type Exchange, type Peer, REVISION_KEY, type Tickets } from '../exchange.js';
 import { isObject, type JsonRpcRequest } from '../jsonrpc.js';
 import { type ClientCapabilities, type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from '../model.js';
 import { REVISION_BY_ID, REVISION_IDS } from '../revisions/index.js';
@@ -25,11 +26,11 @@ export interface FlowBinding {
 /** Keeps what a request knows between its rounds in the hands of the client. */
 export interface Flows {
   bind(binding: FlowBinding): FlowSeal;
-  /** @throws {McpError} `invalid-params` for a state that was changed, has expired, or belongs to another request */
+  /** @throws {McpError} `invalid-state` for a state that was changed, has expired, or belongs to another request */
   open(requestState: unknown, binding: FlowBinding): Journal;
   /**
    * Uses a state up, where each is for one use only.
-   * @throws {McpError} `invalid-params` when it was used before
+   * @throws {McpError} `invalid-state` when it was used before
    */
   readonly claim: ((requestState: string) => Promise<void>) | undefined;
 }
@@ -49,8 +50,11 @@ class Envelope implements Peer {
   readonly logLevel: LogLevel | undefined;
   readonly revision: Revision;
   private readonly meta: JsonObject;
-  readonly claimed: Promise<void> | undefined = undefined;
+  readonly resume: (() => void) | undefined = undefined;
+  readonly failure: Promise<never> | undefined = undefined;
+  asking = false;
   private begun: Round | undefined;
+  private fail!: (fault: Error) => void;
 
   constructor(
     private readonly request: JsonRpcRequest,
@@ -61,10 +65,11 @@ class Envelope implements Peer {
     this.meta = _meta as JsonObject;
     const level = this.meta[LOG_LEVEL];
     this.logLevel = level === undefined ? undefined : requireOneOf(level, LOG_LEVEL, LOG_LEVELS);
-    if ((requestState !== undefined || inputResponses !== undefined) && ASKING.has(request.method)) this.round();
-    if (this.begun && typeof requestState === 'string') this.claimed = means.flows.claim?.(requestState);
-    // whoever waits for it hears of it
-    this.claimed?.catch(() => {});
+    if (!ASKING.has(request.method)) return;
+    if (requestState !== undefined || inputResponses !== undefined) this.resume = () => void this.round();
+    this.failure = new Promise((_, reject) => {
+      this.fail = reject;
+    });
   }
 
   get client(): Client {
@@ -79,10 +84,6 @@ class Envelope implements Peer {
     return this.means.tickets;
   }
 
-  get asking(): boolean {
-    return this.begun?.asking === true;
-  }
-
   get replaying(): boolean {
     return this.begun?.replaying === true;
   }
@@ -93,11 +94,29 @@ class Envelope implements Peer {
       // no capability that a client could declare would change it
       throw new ClientError(`The protocol revision of the client has no "${question.method}".`);
     }
-    return this.round().ask(question, wording.params);
+    const round = this.round();
+    try {
+      return round.ask(question, wording.params);
+    } finally {
+      this.asking = round.asking;
+      // a handler that has asked again may do so for ever
+      if (round.fault) this.fail(round.fault);
+    }
   }
 
-  async once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
-    return await this.round().once(key, effect);
+  get effects(): Effects | undefined {
+    return ASKING.has(this.request.method) ? this.round().effects : undefined;
+  }
+
+  async claim(): Promise<void> {
+    const { requestState } = this.request.params as JsonObject;
+    if (typeof requestState === 'string') await this.means.flows.claim?.(requestState);
+  }
+
+  async finishRound(exchange: Exchange): Promise<void> {
+    if (this.begun === undefined || this.begun.fault) return;
+    const gone = new Promise<void>((resolve) => void exchange.onCancel(() => resolve()));
+    await Promise.race([this.begun.effects.settle(), gone]);
   }
 
   interim(): JsonObject | undefined {
@@ -111,7 +130,7 @@ class Envelope implements Peer {
     if (!ASKING.has(method)) throw new ClientError(`"${method}" cannot ask the client anything.`);
     const { wire, flows } = this.means;
     const { name, uri, arguments: args = {}, requestState } = params;
-    const target = typeof name === 'string' ? name : String(uri);
+    const target = String(method === 'resources/read' ? uri : name);
     const binding = { principal: wire.principal?.subject ?? '', method, target, args };
     const journal = requestState === undefined ? undefined : flows.open(requestState, binding);
     this.begun = new Round(flows.bind(binding), givenAnswers(params), journal);

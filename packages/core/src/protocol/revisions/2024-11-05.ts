@@ -1,7 +1,7 @@
 import { PART_OF_MESSAGE } from '../content.js';
 import { notificationFrame } from '../jsonrpc.js';
 import type { ContentBlock } from '../model.js';
-import { block, revision20250326 } from './2025-03-26.js';
+import { revision20250326 } from './2025-03-26.js';
 import { pick, wordConversation } from './fields.js';
 import type { Revision } from './revision.js';
 
@@ -14,6 +14,10 @@ function silent(content: ContentBlock): ContentBlock {
   const resource = { uri: PART_OF_MESSAGE, mimeType, blob: data };
   return { type: 'resource', resource, ...(annotations && { annotations }) };
 }
+
+/** A model is asked with text and images; what cannot be heard is at least mentioned. */
+const mentioned = (content: ContentBlock): ContentBlock =>
+  content.type === 'audio' ? { type: 'text', text: `[${content.mimeType}]` } : content;
 
 /** Revision 2024-11-05: no audio, no tool annotations, no message with progress, completions undeclared. */
 export const revision20241105: Revision = {
@@ -36,10 +40,7 @@ export const revision20241105: Revision = {
   question(question) {
     const wording = newer.question(question);
     if (question.method !== 'sampling/createMessage') return wording;
-    // a model is asked with text and images; what cannot be heard is at least mentioned
-    const word = (content: ContentBlock) =>
-      block(content.type === 'audio' ? { type: 'text', text: `[${content.mimeType}]` } : content);
-    return { params: wordConversation(question.params, word) };
+    return wording && { params: wordConversation(wording.params, mentioned) };
   },
   capabilities: ({ completions: _undeclared, ...capabilities }) => ({ ...capabilities }),
 };

@@ -79,8 +79,10 @@ export const revision20250326: Revision = {
   }),
   readResult: (result) => ({ ...result, contents: result.contents.map(contents) }),
   implementation: (server) => pick(server, ['name', 'version']),
-  question({ method, params }) {
-    if (method === 'elicitation/create') return undefined;
-    return { params: method === 'sampling/createMessage' ? wordConversation(params, block) : params };
+  question(question) {
+    if (question.method === 'elicitation/create') return undefined;
+    const wording = newer.question(question);
+    if (question.method !== 'sampling/createMessage') return wording;
+    return wording && { params: wordConversation(wording.params, block) };
   },
 };

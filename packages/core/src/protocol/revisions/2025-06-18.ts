@@ -1,3 +1,4 @@
+import { usesTools } from '../input.js';
 import type { ContentBlock, JsonObject, Tool } from '../model.js';
 import { revision20251125 } from './2025-11-25.js';
 import { pick, wordConversation } from './fields.js';
@@ -19,7 +20,10 @@ const schema = ({ $schema: _dialect, ...keywords }: JsonObject): JsonObject => k
 
 const URL_REQUIRED = -32042;
 
-/** Revision 2025-06-18: no icons, forms without several choices, streams that are not resumed by polling. */
+/**
+ * Revision 2025-06-18: no icons, forms without several choices, models without tools, streams that are not resumed by
+ * polling.
+ */
 export const revision20250618: Revision = {
   ...newer,
   id: '2025-06-18',
@@ -50,7 +54,9 @@ export const revision20250618: Revision = {
   },
   question(question) {
     const { method, params } = question;
-    if (method === 'sampling/createMessage') return { params: wordConversation(params, block) };
+    // nothing of a conversation with tools could be left out
+    if (method === 'sampling/createMessage')
+      return usesTools(params) ? undefined : { params: wordConversation(params, block) };
     if (method !== 'elicitation/create') return { params };
     return params['mode'] === 'url' ? undefined : formWithoutChoices(params);
   },

@@ -12,11 +12,16 @@ const wraps = ({ outputSchema }: Tool) => outputSchema !== undefined && outputSc
 
 /** Arguments are not repeated in headers here. */
 function withoutHeaders(tool: Tool): Tool {
-  const text = JSON.stringify(tool.inputSchema);
-  if (!text.includes('"x-mcp-header"')) return tool;
-  const drop = (key: string, value: unknown) =>
-    key === 'x-mcp-header' && typeof value === 'string' ? undefined : value;
-  return { ...tool, inputSchema: JSON.parse(text, drop) as JsonObject };
+  if (!JSON.stringify(tool.inputSchema).includes('"x-mcp-header"')) return tool;
+  return { ...tool, inputSchema: unmirrored(tool.inputSchema) };
+}
+
+/** The keyword stands only on properties, and on properties of those: elsewhere it is data, such as a default. */
+function unmirrored({ 'x-mcp-header': _header, ...schema }: JsonObject): JsonObject {
+  if (!isObject(schema['properties'])) return schema;
+  const properties = Object.entries(schema['properties']);
+  const each = properties.map(([name, property]) => [name, isObject(property) ? unmirrored(property) : property]);
+  return { ...schema, properties: Object.fromEntries(each) as JsonObject };
 }
 
 const RENUMBERED = new Map<FailureKind, number | undefined>([

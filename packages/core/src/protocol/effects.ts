@@ -1,0 +1,51 @@
+import { InputSignal } from './input.js';
+
+/** What the handler of one request does once, by key: however often it asks for it, and however often it runs. */
+export class Effects {
+  private readonly done: Map<string, unknown>;
+  private readonly underWay = new Map<string, Promise<unknown>>();
+  private sealed = false;
+  /** Something was done that was not done before. */
+  begun = false;
+
+  /** @param done results of earlier runs, by key */
+  constructor(done: Iterable<readonly [key: string, result: unknown]> = []) {
+    this.done = new Map(done);
+  }
+
+  /**
+   * Runs an effect, unless it has been run, or is. One that fails is not remembered.
+   * @returns a promise that rejects with {InputSignal} where the round is over
+   */
+  once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
+    if (this.done.has(key)) return Promise.resolve(this.done.get(key) as T);
+    return (this.underWay.get(key) as Promise<T> | undefined) ?? this.begin(key, effect);
+  }
+
+  /** Lets nothing new begin, and waits for what has begun, so that it is remembered. Never rejects. */
+  async settle(): Promise<void> {
+    this.sealed = true;
+    await Promise.allSettled(this.underWay.values());
+  }
+
+  entries(): readonly (readonly [key: string, result: unknown])[] {
+    return [...this.done];
+  }
+
+  private begin<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
+    const running = this.run(key, effect);
+    this.underWay.set(key, running);
+    const end = () => void this.underWay.delete(key);
+    running.then(end, end);
+    return running;
+  }
+
+  private async run<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
+    // it would be forgotten, and done again
+    if (this.sealed) throw new InputSignal();
+    this.begun = true;
+    const result = await effect();
+    this.done.set(key, result);
+    return result;
+  }
+}

@@ -1,0 +1,175 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { describe, expect, it } from '@jest/globals';
+import {
+  Completion,
+  type CompletionContext,
+  type Context,
+  type Extension,
+  InputSignal,
+  type JsonObject,
+  McpServer,
+  NoInput,
+  Prompt,
+} from '@decorum/core';
+import { connect, rehearse, type Rehearsal } from '@decorum/testing';
+
+const NAME = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
+const ACCEPTED = { action: 'accept', content: { name: 'Ada' } } as const;
+const SILENT = { warn: () => {}, error: () => {} };
+
+type Record = (effect: string) => void;
+type Handler = (ctx: Context, record: Record) => unknown;
+
+const ask = (ctx: Context) => ctx.elicit(NAME, { message: 'Who?' });
+
+/** A server with one tool. */
+function serverOf(handler: Handler, record: Record = () => {}): McpServer {
+  const server = new McpServer({ name: 'test', version: '1', logger: SILENT, secret: 'x'.repeat(32) });
+  server.addTool({ name: 'tool', input: NoInput }, (_input, ctx) => handler(ctx, record));
+  return server;
+}
+
+/** Runs a tool in a session, and by replay. */
+const both = async (handler: Handler) => {
+  const server = ({ record }: Rehearsal) => serverOf(handler, record);
+  const { session, replay } = await rehearse({ server, tool: 'tool', onElicit: () => ACCEPTED });
+  expect(replay.result.content).toEqual(session.result.content);
+  expect(replay.effects).toEqual(session.effects);
+  return replay;
+};
+
+describe('an effect of ctx.once', () => {
+  it('that runs beside a question is waited for, and remembered', async () => {
+    const { effects, result } = await both(async (ctx, record) => {
+      const hold = async () => {
+        await wait(20);
+        record('hold');
+        return 'held';
+      };
+      const [held, { action }] = await Promise.all([ctx.once('hold', hold), ask(ctx)]);
+      return `${held} ${action}`;
+    });
+    expect(effects).toEqual(['hold']);
+    expect(result.content).toEqual([{ type: 'text', text: 'held accept' }]);
+  });
+
+  it('that would begin when the question is sent already runs in the next round', async () => {
+    let signals = 0;
+    const { effects } = await both(async (ctx, record) => {
+      const later = async () => {
+        await wait(20);
+        try {
+          await ctx.once('mail', () => record('mail'));
+        } catch (error) {
+          if (error instanceof InputSignal) signals += 1;
+          throw error;
+        }
+      };
+      await Promise.all([later(), ask(ctx)]);
+      return 'done';
+    });
+    expect(effects).toEqual(['mail']);
+    expect(signals).toBe(1);
+  });
+
+  it('runs once for each key, one after the other or at once', async () => {
+    const { effects, result } = await both(async (ctx, record) => {
+      const count = (key: string) =>
+        ctx.once(key, async () => {
+          record(key);
+          await wait(1);
+          return key;
+        });
+      const results = [await count('a'), await count('a'), ...(await Promise.all([count('b'), count('b')]))];
+      await ask(ctx);
+      return results.join();
+    });
+    expect(effects).toEqual(['a', 'b']);
+    expect(result.content).toEqual([{ type: 'text', text: 'a,a,b,b' }]);
+  });
+
+  it('that fails is not remembered, also when it fails at once', async () => {
+    const { effects } = await both(async (ctx, record) => {
+      for (let attempt = 1; attempt <= 2; attempt += 1) {
+        const effect = () => {
+          record(`attempt ${attempt}`);
+          if (attempt === 1) throw new Error('not yet');
+        };
+        await ctx.once('flaky', effect).catch(() => {});
+      }
+      return 'done';
+    });
+    expect(effects).toEqual(['attempt 1', 'attempt 2']);
+  });
+
+  it('runs where nobody can be asked', async () => {
+    const done: string[] = [];
+    const effect = () => void done.push('done');
+    class Greetings {
+      @Prompt({ input: NAME })
+      greeting() {
+        return 'Hello';
+      }
+
+      @Completion({ for: 'greeting', argument: 'name' })
+      async names(_value: string, ctx: CompletionContext) {
+        await ctx.once('a', effect);
+        await ctx.once('a', effect);
+        return ['Ada'];
+      }
+    }
+    const extension: Extension = {
+      id: 'com.example/once',
+      methods: {
+        async 'example/once'(_params: JsonObject, ctx: Context) {
+          await ctx.once('b', effect);
+          return {};
+        },
+      },
+    };
+    const server = new McpServer({ name: 'test', version: '1', providers: [Greetings], extensions: [extension] });
+    const capabilities = { extensions: { 'com.example/once': {} } };
+    const client = await connect(server, { era: 'stateless', capabilities });
+    const ref = { type: 'ref/prompt', name: 'greeting' };
+    const { completion } = await client.request('completion/complete', { ref, argument: { name: 'name', value: '' } });
+    expect(completion).toMatchObject({ values: ['Ada'] });
+    await client.request('example/once');
+    expect(done).toEqual(['done', 'done']);
+  });
+});
+
+describe('a handler that runs again', () => {
+  /** Runs a tool by replay; the progress that the client hears of. */
+  const heard = async (handler: Handler) => {
+    const client = await connect(serverOf(handler), { era: 'stateless', onElicit: () => ACCEPTED });
+    const seen: number[] = [];
+    await client.callTool('tool', {}, { onProgress: (progress) => seen.push(progress) });
+    return seen;
+  };
+
+  it('is heard again when it reaches what it was asked last, though a question before is gone', async () => {
+    let runs = 0;
+    const seen = await heard(async (ctx) => {
+      runs += 1;
+      if (runs < 3) await ctx.elicit(NAME, { message: 'First?', key: 'first' });
+      await ctx.elicit(NAME, { message: 'Second?', key: 'second' });
+      ctx.progress(1);
+      return 'done';
+    });
+    expect(seen).toEqual([1]);
+  });
+
+  it('is heard again when it does something new', async () => {
+    let runs = 0;
+    const seen = await heard(async (ctx) => {
+      runs += 1;
+      if (runs === 1) await ask(ctx);
+      ctx.progress(1);
+      await ctx.once('new', () => 'done');
+      ctx.progress(2);
+      return 'done';
+    });
+    expect(seen).toEqual([2]);
+  });
+});

@@ -1,0 +1,144 @@
+// Forms made of DTO classes with any rules: what is sent is valid by the official schema of each revision.
+import { describe, expect } from '@jest/globals';
+import { type Context, Describe } from '@decorum/core';
+import {
+  ArrayContains,
+  ArrayMaxSize,
+  ArrayNotEmpty,
+  ArrayUnique,
+  Contains,
+  Equals,
+  IsArray,
+  IsBoolean,
+  IsBooleanString,
+  IsDate,
+  IsDateString,
+  IsDivisibleBy,
+  IsEmail,
+  IsIn,
+  IsInt,
+  IsIP,
+  IsNotEmpty,
+  IsNotIn,
+  IsNumber,
+  IsOptional,
+  IsPositive,
+  IsString,
+  IsUrl,
+  IsUUID,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  MinLength,
+  NotEquals,
+} from 'class-validator';
+import fc from 'fast-check';
+
+import { RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision, type Revision } from '../support/requirements.js';
+import { serverWith } from './servers.js';
+
+const each = { each: true };
+const ANY = [IsOptional(), IsNotEmpty(), Describe({ title: 'Title', description: 'What it is' })];
+
+/** What makes a field of each kind, the rules that may be added, and initial values. */
+const KINDS = [
+  {
+    is: [IsString()],
+    rules: [
+      IsIn(['a', 'b']),
+      IsIn(['b', 'c']),
+      Equals('a'),
+      NotEquals('b'),
+      IsNotIn(['c']),
+      MinLength(1),
+      MaxLength(9),
+      Matches(/^[a-z]$/),
+      Contains('a'),
+      IsEmail(),
+      IsUrl(),
+      IsUUID(),
+      IsIP(),
+      IsDateString(),
+      IsBooleanString(),
+    ],
+    initials: ['a', 1],
+  },
+  {
+    is: [IsNumber(), IsInt()],
+    rules: [IsIn([1, 2]), Equals(1), NotEquals(3), Min(0.5), Max(9), IsPositive(), IsDivisibleBy(1), IsInt()],
+    initials: [1, 1.5, 'a'],
+  },
+  { is: [IsBoolean()], rules: [Equals(true), IsIn([true]), NotEquals(false)], initials: [false, 'a'] },
+  { is: [IsDate()], rules: [], initials: [] },
+  {
+    is: [IsIn(['a', 'b'], each)],
+    rules: [
+      IsArray(),
+      ArrayNotEmpty(),
+      ArrayMaxSize(2),
+      ArrayUnique(),
+      ArrayContains(['a']),
+      IsString(each),
+      MinLength(1, each),
+      Matches(/^[ab]$/, each),
+      IsNotEmpty(each),
+    ],
+    initials: [['a'], [1], 'a'],
+  },
+] as const;
+
+/** One field: its decorators, and its initial value. */
+interface Field {
+  readonly rules: readonly PropertyDecorator[];
+  readonly initial: unknown;
+}
+
+const aField: fc.Arbitrary<Field> = fc.constantFrom(...KINDS).chain(({ is, rules, initials }) =>
+  fc
+    .record({
+      first: fc.constantFrom<PropertyDecorator[]>(...is),
+      more: fc.subarray<PropertyDecorator>([...ANY, ...rules]),
+      initial: fc.option(fc.constantFrom<unknown>(undefined, ...initials), { nil: undefined }),
+    })
+    .map(({ first, more, initial }) => ({ rules: [first, ...more], initial })),
+);
+
+/** A class with these fields. */
+function dtoOf(fields: readonly Field[]): new () => object {
+  class Dto {
+    constructor() {
+      for (const [index, { initial }] of fields.entries()) {
+        if (initial !== undefined) Object.assign(this, { [`field${index}`]: initial });
+      }
+    }
+  }
+  for (const [index, { rules }] of fields.entries()) {
+    for (const rule of rules) rule(Dto.prototype, `field${index}`);
+  }
+  return Dto;
+}
+
+describe('a form', () => {
+  eachRevision('ELIC-05', 'is valid, whatever rules the fields of its class have', async (revision: Revision) => {
+    let Dto: new () => object = dtoOf([]);
+    const server = serverWith({
+      ask: async (context: Context) => (await context.elicit(Dto, { message: 'Please' })).action,
+    });
+    const client = await RawClient.connect(server, {
+      revision,
+      capabilities: { elicitation: {} },
+      answers: { 'elicitation/create': () => ({ result: { action: 'decline' } }) },
+    });
+    const property = fc.asyncProperty(fc.array(aField, { minLength: 1, maxLength: 3 }), async (fields) => {
+      Dto = dtoOf(fields);
+      const before = client.questions.length;
+      expect(textOf(await client.call('ask'))).toBe('decline');
+      expect(client.questions).toHaveLength(before + 1);
+      // what came was judged by the schema
+      expect(client.problems.splice(0)).toEqual([]);
+    });
+    await fc.assert(property, { numRuns: 300 });
+  });
+});
