@@ -89,6 +89,9 @@ describe('_meta', () => {
     const keys = metasOf([client.received, await entries(revision)]).flatMap((meta) => Object.keys(meta));
     expect(keys.length).toBeGreaterThan(5);
     for (const key of keys) expect(key).toMatch(META_KEY);
+    for (const key of ['-bad key/ !', '', '1.example/x', 'com.example-/x', 'a/b/c', 'a b', '_x', 'com..example/x']) {
+      expect(() => serverOf({ providers: [provider({ _meta: { [key]: 1 } })] })).toThrow('has the key');
+    }
   });
 
   eachRevision('META-03', 'cannot have keys that are reserved for the protocol', async (revision) => {

@@ -187,6 +187,20 @@ describe('prompts', () => {
       const result = await client.result('prompts/get', { name: 'pack', arguments: { city } });
       expect(result['messages']).toEqual([{ role: 'user', content: { type: 'text', text: city } }]);
     }
+    expect(await client.error('prompts/get', { name: 'pack', arguments: { city: 7 } })).toMatchObject({ code: -32602 });
+
+    class Locked {
+      @Prompt({ access: (principal) => principal?.subject === 'ada' })
+      diary() {
+        return 'Dear diary';
+      }
+    }
+    const server = serverOf({ providers: [new Locked()] });
+    const [ada, eve] = await Promise.all(
+      ['ada', 'eve'].map((subject) => RawClient.connect(server, { revision, principal: { subject } })),
+    );
+    expect(await ada?.result('prompts/get', { name: 'diary' })).toHaveProperty('messages');
+    expect(await eve?.error('prompts/get', { name: 'diary' })).toMatchObject({ code: -32602 });
   });
 
   eachRevision('PROMPT-09', 'are messages with a role and one block each', async (revision) => {

@@ -31,6 +31,7 @@ const probes = (client: RawClient) =>
     [-32600, { jsonrpc: '1.0', id: 1, method: 'tools/list' }],
     [-32601, client.worded(2, 'tools/fly')],
     [-32602, client.worded(3, 'tools/call', { name: 'nothing' })],
+    [-32602, client.worded(5, 'tools/call', { name: 'broken', arguments: 'none' })],
     [-32603, client.worded(4, 'tools/call', { name: 'broken' })],
   ] as const;
 

@@ -16,14 +16,14 @@ import { EventStream, STREAM_HEADERS } from './stream.js';
 /** What the query of an endpoint calls the key of a session; the official servers call it so. */
 export const KEY = 'sessionId';
 
-/** How often `maxBufferedBytes` may wait on a stream, nothing of which can be dropped. */
+/** How often `maxBufferedBytes` may wait behind what is being sent; nothing of it can be dropped. */
 const MOST_BUFFERS = 16;
 
 /** The stream of a session: where to send to, and then everything that comes back. */
 class MessageStream extends EventStream {
   /** A client that goes on asking and takes no answers is let go: otherwise they would pile up. */
   override send(frame: string): void {
-    if (this.waiting > MOST_BUFFERS * this.settings.maxBufferedBytes) this.cutOff();
+    if (this.pending.length > MOST_BUFFERS * this.settings.maxBufferedBytes) this.cutOff();
     else super.send(frame);
   }
 

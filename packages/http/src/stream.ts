@@ -45,7 +45,7 @@ const ignore = () => {};
  */
 export class EventStream {
   private response: ServerResponse | undefined;
-  private pending = '';
+  protected pending = '';
   private scheduled = false;
   private over = false;
   private sequence = 0;

@@ -196,6 +196,15 @@ describe('HTTP+SSE', () => {
     expect(new URL(client.endpoint).pathname).toBe(messagesPath);
   });
 
+  it('sends more at once than may pile up, as long as it is read', async () => {
+    const { url, server } = await serve({ legacySse: true, maxBufferedBytes: 1000 });
+    server.addTool({ name: 'large', description: 'Says a lot' }, () => 'x'.repeat(5_000_000));
+    const client = await OldClient.open(new URL('/sse', url).href);
+    await Promise.all([client.send(call(1, 'large')), client.send(call(2, 'add', ADD))]);
+    const ids = [await client.reader.message(), await client.reader.message()].map(({ message }) => message?.id);
+    expect(ids.sort()).toEqual([1, 2]);
+  });
+
   it('refuses messages that belong to no session, which this transport has no headers for', async () => {
     const { url } = await serve({ legacySse: true });
     const client = await OldClient.open(new URL('/sse', url).href);

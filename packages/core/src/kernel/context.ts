@@ -213,7 +213,7 @@ export class Context {
    * @param effect what to do; its result must be JSON
    */
   once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
-    return this.#exchange.once(key, effect);
+    return this.#kept(this.#exchange.once(key, effect));
   }
 
   /** A question that nobody waits for any more must not be an unhandled rejection: its round ends anyway. */
@@ -223,7 +223,7 @@ export class Context {
     return asked;
   }
 
-  /** Nothing else would ever run beside a handler that catches what questions throw, and asks again at once. */
+  /** Nothing else would ever run beside a handler that catches what these throw, and tries again at once. */
   async #failed(error: unknown): Promise<never> {
     this.#failures += 1;
     if (this.#failures % MANY_FAILURES === 0) {
@@ -243,7 +243,7 @@ export class Context {
    * @throws {ClientError} when it does not answer in time
    */
   async ping(options: Pick<QuestionOptions, 'timeoutMs'> = {}): Promise<void> {
-    await this.#exchange.ask({ method: 'ping', params: {}, ...options });
+    await this.#kept(this.#exchange.ask({ method: 'ping', params: {}, ...options }));
   }
 
   /**

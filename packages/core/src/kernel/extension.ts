@@ -1,4 +1,5 @@
 import { startupError } from '../protocol/errors.js';
+import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
 import type { Context } from './context.js';
@@ -29,8 +30,15 @@ const EXTENSION_ID = /^(?:[a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z
 export function checkExtensions(extensions: readonly Extension[]): readonly Extension[] {
   const ids = new Set<string>();
   const owners = new Map<string, string>();
-  for (const { id, methods = {} } of extensions) {
+  for (const extension of extensions) {
+    const {
+      id,
+      methods = {},
+      settings = {},
+    } = isObject(extension) ? extension : ({ id: String(extension) } as Extension);
     const wrong = (problem: string) => startupError('DECORUM_INVALID_EXTENSION', id, problem);
+    if (!isObject(methods) || !isObject(settings))
+      throw wrong('has `methods` or `settings` that are no object. Give one');
     if (!EXTENSION_ID.test(id)) {
       throw wrong('has no valid id. Use a reverse domain name and a name, as in "com.example/feature"');
     }

@@ -123,7 +123,7 @@ const IN_ESCAPED_QUOTES = /[^"'\\]+/y;
 const END_OF_HEADER = /(?<!\\)\\*["'](?!\w)(?<!=\\*"(?:[^"'\r\n]*")?)|[\r\n]|$/g;
 /** What nobody has for a secret. */
 const WORDLESS = /^(?:an?|the|is|no|not|none|null|undefined|true|false)?$/i;
-const COUNT = /^\d{1,9}$/;
+const COUNT = /^\d{1,9}(?:\.\d{1,9})?k?$/;
 
 /** Takes the values out of pairs such as `password=hunter2`, whose name is a secret's. */
 function redactPairs(text: string): string {
@@ -135,7 +135,7 @@ function redactPairs(text: string): string {
     let item: RegExpExecArray | null = null;
     do {
       const value = text.slice(start, endOfValue(text, start, (item === null ? quote : item[1]) ?? name));
-      const stays = WORDLESS.test(value) || (COUNT.test(value) && /tokens$/i.test(name));
+      const stays = WORDLESS.test(value) || (COUNT.test(value) && /tokens$|^pass$/i.test(name));
       shown += text.slice(end, start) + (stays ? value : REDACTED);
       // also past what stays: nothing is read twice
       end = start + value.length;

@@ -22,10 +22,13 @@ export class Effects {
     return (this.underWay.get(key) as Promise<T> | undefined) ?? this.begin(key, effect);
   }
 
-  /** Lets nothing new begin, and waits for what has begun, so that it is remembered. Never rejects. */
+  /**
+   * Waits for what has begun, so that it is remembered, and for what that begins; then lets nothing new begin. Never
+   * rejects.
+   */
   async settle(): Promise<void> {
+    while (this.underWay.size > 0) await Promise.allSettled(this.underWay.values());
     this.sealed = true;
-    await Promise.allSettled(this.underWay.values());
   }
 
   entries(): readonly (readonly [key: string, result: unknown])[] {

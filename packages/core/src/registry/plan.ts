@@ -169,29 +169,24 @@ export function checkCache({ ttlMs, scope }: CacheHint, where: string): void {
 
 const RESERVED = new Set<unknown>(['modelcontextprotocol', 'mcp']);
 
+// a prefix of labels, which may be left out, and a name, which may be empty after a prefix
+const META_KEY =
+  /^(?!$)(?:(?:[a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?\/)?(?:[a-z0-9](?:[\w.-]*[a-z0-9])?)?$/i;
+
 /**
- * Refuses keys that are the protocol's own: their first or second label says so. Keys of traces have their formats.
+ * Refuses keys that do not follow the grammar, and those that are the protocol's own: their first or second label says
+ * so. Keys of traces have their formats.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/index#meta
  */
 function checkMeta(meta: JsonObject = {}, where: string): void {
-  for (const key of Object.keys(meta)) {
+  const wrong = (problem: string) => startupError('DECORUM_INVALID_OPTION', where, '_meta', problem);
+  for (const [key, value] of Object.entries(meta)) {
+    if (!META_KEY.test(key)) throw wrong(`has the key "${key}", which is no name with or without a prefix of labels`);
     const [first, second] = key.includes('/') ? (key.split('/')[0] as string).split('.') : [];
-    if (second === undefined || !(RESERVED.has(first) || RESERVED.has(second))) continue;
-    throw startupError(
-      'DECORUM_INVALID_OPTION',
-      where,
-      '_meta',
-      `has the key "${key}", which is reserved for the protocol`,
-    );
-  }
-  const malformed = Object.entries(meta).find(([key, value]) => isTraceKey(key) && !isTraceValue(key, value));
-  if (malformed) {
-    throw startupError(
-      'DECORUM_INVALID_OPTION',
-      where,
-      '_meta',
-      `has a "${malformed[0]}" that is not in its W3C format`,
-    );
+    if (second !== undefined && (RESERVED.has(first) || RESERVED.has(second))) {
+      throw wrong(`has the key "${key}", which is reserved for the protocol`);
+    }
+    if (isTraceKey(key) && !isTraceValue(key, value)) throw wrong(`has a "${key}" that is not in its W3C format`);
   }
 }
 

@@ -54,6 +54,36 @@ describe('an effect of ctx.once', () => {
     expect(result.content).toEqual([{ type: 'text', text: 'held accept' }]);
   });
 
+  it('that begins another one beside a question is not done again', async () => {
+    const { effects } = await both(async (ctx, record) => {
+      const order = async () => {
+        await wait(5);
+        record('paid');
+        return await ctx.once('receipt', () => 'r1');
+      };
+      const [receipt] = await Promise.all([ctx.once('order', order), ask(ctx)]);
+      return receipt;
+    });
+    expect(effects).toEqual(['paid']);
+  });
+
+  it('that fails at first beside a question may be tried again', async () => {
+    let tries = 0;
+    const fetched = async () => {
+      await wait(1);
+      tries += 1;
+      if (tries < 3) throw new Error('no connection');
+      return 'fetched';
+    };
+    const { result } = await both(async (ctx) => {
+      const retry = async (): Promise<string> => await ctx.once('fetch', fetched).catch(retry);
+      tries = 0;
+      const [text] = await Promise.all([retry(), ask(ctx)]);
+      return text;
+    });
+    expect(result.content).toEqual([{ type: 'text', text: 'fetched' }]);
+  });
+
   it('that would begin when the question is sent already runs in the next round', async () => {
     let signals = 0;
     const { effects } = await both(async (ctx, record) => {

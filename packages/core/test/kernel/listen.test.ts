@@ -187,6 +187,9 @@ describe('an extension', () => {
     ],
     ['a method of the protocol', [{ id: a, methods: { 'tools/call': answer } }], 'which the protocol has'],
     ['a method of an older revision', [{ id: a, methods: { ping: answer } }], 'which the protocol has'],
+    ['what is no extension', [null as never], '"null" has no valid id'],
+    ['methods that are no object', [{ id: a, methods: null as never }], 'no object'],
+    ['settings that are no object', [{ id: a, settings: 'on' as never }], 'no object'],
     ['a method that is no function', [{ id: a, methods: { 'x/y': 'y' as never } }], 'no function'],
   ])('fails at startup for %s', (_name, extensions, problem) => {
     const start = () => new McpServer({ name: 'test', version: '1', extensions });

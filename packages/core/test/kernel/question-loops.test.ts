@@ -50,6 +50,20 @@ const stubborn = (turn: () => void, ended: (error: unknown) => void): Handler =>
     });
 };
 
+describe('a loop of pings', () => {
+  it('lets others run where there is no ping', async () => {
+    const test = { isOver: false };
+    const { server } = serverOf(async (ctx) => {
+      while (!test.isOver) await ctx.ping().catch(() => {});
+      return 'over';
+    });
+    const called = replay({ server, errors: [] });
+    await wait(20);
+    test.isOver = true;
+    expect((await called).content).toEqual([{ type: 'text', text: 'over' }]);
+  });
+});
+
 describe('a loop of questions', () => {
   it('with one key is a mistake, also where all questions are equal', async () => {
     const turn = turns(1000);

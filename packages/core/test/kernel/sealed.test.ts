@@ -1,5 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Context, type JsonObject, McpServer, type McpServerOptions, NoInput, Resource } from '@decorum/core';
+import {
+  Completion,
+  type Context,
+  type JsonObject,
+  McpServer,
+  type McpServerOptions,
+  NoInput,
+  Resource,
+} from '@decorum/core';
 import { connect } from '@decorum/testing';
 
 const SECRET = 'x'.repeat(32);
@@ -11,6 +19,11 @@ class Documents {
   @Resource('doc://{id}', { input: { type: 'object', properties: { id: { type: 'string' } } } })
   async document({ id }: { id?: string }, ctx: Context) {
     return (await ctx.confirm('Read it?')) ? `content of ${id}` : 'no';
+  }
+
+  @Completion({ for: 'document', argument: 'id' })
+  ids() {
+    return ['a'];
   }
 }
 
@@ -74,6 +87,17 @@ describe('what clients carry for a server', () => {
 });
 
 describe('a state', () => {
+  it('that comes with a request which asks nothing is not even remembered', async () => {
+    const claimed: string[] = [];
+    const singleUse = { claim: (id: string) => claimed.push(id) > 0 };
+    const { client } = await node({ providers: [Documents], singleUse });
+    const ref = { type: 'ref/resource', uri: 'doc://{id}' };
+    const params = { ref, argument: { name: 'id', value: '' }, requestState: 'made up' };
+    const result = await client.request('completion/complete', params);
+    expect(result).toMatchObject({ completion: { values: ['a'] } });
+    expect(claimed).toEqual([]);
+  });
+
   it('is of no use for another resource, whatever else the request names', async () => {
     const { client } = await node({ providers: [Documents] });
     const read = (params: JsonObject) => client.request('resources/read', { name: 'any', ...params });

@@ -109,8 +109,10 @@ class Envelope implements Peer {
   }
 
   async claim(): Promise<void> {
-    const { requestState } = this.request.params as JsonObject;
-    if (typeof requestState === 'string') await this.means.flows.claim?.(requestState);
+    const { method, params } = this.request;
+    const requestState = params?.['requestState'];
+    // where nothing can be asked, nothing was given, and what comes is not even looked at
+    if (typeof requestState === 'string' && ASKING.has(method)) await this.means.flows.claim?.(requestState);
   }
 
   async finishRound(exchange: Exchange): Promise<void> {
