@@ -116,7 +116,7 @@ interface Block extends JsonObject {
 }
 
 /** The blocks of a message, which may be one or several. */
-export function blocksIn(content: unknown): readonly Block[] {
+function blocksIn(content: unknown): readonly Block[] {
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
   for (const block of blocks) {
     const fields = isObject(block) ? REQUIRED_FIELDS[String(block['type'])] : undefined;

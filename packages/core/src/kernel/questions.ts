@@ -110,7 +110,7 @@ export interface SampleResult {
  * @param required the capabilities that the question needs, as a client would declare them
  * @throws {McpError} `missing-capability`
  */
-export function requireCapability({ peer }: Exchange, required: ClientCapabilities): void {
+function requireCapability({ peer }: Exchange, required: ClientCapabilities): void {
   const declared = peer.client.capabilities as Record<string, JsonObject | undefined>;
   for (const [name, parts] of Object.entries(required) as [string, JsonObject][]) {
     const known = declared[name];

@@ -1,5 +1,5 @@
 /** What stands in place of a secret. */
-export const REDACTED = '[redacted]';
+const REDACTED = '[redacted]';
 
 /** Names of what a form must not ask for. */
 export const SECRET_FIELD =

@@ -1,3 +1,4 @@
+import { FAILURES } from '../errors.js';
 import { notificationFrame } from '../jsonrpc.js';
 import type { CallToolResult, JsonObject } from '../model.js';
 import type { Revision } from './revision.js';
@@ -7,12 +8,8 @@ const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 /** Whether only the specification can say what a number means. */
 const isReserved = (code: number): boolean => code >= -32099 && code <= -32000;
 
-/** Numbers of older revisions, and what takes their place where a handler writes one out. */
-const ABOLISHED = new Map<number, number | undefined>([
-  [-32002, -32602],
-  // the client is asked instead
-  [-32042, undefined],
-]);
+/** Of older revisions, for a handler that writes the number out. */
+const RESOURCE_NOT_FOUND = -32002;
 
 const verbatim = (value: object): JsonObject => value as JsonObject;
 
@@ -64,7 +61,7 @@ export const revision20260728: Revision = {
   implementation: verbatim,
   errorCode({ kind, code }) {
     if (kind === 'url-elicitation-required') return undefined;
-    if (ABOLISHED.has(code)) return ABOLISHED.get(code);
+    if (code === RESOURCE_NOT_FOUND) return FAILURES['unknown-resource'];
     return kind === undefined && isReserved(code) ? undefined : code;
   },
 };
