@@ -2,7 +2,7 @@ import type { AddressInfo, Socket } from 'node:net';
 
 import type { ClosableHost } from '@decorum/core';
 import { closeForGood, endOnSignal, guardProcess, startupError } from '@decorum/core/transport';
-import fastify, { type FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 
 import { isLoopback } from './guard.js';
 import { type HttpOptions, MAX_TIMER_MS, requireCount, requireFlag, resolveOptions } from './options.js';
@@ -43,6 +43,8 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   const endpoint = { bodyTimeoutMs: requestTimeoutMs, ...rest };
   const { path, allowedHosts, closeDeadlineMs } = resolveOptions(endpoint);
   if (!isLoopback(host) && allowedHosts.length === 0) throw startupError('DECORUM_UNSAFE_HOST', host);
+  // here, so that a program that can also serve stdio starts without it
+  const { fastify } = await import('fastify');
   const app = fastify({
     requestTimeout: requestTimeoutMs,
     http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4) },
