@@ -8,6 +8,8 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { bundle } from './bundle.js';
+
 /** The root of the repository. */
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -59,11 +61,26 @@ export async function install(only) {
 }
 
 /**
+ * The folders that a TypeScript project is built from: those it refers to, and their own.
+ * @param {string} folder from the root
+ * @returns {string[]}
+ */
+function referencesOf(folder) {
+  const { references = [] } = JSON.parse(readFileSync(join(ROOT, folder, 'tsconfig.json'), 'utf8'));
+  return references.flatMap((/** @type {{ path: string }} */ { path }) => {
+    const project = join(folder, path);
+    return [...referencesOf(project), project];
+  });
+}
+
+/**
  * Builds the whole workspace, or one package and what it depends on. Compiles only what has changed.
  * @param {string} [only] folder of the package
  */
 export async function build(only = '.') {
   await need(process.execPath, [join(only, 'node_modules/ts7/bin/tsc'), '-b', only]);
+  const packages = new Set(referencesOf(only).filter((folder) => dirname(folder) === 'packages'));
+  await Promise.all([...packages].map((folder) => bundle(join(ROOT, folder))));
 }
 
 /**

@@ -1,12 +1,14 @@
 /**
  * `node path-probe.js <stdio|http> <stateful|stateless>`: serves one tool, calls it until it is warm, and writes which
- * functions of our packages one more call runs: `{ "packages/core/dist/kernel/kernel.js": ["handle", …], … }`.
+ * functions of our packages one more call runs: `{ "packages/core/src/kernel/kernel.ts": ["handle", …], … }`.
  */
+import { readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
+import { SourceMap } from 'node:module';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { McpServer, serveStdio, Tool } from '@decorum/core';
 import { listen } from '@decorum/http';
@@ -113,13 +115,34 @@ await inspector.post('Profiler.takePreciseCoverage');
 await call();
 const { result } = await inspector.post('Profiler.takePreciseCoverage');
 
+/**
+ * Finds the source file of a function in a bundle, by the bundle's source map.
+ * @param {string} bundle
+ * @returns {(offset: number) => string} its path from the root
+ */
+function sourceFinder(bundle) {
+  const text = readFileSync(bundle, 'utf8');
+  const map = new SourceMap(JSON.parse(readFileSync(`${bundle}.map`, 'utf8')));
+  return (offset) => {
+    const before = text.slice(0, offset);
+    const lineStart = before.lastIndexOf('\n') + 1;
+    const entry = map.findEntry(before.split('\n').length - 1, offset - lineStart);
+    if (!('originalSource' in entry))
+      throw new Error(`${bundle}.map knows nothing of ${text.slice(offset, offset + 80)}`);
+    const source = fileURLToPath(new URL(entry.originalSource, pathToFileURL(bundle)));
+    return source.slice(source.lastIndexOf('packages/'));
+  };
+}
+
 /** @type {Record<string, string[]>} */
 const ran = {};
 for (const { url, functions } of result) {
-  const file = /packages\/(?:core|http)\/dist\/.+$/.exec(url.startsWith('file:') ? fileURLToPath(url) : '')?.[0];
-  if (file === undefined) continue;
   const called = functions.filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0);
-  if (called.length > 0) ran[file] = called.map(({ functionName }) => functionName || '(anonymous)');
+  if (called.length === 0 || !/packages\/(?:core|http)\/dist\//.test(url)) continue;
+  const sourceOf = sourceFinder(fileURLToPath(url));
+  for (const { functionName, ranges } of called) {
+    (ran[sourceOf(ranges[0]?.startOffset ?? 0)] ??= []).push(functionName || '(anonymous)');
+  }
 }
 process.stdout.write(JSON.stringify(ran));
 process.exit(0);
