@@ -1,7 +1,9 @@
-import 'reflect-metadata/lite';
-
 import { startupError } from '../protocol/errors.js';
+import { loadReflectMetadata } from './libraries.cjs';
 import type { FieldFacts, FieldRecord, MemberKind, MemberRecord } from './records.js';
+
+// at once: the decorators of modules that import this one run next
+loadReflectMetadata();
 
 /** Anything that can be constructed. */
 export type Class<T = object> = abstract new (...args: never[]) => T;

@@ -1,16 +1,12 @@
-import { createRequire } from 'node:module';
-
 import type { Ajv, ErrorObject, KeywordCxt, Options, ValidateFunction } from 'ajv';
 
+import { loadAjv, loadAjv2020, loadAjvFormats } from '../metadata/libraries.cjs';
 import type { JsonObject } from '../protocol/model.js';
 import { BACKTRACKING_LIMIT } from './constraints.js';
 import { backtracking } from './backtracking.js';
 import { describeErrors } from './problems.js';
 import type { Problem } from './shape.js';
 import type { Complaints } from './value-rule.js';
-
-// ajv takes 40 ms to load, and a server that has only been listed does not need it.
-const require = createRequire(import.meta.url);
 
 /** A compiled schema: whether a value fits, and what is wrong with the one that did not. */
 export interface Inspection {
@@ -47,7 +43,7 @@ const counter = ({ gen }: KeywordCxt) => gen.scopeValue('func', { ref: shownLeng
 
 /** Keywords in the sense of the class-validator rules they stand for. */
 function addRuleKeywords(ajv: Ajv): void {
-  const { _ } = require('ajv') as typeof import('ajv');
+  const { _ } = loadAjv();
   for (const keyword of ['minLength', 'maxLength', 'multipleOf']) ajv.removeKeyword(keyword);
   // The rule itself runs too, and is the one that knows which items count as the same.
   ajv.addKeyword('uniqueItems');
@@ -75,7 +71,7 @@ export const BOUNDED_FORMATS = ['duration', 'hostname', 'url'];
 
 function addRawKeywords(ajv: Ajv): void {
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', compile: (on: boolean) => (on ? isUnique : () => true) });
-  (require('ajv-formats') as { default: (ajv: Ajv) => void }).default(ajv);
+  loadAjvFormats().default(ajv);
   for (const name of BOUNDED_FORMATS) {
     const format = ajv.formats[name];
     if (format instanceof RegExp) ajv.addFormat(name, (text) => text.length <= BACKTRACKING_LIMIT && format.test(text));
@@ -124,8 +120,7 @@ function optionsFor(mode: Mode, all: boolean): Options {
 }
 
 function createAjv(dialect: Dialect, mode: Mode, all: boolean): Ajv {
-  const path = dialect === '2020-12' ? 'ajv/dist/2020' : 'ajv';
-  const { default: AjvClass } = require(path) as { default: new (options: Options) => Ajv };
+  const { default: AjvClass } = dialect === '2020-12' ? loadAjv2020() : loadAjv();
   const ajv = new AjvClass(optionsFor(mode, all));
   // ajv compares items pairwise, which takes 7 s for 20,000 objects; this is linear.
   ajv.removeKeyword('uniqueItems');

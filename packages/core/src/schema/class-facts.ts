@@ -1,13 +1,10 @@
-import { createRequire } from 'node:module';
-
+import { loadClassTransformer, loadTransformerStorage, loadValidationExecutor } from '../metadata/libraries.cjs';
 import { type Class, lineage } from '../metadata/store.js';
 
 /**
  * The facts that class-validator and class-transformer wrote about a class. A DTO file has imported those libraries
  * already, so reading their stores costs nothing; a server without DTOs never loads them.
  */
-
-const require = createRequire(import.meta.url);
 
 /** What a rule's message may be made of (class-validator, `ValidationArguments`). */
 export interface RuleArguments {
@@ -79,9 +76,7 @@ interface TransformerStore {
 let transformerStore: TransformerStore | undefined;
 
 function transformer(): TransformerStore {
-  // Not in class-transformer's index, and the only place where its facts can be read.
-  transformerStore ??= (require('class-transformer/cjs/storage') as { defaultMetadataStorage: TransformerStore })
-    .defaultMetadataStorage;
+  transformerStore ??= loadTransformerStorage().defaultMetadataStorage as TransformerStore;
   return transformerStore;
 }
 
@@ -134,7 +129,7 @@ interface TransformerLibrary {
 
 /** class-transformer itself, loaded when the first DTO needs it. */
 export function loadTransformer(): TransformerLibrary {
-  return require('class-transformer') as TransformerLibrary;
+  return loadClassTransformer() as TransformerLibrary;
 }
 
 /** An error tree as class-validator builds it. */
@@ -154,13 +149,10 @@ type ExecutorClass = new (validator: undefined, options: object) => Executor;
 
 /**
  * Runs class-validator over an instance. A promise only where a rule returned one: the public `validateSync` skips such
- * rules silently and `validate` always returns a promise, hence class-validator's executor (which loads in 4 ms, where
- * its index takes 80).
+ * rules silently and `validate` always returns a promise, hence class-validator's executor.
  */
 export function runRules(instance: object): readonly RuleError[] | Promise<readonly RuleError[]> {
-  const { ValidationExecutor } = require('class-validator/cjs/validation/ValidationExecutor') as {
-    ValidationExecutor: ExecutorClass;
-  };
+  const { ValidationExecutor } = loadValidationExecutor() as { ValidationExecutor: ExecutorClass };
   const executor = new ValidationExecutor(undefined, { validationError: { target: false, value: false } });
   const errors: RuleError[] = [];
   executor.execute(instance, '', errors);

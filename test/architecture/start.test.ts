@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { build } from 'esbuild';
+
+import { PACKAGES, ROOT } from './source.js';
+
+const WEATHER = join(ROOT, 'examples/weather/dist/main.js');
+const folder = mkdtempSync(join(tmpdir(), 'decorum-start-'));
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Prints at the end which packages' CommonJS files were loaded. */
+const LOADED = `data:text/javascript,${encodeURIComponent(`
+  import { createRequire } from 'node:module';
+  const { cache } = createRequire(${JSON.stringify(pathToFileURL(WEATHER).href)});
+  process.on('exit', () => {
+    const names = Object.keys(cache).map((file) => /.*\\/node_modules\\/([^/]+)/.exec(file)?.[1] ?? '');
+    console.error('loaded: ' + [...new Set(names)].join(' '));
+  });
+`)}`;
+
+const message = (id: number, method: string, params: object) =>
+  `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
+
+const INITIALIZE = message(1, 'initialize', {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'test', version: '1.0.0' },
+});
+const CALL = message(3, 'tools/call', { name: 'forecast', arguments: { city: 'Oslo' } });
+
+/** Prints the names under which classes are exported, each with its own. */
+const CLASSES = `
+  const exported = Object.entries(await import(process.argv[1]));
+  const classes = exported.filter(([, value]) => /^class\\b/.test(String(value)));
+  console.log(JSON.stringify(classes.map(([name, { name: itself }]) => [name, itself])));
+`;
+
+/** Runs Node to its end, in the root. */
+function run(args: readonly string[], input = ''): Promise<{ stdout: string; loaded: string[] }> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(process.execPath, ['--import', LOADED, ...args], { cwd: ROOT }, (error, stdout, stderr) => {
+      const loaded = /loaded: (.*)/.exec(stderr)?.[1];
+      if (error !== null || loaded === undefined) reject(error ?? new Error(stderr));
+      else resolve({ stdout, loaded: loaded.split(' ').filter((name) => name !== '') });
+    });
+    child.stdin?.end(input);
+  });
+}
+
+describe('a start loads only what it needs', () => {
+  it('@decorum/http does without Fastify until it listens', async () => {
+    const { loaded } = await run(['--input-type=module', '--eval', `import '@decorum/http'`]);
+    expect(loaded).not.toContain('fastify');
+  });
+
+  it('@decorum/core alone loads no validator', async () => {
+    const { loaded } = await run(['--input-type=module', '--eval', `import '@decorum/core'`]);
+    expect(loaded).toContain('reflect-metadata');
+    expect(loaded).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(?:ajv|class-)/)]));
+  });
+
+  it('a server over stdio does without ajv until the first call', async () => {
+    const listed = await run([WEATHER, '--stdio'], `${INITIALIZE}${message(2, 'tools/list', {})}`);
+    expect(listed.stdout).toContain('inputSchema');
+    expect(listed.loaded).not.toContain('ajv');
+    expect(listed.loaded).not.toContain('fastify');
+    const called = await run([WEATHER, '--stdio'], `${INITIALIZE}${CALL}`);
+    expect(called.stdout).toContain('structuredContent');
+    expect(called.loaded).toContain('ajv');
+  });
+});
+
+describe('what is published', () => {
+  it.each(PACKAGES)('%s keeps the names of its classes, which users read in stack traces', async (name) => {
+    const { stdout } = await run(['--input-type=module', '--eval', CLASSES, `@decorum/${name}`]);
+    for (const [exported, itself] of JSON.parse(stdout) as [string, string][]) expect(itself).toBe(exported);
+  });
+
+  it('can be bundled into one file that needs no node_modules', async () => {
+    const outfile = join(folder, 'weather.mjs');
+    await build({
+      entryPoints: [WEATHER],
+      outfile,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      external: ['@decorum/http'],
+    });
+    const { stdout, loaded } = await run([outfile, '--stdio'], `${INITIALIZE}${CALL}`);
+    expect(stdout).toContain('"city":"Oslo"');
+    expect(loaded).toEqual([]);
+  });
+});
