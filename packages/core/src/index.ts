@@ -24,7 +24,8 @@ export type {
   SampleOptions,
   SampleResult,
 } from './kernel/questions.js';
-export type { CompletionOptions, CompletionValues, FieldDescription, ResourceListing } from './metadata/records.js';
+export type { CompletionOptions } from './metadata/member-options.js';
+export type { CompletionValues, FieldDescription, ResourceListing } from './metadata/records.js';
 export type { Class } from './metadata/store.js';
 export {
   assistant,

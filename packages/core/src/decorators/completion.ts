@@ -1,4 +1,5 @@
-import type { CompletionOptions, CompletionValues } from '../metadata/records.js';
+import type { CompletionOptions } from '../metadata/member-options.js';
+import type { CompletionValues } from '../metadata/records.js';
 import { type MemberDecorator, memberDecorator } from './member-decorator.js';
 
 /** Methods that complete: they take what is typed so far and the `CompletionContext`, whose `args` are filled in already. */

@@ -1,3 +1,4 @@
+import type { MemberOptions } from '../metadata/member-options.js';
 import type { MemberKind } from '../metadata/records.js';
 import { writeMember } from '../metadata/store.js';
 
@@ -11,7 +12,10 @@ export interface MemberDecorator<M extends Method = Method> {
 }
 
 /** Makes the decorator that writes one record of `kind`. */
-export function memberDecorator<M extends Method>(kind: MemberKind, options: object): MemberDecorator<M> {
+export function memberDecorator<Kind extends MemberKind, M extends Method>(
+  kind: Kind,
+  options: MemberOptions[Kind],
+): MemberDecorator<M> {
   const record = { kind, options: { ...options } };
   return (target: unknown, context: unknown) => writeMember(record, target, context);
 }

@@ -1,31 +1,11 @@
+import type { ToolOptions as Options } from '../metadata/member-options.js';
 import type { ToolResult } from '../protocol/content.js';
 import type { NeedInput } from '../protocol/input.js';
-import type { Icon, JsonObject, ToolAnnotations } from '../protocol/model.js';
-import type { Access } from '../protocol/wire.js';
 import type { Accepted, Parsed, SchemaSource } from '../schema/shape.js';
 import { type MemberDecorator, memberDecorator, type Method } from './member-decorator.js';
 
 /** Options of `@Tool`. */
-export interface ToolOptions<I extends SchemaSource = SchemaSource, O extends SchemaSource = SchemaSource> {
-  /** 1 to 128 characters out of `A–Z a–z 0–9 _ - .`; by default the name of the method. */
-  readonly name?: string;
-  /** For people. */
-  readonly title?: string;
-  /** For the model: what the tool does and when to use it. */
-  readonly description?: string;
-  readonly icons?: readonly Icon[];
-  readonly annotations?: ToolAnnotations;
-  readonly _meta?: JsonObject;
-  /** Who may see and use it. By default everybody. */
-  readonly access?: Access;
-  /**
-   * Schema of the arguments: a DTO class, a Standard Schema or a JSON Schema. By default the class of the first
-   * parameter, where the compiler emits it (`emitDecoratorMetadata`).
-   */
-  readonly input?: I;
-  /** Schema of the result: it is published, and what the handler returns is checked against it. */
-  readonly output?: O;
-}
+export type ToolOptions<I extends SchemaSource = SchemaSource, O extends SchemaSource = SchemaSource> = Options<I, O>;
 
 type Awaitable<T> = T | Promise<T>;
 type Answer<O> = Accepted<O> | ToolResult<Accepted<O>> | NeedInput;
@@ -58,6 +38,6 @@ export function Tool<O extends SchemaSource>(
 export function Tool(
   options?: ToolOptions & { readonly input?: undefined; readonly output?: undefined },
 ): MemberDecorator<Method>;
-export function Tool(options: object = {}): MemberDecorator<Method> {
+export function Tool(options: ToolOptions = {}): MemberDecorator<Method> {
   return memberDecorator('tool', options);
 }

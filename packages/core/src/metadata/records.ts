@@ -1,16 +1,19 @@
 import type { Annotations } from '../protocol/model.js';
+import type { MemberOptions } from './member-options.js';
 
 /** What a decorator on a method announces. */
-export type MemberKind = 'tool' | 'resource' | 'prompt' | 'completion' | 'hidden';
+export type MemberKind = keyof MemberOptions;
 
-/** The facts one decorator wrote about one method. Never a function: overriding or wrapping the method keeps them. */
-export interface MemberRecord {
-  readonly kind: MemberKind;
+interface RecordOf<Kind extends MemberKind> {
+  readonly kind: Kind;
   /** The property key of the method. */
   readonly key: string;
   /** What the user gave the decorator. */
-  readonly options: Readonly<Record<string, unknown>>;
+  readonly options: MemberOptions[Kind];
 }
+
+/** The facts one decorator wrote about one method. Never a function: overriding or wrapping the method keeps them. */
+export type MemberRecord<Kind extends MemberKind = MemberKind> = { [K in Kind]: RecordOf<K> }[Kind];
 
 /** What `@Describe` says of a field. */
 export interface FieldDescription {
@@ -28,14 +31,6 @@ export interface FieldFacts extends FieldDescription {
 export interface FieldRecord {
   readonly key: string;
   readonly facts: FieldFacts;
-}
-
-/** Options of `@Completion`. */
-export interface CompletionOptions {
-  /** The methods of this class whose argument is completed: prompts, and resources with a template. */
-  readonly for: string | readonly string[];
-  /** The argument of the prompt, or the variable of the template. */
-  readonly argument: string;
 }
 
 /** What a completing method may return. With more than 100 values, the first 100 are sent and the client is told. */

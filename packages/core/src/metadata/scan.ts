@@ -15,12 +15,16 @@ export function scanMembers(cls: Class): MemberRecord[] {
     for (const record of records) {
       const id = `${record.kind} ${record.key}`;
       const inherited = merged.get(id);
-      merged.set(id, inherited ? { ...record, options: { ...inherited.options, ...record.options } } : record);
+      merged.set(id, inherited ? refined(inherited, record) : record);
     }
     for (const { key } of records.filter(({ kind }) => kind === 'hidden')) dropMember(merged, ancestor, key);
   }
   return [...merged.values()];
 }
+
+/** Both are of one kind, which the compiler cannot see: the kind is part of the id. */
+const refined = (inherited: MemberRecord, record: MemberRecord) =>
+  ({ ...record, options: { ...inherited.options, ...record.options } }) as MemberRecord;
 
 function dropMember(merged: Map<string, MemberRecord>, cls: Class, key: string): void {
   const dropped = [...merged].filter(([, record]) => record.key === key && record.kind !== 'hidden');

@@ -1,5 +1,6 @@
 import { startupError } from '../protocol/errors.js';
 import { loadReflectMetadata } from './libraries.cjs';
+import type { MemberOptions } from './member-options.js';
 import type { FieldFacts, FieldRecord, MemberKind, MemberRecord } from './records.js';
 
 // at once: the decorators of modules that import this one run next
@@ -49,8 +50,8 @@ const unsupported = (name: unknown) => startupError('DECORUM_UNSUPPORTED_MEMBER'
  * Writes what a method decorator says, in either decorator dialect.
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
  */
-export function writeMember(
-  { kind, options }: { kind: MemberKind; options: Record<string, unknown> },
+export function writeMember<Kind extends MemberKind>(
+  { kind, options }: { readonly kind: Kind; readonly options: MemberOptions[Kind] },
   target: unknown,
   context: unknown,
 ): void {

@@ -1,4 +1,4 @@
-import type { CompletionOptions, CompletionValues } from '../metadata/records.js';
+import type { CompletionValues } from '../metadata/records.js';
 import { type Caller, callerOf, type Member, whereOf } from './plan.js';
 
 /** How many values one completion may carry (MCP, `CompleteResult`). */
@@ -18,8 +18,8 @@ export interface CompletionPlan {
 }
 
 /** Compiles a completion. Whether its targets exist is for the registry to say. */
-export function compileCompletion(member: Member): CompletionPlan {
-  const { for: targets, argument } = member.record.options as unknown as CompletionOptions;
+export function compileCompletion(member: Member<'completion'>): CompletionPlan {
+  const { for: targets, argument } = member.record.options;
   const call = callerOf(member);
   return {
     where: whereOf(member),

@@ -1,22 +1,26 @@
-import type { MemberRecord } from '../metadata/records.js';
+import { OPTION_NAMES } from '../metadata/member-options.js';
+import type { MemberKind, MemberRecord } from '../metadata/records.js';
 import { type Class, firstParameterType } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import { NeedInput } from '../protocol/input.js';
-import type { Icon, JsonObject } from '../protocol/model.js';
+import type { Icon, JsonObject, Prompt } from '../protocol/model.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 import { compileShape, hasObjectRoot } from '../schema/compile.js';
-import { NoInput, type SchemaSource, type Shape } from '../schema/shape.js';
+import { NoInput, type Shape } from '../schema/shape.js';
 import { isTraceKey, isTraceValue } from './trace-meta.js';
 
 /** A decorated method of a provider, with everything needed to call it. */
-export interface Member {
-  readonly record: MemberRecord;
+export interface Member<Kind extends MemberKind = MemberKind> {
+  readonly record: MemberRecord<Kind>;
   readonly cls: Class;
   readonly instance: object;
   /** Put before the names of the provider's members. */
   readonly prefix: string;
 }
+
+/** A member that is listed, and has the options of such. */
+type ListedMember = Member<'tool' | 'prompt' | 'resource'>;
 
 /** What a plan needs of a handler's context; the kernel passes the whole of it. */
 export interface Caller {
@@ -80,11 +84,11 @@ const NOT_CLASSES = new Map<unknown, string>([
  * handler without parameters.
  * @throws {DecorumError} `DECORUM_MISSING_INPUT` and those of the schema
  */
-export function inputShape(member: Member): Shape | undefined {
+export function inputShape(member: ListedMember): Shape | undefined {
   const where = whereOf(member);
-  const source = member.record.options['input'] ?? inferredInput(member, where);
+  const source = member.record.options.input ?? inferredInput(member, where);
   if (source === undefined || source === NoInput) return undefined;
-  const shape = compileShape(source as SchemaSource, where);
+  const shape = compileShape(source, where);
   if (!hasObjectRoot(shape)) {
     throw startupError(
       'DECORUM_INVALID_SCHEMA',
@@ -115,35 +119,16 @@ function contextProblem(type: unknown): string | undefined {
   return 'the context, which comes second (write NoInput for the first where there is no input)';
 }
 
-const LISTED = ['name', 'title', 'description', 'icons', '_meta', 'input', 'access'];
-
-/** What each decorator takes. TypeScript refuses other options, but not all who decorate use it. */
-const OPTIONS: Readonly<Record<string, readonly string[]>> = {
-  tool: [...LISTED, 'output', 'annotations'],
-  prompt: LISTED,
-  resource: [...LISTED, 'uri', 'mimeType', 'size', 'annotations', 'cache', 'list'],
-  completion: ['for', 'argument'],
-};
-
 /**
  * Refuses options that a decorator does not have: a misspelt one would have no effect.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function checkOptions(member: Member): void {
   const { kind, options } = member.record;
-  const unknown = Object.keys(options).find((option) => OPTIONS[kind]?.includes(option) === false);
+  const unknown = Object.keys(options).find((option) => !Object.hasOwn(OPTION_NAMES[kind], option));
   if (unknown !== undefined) {
     throw startupError('DECORUM_INVALID_OPTION', whereOf(member), unknown, `is not an option of a ${kind}`);
   }
-}
-
-/** The options that every listed member has in common. */
-export interface ListedOptions {
-  readonly name?: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly icons?: readonly Icon[];
-  readonly _meta?: JsonObject;
 }
 
 /**
@@ -194,8 +179,8 @@ function checkMeta(meta: JsonObject = {}, where: string): void {
  * The fields that every list entry has in common.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for icons and `_meta` keys that cannot be sent
  */
-export function listedFields(member: Member): ListedOptions & { readonly name: string } {
-  const { name, title, description, icons, _meta } = member.record.options as ListedOptions;
+export function listedFields(member: ListedMember): Omit<Prompt, 'arguments'> {
+  const { name, title, description, icons, _meta } = member.record.options;
   checkIcons(icons, whereOf(member));
   checkMeta(_meta, whereOf(member));
   return {
@@ -211,10 +196,10 @@ export function listedFields(member: Member): ListedOptions & { readonly name: s
  * Who may see and use the member; undefined where everybody may.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but a function: a restriction must not get lost
  */
-export function accessOf(member: Member): Access | undefined {
+export function accessOf(member: ListedMember): Access | undefined {
   const { options } = member.record;
   if (!('access' in options)) return undefined;
-  if (typeof options['access'] === 'function') return options['access'] as Access;
+  if (typeof options.access === 'function') return options.access;
   throw startupError('DECORUM_INVALID_OPTION', whereOf(member), 'access', 'is not a function that says who may');
 }
 
@@ -225,6 +210,6 @@ const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names
  * @throws {DecorumError} `DECORUM_INVALID_NAME`
  */
-export function checkName(member: Member, name: string): void {
+export function checkName(member: ListedMember, name: string): void {
   if (!NAME.test(name)) throw startupError('DECORUM_INVALID_NAME', whereOf(member), name);
 }

@@ -22,7 +22,7 @@ export interface PromptPlan {
 }
 
 /** Compiles a prompt. */
-export function compilePrompt(member: Member): PromptPlan {
+export function compilePrompt(member: Member<'prompt'>): PromptPlan {
   const call = callerOf(member);
   const input = inputShape(member);
   const fields = listedFields(member);

@@ -75,7 +75,7 @@ export class Registry {
     if (records.length === 0) throw startupError('DECORUM_NO_MEMBERS', provider.cls.name);
     const added: Added = { undo: [], lists: new Set(), completable: new Map() };
     try {
-      for (const record of records) if (record.kind !== 'completion') this.addMember({ ...provider, record }, added);
+      for (const record of records) if (record.kind !== 'completion') this.addMember(provider, record, added);
       for (const record of records)
         if (record.kind === 'completion') this.addCompletion({ ...provider, record }, added);
     } catch (error) {
@@ -142,28 +142,28 @@ export class Registry {
     return this.completions.get(target)?.get(argument);
   }
 
-  private addMember(member: Member, added: Added): void {
-    checkOptions(member);
-    switch (member.record.kind) {
+  private addMember(provider: Provider, record: MemberRecord, added: Added): void {
+    checkOptions({ ...provider, record });
+    switch (record.kind) {
       case 'tool': {
-        const plan = compileTool(member);
+        const plan = compileTool({ ...provider, record });
         this.put({ kind: 'tool', map: this.tools, key: plan.name, plan }, added);
         added.lists.add('tools');
         break;
       }
       case 'prompt': {
-        const plan = compilePrompt(member);
+        const plan = compilePrompt({ ...provider, record });
         this.put({ kind: 'prompt', map: this.prompts, key: plan.name, plan }, added);
         added.lists.add('prompts');
-        added.completable.set(member.record.key, { ...plan, target: plan });
+        added.completable.set(record.key, { ...plan, target: plan });
         break;
       }
-      default:
-        this.addResource(member, added);
+      case 'resource':
+        this.addResource({ ...provider, record }, added);
     }
   }
 
-  private addResource(member: Member, added: Added): void {
+  private addResource(member: Member<'resource'>, added: Added): void {
     const plan = compileResource(member);
     added.lists.add('resources');
     if ('template' in plan) {
@@ -182,7 +182,7 @@ export class Registry {
     added.undo.push(() => map.delete(key));
   }
 
-  private addCompletion(member: Member, added: Added): void {
+  private addCompletion(member: Member<'completion'>, added: Added): void {
     checkOptions(member);
     const plan = compileCompletion(member);
     if (plan.targets.length === 0) {

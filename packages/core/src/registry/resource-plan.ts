@@ -1,6 +1,6 @@
 import type { ResourceListing } from '../metadata/records.js';
 import { startupError } from '../protocol/errors.js';
-import type { Annotations, ReadResourceResult, Resource, ResourceTemplate } from '../protocol/model.js';
+import type { ReadResourceResult, Resource, ResourceTemplate } from '../protocol/model.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 import type { Shape } from '../schema/shape.js';
@@ -39,26 +39,19 @@ export interface TemplatePlan extends Readable {
 /** Clients may not keep it. */
 export const NOT_KEPT: CacheHint = { ttlMs: 0, scope: 'private' };
 
-interface Options {
-  readonly uri: string;
-  readonly mimeType?: string;
-  readonly size?: number;
-  readonly annotations?: Annotations;
-  readonly list?: string;
-  readonly cache?: CacheHint;
-}
+type ResourceMember = Member<'resource'>;
 
 /**
  * Compiles a resource, or a template where the URI has variables.
  * @throws {DecorumError} for an unusable URI, template, DTO or `list`
  */
-export function compileResource(member: Member): ResourcePlan | TemplatePlan {
-  const options = member.record.options as unknown as Options;
-  checkFields(member, options);
-  return UriTemplate.isTemplate(options.uri) ? compileTemplate(member, options) : compileFixed(member, options);
+export function compileResource(member: ResourceMember): ResourcePlan | TemplatePlan {
+  checkFields(member);
+  return UriTemplate.isTemplate(member.record.options.uri) ? compileTemplate(member) : compileFixed(member);
 }
 
-function checkFields(member: Member, { annotations = {}, size = 0, cache }: Options): void {
+function checkFields(member: ResourceMember): void {
+  const { annotations = {}, size = 0, cache } = member.record.options;
   const wrong = (option: string, problem: string) =>
     startupError('DECORUM_INVALID_OPTION', whereOf(member), option, problem);
   const { priority = 0, audience = [], lastModified } = annotations;
@@ -76,7 +69,8 @@ function checkFields(member: Member, { annotations = {}, size = 0, cache }: Opti
   }
 }
 
-function sharedFields(member: Member, { mimeType, annotations }: Options) {
+function sharedFields(member: ResourceMember) {
+  const { mimeType, annotations } = member.record.options;
   return {
     ...listedFields(member),
     ...(mimeType !== undefined && { mimeType }),
@@ -84,8 +78,8 @@ function sharedFields(member: Member, { mimeType, annotations }: Options) {
   };
 }
 
-function compileFixed(member: Member, options: Options): ResourcePlan {
-  const { uri, mimeType, size, list } = options;
+function compileFixed(member: ResourceMember): ResourcePlan {
+  const { uri, mimeType, size, list, cache } = member.record.options;
   const where = whereOf(member);
   const call = callerOf(member);
   // RFC 3986, section 3.1
@@ -102,14 +96,15 @@ function compileFixed(member: Member, options: Options): ResourcePlan {
   }
   return {
     where,
-    cache: options.cache ?? NOT_KEPT,
+    cache: cache ?? NOT_KEPT,
     access: accessOf(member),
-    entry: { uri, ...sharedFields(member, options), ...(size !== undefined && { size }) },
+    entry: { uri, ...sharedFields(member), ...(size !== undefined && { size }) },
     read: async (_uri, _variables, caller) => toReadResourceResult(await call({}, caller), uri, mimeType),
   };
 }
 
-function compileTemplate(member: Member, options: Options): TemplatePlan {
+function compileTemplate(member: ResourceMember): TemplatePlan {
+  const { options } = member.record;
   const where = whereOf(member);
   const call = callerOf(member);
   const template = parseTemplate(options.uri, where);
@@ -123,7 +118,7 @@ function compileTemplate(member: Member, options: Options): TemplatePlan {
     access: accessOf(member),
     template,
     variables: template.variables,
-    entry: { uriTemplate: options.uri, ...sharedFields(member, options) },
+    entry: { uriTemplate: options.uri, ...sharedFields(member) },
     list: options.list === undefined ? undefined : compileList(member, options.list, template),
     async read(uri, variables, caller) {
       const value = input ? requireInput(await input.checkStrings(variables)) : variables;
@@ -152,11 +147,11 @@ function compareVariables({ variables }: UriTemplate, { fields }: Shape, where: 
   }
 }
 
-function compileList(member: Member, key: string, template: UriTemplate): TemplatePlan['list'] {
+function compileList(member: ResourceMember, key: string, template: UriTemplate): TemplatePlan['list'] {
   const methods = member.instance as Record<string, (caller: Caller) => unknown>;
   if (key === 'constructor' || typeof methods[key] !== 'function')
     throw startupError('DECORUM_DANGLING_LIST', whereOf(member), key);
-  const { mimeType, annotations } = member.record.options as unknown as Options;
+  const { mimeType, annotations } = member.record.options;
   return async (caller) => {
     const listings = await (methods[key] as (caller: Caller) => unknown)(caller);
     const resources: Resource[] = [];

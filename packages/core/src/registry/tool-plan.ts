@@ -1,8 +1,8 @@
-import type { CallToolResult, JsonObject, Tool, ToolAnnotations } from '../protocol/model.js';
+import type { CallToolResult, JsonObject, Tool } from '../protocol/model.js';
 import { NeedInput } from '../protocol/input.js';
 import type { Access, MirroredArgument } from '../protocol/wire.js';
 import { compileShape } from '../schema/compile.js';
-import type { Problem, SchemaSource } from '../schema/shape.js';
+import type { Problem } from '../schema/shape.js';
 import { drain } from './generators.js';
 import { mirroredArguments } from './mirrored.js';
 import {
@@ -37,15 +37,14 @@ export interface ToolPlan {
 const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
 
 /** Compiles a tool. */
-export function compileTool(member: Member): ToolPlan {
+export function compileTool(member: Member<'tool'>): ToolPlan {
   const where = whereOf(member);
   const methods = methodsOf(member);
   const call = callerOf(member);
-  const { key } = member.record;
+  const { key, options } = member.record;
+  const { annotations } = options;
   const input = inputShape(member) ?? compileShape(NO_ARGUMENTS, where);
-  const source = member.record.options['output'] as SchemaSource | undefined;
-  const output = source && compileShape(source, `${where} (output)`, 'output');
-  const annotations = member.record.options['annotations'] as ToolAnnotations | undefined;
+  const output = options.output ? compileShape(options.output, `${where} (output)`, 'output') : undefined;
   const fields = listedFields(member);
   checkName(member, fields.name);
   const entry: Tool = {

@@ -144,25 +144,28 @@ function classShape(cls: Class, where: string, direction: Direction): Shape {
 function build(source: SchemaSource, where: string, direction: Direction): Shape {
   if (isStandardSchema(source)) return standardShape(source, where, direction);
   if (typeof source === 'function') return classShape(source, where, direction);
-  if (isSchemaSource(source)) return rawShape(source as JsonObject, where);
-  throw startupError(
-    'DECORUM_INVALID_SCHEMA',
-    where,
-    'it is neither a DTO class, nor a Standard Schema, nor a JSON Schema object',
-  );
+  return rawShape(source as JsonObject, where);
 }
+
+/** Of a function, the reading of its rules says whether it is a DTO class. */
+const mayBeSource = (value: unknown): value is SchemaSource => typeof value === 'function' || isSchemaSource(value);
 
 const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<object, Shape>() };
 
 /**
  * Compiles a schema, once per source however many members share it.
+ * @param source anything but a `SchemaSource` is refused
  * @param where what the schema belongs to, such as `Weather.forecast`, for error messages
  * @param direction whether it describes what comes in (the default) or what goes out: a schema with transformations or
  * defaults can differ between the two
  * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE` or
  * `DECORUM_INVALID_SCHEMA`
  */
-export function compileShape(source: SchemaSource, where: string, direction: Direction = 'input'): Shape {
+export function compileShape(source: unknown, where: string, direction: Direction = 'input'): Shape {
+  if (!mayBeSource(source)) {
+    const problem = 'it is neither a DTO class, nor a Standard Schema, nor a JSON Schema object';
+    throw startupError('DECORUM_INVALID_SCHEMA', where, problem);
+  }
   const known = compiled[direction].get(source);
   if (known !== undefined) return known;
   const built = build(source, where, direction);

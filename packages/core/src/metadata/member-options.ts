@@ -1,0 +1,84 @@
+import type { Annotations, Icon, JsonObject, ToolAnnotations } from '../protocol/model.js';
+import type { CacheHint } from '../protocol/revisions/revision.js';
+import type { Access } from '../protocol/wire.js';
+
+/** The options that tools, prompts and resources have in common. `I` is the type of the schema source. */
+export interface ListedOptions<I = unknown> {
+  /** By default the name of the method. Of tools and prompts: 1 to 128 characters out of `A–Z a–z 0–9 _ - .`. */
+  readonly name?: string;
+  /** For people. */
+  readonly title?: string;
+  /** For the model: what it is and when to use it. */
+  readonly description?: string;
+  readonly icons?: readonly Icon[];
+  readonly _meta?: JsonObject;
+  /** Who may see and use it. By default everybody. */
+  readonly access?: Access;
+  /**
+   * Schema of the arguments: a DTO class, a Standard Schema or a JSON Schema. By default the class of the first
+   * parameter, where the compiler emits it (`emitDecoratorMetadata`). Prompts and templates get strings from the wire;
+   * numbers and booleans are read from their text.
+   */
+  readonly input?: I;
+}
+
+/** Options of `@Tool`. */
+export interface ToolOptions<I = unknown, O = unknown> extends ListedOptions<I> {
+  readonly annotations?: ToolAnnotations;
+  /** Schema of the result: it is published, and what the handler returns is checked against it. */
+  readonly output?: O;
+}
+
+/** Options of `@Resource`. */
+export interface ResourceOptions<I = unknown> extends ListedOptions<I> {
+  /** Of the content; by default `text/plain`, `application/json` for objects, `application/octet-stream` for bytes. */
+  readonly mimeType?: string;
+  /** Bytes. Not for templates. */
+  readonly size?: number;
+  readonly annotations?: Annotations;
+  /** How long clients of stateless revisions may keep what they read. By default not at all. Not `public` with `access`. */
+  readonly cache?: CacheHint;
+  /**
+   * Of a template: the method that enumerates what exists, so that `resources/list` shows it. It takes the `Context`
+   * and returns (or resolves to, or yields) `ResourceListing`s.
+   */
+  readonly list?: string;
+}
+
+/** Options of `@Completion`. */
+export interface CompletionOptions {
+  /** The methods of this class whose argument is completed: prompts, and resources with a template. */
+  readonly for: string | readonly string[];
+  /** The argument of the prompt, or the variable of the template. */
+  readonly argument: string;
+}
+
+/** What each decorator on a method writes down. */
+export interface MemberOptions {
+  readonly tool: ToolOptions;
+  readonly prompt: ListedOptions;
+  readonly resource: ResourceOptions & { readonly uri: string };
+  readonly completion: CompletionOptions;
+  readonly hidden: Readonly<Record<string, never>>;
+}
+
+type Names<Options> = Readonly<Record<keyof Options, true>>;
+
+const LISTED = {
+  name: true,
+  title: true,
+  description: true,
+  icons: true,
+  _meta: true,
+  access: true,
+  input: true,
+} satisfies Names<ListedOptions>;
+
+/** The names of the options. An option without a name here, or a name without an option, does not compile. */
+export const OPTION_NAMES = {
+  tool: { ...LISTED, annotations: true, output: true },
+  prompt: LISTED,
+  resource: { ...LISTED, uri: true, mimeType: true, size: true, annotations: true, cache: true, list: true },
+  completion: { for: true, argument: true },
+  hidden: {},
+} satisfies { readonly [Kind in keyof MemberOptions]: Names<MemberOptions[Kind]> };
