@@ -2,10 +2,13 @@ import { PART_OF_MESSAGE } from '../content.js';
 import { notificationFrame } from '../jsonrpc.js';
 import type { ContentBlock } from '../model.js';
 import { revision20250326 } from './2025-03-26.js';
+import { allowed, allowList, allowOnly } from './allow-list.js';
 import { pick, wordConversation } from './fields.js';
+import { FIELDS_20241105 } from './model-fields.js';
 import type { Revision } from './revision.js';
 
 const newer = revision20250326;
+const list = allowList(FIELDS_20241105);
 
 /** There is no audio here: it travels as a resource, with nothing lost. */
 function silent(content: ContentBlock): ContentBlock {
@@ -20,13 +23,13 @@ const mentioned = (content: ContentBlock): ContentBlock =>
   content.type === 'audio' ? { type: 'text', text: `[${content.mimeType}]` } : content;
 
 /** Revision 2024-11-05: no audio, no tool annotations, no message with progress, completions undeclared. */
-export const revision20241105: Revision = {
+export const revision20241105: Revision = allowOnly(list, {
   ...newer,
   id: '2024-11-05',
   rank: 0,
   batches: false,
-  tool: (tool) => pick(newer.tool(tool), ['name', 'description', 'inputSchema']),
-  toolResult: (result, tool) => newer.toolResult({ ...result, content: result.content.map(silent) }, tool),
+  toolResult: (result, tool) =>
+    allowed(newer.toolResult({ ...result, content: result.content.map(silent) }, tool), list.toolResult),
   promptResult: (result) =>
     newer.promptResult({
       ...result,
@@ -42,5 +45,4 @@ export const revision20241105: Revision = {
     if (question.method !== 'sampling/createMessage') return wording;
     return wording && { params: wordConversation(wording.params, mentioned) };
   },
-  capabilities: ({ completions: _undeclared, ...capabilities }) => ({ ...capabilities }),
-};
+});

@@ -1,8 +1,12 @@
 import { isObject } from '../jsonrpc.js';
 import type { FailureKind } from '../errors.js';
 import type { JsonObject, Tool } from '../model.js';
-import { revision20260728 } from './2026-07-28.js';
+import { revision20260728, sentResult } from './2026-07-28.js';
+import { allowList, allowOnly } from './allow-list.js';
+import { FIELDS_20251125 } from './model-fields.js';
 import type { Revision } from './revision.js';
+
+const list = allowList(FIELDS_20251125);
 
 const STATELESS_ONLY = new Set(['server/discover', 'subscriptions/listen']);
 const METHODS_OF_SESSIONS = ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'];
@@ -32,7 +36,7 @@ const RENUMBERED = new Map<FailureKind, number | undefined>([
 ]);
 
 /** Revision 2025-11-25: the newest with sessions. */
-export const revision20251125: Revision = {
+export const revision20251125: Revision = allowOnly(list, {
   ...revision20260728,
   id: '2025-11-25',
   rank: 3,
@@ -50,14 +54,14 @@ export const revision20251125: Revision = {
     const root = { ...($schema !== undefined && { $schema }), ...($defs !== undefined && { $defs }) };
     return { ...tool, outputSchema: { ...root, type: 'object', properties: { result: schema }, required: ['result'] } };
   },
-  toolResult(result, tool) {
+  toolResult(whole, tool) {
+    const result = sentResult(whole, list);
     const { structuredContent } = result;
-    if (structuredContent === undefined) return result as unknown as JsonObject;
-    if (!wraps(tool) && isObject(structuredContent)) return result as unknown as JsonObject;
+    if (structuredContent === undefined) return result;
+    if (!wraps(tool) && isObject(structuredContent)) return result;
     return { ...result, structuredContent: { result: structuredContent } };
   },
   question: ({ params }) => ({ params }),
   complete: (result) => result,
-  capabilities: ({ extensions: _stateless, ...capabilities }) => capabilities,
   errorCode: ({ kind, code }) => (kind !== undefined && RENUMBERED.has(kind) ? RENUMBERED.get(kind) : code),
-};
+});

@@ -1,6 +1,8 @@
 import { FAILURES } from '../errors.js';
 import { notificationFrame } from '../jsonrpc.js';
 import type { CallToolResult, JsonObject } from '../model.js';
+import { type AllowList, allowed, allowList, allowOnly } from './allow-list.js';
+import { FIELDS_20260728 } from './model-fields.js';
 import type { Revision } from './revision.js';
 
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
@@ -13,8 +15,25 @@ const RESOURCE_NOT_FOUND = -32002;
 
 const verbatim = (value: object): JsonObject => value as JsonObject;
 
+const list = allowList(FIELDS_20260728);
+
+const PLAIN = new Set(['content', 'structuredContent', 'isError']);
+
+/**
+ * The result of a tool with the fields that the revision has. Most results are text and data, which each revision with
+ * structured content has: they are returned as they are, because this runs for each call.
+ */
+export function sentResult(given: object, { toolResult }: AllowList): JsonObject {
+  const result = given as JsonObject & Pick<CallToolResult, 'content'>;
+  for (const name in result) if (!PLAIN.has(name)) return allowed(result, toolResult);
+  for (const block of result.content) {
+    for (const name in block) if (name !== 'type' && name !== 'text') return allowed(result, toolResult);
+  }
+  return result;
+}
+
 /** Revision 2026-07-28: stateless. The neutral model is shaped like it, so nearly everything is sent as it is. */
-export const revision20260728: Revision = {
+export const revision20260728: Revision = allowOnly(list, {
   id: '2026-07-28',
   rank: 4,
   era: 'stateless',
@@ -37,7 +56,7 @@ export const revision20260728: Revision = {
   prompt: verbatim,
   resource: verbatim,
   resourceTemplate: verbatim,
-  toolResult: (result: CallToolResult) => verbatim(result),
+  toolResult: (result) => sentResult(result, list),
   promptResult: verbatim,
   readResult: verbatim,
   complete(result, server, cache) {
@@ -57,11 +76,11 @@ export const revision20260728: Revision = {
     const { elicitationId: _sessionsOnly, ...known } = params;
     return { params: known };
   },
-  capabilities: (capabilities) => ({ ...capabilities }),
+  capabilities: verbatim,
   implementation: verbatim,
   errorCode({ kind, code }) {
     if (kind === 'url-elicitation-required') return undefined;
     if (code === RESOURCE_NOT_FOUND) return FAILURES['unknown-resource'];
     return kind === undefined && isReserved(code) ? undefined : code;
   },
-};
+});

@@ -1,0 +1,186 @@
+// That a revision sends the fields of its official schema, and no others.
+import { describe, expect, it } from '@jest/globals';
+
+import { schemaOf } from '../../../../test/support/schemas.js';
+import type { Revision as Id } from '../../../../test/support/requirements.js';
+import type {
+  Annotations,
+  CallToolResult,
+  ContentBlock,
+  GetPromptResult,
+  Icon,
+  Implementation,
+  JsonObject,
+  Prompt,
+  PromptArgument,
+  PromptMessage,
+  ReadResourceResult,
+  Resource,
+  ResourceContents,
+  ResourceTemplate,
+  ServerCapabilities,
+  Tool,
+  ToolAnnotations,
+} from '../../src/protocol/model.js';
+import { REVISIONS } from '../../src/protocol/revisions/index.js';
+import type { Revision } from '../../src/protocol/revisions/revision.js';
+
+// every field that the model has
+const meta = { 'example.com/key': { future: 1 } };
+const icon: Required<Icon> = { src: 'https://example.com/a.png', mimeType: 'image/png', sizes: ['any'], theme: 'dark' };
+const annotations: Required<Annotations> = { audience: ['user'], priority: 1, lastModified: '2025-01-12T15:00:58Z' };
+const hints: Required<ToolAnnotations> = {
+  title: 'A',
+  readOnlyHint: true,
+  destructiveHint: true,
+  idempotentHint: true,
+  openWorldHint: true,
+};
+const listed = { name: 'a', title: 'A', description: 'About a', icons: [icon], _meta: meta };
+const schema = { type: 'object', properties: { future: { type: 'string' } } };
+const tool: Required<Tool> = { ...listed, inputSchema: schema, outputSchema: schema, annotations: hints };
+const argument: Required<PromptArgument> = { name: 'b', title: 'B', description: 'About b', required: true };
+const prompt: Required<Prompt> = { ...listed, arguments: [argument] };
+const located = { ...listed, mimeType: 'text/plain', annotations };
+const resource: Required<Resource> = { ...located, uri: 'a://b', size: 1 };
+const template: Required<ResourceTemplate> = { ...located, uriTemplate: 'a://{b}' };
+const text: ResourceContents = { uri: 'a://b', mimeType: 'text/plain', text: 'b', _meta: meta };
+const blob: ResourceContents = { uri: 'a://b', mimeType: 'image/png', blob: 'AA==', _meta: meta };
+const BLOCKS = {
+  TextContent: { type: 'text', text: 'a', annotations, _meta: meta },
+  ImageContent: { type: 'image', data: 'AA==', mimeType: 'image/png', annotations, _meta: meta },
+  AudioContent: { type: 'audio', data: 'AA==', mimeType: 'audio/wav', annotations, _meta: meta },
+  EmbeddedResource: { type: 'resource', resource: text, annotations, _meta: meta },
+  ResourceLink: { ...resource, type: 'resource_link' },
+} satisfies Record<string, ContentBlock>;
+const blocks: ContentBlock[] = Object.values(BLOCKS);
+const toolResult: Required<CallToolResult> = {
+  content: blocks,
+  structuredContent: { future: 1 },
+  isError: false,
+  _meta: meta,
+};
+const messages = blocks.map((block) => ({ role: 'user', content: block }) as const);
+const promptResult: Required<GetPromptResult> = { description: 'About a', messages, _meta: meta };
+const readResult: Required<ReadResourceResult> = { contents: [text, blob], _meta: meta };
+const server: Required<Implementation> = {
+  name: 'a',
+  version: '1',
+  title: 'A',
+  description: 'About a',
+  icons: [icon],
+  websiteUrl: 'https://example.com',
+};
+const capabilities: Required<ServerCapabilities> = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+  experimental: { future: {} },
+  extensions: { future: {} },
+};
+
+type Row = readonly [definition: string, model: object, word: (revision: Revision, model: never) => unknown];
+const row = <T extends object>(definition: string, model: T, word: (revision: Revision, model: T) => unknown): Row => [
+  definition,
+  model,
+  word,
+];
+
+const first = (list: unknown): unknown => (list as unknown[] | undefined)?.[0];
+const sentBlock = (revision: Revision, block: ContentBlock) =>
+  first(revision.toolResult({ content: [block] }, tool)['content']) as JsonObject;
+const sentMessage = (revision: Revision, message: PromptMessage) =>
+  first(revision.promptResult({ messages: [message] })['messages']) as JsonObject;
+
+/** Each kind of object, by its definition in the schema, and the words for it, wherever it is. */
+const ROWS: readonly Row[] = [
+  row('Tool', tool, (revision, model) => revision.tool(model)),
+  row('ToolAnnotations', hints, (revision, model) => revision.tool({ ...tool, annotations: model })['annotations']),
+  row('Icon', icon, (revision, model) => first(revision.tool({ ...tool, icons: [model] })['icons'])),
+  row('Prompt', prompt, (revision, model) => revision.prompt(model)),
+  row('PromptArgument', argument, (revision, model) =>
+    first(revision.prompt({ ...prompt, arguments: [model] })['arguments']),
+  ),
+  row('Resource', resource, (revision, model) => revision.resource(model)),
+  row(
+    'Annotations',
+    annotations,
+    (revision, model) => revision.resource({ ...resource, annotations: model })['annotations'],
+  ),
+  row('ResourceTemplate', template, (revision, model) => revision.resourceTemplate(model)),
+  row('CallToolResult', toolResult, (revision, model) => revision.toolResult(model, tool)),
+  ...Object.entries(BLOCKS).map(([definition, block]) => row<ContentBlock>(definition, block, sentBlock)),
+  row(
+    'Annotations',
+    annotations,
+    (revision, model) => sentBlock(revision, { ...BLOCKS.ImageContent, annotations: model })['annotations'],
+  ),
+  row(
+    'TextResourceContents',
+    text,
+    (revision, model) => sentBlock(revision, { ...BLOCKS.EmbeddedResource, resource: model })['resource'],
+  ),
+  row('GetPromptResult', promptResult, (revision, model) => revision.promptResult(model)),
+  row('PromptMessage', messages[0] as PromptMessage, sentMessage),
+  row(
+    'ImageContent',
+    BLOCKS.ImageContent,
+    (revision, model) => sentMessage(revision, { role: 'user', content: model })['content'],
+  ),
+  row('ReadResourceResult', readResult, (revision, model) => revision.readResult(model)),
+  row('BlobResourceContents', blob, (revision, model) => first(revision.readResult({ contents: [model] })['contents'])),
+  row('Implementation', server, (revision, model) => revision.implementation(model)),
+  row('ServerCapabilities', capabilities, (revision, model) => revision.capabilities(model)),
+];
+
+/** What is inside is not for a revision to say. */
+const OPAQUE = new Set(
+  '_meta inputSchema outputSchema structuredContent completions logging experimental extensions'.split(' '),
+);
+
+/** The same, with a field in each object that no revision has. */
+function withFuture(model: unknown): unknown {
+  if (Array.isArray(model)) return model.map(withFuture);
+  if (typeof model !== 'object' || model === null) return model;
+  const fields = Object.entries(model).map(([name, value]) => [name, OPAQUE.has(name) ? value : withFuture(value)]);
+  return { ...Object.fromEntries(fields), future: 'field' };
+}
+
+const CASES = REVISIONS.flatMap((revision) =>
+  ROWS.map(([definition, model, word]) => ({
+    id: revision.id as Id,
+    definition,
+    model,
+    sent: (given: unknown) => word(revision, given as never),
+  })),
+);
+
+describe('a revision', () => {
+  it.each(CASES)('$id sends no field of $definition that it does not have', ({ model, sent }) => {
+    const given = withFuture(model);
+    expect(sent(given)).toEqual(sent(model));
+    expect(JSON.stringify(sent(given)) ?? '').not.toContain('"future":"field"');
+  });
+
+  const known = CASES.filter(({ id, definition }) => definition in schemaOf(id).definitions);
+
+  it.each(known)('$id sends each field of $definition that it has', ({ id, definition, model, sent }) => {
+    const official = Object.keys(schemaOf(id).definitions[definition]?.['properties'] as object);
+    const fields = official.filter((name) => name in model);
+    expect(Object.keys(sent(model) as object).sort()).toEqual(fields.sort());
+  });
+
+  it.each(REVISIONS)('$id sends nothing of a kind of content that it does not have', (revision) => {
+    const block = { type: 'hologram', data: 'AA==' } as unknown as ContentBlock;
+    expect(sentBlock(revision, block)).toEqual({ type: 'hologram' });
+  });
+
+  it.each(REVISIONS.slice(-2))('$id does not copy a result that it sends whole', (revision) => {
+    const content = [{ type: 'text', text: 'a' }] as const;
+    for (const result of [{ content }, { content, structuredContent: { a: 1 } }, toolResult]) {
+      expect(revision.toolResult(result, tool)).toBe(result);
+    }
+  });
+});
