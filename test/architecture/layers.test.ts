@@ -3,18 +3,21 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { expectNone, type Import, OTHERS, PACKAGES, ROOT, type Source, SOURCES } from './source.js';
+import ts from 'typescript';
+
+import { expectNone, type Import, lineOf, OTHERS, PACKAGES, ROOT, type Source, SOURCES, visit } from './source.js';
 
 /** Inside core, a folder or root file may import these. Nothing points upward. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
+  text: [],
   metadata: ['protocol'],
   decorators: ['metadata', 'protocol', 'schema (types)'],
   schema: ['metadata', 'protocol'],
   registry: ['schema', 'metadata', 'protocol'],
-  kernel: ['registry', 'schema', 'protocol'],
+  kernel: ['registry', 'schema', 'protocol', 'text'],
   transports: ['kernel', 'protocol'],
-  interceptors: ['kernel', 'protocol'],
+  interceptors: ['kernel', 'protocol', 'text'],
   'hooks.ts': [],
   'options.ts': ['kernel', 'registry', 'metadata', 'protocol'],
   'server.ts': [
@@ -57,7 +60,12 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   testing: ['@decorum/core', '@decorum/core/transport'],
 };
 
-const ENTRIES = new Set([...PACKAGES.map((name) => `@decorum/${name}`), '@decorum/core/transport']);
+const ENTRIES = new Set([
+  ...PACKAGES.map((name) => `@decorum/${name}`),
+  '@decorum/core/transport',
+  '@decorum/http/node',
+  '@decorum/http/fetch',
+]);
 const CORE = 'packages/core/src/';
 const core = SOURCES.filter(({ file }) => file.startsWith(CORE));
 const layerOf = (file: string) => file.slice(CORE.length).split('/')[0] as string;
@@ -110,6 +118,64 @@ describe('layers of core', () => {
         .map((each) => place(source, each)),
     );
     expectNone('Eras know revisions and exchanges, which do not know eras. Turn the import round.', joined);
+  });
+});
+
+/** Every place of these sources where a text literal is one of `words`, as `file:line word`. */
+function literals(sources: readonly Source[], words: ReadonlySet<string>): string[] {
+  const found: string[] = [];
+  for (const { file, tree } of sources) {
+    visit(tree, (node) => {
+      const isText = ts.isStringLiteralLike(node) && !ts.isImportDeclaration(node.parent);
+      if (isText && words.has(node.text)) found.push(`${file}:${lineOf(tree, node.getStart(tree))} '${node.text}'`);
+    });
+  }
+  return found;
+}
+
+describe('what is known in one place', () => {
+  /** testing is a client, which chooses an era. */
+  const servers = SOURCES.filter(({ file }) => /^packages\/(?:core|http)\//.test(file));
+
+  it('the era of a request: nothing outside protocol/ branches on it', () => {
+    const outside = servers.filter(({ file }) => !file.startsWith(`${CORE}protocol/`));
+    const asked = outside.flatMap(({ file, tree }) => {
+      const lines: string[] = [];
+      visit(tree, (node) => {
+        if (ts.isPropertyAccessExpression(node) && node.name.text === 'era')
+          lines.push(`${file}:${lineOf(tree, node.getStart(tree))} .era`);
+      });
+      return lines;
+    });
+    expectNone('Give the revision or the peer a member that names the behavior, and ask for that.', [
+      ...asked,
+      ...literals(outside, new Set(['stateful', 'stateless'])),
+    ]);
+  });
+
+  it('what is true of a method: protocol/methods.ts, beside the code that handles it', () => {
+    const table = SOURCES.find(({ file }) => file === `${CORE}protocol/methods.ts`);
+    const methods = new Set(
+      [...(table?.text ?? '').matchAll(/^ {2}'?([a-z]+(?:\/[a-zA-Z/]+)?)'?: \{/gm)].map(([, name]) => name as string),
+    );
+    expect(methods.size).toBe(14);
+    methods.add('initialize');
+    // a question of servers too
+    methods.delete('ping');
+    const elsewhere = servers.filter(({ file }) => file !== table?.file && !file.startsWith(`${CORE}kernel/methods/`));
+    expectNone(
+      'Say it as a trait of the method in protocol/methods.ts, and read the trait.',
+      literals(elsewhere, methods),
+    );
+  });
+
+  it('Fastify and node:http: the bindings of http', () => {
+    const bound = SOURCES.filter(({ file }) => !file.startsWith('packages/http/src/bindings/')).flatMap((source) =>
+      source.imports
+        .filter(({ specifier }) => /^(?:fastify(?:-plugin)?|node:(?:http2?|https|net|tls))$/.test(specifier))
+        .map((each) => place(source, each)),
+    );
+    expectNone('The endpoint knows small requests and responders only. Move it to packages/http/src/bindings.', bound);
   });
 });
 

@@ -16,6 +16,19 @@ export const TOKEN = { progressToken: 'token' };
 /** Arguments of the tool `add`, which answers `3`. */
 export const ADD = { a: 1, b: 2 };
 
+/** Bodies that are no message, and the code of the error that tells why. */
+export const MALFORMED = [
+  ['{bad', -32700],
+  ['', -32700],
+  // not UTF-8
+  [Buffer.from('{"jsonrpc":"2.0","method":"\xff"}', 'latin1'), -32700],
+  ['1', -32600],
+  ['null', -32600],
+  ['{"jsonrpc":"2.0"}', -32600],
+  ['{"jsonrpc":"1.0","method":"x"}', -32600],
+  ['{"jsonrpc":"2.0","method":"x","params":[1]}', -32602],
+] as const;
+
 /** The header exists since 2025-06-18. */
 const versionHeader = (revision: Revision): Fields =>
   revision >= '2025-06-18' ? { 'mcp-protocol-version': revision } : {};

@@ -10,7 +10,7 @@ import fastify from 'fastify';
 import { EventReader } from '../../packages/http/test/events.js';
 import { afterwards, createServer, type Fields, json, Probe, serve } from '../../packages/http/test/fixture.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision } from '../support/requirements.js';
-import { ADD, carried, doorsOf, enter, HttpClient, SseClient, TOKEN } from './http-client.js';
+import { ADD, carried, doorsOf, enter, HttpClient, MALFORMED, SseClient, TOKEN } from './http-client.js';
 
 const EVIL = 'http://evil.example';
 const NOTICE = { jsonrpc: '2.0', method: 'notifications/whatever', params: {} };
@@ -229,22 +229,7 @@ describe('a POST', () => {
     'that cannot be accepted is answered with an error of HTTP, and at most one without an id',
     async (revision) => {
       const { client } = await connect(revision);
-      const notUtf8 = Buffer.concat([
-        Buffer.from('{"jsonrpc":"2.0","method":"'),
-        Buffer.from([0xff]),
-        Buffer.from('"}'),
-      ]);
-      const bad = [
-        ['{bad', -32700],
-        ['', -32700],
-        [notUtf8, -32700],
-        ['1', -32600],
-        ['null', -32600],
-        ['{"jsonrpc":"2.0"}', -32600],
-        ['{"jsonrpc":"1.0","method":"x"}', -32600],
-        ['{"jsonrpc":"2.0","method":"x","params":[1]}', -32602],
-      ] as const;
-      for (const [body, code] of bad) {
+      for (const [body, code] of MALFORMED) {
         const response = await client.post(body);
         expect([String(body), await refusal(response)]).toEqual([String(body), { status: 400, code, id: null }]);
       }

@@ -1,6 +1,7 @@
 // Changes that a client hears of in the revision without sessions.
 import { describe, expect } from '@jest/globals';
 import { type Access, type JsonObject, type McpServer, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import { HOST } from '@decorum/core/transport';
 
 import { carriersOf, overHttp } from '../support/http-carriers.js';
 import { type Message, overMemory, overStdio, RawClient, type RawOptions } from '../support/raw-client.js';
@@ -358,7 +359,7 @@ describe('a subscription', () => {
 
 /** How many hear of changes, when they are as many as expected. */
 async function listeners(server: McpServer, expected: number): Promise<number> {
-  const kernel = (await server.open(() => {})) as unknown as {
+  const kernel = (await server[HOST].open({ stop() {}, close() {} })) as unknown as {
     readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
   };
   const { listeners: all } = kernel.parts.events;

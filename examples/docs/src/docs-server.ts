@@ -55,7 +55,7 @@ export class DocsServer extends McpServer implements Lifecycle {
   }
 
   async onStart(): Promise<void> {
-    await this.#library.open({ changed: (change) => this.#follow(change), failed: (error) => this.report(error) });
+    await this.#library.open({ changed: (change) => this.#follow(change), failed: (error) => console.error(error) });
   }
 
   async onClose(): Promise<void> {

@@ -8,6 +8,7 @@ export { Resource, type ResourceOptions } from './decorators/resource.js';
 export { Tool, type ToolMethod, type ToolOptions } from './decorators/tool.js';
 export { rateLimit, type RateLimiter, type RateLimitOptions } from './interceptors/rate-limit.js';
 export { sanitize, type SanitizeOptions } from './interceptors/sanitize.js';
+export { type Change, type ChangeBus, MemoryChangeBus } from './kernel/change-bus.js';
 export { ClientLog } from './kernel/client-log.js';
 export { CompletionContext, Context } from './kernel/context.js';
 export { MemorySingleUse, type SingleUse } from './kernel/flows.js';
@@ -89,7 +90,8 @@ export type { Access, Principal, RequestHeaders, TransportInfo } from './protoco
 export type { CompleteResult } from './registry/completion-plan.js';
 export { type Accepted, NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 export type { McpServerOptions, PrefixedProvider, ProviderSource } from './options.js';
+export type { ListName } from './registry/registry.js';
 export { type Lifecycle, McpServer, type Notifier, type Registration } from './server.js';
-export type { ClosableHost, Host } from './transports/transport.js';
+export type { ClosableHost, Host, HostPort, Transport } from './transports/transport.js';
 export { connectMemory, type MemoryConnection, type MemoryOptions } from './transports/memory.js';
 export { serveStdio, type StdioConnection, type StdioOptions } from './transports/stdio.js';

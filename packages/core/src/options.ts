@@ -1,5 +1,6 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 
+import type { ChangeBus } from './kernel/change-bus.js';
 import { checkExtensions, type Extension } from './kernel/extension.js';
 import { SealedFlows, type SingleUse, useUp } from './kernel/flows.js';
 import { KeyRing, sha256 } from './kernel/key-ring.js';
@@ -66,6 +67,10 @@ export interface McpServerOptions extends Implementation {
   readonly experimental?: Readonly<Record<string, JsonObject>>;
   /** How long clients of stateless revisions may keep lists and the description of the server. By default not at all. */
   readonly cache?: CacheHint;
+  /**
+   * Carries changes between the processes that serve the same clients. By default a server tells its own clients only.
+   */
+  readonly changeBus?: ChangeBus;
   /** Takes warnings and masked errors. By default they go to stderr, a line each. */
   readonly logger?: Logger;
   /** Called with each error that was masked from the client, after it is logged. */

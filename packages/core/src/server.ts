@@ -1,6 +1,7 @@
 import type { ToolMethod, ToolOptions } from './decorators/tool.js';
 import { Hooks } from './hooks.js';
 import type { Context } from './kernel/context.js';
+import { MemoryChangeBus } from './kernel/change-bus.js';
 import { Events } from './kernel/events.js';
 import { Faults, STDERR_LOGGER } from './kernel/faults.js';
 import { Kernel } from './kernel/kernel.js';
@@ -14,7 +15,7 @@ import type { Implementation } from './protocol/model.js';
 import type { Principal } from './protocol/wire.js';
 import { type Provider, Registry } from './registry/registry.js';
 import { NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
-import type { Host } from './transports/transport.js';
+import { type ClosableHost, HOST, type HostPort, type Transport } from './transports/transport.js';
 
 /** What providers and subclasses of `McpServer` may implement. */
 export interface Lifecycle {
@@ -55,10 +56,12 @@ export interface Notifier {
  * An MCP server: its providers' decorated methods, and its own where it is subclassed. It serves nothing until a
  * transport is opened on it, and may serve several at once.
  */
-export class McpServer implements Host {
+export class McpServer implements ClosableHost {
   /** Name, version and what else clients see of the server. */
   readonly info: Implementation;
   readonly notify: Notifier;
+  /** For transports. */
+  readonly [HOST]: HostPort;
   readonly #registry: Registry;
   readonly #kernel: Kernel;
   readonly #faults: Faults;
@@ -66,25 +69,41 @@ export class McpServer implements Host {
   readonly #resolve: (cls: Class) => object;
   readonly #instances = new Map<Class, object>();
   readonly #hooks: Hooks;
-  readonly #closers = new Set<() => void | Promise<void>>();
+  readonly #events: Events;
+  readonly #transports = new Set<Transport>();
+  #isOpen = false;
   #closed: Promise<void> | undefined;
 
   /** @throws {DecorumError} for the first mistake in options or annotations */
   constructor(options: McpServerOptions) {
-    const events = new Events();
     this.#faults = new Faults(options.logger ?? STDERR_LOGGER, options.onError);
     const parts = kernelOptions(options, (message) => this.#faults.warn({}, message));
     this.info = parts.server;
     this.#tickets = parts.tickets;
     this.#resolve = options.resolve ?? ((cls) => new (cls as new () => object)());
-    this.#registry = new Registry((lists) => events.listsChanged(lists));
-    this.#hooks = new Hooks(this, (error) => this.report(error));
+    const report = (error: unknown) => void this.#faults.report(error);
+    const events = new Events({
+      bus: options.changeBus ?? new MemoryChangeBus(),
+      isRestricted: (uri) => this.#registry.accessTo(uri) !== undefined,
+      report,
+    });
+    this.#events = events;
+    this.#registry = new Registry((lists) => {
+      // until then nobody has seen the lists
+      if (this.#isOpen) events.publish({ kind: 'lists', lists: [...lists] });
+    });
+    this.#hooks = new Hooks(this, report);
+    this[HOST] = {
+      open: (transport) => this.#open(transport),
+      detach: (transport) => void this.#transports.delete(transport),
+      report,
+    };
     this.notify = {
-      resourceUpdated: (uri) => events.resourceUpdated(uri, this.#registry.accessTo(uri) !== undefined),
-      toolsChanged: () => events.listsChanged(['tools']),
-      promptsChanged: () => events.listsChanged(['prompts']),
-      resourcesChanged: () => events.listsChanged(['resources']),
-      elicitationCompleted: (id) => events.elicitationCompleted(id),
+      resourceUpdated: (uri) => events.publish({ kind: 'resource', uri }),
+      toolsChanged: () => events.publish({ kind: 'lists', lists: ['tools'] }),
+      promptsChanged: () => events.publish({ kind: 'lists', lists: ['prompts'] }),
+      resourcesChanged: () => events.publish({ kind: 'lists', lists: ['resources'] }),
+      elicitationCompleted: (id) => events.publish({ kind: 'elicitation', id }),
     };
     this.#kernel = new Kernel({ ...parts, registry: this.#registry, faults: this.#faults, events });
     const cls = new.target;
@@ -147,16 +166,8 @@ export class McpServer implements Host {
     return this.#tickets.open(ticket, principal);
   }
 
-  /** For transports: see `Host`. */
-  async open(close: () => void | Promise<void>): Promise<Kernel> {
-    if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
-    await this.#hooks.start();
-    this.#closers.add(close);
-    return this.#kernel;
-  }
-
   /**
-   * Lets running calls end, closes the transports, and runs the `onClose` hooks.
+   * Takes no more requests, lets running calls end, closes the transports, and runs the `onClose` hooks.
    * @param options.deadlineMs milliseconds after which running calls are cancelled; by default 5000
    */
   async close({ deadlineMs = 5000 }: { readonly deadlineMs?: number } = {}): Promise<void> {
@@ -164,20 +175,24 @@ export class McpServer implements Host {
     await this.#closed;
   }
 
-  /** For transports: see `Host`. */
-  detach(close: () => void | Promise<void>): void {
-    this.#closers.delete(close);
-  }
-
-  /** For transports: see `Host`. */
-  report(error: unknown): void {
-    this.#faults.report(error);
+  async #open(transport: Transport): Promise<Kernel> {
+    if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
+    await this.#hooks.start();
+    // it may have closed meanwhile
+    if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
+    this.#isOpen = true;
+    this.#transports.add(transport);
+    return this.#kernel;
   }
 
   async #close(deadlineMs: number): Promise<void> {
-    await this.#kernel.drain(deadlineMs);
-    const closed = await Promise.allSettled([...this.#closers].map((close) => close()));
-    for (const outcome of closed) if (outcome.status === 'rejected') this.report(outcome.reason);
+    const { inFlight } = this.#kernel;
+    for (const transport of this.#transports) transport.stop();
+    inFlight.stop();
+    await inFlight.drain(deadlineMs);
+    const closed = await Promise.allSettled([...this.#transports].map(async (transport) => await transport.close()));
+    for (const outcome of closed) if (outcome.status === 'rejected') this.#faults.report(outcome.reason);
+    this.#events.close();
     await this.#hooks.close();
   }
 

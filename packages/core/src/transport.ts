@@ -1,8 +1,11 @@
 // What authors of transports need beside the public API: `@decorum/core/transport`.
-export type { Kernel } from './kernel/kernel.js';
+export type { InFlight } from './kernel/in-flight.js';
+export type { Kernel, OpenSessionOptions } from './kernel/kernel.js';
 export { excerpt, FAILURES, startupError } from './protocol/errors.js';
-export { Session, type SessionOptions } from './protocol/eras/stateful.js';
-export { isStateless } from './protocol/exchange.js';
+export type { PassingPeer } from './protocol/eras/passing.js';
+export type { Session, SessionRecord } from './protocol/eras/stateful.js';
+export { belongsToSession, type Conversation } from './protocol/exchange.js';
+export type { Frame, FrameKind } from './protocol/frame.js';
 export {
   checkMessage,
   errorFrame,
@@ -15,10 +18,13 @@ export {
   parseMessage,
   readableId,
 } from './protocol/jsonrpc.js';
+export { beginsConversation, INITIALIZE } from './protocol/methods.js';
+export { andThen, isPromise } from './protocol/maybe-promise.js';
+export type { Cancellation, Reply } from './protocol/reply.js';
 export { newestOf, revisionOf, UNDECLARED_REVISION } from './protocol/revisions/index.js';
 export type { Era, Revision } from './protocol/revisions/revision.js';
-export type { MirroredArgument, Wire } from './protocol/wire.js';
+export type { MirroredArgument, Subject, Wire } from './protocol/wire.js';
 export { closeForGood, endOnSignal } from './transports/process-end.js';
 export { guardProcess } from './transports/process-guard.js';
-export { type FrameKind, kindOf, WaitingChanges } from './transports/slow-reader.js';
-export type { ClosableHost, Host } from './transports/transport.js';
+export { isPassing, WaitingChanges } from './transports/slow-reader.js';
+export { type ClosableHost, HOST, type Host, type HostPort, type Transport } from './transports/transport.js';

@@ -1,54 +1,100 @@
-import type { ServerResponse } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
+import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 
-import { type Kernel, revisionOf } from '@decorum/core/transport';
+import type { Host, Principal } from '@decorum/core';
+import { HOST, type Kernel, revisionOf, type Transport } from '@decorum/core/transport';
 
-import type { Carrier } from './carrier.js';
-import type { ExchangeParts } from './exchange.js';
+import { type Answer, wordError } from './answer.js';
+import { authenticate, type RequestHead } from './authenticate.js';
+import { Bodies } from './body.js';
+import type { Carrier, Sink } from './carrier.js';
+import { type ExchangeParts, PostExchange } from './exchange.js';
+import { type Guard, preflightHeaders } from './guard.js';
 import { acceptedBy, requireKnownVersion } from './headers.js';
-import { Refusal } from './refusal.js';
-import { Running } from './running.js';
-import { type HttpSession, noSession, Sessions, type SessionSettings } from './sessions.js';
-import { type EventStream, STREAM_HEADERS } from './stream.js';
-
-/** What an endpoint is made of. */
-export interface EndpointSettings extends Omit<SessionSettings, 'streams'> {
-  readonly maxBufferedBytes: number;
-  /** Milliseconds after which a client comes back to a stream that was paused. */
-  readonly retryMs: number;
-  /** Milliseconds between comments on quiet streams, and between looks for idle sessions. */
-  readonly keepAliveMs: number;
-  /** Milliseconds that requests under way get when the endpoint closes. */
-  readonly closeDeadlineMs: number;
-  /** Whether clients can have sessions; otherwise there is POST only. */
-  readonly sessions: boolean;
-}
+import { Held } from './held.js';
+import { LegacySse } from './legacy.js';
+import type { ResolvedOptions } from './options.js';
+import { closing, MaskedError, noSession, Refusal } from './refusal.js';
+import type { HttpSession } from './session.js';
+import { Sessions } from './sessions.js';
+import { type EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
 
 const EVENT_ID = /^([gp][\w-]{16})-(\d{1,9})$/;
 
+/** The methods that an endpoint has, or that its legacy half has. */
+const METHODS = new Set(['POST', 'GET', 'DELETE', 'OPTIONS']);
+
 /**
- * One MCP endpoint, whatever web framework carries it: what all requests share, and the methods of sessions beside POST.
+ * One MCP endpoint, whatever carries its requests. It has all policy, in steps that a binding calls one after the other:
+ * guard → authenticate → body → admit → dispatch → answer. The last three are in `PostExchange`.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
  */
-export class Endpoint {
-  /** For each POST: `new PostExchange(body, carrier, endpoint.parts).run()`. */
-  readonly parts: ExchangeParts;
+export class Endpoint<HostRequest> {
+  /** The step `body`: for readers of the bindings. */
+  readonly bodies: Bodies;
+  /** HTTP+SSE, where it is served. */
+  readonly legacy: LegacySse | undefined;
+  /** The step `guard`. */
+  readonly guard: Guard;
+  private readonly parts: ExchangeParts;
+  private readonly held = new Held();
   private readonly open = new Set<EventStream>();
-  private readonly ending = new Set<ServerResponse>();
-  private readonly sessions: Sessions;
-  private readonly running = new Running();
+  private readonly streams: StreamSettings;
   private readonly timer: NodeJS.Timeout;
-  private closed: Promise<void> | undefined;
+  private shutting: Promise<void> | undefined;
 
   constructor(
     kernel: Kernel,
-    private readonly settings: EndpointSettings,
+    readonly settings: ResolvedOptions<HostRequest>,
+    private readonly report: (error: unknown) => void,
   ) {
-    const { maxBufferedBytes, retryMs, report, keepAliveMs, sessions: keepsSessions } = settings;
-    const streams = { open: this.open, ending: this.ending, maxBufferedBytes };
-    this.sessions = new Sessions(kernel, { ...settings, streams });
-    this.parts = { kernel, sessions: this.sessions, running: this.running, streams, retryMs, keepsSessions, report };
+    const { maxBufferedBytes, retryMs, keepAliveMs, sessions: keepsSessions, legacySse } = settings;
+    this.guard = settings.guard;
+    this.bodies = new Bodies(settings);
+    const streams = (this.streams = { open: this.open, ending: new Set(), maxBufferedBytes });
+    const { held } = this;
+    const sessions = new Sessions(kernel, { ...settings, streams, report, held });
+    this.parts = { kernel, sessions, streams, retryMs, keepsSessions, report, stopped: false, closed: false };
+    this.legacy = legacySse && new LegacySse(this.parts, legacySse);
     this.timer = setInterval(() => this.tick(), keepAliveMs).unref();
+  }
+
+  /**
+   * The step `guard`, after the checks of `Host` and `Origin`: refuses methods that the endpoint has not.
+   * @throws {Refusal} 405
+   */
+  requireMethod(method: string): void {
+    if (METHODS.has(method)) return;
+    const allow = this.settings.sessions ? 'GET, POST, DELETE' : 'POST';
+    throw new Refusal(405, 'The endpoint has no such method.', { allow });
+  }
+
+  /** Whether the step `authenticate` asks the application. */
+  get authenticates(): boolean {
+    return this.settings.authenticate !== undefined;
+  }
+
+  /**
+   * The step `authenticate`, before the body is read. Preflight requests have no credentials, and are not asked for any.
+   * @throws {Refusal} with the status that the application gives, or whatever it throws
+   */
+  authenticate(head: RequestHead, request: HostRequest): Principal | undefined | Promise<Principal | undefined> {
+    const { authenticate: verify } = this.settings;
+    if (verify === undefined || head.method === 'OPTIONS') return undefined;
+    const principal = authenticate(verify, head, request);
+    return principal instanceof Promise ? this.held.until(principal) : principal;
+  }
+
+  /** Answers a preflight request. */
+  preflight(carrier: Carrier): void {
+    carrier.answer(204, undefined, preflightHeaders(carrier.headers['access-control-request-headers']));
+  }
+
+  /**
+   * Takes a message: the steps `admit`, `dispatch` and `answer`. Never throws.
+   * @param body what was JSON
+   */
+  post(body: unknown, carrier: Carrier): void {
+    new PostExchange(body, carrier, this.parts).run();
   }
 
   /**
@@ -57,11 +103,11 @@ export class Endpoint {
    */
   async get(carrier: Carrier): Promise<void> {
     const { headers } = carrier;
-    const session = this.sessionOf(carrier);
+    const session = await this.sessionOf(carrier);
     const accepted = acceptedBy(headers.accept);
     if (accepted !== 'both' && accepted !== 'stream')
       throw new Refusal(406, 'A GET is answered with text/event-stream.');
-    const begin = () => carrier.stream(STREAM_HEADERS);
+    const begin = () => carrier.open(STREAM_HEADERS);
     const from = headers['last-event-id'];
     if (from !== undefined) return await this.resume(session, from, begin);
     const stream = session.openStream('g');
@@ -74,20 +120,30 @@ export class Endpoint {
    * Ends a session.
    * @throws {Refusal} 4xx or 503
    */
-  delete(carrier: Carrier): void {
-    const session = this.sessionOf(carrier);
-    this.sessions.end(session);
-    this.running.abandon(new Refusal(404, 'The session has ended.'), session);
+  async delete(carrier: Carrier): Promise<void> {
+    const session = await this.sessionOf(carrier);
+    await ask(() => this.parts.sessions.delete(session));
     carrier.answer(204);
   }
 
+  /** Words an error that a step has thrown, and reports it if it is a bug. */
+  refusal(error: unknown): Answer {
+    return wordError(error, this.report);
+  }
+
+  /** Takes no new requests: they are answered with 503. What is in flight goes on. */
+  stop(): void {
+    this.parts.stopped = true;
+    this.parts.kernel.inFlight.stop(this.parts);
+  }
+
   /**
-   * Takes no more requests, lets those under way end, and then ends everything.
-   * @param deadlineMs milliseconds that requests under way get
+   * Takes no more requests, lets those in flight end, and then ends everything.
+   * @param deadlineMs milliseconds that requests in flight get
    */
   async close(deadlineMs = this.settings.closeDeadlineMs): Promise<void> {
-    this.closed ??= this.shut(deadlineMs);
-    await this.closed;
+    this.shutting ??= this.shut(deadlineMs);
+    await this.shutting;
   }
 
   /**
@@ -95,49 +151,99 @@ export class Endpoint {
    * @param deadlineMs milliseconds that they get
    */
   async delivered(deadlineMs: number): Promise<void> {
-    const closed = [...this.ending].map((response) => new Promise((resolve) => response.once('close', resolve)));
-    if (closed.length === 0) return;
-    const timer = new AbortController();
-    const late = wait(deadlineMs, undefined, { signal: timer.signal }).catch(() => {});
-    await Promise.race([Promise.all(closed), late]);
-    timer.abort();
+    if (this.streams.ending.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, deadlineMs);
+      this.streams.delivered = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   private async shut(deadlineMs: number): Promise<void> {
-    const refusal = new Refusal(503, 'The server is closing.');
+    const { kernel, sessions } = this.parts;
+    this.stop();
+    sessions.hangUp();
+    await kernel.inFlight.drain(deadlineMs, this.parts);
+    this.parts.closed = true;
     clearInterval(this.timer);
-    this.running.closing = refusal;
-    this.sessions.hangUp();
-    await this.running.drain(deadlineMs);
-    this.running.abandon(refusal);
-    this.sessions.endAll();
+    this.bodies.close(closing());
+    this.held.refuse(closing());
+    // what was cancelled is answered first
+    await new Promise(setImmediate);
+    sessions.endAll();
   }
 
   private tick(): void {
     for (const stream of this.open) stream.keepAlive();
-    this.sessions.sweep();
+    this.parts.sessions.sweep();
   }
 
-  private sessionOf({ headers, principal }: Carrier): HttpSession {
-    if (this.running.closing) throw this.running.closing;
+  private async sessionOf({ headers, principal }: Carrier): Promise<HttpSession> {
+    if (this.parts.stopped) throw closing();
     const version = headers['mcp-protocol-version'];
-    if (revisionOf(version)?.era === 'stateless') {
+    if (revisionOf(version)?.sessions === false) {
       throw new Refusal(405, 'This revision of MCP has POST only.', { allow: 'POST' });
     }
     if (!this.settings.sessions) throw new Refusal(405, 'This server keeps no sessions.', { allow: 'POST' });
     requireKnownVersion(version);
     const id = headers['mcp-session-id'];
     if (id === undefined) throw new Refusal(400, 'The header Mcp-Session-Id is missing.');
-    const session = this.sessions.find(id, principal);
+    const session = await ask(() => this.parts.sessions.find(id, principal));
+    // the store may have taken longer than the close: nobody would end a stream that begins now
+    if (this.parts.stopped) throw closing();
     if (session === undefined) throw noSession();
     return session;
   }
 
-  private async resume(session: HttpSession, eventId: string, begin: () => ServerResponse): Promise<void> {
+  private async resume(session: HttpSession, eventId: string, begin: () => Sink): Promise<void> {
     const [, id, position] = EVENT_ID.exec(eventId) ?? [];
     if (id === undefined) throw unknownEvent();
     const stream = session.lostStream(id);
-    if (!(await stream.resume(Number(position), begin))) throw unknownEvent();
+    if (!(await ask(() => stream.resume(Number(position), begin)))) throw unknownEvent();
+  }
+}
+
+/** An endpoint that is open on a server. */
+export interface Opened<HostRequest> {
+  readonly endpoint: Endpoint<HostRequest>;
+  /** The endpoint closes by itself: the server need not close it any more. */
+  detach(): void;
+}
+
+/**
+ * Opens an endpoint on a server, which from then on closes it with itself.
+ * @param end closes what is around the endpoint, after it
+ * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever a hook of the server throws
+ */
+export async function openEndpoint<HostRequest>(
+  server: Host,
+  settings: ResolvedOptions<HostRequest>,
+  end?: () => Promise<void>,
+): Promise<Opened<HostRequest>> {
+  const host = server[HOST];
+  // the server may close before the endpoint is there
+  const here: { endpoint?: Endpoint<HostRequest> } = {};
+  const transport: Transport = {
+    stop: () => here.endpoint?.stop(),
+    async close() {
+      // the server has waited for requests in flight by then
+      await here.endpoint?.close(0);
+      await end?.();
+    },
+  };
+  const endpoint = new Endpoint(await host.open(transport), settings, (error) => host.report(error));
+  here.endpoint = endpoint;
+  return { endpoint, detach: () => host.detach(transport) };
+}
+
+/** Asks a store. What one says when it fails is for the log, whatever status it names. */
+async function ask<T>(question: () => T | Promise<T>): Promise<T> {
+  try {
+    return await question();
+  } catch (error) {
+    throw error instanceof Refusal ? error : new MaskedError(error);
   }
 }
 

@@ -1,19 +1,25 @@
-import { type JsonObject, McpError, type Principal, type RequestId, type TransportInfo } from '@decorum/core';
+import type { JsonObject, Principal, RequestId, TransportInfo } from '@decorum/core';
 import {
+  beginsConversation,
+  belongsToSession,
+  type Cancellation,
   errorFrame,
-  FAILURES,
-  isStateless,
+  type Frame,
+  INITIALIZE,
   type JsonRpcMessage,
   type Kernel,
   type MirroredArgument,
+  type PassingPeer,
   readableId,
+  type Reply,
   revisionOf,
-  type Session,
+  type Subject,
   UNDECLARED_REVISION,
   type Wire,
 } from '@decorum/core/transport';
 
-import { type Carrier, transportInfo } from './carrier.js';
+import { internalError, statusOf } from './answer.js';
+import { type AnswerHeaders, type Carrier, transportInfo } from './carrier.js';
 import {
   acceptedBy,
   type Accepted,
@@ -23,19 +29,15 @@ import {
   USUAL_ACCEPT,
   versionMismatch,
 } from './headers.js';
-import { Refusal } from './refusal.js';
-import type { Running, RunningExchange } from './running.js';
-import { type HttpSession, noSession, type Sessions } from './sessions.js';
+import { closing, noSession, Refusal, sessionEnded } from './refusal.js';
+import type { HttpSession } from './session.js';
+import type { Sessions } from './sessions.js';
 import { EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
 
-/** How a frame begins that has no id. */
-const NOTIFICATION = '{"jsonrpc":"2.0","method":';
-
-/** What exchanges work with. */
+/** What exchanges work with. One for each endpoint: it is the owner of their wires. */
 export interface ExchangeParts {
   readonly kernel: Kernel;
   readonly sessions: Sessions;
-  readonly running: Running;
   readonly streams: StreamSettings;
   /** Milliseconds after which a client comes back to a stream that was paused. */
   readonly retryMs: number;
@@ -43,229 +45,246 @@ export interface ExchangeParts {
   readonly keepsSessions: boolean;
   /** Takes errors that no client shall see. */
   readonly report: (error: unknown) => void;
+  /** Requests are refused; responses and notifications still pass. */
+  stopped: boolean;
+  /** Everything is refused. */
+  closed: boolean;
 }
 
 /** One POST: its message and the answer, which is JSON until something else must be sent before the response. */
-export class PostExchange implements Wire, RunningExchange {
+export class PostExchange implements Wire {
   readonly principal: Principal | undefined;
   readonly declaredVersion: string | undefined;
-  session: HttpSession | undefined;
-  private stateless = false;
+  readonly owner: ExchangeParts;
+  private session: HttpSession | undefined;
+  /** The message belongs to no session. */
+  private alone = false;
   /** What takes the place of a session where none are kept. */
-  private passing: Session | undefined;
+  private passing: PassingPeer | undefined;
   /** The session began with this exchange. */
   private fresh = false;
   private accepted: Accepted = 'both';
-  private status = 200;
-  private refused: McpError | undefined;
   private stream: EventStream | undefined;
-  private gone: (() => void) | undefined;
-  private ending: (() => void) | undefined;
+  /** Takes back that the carrier tells when the client goes away. */
+  private forget: (() => void) | undefined;
   private done = false;
 
   /** @param body what was JSON */
   constructor(
     private readonly body: unknown,
-    readonly carrier: Carrier,
+    private readonly carrier: Carrier,
     private readonly parts: ExchangeParts,
   ) {
+    this.owner = parts;
     this.principal = carrier.principal;
     this.declaredVersion = carrier.headers['mcp-protocol-version'];
   }
 
-  /** Has the message handled, and answers it. Never throws. */
-  async run(): Promise<void> {
-    const { kernel, running, sessions } = this.parts;
+  /** Has the message handled, and answers it: at once, where nothing has to be waited for. Never throws. */
+  run(): void {
     try {
-      this.admit();
-      running.exchanges.add(this);
-      this.finish(await kernel.handle(this.body, this, this.session?.state ?? this.passing));
+      const found = this.admit();
+      if (found instanceof Promise) void this.later(found);
+      else this.dispatch(found);
     } catch (error) {
       this.fail(error);
     }
-    if (this.passing) kernel.closeSession(this.passing);
-    // a session whose first request failed never was
-    if (this.fresh && this.session?.state.initialized === false) sessions.end(this.session);
   }
 
-  /** Finds out where the message belongs: to no session, to a new one, or to the one it names. */
-  private admit(): void {
-    const { declaredVersion, parts } = this;
-    const { headers, principal } = this.carrier;
-    if (parts.running.closing) throw parts.running.closing;
+  private async later(found: Promise<HttpSession | undefined>): Promise<void> {
+    try {
+      this.dispatch(await found);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Lets the message in, and finds the session that it names. */
+  private admit(): HttpSession | undefined | Promise<HttpSession | undefined> {
+    const { body, parts, carrier } = this;
+    const { headers } = carrier;
+    if (parts.stopped && (parts.closed || isRequest(body))) throw closing();
     if (headers.accept !== USUAL_ACCEPT) this.accepted = acceptedBy(headers.accept);
     if (this.accepted === 'neither') {
       throw new Refusal(406, 'A POST is answered with application/json or text/event-stream.');
     }
     const id = headers['mcp-session-id'];
-    const session = id === undefined ? undefined : parts.sessions.find(id, principal);
+    return id === undefined || !parts.keepsSessions ? undefined : parts.sessions.find(id, carrier.principal);
+  }
+
+  /** Has the kernel handle the message where it belongs: in no session, in a new one, or in the one it names. */
+  private dispatch(session: HttpSession | undefined): void {
+    const { declaredVersion, parts } = this;
     // a batch is for the kernel to find out
     const message = typeof this.body === 'object' ? (this.body as JsonRpcMessage | null) : null;
-    if (message === null || isStateless(message, declaredVersion, session?.state)) {
+    if (message === null || !belongsToSession(message, declaredVersion, session?.state)) {
       if (message !== null && !Array.isArray(message) && !('method' in message))
         throw new Refusal(400, 'A response answers nothing here.');
-      this.stateless = true;
+      this.alone = true;
     } else if (!parts.keepsSessions) {
       this.pass(message);
-    } else if (id === undefined) {
+    } else if (this.carrier.headers['mcp-session-id'] === undefined) {
       this.begin(message);
     } else {
       if (session === undefined) throw noSession();
-      if ('method' in message && message.method === 'initialize') {
+      if ('method' in message && message.method === INITIALIZE) {
         throw new Refusal(400, 'The session is initialized already.');
       }
       if (declaredVersion !== session.state.revision.id) requireKnownVersion(declaredVersion);
       this.session = session;
     }
+    const reply = parts.kernel.handle(this.body, this, this.session?.state ?? this.passing);
+    if (reply instanceof Promise) void reply.then((late) => this.end(late)).catch((error: unknown) => this.fail(error));
+    else this.end(reply);
   }
 
   private begin(message: JsonRpcMessage): void {
-    if (!('method' in message) || message.method !== 'initialize' || !('id' in message)) {
+    if (!beginsConversation(message) || !('id' in message)) {
       throw new Refusal(400, 'The header Mcp-Session-Id is missing.');
     }
     requireKnownVersion(this.declaredVersion);
-    this.session = this.parts.sessions.open(this.principal);
+    this.session = this.parts.sessions.open(this.principal, true);
     this.fresh = true;
   }
 
   /** Without sessions, nothing is known but the revision: whoever sends this has sent `initialize` somewhere. */
   private pass(message: JsonRpcMessage): void {
     requireKnownVersion(this.declaredVersion);
-    this.passing = this.parts.kernel.openSession({ principal: this.principal, push: () => {}, lasting: false });
-    this.passing.ask = askNobody;
-    if ('method' in message && message.method === 'initialize') return;
-    this.passing.revision = revisionOf(this.declaredVersion) ?? UNDECLARED_REVISION;
-    this.passing.initialized = true;
+    const revision = beginsConversation(message)
+      ? undefined
+      : (revisionOf(this.declaredVersion) ?? UNDECLARED_REVISION);
+    this.passing = this.parts.kernel.openPassing(revision);
   }
 
   get transport(): TransportInfo {
     return transportInfo(this.carrier);
   }
 
-  send(frame: string): void {
-    if (this.done) return;
-    // a client that takes no streams can do without notifications, but not without questions
-    if (this.accepted === 'json' && frame.startsWith(NOTIFICATION)) return;
-    this.openStream().send(frame);
-  }
-
-  refuse(error: McpError): void {
-    const { kind } = error;
-    this.refused = error;
-    if (kind === 'parse-error' || kind === 'invalid-request') this.status = 400;
-    else if (kind === 'internal-error') this.status = 500;
-    else if (!this.stateless) this.status = this.id === undefined ? 400 : 200;
-    else this.status = kind === 'method-not-found' ? 404 : 400;
+  /** While hooks of the application ran, the client may have left. */
+  get gone(): boolean {
+    return this.alone && this.carrier.gone;
   }
 
   onDisconnect(callback: () => void): void {
-    // while hooks of the application ran, the client may have left
-    if (this.carrier.socket.destroyed) return callback();
-    this.gone = callback;
-    const { running } = this.parts;
-    if (!running.watched.has(this.carrier.socket)) running.watch(this.carrier.socket);
+    if (this.alone) this.forget = this.carrier.onClose(callback);
   }
 
   checkVersion(version: string): void {
     if (version !== this.declaredVersion) throw versionMismatch(this.declaredVersion, version);
   }
 
-  checkRouting(method: string, params: JsonObject): void {
-    checkRouting(this.carrier.headers, method, params);
+  checkRouting(method: string, subject: Subject | undefined): void {
+    checkRouting(this.carrier.headers, method, subject);
   }
 
   checkArguments(mirrored: readonly MirroredArgument[], args: JsonObject): void {
     checkArguments(this.carrier.headers, mirrored, args);
   }
 
-  onClosing(callback: () => void): void {
-    this.ending = callback;
-  }
-
-  endSoon(): void {
-    this.ending?.();
+  send(frame: Frame): void {
+    if (this.done) return;
+    // a client that takes no streams can do without notifications, but not without questions
+    if (this.accepted === 'json' && frame.kind !== 'question') return;
+    this.openStream().send(frame);
   }
 
   closeStream(retryMs = this.parts.retryMs): void {
     if (!this.done && this.session) this.openStream().pause(retryMs);
   }
 
-  disconnected(): void {
-    this.gone?.();
+  /** A session that begins is answered once other processes know of it. One whose first request failed never was. */
+  private end(reply: Reply): void {
+    const { fresh, session } = this;
+    if (!fresh || session === undefined) return this.finish(reply);
+    const { sessions } = this.parts;
+    if (!session.state.initialized) sessions.end(session);
+    const kept = session.state.initialized ? sessions.share(session) : undefined;
+    if (kept) void kept.then(() => this.finish(reply)).catch((error: unknown) => this.fail(error));
+    else this.finish(reply);
   }
 
-  /** Sends what the kernel answers: a response, or nothing where none is due. */
-  private finish(frame: string | undefined): void {
-    if (this.done) return;
+  /** Sends what the kernel replies: a response, or nothing where none is due. */
+  private finish(reply: Reply): void {
+    const { text, parts } = reply;
+    const cancelled = parts ? parts.find(isGivenUp)?.cancelled : reply.cancelled;
+    if (cancelled !== undefined) return this.giveUp(cancelled);
     this.leave();
-    if (this.stream === undefined && this.accepted === 'stream' && frame !== undefined && this.status === 200) {
+    const isPlain = reply.failure === undefined && parts === undefined;
+    const status = isPlain ? 200 : statusOf(reply, { alone: this.alone, named: this.id !== undefined });
+    if (text !== undefined && this.stream === undefined && this.accepted === 'stream' && status === 200) {
       this.openStream();
     }
-    if (this.stream) this.endStream(frame);
-    else if (frame === undefined) this.answerNothing();
-    else this.carrier.answer(this.status, frame, this.fresh ? this.headers : undefined);
+    const headers = this.fresh || this.parts.stopped ? this.headers : undefined;
+    if (this.stream) this.endStream(text);
+    else if (text !== undefined) this.carrier.answer(status, text, headers);
+    // JSON-RPC answers no notification, not even a bad one, but HTTP does
+    else if (reply.failure) this.carrier.answer(status, errorFrame(undefined, reply.failure), headers);
+    else this.carrier.answer(202, undefined, headers);
   }
 
-  /** Answers with an error, whatever became of the rest. */
-  private fail(error: unknown): void {
-    if (error instanceof Refusal) return this.abandon(error);
-    this.parts.report(error);
-    // the answer itself has failed: nothing is left but to let the connection go
-    if (this.done) return void this.carrier.socket.destroy();
-    const frame = errorFrame(this.id, { code: FAILURES['internal-error'], message: 'Internal error' });
-    this.status = 500;
-    this.finish(frame);
-  }
-
-  abandon(refusal: Refusal): void {
-    if (this.done) return;
+  private giveUp(why: Cancellation): void {
+    if (why === 'session') return this.refuse(sessionEnded());
+    if (why === 'closing') return this.refuse(closing());
     this.leave();
-    this.gone?.();
+    if (this.stream) this.endStream();
+    else this.carrier.answer(202);
+  }
+
+  private refuse(refusal: Refusal): void {
+    this.leave();
     if (this.stream) this.endStream();
     else this.carrier.answer(refusal.status, refusal.body(this.id), refusal.headers);
   }
 
-  /** To a notification, to a response, or to a request that was cancelled. */
-  private answerNothing(): void {
-    const { closing } = this.parts.running;
-    // JSON-RPC answers no notification, not even a bad one, but HTTP does
-    if (this.refused) this.carrier.answer(this.status, errorFrame(undefined, this.refused));
-    else if (closing === undefined || this.id === undefined)
-      this.carrier.answer(this.status === 200 ? 202 : this.status);
-    else this.carrier.answer(closing.status, closing.body(this.id));
+  /** Answers with an error, whatever became of the rest. */
+  private fail(error: unknown): void {
+    if (error instanceof Refusal && !this.done) return this.refuse(error);
+    this.parts.report(error);
+    // the answer itself has failed: nothing is left but to let the connection go
+    if (this.done) return this.carrier.drop();
+    this.leave();
+    // its client will never know of it
+    if (this.fresh && this.session) this.parts.sessions.end(this.session);
+    const text = internalError(this.id);
+    if (this.stream) this.endStream(text);
+    else this.carrier.answer(500, text);
   }
 
   private get id(): RequestId | undefined {
     return readableId(this.body);
   }
 
-  private get headers(): Record<string, string> | undefined {
-    return this.fresh && this.session?.state.initialized ? { 'mcp-session-id': this.session.id } : undefined;
+  private get headers(): AnswerHeaders {
+    return {
+      // a connection that goes on would be cut between two requests when the server ends
+      ...(this.parts.stopped && { connection: 'close' }),
+      ...(this.fresh && this.session?.state.initialized && { 'mcp-session-id': this.session.id }),
+    };
   }
 
   private leave(): void {
     this.done = true;
-    this.parts.running.exchanges.delete(this);
-    this.parts.running.onEnd?.();
-    if (this.session) this.session.usedAt = Date.now();
+    this.forget?.();
+    if (this.session) this.session.used = true;
   }
 
   private openStream(): EventStream {
     if (this.stream) return this.stream;
-    const stream = this.session?.openStream('p') ?? new EventStream(this.parts.streams);
-    stream.attach(this.carrier.stream({ ...STREAM_HEADERS, ...this.headers }));
+    const stream = this.session?.openStream('p') ?? new EventStream(this.parts.streams, 'p');
+    stream.attach(this.carrier.open({ ...STREAM_HEADERS, ...this.headers }));
     stream.prime();
     return (this.stream = stream);
   }
 
-  private endStream(frame?: string): void {
+  private endStream(text?: string): void {
     const { session, stream } = this;
-    stream?.end(frame);
+    stream?.end(text === undefined ? undefined : { kind: 'response', text });
     if (stream) session?.closeStream(stream);
   }
 }
 
-/** An answer would come with another request, which nothing connects with the one that waits for it. */
-async function askNobody(): Promise<never> {
-  throw new McpError('missing-capability', 'The client cannot be asked: the server keeps no sessions.');
-}
+/** Whether a request of a batch is given up, and with it all others. */
+const isGivenUp = ({ cancelled }: Reply): boolean => cancelled === 'session' || cancelled === 'closing';
+
+const isRequest = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && 'method' in body && 'id' in body;

@@ -1,6 +1,6 @@
 import { startupError } from '@decorum/core/transport';
 
-import type { Headers } from './carrier.js';
+import type { AnswerHeaders, Headers } from './carrier.js';
 import { Refusal } from './refusal.js';
 
 /** Whom the guard lets through. */
@@ -31,6 +31,9 @@ export function isLoopback(host: string): boolean {
 export class Guard {
   private readonly hosts: ReadonlySet<string>;
   private readonly origins: ReadonlySet<string>;
+  // clients keep to one host, which need not be looked at again
+  private servedHost: string | undefined;
+  private servedPort: number | undefined;
 
   /** @throws {DecorumError} `DECORUM_INVALID_OPTION` */
   constructor({ allowedHosts, allowedOrigins }: GuardOptions) {
@@ -44,7 +47,11 @@ export class Guard {
    * @throws {Refusal} 403
    */
   check({ host, origin }: Headers, port: number | undefined): void {
-    if (host === undefined || !this.allowsHost(host.toLowerCase(), port)) throw forbidden(`This Host ${FORBIDDEN}`);
+    if (host === undefined || host !== this.servedHost || port !== this.servedPort) {
+      if (host === undefined || !this.allowsHost(host.toLowerCase(), port)) throw forbidden(`This Host ${FORBIDDEN}`);
+      this.servedHost = host;
+      this.servedPort = port;
+    }
     if (origin !== undefined && !this.allowsOrigin(origin.toLowerCase(), port)) {
       throw forbidden(`This Origin ${FORBIDDEN}`);
     }
@@ -85,16 +92,20 @@ function entries(option: string, values: readonly string[], pattern: RegExp): Re
   return new Set(values.map((value) => value.toLowerCase()));
 }
 
-/** CORS headers of an answer to a page of an allowed origin (https://fetch.spec.whatwg.org/#http-cors-protocol). */
-export function corsHeaders(origin: string): Record<string, string> {
+/**
+ * CORS headers of an answer to a page of an allowed origin (https://fetch.spec.whatwg.org/#http-cors-protocol).
+ * @param vary the value of `Vary` that the answer has already
+ */
+export function corsHeaders(origin: string, vary?: string): AnswerHeaders {
   return {
     'access-control-allow-origin': origin,
     'access-control-expose-headers': 'Mcp-Session-Id, WWW-Authenticate',
+    vary: vary === undefined ? 'Origin' : `${vary}, Origin`,
   };
 }
 
 /** CORS headers of the answer to a preflight, which asks whether a request with certain headers may follow. */
-export function preflightHeaders(requested: string | undefined): Record<string, string> {
+export function preflightHeaders(requested: string | undefined): AnswerHeaders {
   const names = (requested ?? '').split(',').map((name) => name.trim());
   return {
     'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
 import { type JsonObject, McpError } from '@decorum/core';
-import { excerpt, isObject, type MirroredArgument, revisionOf } from '@decorum/core/transport';
+import { excerpt, isObject, type MirroredArgument, revisionOf, type Subject } from '@decorum/core/transport';
 
 import type { Headers } from './carrier.js';
 import { Refusal } from './refusal.js';
@@ -27,13 +27,6 @@ export function acceptedBy(accept: string | undefined): Accepted {
   return stream ? 'stream' : 'neither';
 }
 
-/** The requests whose subject `Mcp-Name` repeats, and the param that names it. */
-const NAMED_BY: ReadonlyMap<string, string> = new Map([
-  ['tools/call', 'name'],
-  ['prompts/get', 'name'],
-  ['resources/read', 'uri'],
-]);
-
 const mismatch = (message: string) => new McpError('header-mismatch', message);
 
 /**
@@ -53,16 +46,16 @@ export function versionMismatch(declared: string | undefined, version: string): 
 }
 
 /**
- * Compares `Mcp-Method` and `Mcp-Name` with a message.
+ * Checks `Mcp-Method` and `Mcp-Name` against a message.
+ * @param subject what names the target of the request; undefined where its method has none
  * @throws {McpError} `header-mismatch`
  */
-export function checkRouting(headers: Headers, method: string, params: JsonObject): void {
+export function checkRouting(headers: Headers, method: string, subject: Subject | undefined): void {
   if (headers['mcp-method'] !== method) throw mismatch('The header Mcp-Method is not the method of the message.');
-  const param = NAMED_BY.get(method);
-  if (param === undefined) return;
+  if (subject === undefined) return;
+  const { param, value } = subject;
   const name = headers['mcp-name'];
-  const expected = params[param];
-  if (name === undefined || ((name !== expected || !PLAIN.test(name)) && decodeHeader(name) !== expected)) {
+  if (name === undefined || ((name !== value || !PLAIN.test(name)) && decodeHeader(name) !== value)) {
     throw mismatch(`The header Mcp-Name is not the "${param}" of the message.`);
   }
 }

@@ -1,4 +1,9 @@
-export { listen, type Listening, type ListenOptions } from './listen.js';
-export type { HttpOptions, LegacyPaths } from './options.js';
-export { mcp, type McpPluginOptions } from './plugin.js';
+export type { AuthRefusal, Authenticate, RequestHead } from './authenticate.js';
+export { type HttpOptions, mcp, type McpPluginOptions } from './bindings/fastify-plugin.js';
+export { listen, type Listening, type ListenOptions } from './bindings/listen.js';
+export { OneWriteResponse } from './bindings/one-write.js';
+export type { Headers } from './carrier.js';
+export type { LegacyPaths } from './options.js';
 export { type EventStore, MemoryEventStore, type MemoryEventStoreOptions, type StoredEvent } from './replay.js';
+export { type KeptSession, MemorySessionStore, type SessionStore } from './session-store.js';
+export type { SessionRecord } from '@decorum/core/transport';

@@ -1,28 +1,44 @@
 import { randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
 
-import type { McpError, Principal, TransportInfo } from '@decorum/core';
-import { isObject, isStateless, type JsonRpcMessage, readableId, type Wire } from '@decorum/core/transport';
+import type { Principal, TransportInfo } from '@decorum/core';
+import {
+  belongsToSession,
+  errorFrame,
+  type Frame,
+  isObject,
+  isPromise,
+  type JsonRpcMessage,
+  readableId,
+  type Reply,
+  type Wire,
+} from '@decorum/core/transport';
 
-import { type Carrier, transportInfo } from './carrier.js';
+import { type Carrier, type Sink, transportInfo } from './carrier.js';
 import type { ExchangeParts } from './exchange.js';
 import { acceptedBy } from './headers.js';
 import type { LegacyPaths } from './options.js';
-import { Refusal } from './refusal.js';
-import type { RunningExchange } from './running.js';
-import { type HttpSession, noSession } from './sessions.js';
-import { EventStream, STREAM_HEADERS } from './stream.js';
+import { closing, noSession, Refusal, sessionEnded } from './refusal.js';
+import type { HttpSession } from './session.js';
+import { EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
 
 /** What the query of an endpoint calls the key of a session; the official servers call it so. */
-export const KEY = 'sessionId';
+const KEY = 'sessionId';
 
 /** How often `maxBufferedBytes` may wait behind what is being sent; nothing of it can be dropped. */
 const MOST_BUFFERS = 16;
 
 /** The stream of a session: where to send to, and then everything that comes back. */
 class MessageStream extends EventStream {
+  constructor(
+    settings: StreamSettings,
+    private readonly onEnd: () => void,
+  ) {
+    super(settings, 'g');
+  }
+
   /** A client that goes on asking and takes no answers is let go: otherwise they would pile up. */
-  override send(frame: string): void {
+  override send(frame: Frame): void {
     if (this.pending.length > MOST_BUFFERS * this.settings.maxBufferedBytes) this.cutOff();
     else super.send(frame);
   }
@@ -33,8 +49,13 @@ class MessageStream extends EventStream {
     this.flush();
   }
 
-  protected override text({ frame }: { readonly frame: string }): string {
-    return `event: message\ndata: ${frame}\n\n`;
+  override closed(sink: Sink): void {
+    super.closed(sink);
+    this.onEnd();
+  }
+
+  protected override worded(text: string): string {
+    return `event: message\ndata: ${text}\n\n`;
   }
 }
 
@@ -66,47 +87,51 @@ export class LegacySse {
    * @throws {Refusal} 406 or 503
    */
   open(carrier: Carrier): void {
-    const { running, sessions, streams } = this.parts;
-    if (running.closing) throw running.closing;
+    const { sessions, streams, stopped } = this.parts;
+    if (stopped) throw closing();
     const accepted = acceptedBy(carrier.headers.accept);
     if (accepted !== 'both' && accepted !== 'stream') {
       throw new Refusal(406, 'A GET is answered with text/event-stream.');
     }
-    const session = sessions.open(carrier.principal);
-    const stream = new MessageStream(streams);
+    // its stream is here, so that no other process can serve it
+    const session = sessions.open(carrier.principal, false);
     const key = randomBytes(24).toString('base64url');
-    session.bind(stream);
-    this.byKey.set(key, { id: session.id, stream });
-    const response = carrier.stream(STREAM_HEADERS);
-    const end = () => {
+    const stream = new MessageStream(streams, () => {
       this.byKey.delete(key);
       sessions.end(session);
-      // handlers that do not look at their signal go on, but nobody waits for them
-      running.abandon(new Refusal(404, 'The session has ended.'), session);
-    };
-    stream.attach(response);
+    });
+    session.bind(stream);
+    this.byKey.set(key, { id: session.id, stream });
+    const sink = carrier.open(STREAM_HEADERS);
+    stream.attach(sink);
     stream.announce(`${this.uri}?${KEY}=${key}`);
-    if (response.destroyed) end();
-    else response.once('close', end);
+    if (sink.closed) stream.closed(sink);
   }
 
   /**
    * Takes a message for a session.
    * @param body what was JSON
-   * @param key as in the URI that the session was told
+   * @param url the path and query of the request, whose query has the key of the session
    * @throws {Refusal} 400, 404 or 503
    */
-  post(body: unknown, carrier: Carrier, key: unknown): void {
-    const { running, sessions } = this.parts;
-    if (running.closing) throw running.closing;
-    const opened = typeof key === 'string' ? this.byKey.get(key) : undefined;
-    const session = opened && sessions.find(opened.id, carrier.principal);
+  post(body: unknown, carrier: Carrier, url: string): void {
+    const { closed, stopped, sessions } = this.parts;
+    if (closed || (stopped && isObject(body) && 'method' in body && 'id' in body)) throw closing();
+    const opened = this.byKey.get(keyOf(url));
+    const session = opened && sessions.local(opened.id, carrier.principal);
     if (opened === undefined || session === undefined) throw noSession();
-    if (isObject(body) && isStateless(body as unknown as JsonRpcMessage, undefined)) {
+    if (isObject(body) && !belongsToSession(body as unknown as JsonRpcMessage, undefined)) {
       throw new Refusal(400, 'A message that belongs to no session is for the other endpoint.');
     }
-    void new LegacyPost({ body, carrier, session, stream: opened.stream }, this.parts).run();
+    new LegacyPost({ body, carrier, session, stream: opened.stream }, this.parts).run();
   }
+}
+
+/** The key of a session; a query that has several has none. */
+function keyOf(url: string): string {
+  const query = url.indexOf('?');
+  const keys = query === -1 ? [] : new URLSearchParams(url.slice(query)).getAll(KEY);
+  return keys.length === 1 ? (keys[0] as string) : '';
 }
 
 /** The way from a folder to a path (RFC 3986, section 4.2), which may end with a slash. */
@@ -124,80 +149,61 @@ interface Posted {
   readonly stream: MessageStream;
 }
 
-/** One POST: it is answered at once, and what the kernel answers goes to the stream. */
-class LegacyPost implements Wire, RunningExchange {
-  readonly carrier: Carrier;
-  readonly session: HttpSession;
+/** One POST: it is answered at once, and what the kernel replies goes to the stream. */
+class LegacyPost implements Wire {
   readonly principal: Principal | undefined;
-  private refused = false;
+  readonly owner: ExchangeParts;
   private done = false;
-  private ending: (() => void) | undefined;
 
   constructor(
     private readonly posted: Posted,
     private readonly parts: ExchangeParts,
   ) {
-    this.carrier = posted.carrier;
-    this.session = posted.session;
+    this.owner = parts;
     this.principal = posted.carrier.principal;
   }
 
   /** Has the message handled. Never throws. */
-  async run(): Promise<void> {
-    const { running, report } = this.parts;
-    running.exchanges.add(this);
+  run(): void {
+    const { body, carrier, session } = this.posted;
     try {
-      await this.handle();
+      const reply = this.parts.kernel.handle(body, this, session.state);
+      // nobody would know the answer to what is no message on the stream
+      if (!isPromise(reply) && isNoMessage(reply)) {
+        return carrier.answer(400, reply.text ?? errorFrame(undefined, reply.failure));
+      }
+      carrier.answer(202);
+      if (isPromise(reply)) void reply.then((late) => this.finish(late)).catch((error: unknown) => this.fail(error));
+      else this.finish(reply);
     } catch (error) {
-      report(error);
-      this.carrier.socket.destroy();
+      this.fail(error);
     }
-    this.leave();
-  }
-
-  private async handle(): Promise<void> {
-    const { body, carrier, session, stream } = this.posted;
-    const handled = this.parts.kernel.handle(body, this, session.state);
-    // what is no message is refused before the kernel first waits; nobody would know its answer on the stream
-    if (this.refused) return carrier.answer(400, await handled);
-    carrier.answer(202);
-    const frame = await handled;
-    if (frame !== undefined && !this.done) stream.send(frame);
   }
 
   get transport(): TransportInfo {
-    return transportInfo(this.carrier);
+    return transportInfo(this.posted.carrier);
   }
 
-  send(frame: string): void {
+  send(frame: Frame): void {
     if (!this.done) this.posted.stream.send(frame);
   }
 
-  refuse({ kind }: McpError): void {
-    this.refused ||= kind === 'parse-error' || kind === 'invalid-request';
-  }
-
-  onClosing(callback: () => void): void {
-    this.ending = callback;
-  }
-
-  endSoon(): void {
-    this.ending?.();
-  }
-
-  /** The POST has been answered: nothing depends on its connection. */
-  disconnected(): void {}
-
-  abandon(refusal: Refusal): void {
+  private finish({ text, cancelled }: Reply): void {
     const id = readableId(this.posted.body);
-    if (id !== undefined) this.send(refusal.body(id));
-    this.leave();
+    let answer = text;
+    // the stream is still there when a client hears that the server closes
+    if (cancelled === 'closing') answer = closing().body(id);
+    if (cancelled === 'session') answer = sessionEnded().body(id);
+    if (answer !== undefined) this.send({ kind: 'response', text: answer });
+    this.done = true;
   }
 
-  private leave(): void {
-    const { running } = this.parts;
+  private fail(error: unknown): void {
     this.done = true;
-    running.exchanges.delete(this);
-    running.onEnd?.();
+    this.parts.report(error);
+    this.posted.carrier.drop();
   }
 }
+
+const isNoMessage = (reply: Reply): reply is Reply & Required<Pick<Reply, 'failure'>> =>
+  !reply.ran && (reply.failure?.kind === 'parse-error' || reply.failure?.kind === 'invalid-request');

@@ -2,9 +2,11 @@ import { inspect } from 'node:util';
 
 import type { Principal } from '@decorum/core';
 import { startupError } from '@decorum/core/transport';
-import type { FastifyRequest } from 'fastify';
 
+import type { Authenticate } from './authenticate.js';
+import { Guard } from './guard.js';
 import { type EventStore, MemoryEventStore } from './replay.js';
+import type { SessionStore } from './session-store.js';
 
 /** Where an endpoint is unless it is told otherwise. */
 export const DEFAULT_PATH = '/mcp';
@@ -17,9 +19,9 @@ export interface LegacyPaths {
   readonly messagesPath?: string;
 }
 
-/** Options of an MCP endpoint. */
-export interface HttpOptions {
-  /** Where the endpoint is. By default `/mcp`. */
+/** Options of an MCP endpoint. `HostRequest` is the request of the web framework. */
+export interface EndpointOptions<HostRequest> {
+  /** Where the endpoint is. By default `/mcp`; the node and fetch handlers serve every path by default. */
   readonly path?: string;
   /**
    * Values of `Host` that are served beside `localhost`, `127.0.0.1` and `[::1]` with the listening port:
@@ -32,7 +34,13 @@ export interface HttpOptions {
    * Who is calling, as an earlier hook of the application has established it. Sessions then belong to who began them.
    * By default nobody is known, and whoever knows the id of a session can use it.
    */
-  readonly principal?: (request: FastifyRequest) => Principal | undefined;
+  readonly principal?: (request: HostRequest) => Principal | undefined;
+  /**
+   * Verifies the credentials of every request before its body is read: the full form of `principal`, beside which it
+   * cannot be given. Answers with the principal, with a refusal, or with undefined for nobody. An error is a bug, and
+   * masked.
+   */
+  readonly authenticate?: Authenticate<HostRequest>;
   /** Bytes of a request's body. By default 4 MiB. */
   readonly bodyLimit?: number;
   /** Milliseconds within which the body of a request must have come. By default 20 seconds; up to a quarter more passes. */
@@ -61,6 +69,11 @@ export interface HttpOptions {
    */
   readonly events?: EventStore | false;
   /**
+   * Shares sessions with other processes: each has its record kept there. By default they live in the memory of this
+   * process.
+   */
+  readonly sessionStore?: SessionStore;
+  /**
    * `false` keeps no sessions: each request of a session revision stands alone, so that any of several processes can
    * serve it. There are no streams beside those of requests then, nothing can be subscribed to or logged to clients, and
    * they cannot be asked anything. By default `true`. Stateless revisions are the same either way.
@@ -71,7 +84,14 @@ export interface HttpOptions {
 }
 
 /** Options with their defaults filled in. */
-export interface ResolvedOptions extends Required<Omit<HttpOptions, 'principal' | 'legacySse'>> {
+export interface ResolvedOptions<HostRequest> extends Required<
+  Omit<EndpointOptions<HostRequest>, 'principal' | 'authenticate' | 'legacySse' | 'sessionStore'>
+> {
+  readonly principal: EndpointOptions<HostRequest>['principal'];
+  readonly authenticate: EndpointOptions<HostRequest>['authenticate'];
+  readonly sessionStore: SessionStore | undefined;
+  /** Made of `allowedHosts` and `allowedOrigins`. */
+  readonly guard: Guard;
   readonly legacySse: Required<LegacyPaths> | undefined;
 }
 
@@ -95,23 +115,34 @@ const COUNTS = {
  * Fills in the defaults.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
-export function resolveOptions(options: HttpOptions): ResolvedOptions {
-  const { sessions = true, path = DEFAULT_PATH, principal } = options;
+export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest>): ResolvedOptions<HostRequest> {
+  const { sessions = true, path = DEFAULT_PATH, principal, authenticate, sessionStore } = options;
   const legacySse = legacyPaths(options.legacySse);
   requireFlag('sessions', sessions);
   if (legacySse && !sessions) throw invalid('legacySse', NEEDS_SESSIONS);
   if (principal !== undefined && typeof principal !== 'function') {
     throw invalid('principal', 'is not a function that says who is calling');
   }
+  if (authenticate !== undefined && typeof authenticate !== 'function') {
+    throw invalid('authenticate', 'is not a function that says who is calling');
+  }
+  if (authenticate && principal) throw invalid('authenticate', 'cannot be given with `principal`. Pass one of them');
+  if (sessionStore && !sessions) throw invalid('sessionStore', 'needs sessions. Take `sessions: false` away');
   const counts = Object.entries(COUNTS).map(([name, [byDefault, max]]) => {
     const value = options[name as keyof typeof COUNTS] ?? byDefault;
     return [name, requireCount(name, value, max)] as const;
   });
+  const allowedHosts = requireList('allowedHosts', options.allowedHosts ?? []);
+  const allowedOrigins = requireList('allowedOrigins', options.allowedOrigins ?? []);
   return {
     path: requirePath('path', path),
-    allowedHosts: requireList('allowedHosts', options.allowedHosts ?? []),
-    allowedOrigins: requireList('allowedOrigins', options.allowedOrigins ?? []),
-    events: requireStore(options.events ?? new MemoryEventStore()),
+    allowedHosts,
+    allowedOrigins,
+    guard: new Guard({ allowedHosts, allowedOrigins }),
+    events: requireEventStore(options.events ?? new MemoryEventStore()),
+    sessionStore: requireSessionStore(sessionStore),
+    principal,
+    authenticate,
     sessions,
     legacySse,
     ...(Object.fromEntries(counts) as Record<keyof typeof COUNTS, number>),
@@ -120,7 +151,7 @@ export function resolveOptions(options: HttpOptions): ResolvedOptions {
 
 const NEEDS_SESSIONS = 'needs sessions, because its answers come on a stream of their own';
 
-function legacyPaths(option: HttpOptions['legacySse']): Required<LegacyPaths> | undefined {
+function legacyPaths(option: EndpointOptions<never>['legacySse']): Required<LegacyPaths> | undefined {
   if (option === undefined || option === false) return undefined;
   if (option !== true && (typeof option !== 'object' || option === null)) {
     throw invalid('legacySse', 'is neither true nor false nor an object with `path` and `messagesPath`');
@@ -145,10 +176,16 @@ function requireList(option: string, values: readonly string[]): readonly string
   throw invalid(option, `is ${inspect(values)}, but must be an array of strings`);
 }
 
-function requireStore(events: EventStore | false): EventStore | false {
+function requireEventStore(events: EventStore | false): EventStore | false {
   const { append, read } = (events || {}) as Partial<EventStore>;
   if (events === false || (typeof append === 'function' && typeof read === 'function')) return events;
   throw invalid('events', 'is neither false nor a store with the methods `append` and `read`');
+}
+
+function requireSessionStore(store: SessionStore | undefined): SessionStore | undefined {
+  const { get, set, touch, delete: remove } = (store ?? {}) as Partial<SessionStore>;
+  if (store === undefined || [get, set, touch, remove].every((method) => typeof method === 'function')) return store;
+  throw invalid('sessionStore', 'is not a store with the methods `get`, `set`, `touch` and `delete`');
 }
 
 /**

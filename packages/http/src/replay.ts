@@ -6,6 +6,16 @@ export interface StoredEvent {
   readonly frame: string;
 }
 
+/** Events of one stream that were sent together. */
+export interface EventBatch {
+  /** Position of the first one; the others follow without a gap. */
+  readonly first: number;
+  /** Holds the messages, among other things. */
+  readonly text: string;
+  /** For each message, where it begins and where it ends in `text`. */
+  readonly marks: readonly number[];
+}
+
 /**
  * Keeps the events of streams for clients that lose their connection. Keys name one stream of one session and cannot
  * be guessed. Implement it over a shared store so that clients can come back to another process.
@@ -13,8 +23,19 @@ export interface StoredEvent {
 export interface EventStore {
   /** Keeps an event. Called in the order of the sequence. */
   append(key: string, event: StoredEvent): void | Promise<void>;
+  /** Keeps several events at once. Called in place of `append`, where a store has it: a handler may send thousands. */
+  appendBatch?(key: string, batch: EventBatch): void | Promise<void>;
   /** The kept events after a position, in order; undefined when nothing is known of the stream. */
   read(key: string, after: number): readonly StoredEvent[] | undefined | Promise<readonly StoredEvent[] | undefined>;
+}
+
+/** The events of a batch, each by itself. */
+export function eventsOf({ first, text, marks }: EventBatch): StoredEvent[] {
+  const events: StoredEvent[] = [];
+  for (let at = 0; at < marks.length; at += 2) {
+    events.push({ sequence: first + at / 2, frame: text.slice(marks[at], marks[at + 1]) });
+  }
+  return events;
 }
 
 /** How much a `MemoryEventStore` keeps. */
@@ -28,20 +49,32 @@ export interface MemoryEventStoreOptions {
 }
 
 interface KeptStream {
-  readonly events: StoredEvent[];
+  readonly key: string;
+  /** As they came: a few large things are easier to keep than many small ones. */
+  readonly batches: EventBatch[];
+  /** Events at the beginning of the first batch that are kept no more. */
+  dropped: number;
+  events: number;
   size: number;
   touchedAt: number;
 }
+
+/** Milliseconds between looks for streams that have been quiet for too long. */
+const TRIM_MS = 1000;
 
 /** Keeps events in this process. At a limit, the streams that have been quiet for longest go first. */
 export class MemoryEventStore implements EventStore {
   // quietest first: a stream moves to the end with each event
   private readonly streams = new Map<string, KeptStream>();
+  /** The one at the end: a stream that sends a lot need not be moved for each event. */
+  private newest: KeptStream | undefined;
   private readonly maxEvents: number;
   private readonly maxSize: number;
   private readonly maxAgeMs: number;
   private events = 0;
   private size = 0;
+  /** When to look for streams that have been quiet for too long, unless somebody reads before. */
+  private nextTrimAt = 0;
 
   constructor({ maxEvents = 10_000, maxSize = 33_554_432, maxAgeMs = 300_000 }: MemoryEventStoreOptions = {}) {
     this.maxEvents = maxEvents;
@@ -49,42 +82,79 @@ export class MemoryEventStore implements EventStore {
     this.maxAgeMs = maxAgeMs;
   }
 
-  append(key: string, event: StoredEvent): void {
+  append(key: string, { sequence, frame }: StoredEvent): void {
+    this.appendBatch(key, { first: sequence, text: frame, marks: [0, frame.length] });
+  }
+
+  appendBatch(key: string, batch: EventBatch): void {
     const now = Date.now();
-    const stream = this.streams.get(key) ?? { events: [], size: 0, touchedAt: now };
-    stream.events.push(event);
-    stream.size += event.frame.length;
+    const stream = this.newest?.key === key ? this.newest : this.moveToEnd(key);
+    const count = batch.marks.length / 2;
+    const size = sizeOf(batch);
+    stream.batches.push(batch);
+    stream.events += count;
+    stream.size += size;
     stream.touchedAt = now;
-    this.streams.delete(key);
-    this.streams.set(key, stream);
-    this.events += 1;
-    this.size += event.frame.length;
-    this.trim(now);
+    this.events += count;
+    this.size += size;
+    if (now >= this.nextTrimAt || this.isFull) this.trim(now);
   }
 
   read(key: string, after: number): readonly StoredEvent[] | undefined {
     this.trim(Date.now());
-    return this.streams.get(key)?.events.filter(({ sequence }) => sequence > after);
+    const stream = this.streams.get(key);
+    return stream?.batches
+      .flatMap((batch, index) => eventsOf(batch).slice(index === 0 ? stream.dropped : 0))
+      .filter(({ sequence }) => sequence > after);
+  }
+
+  private moveToEnd(key: string): KeptStream {
+    const kept = this.streams.get(key);
+    const stream = kept ?? { key, batches: [], dropped: 0, events: 0, size: 0, touchedAt: 0 };
+    this.streams.delete(key);
+    this.streams.set(key, stream);
+    return (this.newest = stream);
+  }
+
+  private get isFull(): boolean {
+    return this.events > this.maxEvents || this.size > this.maxSize;
   }
 
   private trim(now: number): void {
+    this.nextTrimAt = now + Math.min(this.maxAgeMs, TRIM_MS);
     for (const [key, stream] of this.streams) {
-      const full = this.events > this.maxEvents || this.size > this.maxSize;
+      const full = this.isFull;
       if (!full && now - stream.touchedAt <= this.maxAgeMs) return;
       if (full && this.streams.size === 1) return this.shorten(stream);
       this.streams.delete(key);
-      this.events -= stream.events.length;
+      if (stream === this.newest) this.newest = undefined;
+      this.events -= stream.events;
       this.size -= stream.size;
     }
   }
 
   /** The only stream is too long by itself: its oldest events go. */
   private shorten(stream: KeptStream): void {
-    while (this.events > this.maxEvents || this.size > this.maxSize) {
-      const length = stream.events.shift()?.frame.length ?? 0;
+    while (this.isFull) {
+      const [{ marks } = NO_EVENTS] = stream.batches;
+      const at = 2 * stream.dropped;
+      const length = (marks[at + 1] ?? 0) - (marks[at] ?? 0);
+      stream.dropped += 1;
+      stream.events -= 1;
       stream.size -= length;
       this.size -= length;
       this.events -= 1;
+      if (at + 2 < marks.length) continue;
+      stream.batches.shift();
+      stream.dropped = 0;
     }
   }
+}
+
+const NO_EVENTS: EventBatch = { first: 0, text: '', marks: [] };
+
+function sizeOf({ marks }: EventBatch): number {
+  let size = 0;
+  for (let at = 0; at < marks.length; at += 2) size += (marks[at + 1] ?? 0) - (marks[at] ?? 0);
+  return size;
 }

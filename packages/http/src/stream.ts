@@ -1,11 +1,12 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers';
 
-import { kindOf, WaitingChanges } from '@decorum/core/transport';
+import { type Frame, isPassing, WaitingChanges } from '@decorum/core/transport';
 
-import type { EventStore, StoredEvent } from './replay.js';
+import type { AnswerHeaders, Sink, SinkOwner } from './carrier.js';
+import { type EventBatch, type EventStore, eventsOf, type StoredEvent } from './replay.js';
 
 /** Headers of every event stream; proxies must neither keep nor buffer nor rewrite it. */
-export const STREAM_HEADERS: OutgoingHttpHeaders = {
+export const STREAM_HEADERS: AnswerHeaders = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
@@ -16,9 +17,11 @@ export interface StreamSettings {
   /** The streams that have a reader. */
   readonly open: Set<EventStream>;
   /** The answers that have ended, of which readers may not have taken all yet. */
-  readonly ending: Set<ServerResponse>;
+  readonly ending: Set<Sink>;
   /** Bytes that may wait for a slow reader before progress and log messages are dropped; changes have as much again. */
   readonly maxBufferedBytes: number;
+  /** Called when nothing is left in `ending`. */
+  delivered?: (() => void) | undefined;
 }
 
 /** How a stream is known to a client that comes back. */
@@ -36,15 +39,20 @@ export interface StreamLog {
 /** Text that is written at once and not at the end of the tick. */
 const FLUSH_SIZE = 65_536;
 
-const ignore = () => {};
+const endTick = (stream: EventStream) => stream.endTick();
 
 /**
  * Messages for a client in order, as server-sent events (https://html.spec.whatwg.org/#server-sent-events), and the
  * connection that reads them, which may be gone for a while where the stream has a log. What a reader that is backed up
  * has not taken waits here, where a change that waits already is not kept twice.
  */
-export class EventStream {
-  private response: ServerResponse | undefined;
+export class EventStream implements SinkOwner {
+  private sink: Sink | undefined;
+  /** What was written in this tick. */
+  private fresh = '';
+  /** Where in `fresh` the messages begin and end that the log has not got yet. */
+  private marks: number[] | undefined;
+  /** What was written before, and the reader is too slow for. */
   protected pending = '';
   private scheduled = false;
   private over = false;
@@ -56,43 +64,37 @@ export class EventStream {
   /** Of what is pending, the changes that came since the reader is backed up. */
   private changes: WaitingChanges | undefined;
 
+  /** @param kind `g` for messages that belong to no request */
   constructor(
     protected readonly settings: StreamSettings,
+    readonly kind: 'g' | 'p',
     readonly log?: StreamLog,
   ) {}
 
   /** Whether someone reads. */
   get attached(): boolean {
-    return this.response !== undefined;
-  }
-
-  /** Bytes that the reader has not taken, about. */
-  protected get waiting(): number {
-    return this.pending.length + (this.response?.writableLength ?? 0);
-  }
-
-  /** Drops the connection of the reader. */
-  protected cutOff(): void {
-    this.response?.destroy();
-    this.detach();
+    return this.sink !== undefined;
   }
 
   /** Gives the stream a reader, in place of the one it has. */
-  attach(response: ServerResponse): void {
-    this.response?.end();
-    this.response = response;
+  attach(sink: Sink): void {
+    this.sink?.end('');
+    this.sink = sink;
     this.pending = '';
     this.changes = undefined;
     this.settings.open.add(this);
-    response.on('error', ignore);
-    response.on('drain', () => {
-      if (this.response === response && this.pending !== '') this.flush();
-    });
-    response.once('close', () => {
-      this.settings.ending.delete(response);
-      if (this.response === response) this.detach();
-    });
-    if (response.destroyed) this.detach();
+    sink.own(this);
+    if (sink.closed) this.detach();
+  }
+
+  drained(sink: Sink): void {
+    if (this.sink === sink) this.flush();
+  }
+
+  closed(sink: Sink): void {
+    this.settings.ending.delete(sink);
+    if (this.settings.ending.size === 0) this.settings.delivered?.();
+    if (this.sink === sink) this.detach();
   }
 
   /** Tells the reader where it is, so that it can come back even if nothing else reaches it. Where it can take that. */
@@ -101,27 +103,38 @@ export class EventStream {
   }
 
   /** Sends a message, unless the reader is slow and can do without it. */
-  send(frame: string): void {
-    if (this.over || (this.response?.writableNeedDrain && this.skips(frame))) return;
+  send(frame: Frame): void {
+    if (this.over || (this.sink?.slow && this.skips(frame))) return;
+    const { text } = frame;
+    const { log } = this;
+    if (log === undefined) return this.write(this.worded(text));
     this.sequence += 1;
-    const event = { sequence: this.sequence, frame };
-    this.record(event);
-    this.tail?.push(event);
-    this.write(this.text(event));
+    this.tail?.push({ sequence: this.sequence, frame: text });
+    const head = `id: ${log.id}-${this.sequence}\ndata: `;
+    const start = this.fresh.length + head.length;
+    (this.marks ??= []).push(start, start + text.length);
+    this.write(`${head}${text}\n\n`);
   }
 
-  /** Sends what is waiting at once, unless the reader is backed up. */
+  /** Sends what is waiting at once, unless the reader is backed up; at least the headers. */
   flush(): void {
-    const { pending, response } = this;
-    if (response?.writableNeedDrain) return;
+    this.settle();
+    const { pending, sink } = this;
+    if (sink === undefined || sink.slow) return;
     this.pending = '';
     this.changes = undefined;
-    if (pending !== '') response?.write(pending);
-    else response?.flushHeaders();
+    if (pending !== '') sink.write(pending);
+    else sink.start();
+  }
+
+  /** Sends what was written in this tick. */
+  endTick(): void {
+    this.scheduled = false;
+    if (this.fresh !== '') this.flush();
   }
 
   /** Ends the stream, after a last message where there is one. */
-  end(frame?: string): void {
+  end(frame?: Frame): void {
     if (frame !== undefined) this.send(frame);
     this.over = true;
     if (this.tail === undefined) this.disconnect();
@@ -136,7 +149,7 @@ export class EventStream {
 
   /** Shows a quiet connection to be alive; one that is backed up would only have more to take. */
   keepAlive(): void {
-    if (this.response?.writableLength === 0 && this.pending === '') this.response.write(': keep-alive\n\n');
+    if (this.sink?.backlog === 0 && this.pending === '' && this.fresh === '') this.sink.write(': keep-alive\n\n');
   }
 
   /**
@@ -145,15 +158,23 @@ export class EventStream {
    * @param open begins its answer
    * @returns false when nothing is known of the stream, or it never came to that position
    */
-  async resume(after: number, open: () => ServerResponse): Promise<boolean> {
+  async resume(after: number, open: () => Sink): Promise<boolean> {
     const { log } = this;
     if (log === undefined) return false;
+    this.settle();
     const tail: StoredEvent[] = (this.tail = []);
     try {
       await this.stored;
       const kept = await log.store.read(log.key, after);
       const isKnown = this.over ? kept !== undefined || tail.length > 0 : after <= this.sequence;
       if (!isKnown) return false;
+      // the client came back once more: that reader gets it all, and what this one would get had gaps
+      if (this.tail !== tail) {
+        open().end('');
+        return true;
+      }
+      // what was sent meanwhile comes from the tail
+      this.settle();
       this.catchUp([...(kept ?? []), ...tail], after, open());
       return true;
     } finally {
@@ -162,65 +183,90 @@ export class EventStream {
     }
   }
 
-  private skips(frame: string): boolean {
+  /** An event on the wire, where it has no position. */
+  protected worded(text: string): string {
+    return `data: ${text}\n\n`;
+  }
+
+  /** Drops the connection of the reader. */
+  protected cutOff(): void {
+    this.sink?.destroy();
+    this.detach();
+  }
+
+  /** Writes with whatever else is written in this tick. */
+  protected write(text: string): void {
+    if (this.sink === undefined && this.marks === undefined) return;
+    this.fresh += text;
+    if (this.fresh.length >= FLUSH_SIZE) return this.flush();
+    if (this.scheduled) return;
+    this.scheduled = true;
+    setImmediate(endTick, this);
+  }
+
+  private skips(frame: Frame): boolean {
     const { maxBufferedBytes } = this.settings;
-    const kind = kindOf(frame);
-    if (kind !== 'change') return kind === 'step' && this.waiting > maxBufferedBytes;
+    if (isPassing(frame)) {
+      const waiting = this.fresh.length + this.pending.length + (this.sink?.backlog ?? 0);
+      return waiting > maxBufferedBytes;
+    }
+    if (frame.kind !== 'change') return false;
     this.changes ??= new WaitingChanges(maxBufferedBytes);
     return !this.changes.admit(frame);
   }
 
-  private catchUp(events: readonly StoredEvent[], after: number, response: ServerResponse): void {
+  private catchUp(events: readonly StoredEvent[], after: number, sink: Sink): void {
+    const { log } = this;
     let last = after;
-    this.attach(response);
+    this.attach(sink);
     this.prime(after);
-    for (const event of events) {
-      if (event.sequence > last) this.write(this.text(event));
-      last = Math.max(last, event.sequence);
+    for (const { sequence, frame } of events) {
+      if (sequence > last) this.write(`id: ${log?.id}-${sequence}\ndata: ${frame}\n\n`);
+      last = Math.max(last, sequence);
     }
     this.sequence = Math.max(this.sequence, last);
     this.flush();
   }
 
-  /** An event on the wire. */
-  protected text({ sequence, frame }: StoredEvent): string {
-    return this.log ? `id: ${this.log.id}-${sequence}\ndata: ${frame}\n\n` : `data: ${frame}\n\n`;
-  }
-
-  private record(event: StoredEvent): void {
-    if (this.log === undefined) return;
-    const { key, store, report } = this.log;
-    try {
-      const stored = store.append(key, event);
-      if (stored) this.stored = stored.catch(report);
-    } catch (error) {
-      report(error);
+  /** Gives the log what was written in this tick, and has it wait for the reader. */
+  private settle(): void {
+    const { fresh, marks, log } = this;
+    if (fresh === '') return;
+    this.fresh = '';
+    this.marks = undefined;
+    if (this.sink !== undefined) this.pending = this.pending === '' ? fresh : this.pending + fresh;
+    if (marks !== undefined && log !== undefined) {
+      // of a slice V8 makes one piece; else it would keep all the pieces that messages are put together from
+      this.record({ first: this.sequence - marks.length / 2 + 1, text: fresh.slice(0, -1), marks }, log);
     }
   }
 
-  /** Writes with whatever else is written in this tick. */
-  protected write(text: string): void {
-    if (this.response === undefined) return;
-    this.pending += text;
-    if (this.pending.length >= FLUSH_SIZE) return this.flush();
-    if (this.scheduled || this.response.writableNeedDrain) return;
-    this.scheduled = true;
-    setImmediate(() => {
-      this.scheduled = false;
-      if (this.pending !== '') this.flush();
-    });
+  private record(batch: EventBatch, { key, store }: StreamLog): void {
+    if (store.appendBatch) return this.keep(() => store.appendBatch?.(key, batch));
+    for (const event of eventsOf(batch)) this.keep(() => store.append(key, event));
+  }
+
+  private keep(append: () => void | Promise<void>): void {
+    const report = this.log?.report;
+    try {
+      const stored = append();
+      if (stored) this.stored = stored.catch(report);
+    } catch (error) {
+      report?.(error);
+    }
   }
 
   private disconnect(): void {
-    const { response, pending } = this;
+    this.settle();
+    const { sink, pending } = this;
     this.detach();
-    if (response === undefined) return;
-    if (!response.destroyed) this.settings.ending.add(response);
-    response.end(pending);
+    if (sink === undefined) return;
+    if (!sink.closed) this.settings.ending.add(sink);
+    sink.end(pending);
   }
 
   private detach(): void {
-    this.response = undefined;
+    this.sink = undefined;
     this.pending = '';
     this.settings.open.delete(this);
   }

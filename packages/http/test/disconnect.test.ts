@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
+import { HOST } from '@decorum/core/transport';
 import fastify from 'fastify';
 import { mcp } from '@decorum/http';
 
@@ -143,7 +144,8 @@ describe('a disconnect before the handler, while a hook of the application runs'
 
   it('leaves no subscription behind', async () => {
     const { leave, server, errors } = await hooked();
-    const { listeners } = ((await server.open(() => {})) as unknown as Insides).parts.events;
+    const { listeners } = ((await server[HOST].open({ stop: () => {}, close: () => {} })) as unknown as Insides).parts
+      .events;
     const params = { notifications: { toolsListChanged: true } };
     for (let id = 1; id <= 3; id++) {
       await leave([modern(id, 'subscriptions/listen', params), modernHeaders('subscriptions/listen')]);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 
 import { describe, expect, it } from '@jest/globals';
+import { HOST } from '@decorum/core/transport';
 import fastify from 'fastify';
 import { mcp } from '@decorum/http';
 
@@ -33,6 +34,14 @@ async function subscribe(url: string, signal?: AbortSignal): Promise<EventReader
 
 const FINAL = { id: 'sub', result: { _meta: SUBSCRIPTION, resultType: 'complete' } };
 
+describe('listen, beside its endpoint', () => {
+  it.each(['GET', 'PUT', 'PROPFIND'])('answers %s as Fastify does, and asks nobody who is calling', async (method) => {
+    const { url } = await serve({ authenticate: () => ({ status: 401 }) });
+    const answer = await fetch(new URL('/elsewhere', url), { method });
+    expect([answer.status, await answer.json()]).toMatchObject([404, { error: 'Not Found' }]);
+  });
+});
+
 describe('subscriptions/listen over HTTP', () => {
   it('[SUB-01][SUB-02][SUB-04] is a stream that begins with the acknowledgement and carries what was asked for', async () => {
     const { url, server } = await serve();
@@ -59,7 +68,7 @@ describe('subscriptions/listen over HTTP', () => {
     const stays = await subscribe(url);
     const controller = new AbortController();
     await subscribe(url, controller.signal);
-    const kernel = (await server.open(() => {})) as unknown as Insides;
+    const kernel = (await server[HOST].open({ stop: () => {}, close: () => {} })) as unknown as Insides;
     const listeners = () => kernel.parts.events.listeners.size;
     expect(listeners()).toBe(2);
     controller.abort();

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ClosableHost } from '@decorum/core';
-import { type Kernel, newestOf } from '@decorum/core/transport';
+import { HOST, type Kernel, newestOf } from '@decorum/core/transport';
 import { listen, MemoryEventStore } from '@decorum/http';
 import fc from 'fast-check';
 
@@ -19,11 +19,11 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 /** What an endpoint and its kernel hold, for the test to see that they let go of it. */
 interface Insides {
-  readonly running: { readonly length: number };
+  readonly inFlight: { readonly exchanges: { readonly length: number } };
   readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
 }
 interface SessionsInsides {
-  readonly byId: ReadonlyMap<string, { readonly streams: { readonly size: number } }>;
+  readonly byId: ReadonlyMap<string, { readonly streams: { readonly length: number } | undefined }>;
 }
 
 /** A server whose insides the test can see. */
@@ -33,17 +33,19 @@ async function openTarget() {
   const server = malformedTarget({ logger: log });
   const seen: { kernel?: Kernel; parts?: ExchangeParts } = {};
   const host: ClosableHost = {
-    open: async (close) => {
-      const kernel = await server.open(close);
-      const handle = kernel.handle.bind(kernel);
-      kernel.handle = (message, wire, session) => {
-        seen.parts = (wire as unknown as { parts: ExchangeParts }).parts;
-        return handle(message, wire, session);
-      };
-      return (seen.kernel = kernel);
+    [HOST]: {
+      open: async (transport) => {
+        const kernel = await server[HOST].open(transport);
+        const handle = kernel.handle.bind(kernel);
+        kernel.handle = (message, wire, session) => {
+          seen.parts = wire.owner as ExchangeParts;
+          return handle(message, wire, session);
+        };
+        return (seen.kernel = kernel);
+      },
+      detach: (transport) => server[HOST].detach(transport),
+      report: (error) => server[HOST].report(error),
     },
-    detach: (close) => server.detach(close),
-    report: (error) => server.report(error),
     close: (options) => server.close(options),
   };
   const { url, close } = await listen(host, { port: 0, events: new MemoryEventStore({ maxEvents: 100 }) });
@@ -52,12 +54,12 @@ async function openTarget() {
     const { byId } = (seen.parts as ExchangeParts).sessions as unknown as SessionsInsides;
     const kernel = seen.kernel as unknown as Insides;
     return {
-      running: kernel.running.length,
+      running: kernel.inFlight.exchanges.length,
       listeners: kernel.parts.events.listeners.size,
       sessions: byId.size,
-      streams: [...byId.values()].reduce((sum, { streams }) => sum + streams.size, 0),
+      streams: [...byId.values()].reduce((sum, { streams }) => sum + (streams?.length ?? 0), 0),
       open: seen.parts?.streams.open.size,
-      exchanges: seen.parts?.running.exchanges.size,
+      ending: seen.parts?.streams.ending.size,
     };
   };
   return { url, errors, held };

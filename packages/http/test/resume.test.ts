@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
@@ -250,6 +250,45 @@ describe('an EventStore', () => {
       expect(got.at(-1)).toMatchObject(LET_GO);
     },
   );
+
+  it.each([
+    ['first', [0, 1]],
+    ['last', [1, 0]],
+  ])('may be slow: of two readers at once no one gets a gap (the first is answered %s)', async (_order, order) => {
+    const memory = new MemoryEventStore();
+    const reads = new EventEmitter();
+    const answers: (() => void)[] = [];
+    const read = async (key: string, after: number) => {
+      const events = memory.read(key, after);
+      const answered = new Promise<void>((resolve) => answers.push(resolve));
+      reads.emit('read');
+      await answered;
+      return events;
+    };
+    const { url, probe } = await serve({ events: { append: (key, event) => memory.append(key, event), read } });
+    const session = await openSession(url);
+    const lost = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
+    const { id } = (await lost.next()) as ServerEvent;
+    await lost.cancel();
+    const readers: Promise<EventReader>[] = [];
+    for (const step of [2, 3]) {
+      const began = once(reads, 'read');
+      readers.push(resume(url, session, id));
+      await began;
+      probe.contexts[0]?.progress(step);
+    }
+    for (const which of order) {
+      answers[which]?.();
+      await readers[which];
+    }
+    probe.emit('go');
+    const [first = [], second = []] = await Promise.all(
+      readers.map(async (back) => messages(await (await back).rest())),
+    );
+    expect(first).toEqual([]);
+    expect(second.slice(0, -1).map(({ params }) => params?.['progress'])).toEqual([1, 2, 3]);
+    expect(second.at(-1)).toMatchObject(LET_GO);
+  });
 
   it('may fail: the live stream goes on, and coming back is answered with 500', async () => {
     const broken: EventStore = {

@@ -1,5 +1,5 @@
 import type { CallResult, Interceptor } from '../kernel/interceptors.js';
-import { redactSecrets } from '../kernel/redact.js';
+import { redactSecrets } from '../text/redact.js';
 import { ClientError, McpError, startupError, ToolError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { CallToolResult, ContentBlock } from '../protocol/model.js';

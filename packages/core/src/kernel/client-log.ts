@@ -1,8 +1,7 @@
-import { inspect } from 'node:util';
-
 import type { Exchange } from '../protocol/exchange.js';
 import type { LogLevel } from '../protocol/model.js';
-import { redactSecrets } from './redact.js';
+import { loggable } from '../text/loggable.js';
+import { redactSecrets } from '../text/redact.js';
 
 /**
  * Writes log messages to the client of one request: those at or above the level that the client asked for. What looks
@@ -64,29 +63,3 @@ export class ClientLog {
     this.write('emergency', data, logger);
   }
 }
-
-/** What JSON can say of a value: nothing of it fails the handler that logs it. */
-function loggable(data: unknown): unknown {
-  try {
-    const json = JSON.stringify(data, errorsAsText);
-    // what is sent is what was written: a value that writes itself differently the next time is not asked again
-    if (json !== undefined) return JSON.parse(json);
-  } catch {
-    // a cycle, a bigint, or something that fails when it is read
-  }
-  return withoutInternals(inspect(data));
-}
-
-/** An error writes nothing of itself, or, where it is one of Node's or of a library, more than a client may see. */
-function errorsAsText(this: unknown, key: string, item: unknown): unknown {
-  const value = (this as Record<string, unknown>)[key];
-  return value instanceof Error ? withoutInternals(`${value.name}: ${value.message}`) : item;
-}
-
-const STACK_FRAME = /\n\s+at [^\n]*/g;
-
-/** The folders of an absolute path, on POSIX and Windows, also in a `file:` URL. */
-const FOLDERS = /(?:file:\/\/|(?<![\w.@+~:/\\-]))(?:[A-Za-z]:)?[\\/](?:[\w.@+-]+[\\/])+(?=[\w.@+-])/g;
-
-/** What a client can do without, and an attacker would like to know: where this runs. */
-const withoutInternals = (text: string): string => text.replace(STACK_FRAME, '').replace(FOLDERS, '');

@@ -38,13 +38,15 @@ export class Context {
   #progress: number;
   #answers: Readonly<Record<string, JsonObject>> | undefined;
   #state: unknown;
-  #collected = 0;
-  #failures = 0;
+  #collected: number;
+  #failures: number;
 
   /** @param exchange the request under way */
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
     this.#progress = Number.NEGATIVE_INFINITY;
+    this.#collected = 0;
+    this.#failures = 0;
   }
 
   /** What the client answered to `needInput`, by key; undefined until it has. The answers are unchecked. */
@@ -135,15 +137,10 @@ export class Context {
    * @param message for people
    */
   progress(progress: number, total?: number, message?: string): void {
-    const { progressToken } = this.#exchange;
-    if (progressToken === undefined || !(progress > this.#progress) || progress === Infinity) return;
-    this.#progress = progress;
-    this.#exchange.notify('notifications/progress', {
-      progressToken,
-      progress,
-      ...(Number.isFinite(total) && { total }),
-      ...(message !== undefined && { message }),
-    });
+    const value = Number(progress);
+    if (!(value > this.#progress) || value === Infinity) return;
+    this.#progress = value;
+    this.#exchange.progress(value, total, message);
   }
 
   /**

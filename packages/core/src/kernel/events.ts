@@ -1,5 +1,7 @@
 import type { JsonObject } from '../protocol/model.js';
+import { isPromise } from '../protocol/maybe-promise.js';
 import type { ListName } from '../registry/registry.js';
+import type { Change, ChangeBus } from './change-bus.js';
 
 /** Changes within this time are announced together. */
 const DEBOUNCE_MS = 10;
@@ -12,49 +14,84 @@ export interface Listener {
   tell(method: string, params: JsonObject): void;
   /** What was asked under that id is done. */
   completed?(elicitationId: string): void;
-  /** There will be no more. */
-  end?(): void;
 }
 
-/** Tells listeners what changed. */
+/** What `Events` works with. */
+export interface EventsOptions {
+  readonly bus: ChangeBus;
+  /** Not everybody may see what serves a URI: only those are told who follow it by that URI, and so were admitted. */
+  readonly isRestricted: (uri: string) => boolean;
+  /** Takes the errors of the bus. */
+  readonly report: (error: unknown) => void;
+}
+
+/** Tells the listeners of this process what changed, here or in another process on the same bus. */
 export class Events {
   private readonly listeners = new Set<Listener>();
   private readonly pending = new Set<ListName>();
   private timer: NodeJS.Timeout | undefined;
+  private subscription: ReturnType<ChangeBus['subscribe']> | undefined;
+
+  constructor(private readonly options: EventsOptions) {}
 
   join(listener: Listener): void {
     this.listeners.add(listener);
+    // not before somebody listens: until then there is nobody to tell
+    if (this.subscription === undefined) this.attempt(() => this.subscribe());
   }
 
   leave(listener: Listener): void {
     this.listeners.delete(listener);
   }
 
-  /** Announces that lists have changed, once for all changes of a moment. */
-  listsChanged(lists: Iterable<ListName>): void {
-    for (const list of lists) this.pending.add(list);
-    if (this.pending.size === 0 || this.listeners.size === 0) return this.pending.clear();
-    this.timer ??= setTimeout(() => this.flush(), DEBOUNCE_MS).unref();
+  /** Tells everybody on the bus. */
+  publish(change: Change): void {
+    this.attempt(() => this.options.bus.publish(change));
   }
 
-  /**
-   * Tells those who follow a resource that it has changed.
-   * @param restricted not everybody may see it: only those are told who follow it by its URI, and so were admitted
-   */
-  resourceUpdated(uri: string, restricted: boolean): void {
-    for (const listener of this.listeners) {
-      if (listener.wantsResource(uri, restricted)) listener.tell('notifications/resources/updated', { uri });
+  /** Hears of nothing any more. */
+  close(): void {
+    const { subscription } = this;
+    if (subscription !== undefined) this.attempt(async () => (await subscription)());
+  }
+
+  private subscribe(): void | Promise<void> {
+    const subscription = this.options.bus.subscribe((change) => this.deliver(change));
+    this.subscription = subscription;
+    if (isPromise(subscription)) return this.settled(subscription);
+  }
+
+  private async settled(subscription: PromiseLike<unknown>): Promise<void> {
+    try {
+      await subscription;
+    } catch (error) {
+      // whoever joins next tries again
+      this.subscription = undefined;
+      throw error;
     }
   }
 
-  /** Tells the session that was asked to visit a URL that the visit is completed. */
-  elicitationCompleted(elicitationId: string): void {
-    for (const listener of this.listeners) listener.completed?.(elicitationId);
+  private deliver(change: Change): void {
+    if (this.listeners.size === 0) return;
+    switch (change.kind) {
+      case 'lists':
+        for (const list of change.lists) this.pending.add(list);
+        this.timer ??= setTimeout(() => this.flush(), DEBOUNCE_MS).unref();
+        break;
+      case 'resource':
+        this.resourceUpdated(change.uri);
+        break;
+      case 'elicitation':
+        for (const listener of this.listeners) listener.completed?.(change.id);
+        break;
+    }
   }
 
-  /** Ends what listens, so that nothing waits for it. */
-  end(): void {
-    for (const listener of this.listeners) listener.end?.();
+  private resourceUpdated(uri: string): void {
+    const exactly = this.options.isRestricted(uri);
+    for (const listener of this.listeners) {
+      if (listener.wantsResource(uri, exactly)) listener.tell('notifications/resources/updated', { uri });
+    }
   }
 
   private flush(): void {
@@ -63,6 +100,15 @@ export class Events {
     this.pending.clear();
     for (const listener of this.listeners) {
       for (const list of lists) if (listener.wantsList(list)) listener.tell(`notifications/${list}/list_changed`, {});
+    }
+  }
+
+  private attempt(step: () => void | Promise<void>): void {
+    try {
+      const outcome = step();
+      if (isPromise(outcome)) outcome.then(undefined, this.options.report);
+    } catch (error) {
+      this.options.report(error);
     }
   }
 }

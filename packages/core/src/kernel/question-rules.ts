@@ -2,7 +2,7 @@ import type { InputRequest } from '../protocol/input.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 import { pick } from '../protocol/revisions/fields.js';
-import { SECRET_FIELD } from './redact.js';
+import { SECRET_FIELD } from '../text/redact.js';
 
 /**
  * What the specification demands of questions before they are sent. A handler that breaks a rule gets a `TypeError`:

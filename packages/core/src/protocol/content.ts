@@ -22,7 +22,7 @@ const base64 = (data: Uint8Array | string): string =>
 
 /** A block of text. */
 export function text(value: string, options?: BlockOptions): TextContent {
-  return { type: 'text', text: value, ...options };
+  return options === undefined ? { type: 'text', text: value } : { type: 'text', text: value, ...options };
 }
 
 /**

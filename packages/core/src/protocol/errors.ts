@@ -82,6 +82,8 @@ export const FAILURES = {
   'header-mismatch': -32020,
   'missing-capability': -32021,
   'unsupported-version': -32022,
+  // it came after the server began to close
+  closing: -32603,
   // where it has no number of its own, the client is asked instead
   'url-elicitation-required': -32603,
 } as const;

@@ -1,11 +1,21 @@
 import { Effects } from './effects.js';
 import { ClientError, McpError } from './errors.js';
-import { isObject, isRequestId, type JsonRpcMessage, type JsonRpcRequest } from './jsonrpc.js';
+import { kindOf } from './frame.js';
+import {
+  isObject,
+  isRequestId,
+  type JsonRpcMessage,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  notificationFrame,
+} from './jsonrpc.js';
 import { type ClientCapabilities, type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './model.js';
 import type { RequestId } from './model.js';
+import { ProgressTemplate } from './progress-template.js';
+import type { Cancellation } from './reply.js';
 import { revisionOf } from './revisions/index.js';
 import type { Question, Revision } from './revisions/revision.js';
-import type { Wire } from './wire.js';
+import type { MirroredArgument, Wire } from './wire.js';
 
 /** What is known of the client that sent a request. */
 export interface Client {
@@ -28,27 +38,37 @@ export interface Tickets {
   issue(visit: Visit): string;
 }
 
-/** The other side of a request, as its era knows it: a session, or what the request says of itself. */
+/** What a session remembers for its client. What changes it resolves when the change is kept. */
+export interface Memory {
+  setLogLevel(level: LogLevel): void | Promise<void>;
+  /** @throws {McpError} `invalid-params` where the client follows too many resources */
+  subscribe(uri: string): void | Promise<void>;
+  unsubscribe(uri: string): void | Promise<void>;
+}
+
+/** The other side of a request: a session, what stands in for one, or what the request says of itself. */
 export interface Peer {
   readonly revision: Revision;
   readonly client: Client;
   readonly sessionId: string | undefined;
   /** The least severe level the client wants to see; undefined when it wants none. */
   readonly logLevel: LogLevel | undefined;
-  /** There are questions that the client must answer before the request can have a result. */
-  readonly asking: boolean;
+  readonly tickets: Tickets;
+  /** What outlives the request; undefined where nothing does. */
+  readonly memory?: Memory | undefined;
+  /** The client has given its requests up when its connection is gone. */
+  readonly endsWithConnection: boolean;
   /** The handler is running again through what it has done in an earlier round. */
   readonly replaying: boolean;
+  /** What was done once in earlier rounds; undefined where the handler runs once. */
+  readonly effects?: Effects | undefined;
   /**
    * Reads what the request brings from an earlier round; undefined where it brings nothing.
    * @throws {McpError} `invalid-state`, or `invalid-params` for answers that are none
    */
   readonly resume?: (() => void) | undefined;
-  /** Rejects when the handler is not to be waited for any more. */
-  readonly failure?: Promise<never> | undefined;
-  /** What was done once in earlier rounds; undefined where the handler runs once. */
-  readonly effects?: Effects | undefined;
-  readonly tickets: Tickets;
+  /** Begins the conversation, where it has a beginning: agrees on a revision. */
+  initialize?(params: JsonObject): Revision;
   /** Remembers that the client was sent to a URL, where it can be told that the visit is completed. */
   expect?(elicitationId: string): void;
   /**
@@ -61,28 +81,42 @@ export interface Peer {
    * @throws {McpError} `invalid-state` when it was used before
    */
   claim?(): Promise<void>;
-  /** Waits for what is to be remembered in the next round, as long as the client is there. */
-  finishRound?(exchange: Exchange): Promise<void>;
-  /** What takes the place of the result, where the client must answer first. */
-  interim(): JsonObject | undefined;
+  /** Checks the mirrored arguments, where the revision has them. */
+  checkArguments?(mirrored: readonly MirroredArgument[], args: JsonObject): void;
+  /**
+   * Ends the round where the client must answer before there can be a result.
+   * @returns what takes the place of the result; undefined where nothing was asked
+   */
+  endRound?(exchange: Exchange): Promise<JsonObject> | undefined;
+}
+
+/** A peer that is one for several messages, or stands in for one: what `initialize` begins. */
+export interface Conversation extends Peer {
+  /** The client has sent `initialize`. */
+  readonly initialized: boolean;
+  /** Takes a response of the client. Responses to nothing are dropped. */
+  settle(response: JsonRpcResponse): void;
+  /** Takes a notification of the client, beside those that cancel; resolves when what it changes is kept. */
+  take(method: string): void | Promise<void>;
 }
 
 /** The key of `_meta` under which a request names its revision, where it belongs to no session. */
 export const REVISION_KEY = 'io.modelcontextprotocol/protocolVersion';
 
 /**
- * Whether a message belongs to the stateless era. The body decides: it names its revision in `_meta`. Where it names
- * none, a stateless revision declared by the carriage still claims it, so that it is refused and not misunderstood.
+ * Whether a message belongs to a session. The body decides: a message that names its revision in `_meta` belongs to none.
+ * Where it names no revision, one without sessions that the transport declares still claims it, so that it is refused
+ * rather than misunderstood.
  */
-export function isStateless(message: JsonRpcMessage, declared: string | undefined, session?: Peer): boolean {
+export function belongsToSession(message: JsonRpcMessage, declared: string | undefined, session?: Peer): boolean {
   const meta = 'params' in message ? message.params?.['_meta'] : undefined;
-  if (isObject(meta) && REVISION_KEY in meta) return true;
-  return declared !== undefined && declared !== session?.revision.id && revisionOf(declared)?.era === 'stateless';
+  if (isObject(meta) && REVISION_KEY in meta) return false;
+  return declared === undefined || declared === session?.revision.id || revisionOf(declared)?.sessions !== false;
 }
 
 const NO_PARAMS: JsonObject = Object.freeze({});
 
-/** One request under way: what it wants, who sent it, and how to reach its sender. */
+/** One request in flight: what it wants, who sent it, and how to reach its sender. */
 export class Exchange {
   readonly id: RequestId;
   readonly method: string;
@@ -90,9 +124,19 @@ export class Exchange {
   readonly revision: Revision;
   /** The client's token for progress notifications; 0 and the empty string are tokens too. */
   readonly progressToken: RequestId | undefined;
-  /** Where the kernel keeps it among those under way. */
+  /** Where the book of what is in flight keeps it. */
   slot: number;
-  private state: 'open' | 'cancelled' | 'closed';
+  /** Why it was given up. */
+  cancelled: Cancellation | undefined;
+  /** Why it fails, whatever its handler does. */
+  fault: Error | undefined;
+  /** Ends what would go on for as long as the client wants. */
+  finish: (() => void) | undefined;
+  /** Answers before the handler has ended: undefined where nothing waits for it. */
+  settle: ((early: Cancellation | Error) => void) | undefined;
+  /** The handler is done: later notifications of it are dropped. */
+  closed: boolean;
+  private progressTemplate: ProgressTemplate | undefined;
   private controller: AbortController | undefined;
   private cancellations: Set<(reason: Error) => void> | undefined;
   private effects: Effects | undefined;
@@ -107,8 +151,12 @@ export class Exchange {
     this.method = request.method;
     this.params = request.params ?? NO_PARAMS;
     this.revision = peer.revision;
-    this.state = 'open';
+    this.closed = false;
     this.slot = 0;
+    this.cancelled = undefined;
+    this.fault = undefined;
+    this.finish = undefined;
+    this.settle = undefined;
     const meta = this.params['_meta'];
     this.progressToken = isObject(meta) ? (meta['progressToken'] as RequestId | undefined) : undefined;
     if (this.progressToken !== undefined && !isRequestId(this.progressToken)) {
@@ -125,23 +173,18 @@ export class Exchange {
   /** Aborts when the client cancels, and when the server stops waiting. Made on first use: most handlers never look. */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
-    if (this.state === 'cancelled' && !this.controller.signal.aborted) this.controller.abort();
+    if (this.cancelled !== undefined && !this.controller.signal.aborted) this.controller.abort();
     return this.controller.signal;
-  }
-
-  get cancelled(): boolean {
-    return this.state === 'cancelled';
   }
 
   /** Nothing that the handler still does reaches the client. */
   get over(): boolean {
-    return this.state !== 'open';
+    return this.closed || this.cancelled !== undefined;
   }
 
   /** Asks the client, through its peer. */
   async ask(question: Question): Promise<JsonObject> {
-    if (this.state === 'closed')
-      throw new ClientError('The request is over: the client cannot be asked for it any more.');
+    if (this.closed) throw new ClientError('The request is over: the client cannot be asked for it any more.');
     return await this.peer.ask(question, this);
   }
 
@@ -152,12 +195,23 @@ export class Exchange {
   }
 
   /** Gives the request up: nothing more is sent for it. */
-  cancel(reason?: string): void {
-    if (this.state !== 'open') return;
-    this.state = 'cancelled';
-    const error = new DOMException(reason ?? 'The request was cancelled.', 'AbortError');
+  cancel(why: Cancellation, reason = REASONS[why]): void {
+    if (this.over) return;
+    this.cancelled = why;
+    const error = new DOMException(reason, 'AbortError');
     this.controller?.abort(error);
-    for (const callback of this.cancellations ?? []) callback(error);
+    try {
+      for (const callback of this.cancellations ?? []) callback(error);
+    } finally {
+      // whatever the transport makes of what is sent to it
+      this.settle?.(why);
+    }
+  }
+
+  /** Fails the request, whatever its handler does from now on. */
+  fail(error: Error): void {
+    this.fault ??= error;
+    this.settle?.(error);
   }
 
   /**
@@ -172,20 +226,23 @@ export class Exchange {
 
   /** The round is over, and what the handler left running is not waited for. */
   endRound(): void {
-    this.close();
+    this.closed = true;
     this.controller ??= new AbortController();
     this.controller.abort(new DOMException('The client must answer first.', 'AbortError'));
   }
 
-  /** The handler is done: later notifications of it are dropped. */
-  close(): void {
-    if (this.state === 'open') this.state = 'closed';
+  /** Sends a notification that belongs to this request, as long as it is in flight and was not sent before. */
+  notify(method: string, params: JsonObject): void {
+    if (this.over || this.peer.replaying) return;
+    this.wire.send({ kind: kindOf(method), text: notificationFrame(method, params) });
   }
 
-  /** Sends a notification that belongs to this request, as long as it is under way and was not sent before. */
-  notify(method: string, params: JsonObject): void {
-    if (this.state !== 'open' || this.peer.replaying) return;
-    this.wire.send(this.revision.notification(method, params));
+  /** Sends progress, if the client has given a token for it. Written by hand: handlers may send it thousands of times. */
+  progress(progress: number, total: number | undefined, message: string | undefined): void {
+    if (this.progressToken === undefined || this.over || this.peer.replaying) return;
+    const template = (this.progressTemplate ??= new ProgressTemplate(this.progressToken));
+    const shown = this.revision.progressMessages ? message : undefined;
+    this.wire.send({ kind: 'progress', text: template.write(progress, total, shown) });
   }
 
   /** Whether the client wants to see log messages of this level. */
@@ -194,3 +251,10 @@ export class Exchange {
     return threshold !== undefined && LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(threshold);
   }
 }
+
+const REASONS: Readonly<Record<Cancellation, string>> = {
+  client: 'The request was cancelled.',
+  gone: 'The client went away.',
+  session: 'The session has ended.',
+  closing: 'The server is closing.',
+};

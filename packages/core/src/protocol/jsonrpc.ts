@@ -1,5 +1,5 @@
 import { McpError } from './errors.js';
-import type { JsonObject, RequestId } from './model.js';
+import type { CallToolResult, JsonObject, RequestId } from './model.js';
 
 /** A JSON-RPC request (JSON-RPC 2.0, section 4). */
 export interface JsonRpcRequest {
@@ -32,17 +32,60 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A result that was written as JSON ahead of time. */
-export class SerializedResult {
-  /** @param json the text of the whole `result` member */
-  constructor(readonly json: string) {}
+/** Longer texts are left to `JSON.stringify`, which looks at many characters at a time. */
+const SHORT_TEXT = 40;
+
+/** The JSON of a text. For a short one, `JSON.stringify` costs more to call than to look at each character. */
+export function quote(text: string): string {
+  if (text.length > SHORT_TEXT) return JSON.stringify(text);
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    // what is escaped, and what may be half of a pair
+    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return JSON.stringify(text);
+  }
+  return `"${text}"`;
 }
 
-/** The text of a response that carries a result. */
-export function resultFrame(id: RequestId, result: object): string {
-  const json = result instanceof SerializedResult ? result.json : JSON.stringify(result);
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${json}}`;
+/** The text of a response that carries a result: the JSON of its `result` member. */
+export function resultFrame(id: RequestId, result: string): string {
+  return `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : quote(id)},"result":${result}}`;
 }
+
+/** What every result of a revision has before and after its own members, as JSON without braces. */
+export interface ResultEnvelope {
+  readonly before: string;
+  readonly after: string;
+}
+
+/**
+ * Writes the JSON of what most tools give: one block of text, perhaps with structured content, which every revision with
+ * these fields sends alike.
+ * @param sendsObjects whether the revision sends structured objects of this tool as they are
+ * @returns undefined for any other result
+ */
+export function plainResult(
+  result: CallToolResult,
+  { before, after }: ResultEnvelope,
+  sendsObjects: boolean | undefined,
+): string | undefined {
+  const { content, structuredContent, isError } = result;
+  if (isError !== undefined && isError !== true) return undefined;
+  for (const name in result) if (!PLAIN_FIELDS.has(name)) return undefined;
+  const block = content.length === 1 ? content[0] : undefined;
+  if (block?.type !== 'text' || typeof block.text !== 'string') return undefined;
+  if ('toJSON' in block) return undefined;
+  for (const name in block) if (name !== 'type' && name !== 'text') return undefined;
+  let json = `${before}"content":[{"type":"text","text":${quote(block.text)}}]`;
+  if (structuredContent !== undefined) {
+    if (!sendsObjects || !isObject(structuredContent)) return undefined;
+    const structured = JSON.stringify(structuredContent) as string | undefined;
+    // what its toJSON makes of it may be nothing
+    if (structured !== undefined) json += `,"structuredContent":${structured}`;
+  }
+  return isError ? `${json},"isError":true${after}` : json + after;
+}
+
+const PLAIN_FIELDS = new Set(['content', 'structuredContent', 'isError']);
 
 /** The text of a response that carries an error; without `id`, or with null, where the request's could not be read. */
 export function errorFrame(
@@ -98,7 +141,8 @@ const invalid = (message: string) => new McpError('invalid-request', message);
 export function checkMessage(message: unknown): asserts message is JsonRpcMessage {
   if (!isObject(message) || message['jsonrpc'] !== '2.0') throw invalid('The message is not a JSON-RPC 2.0 object.');
   const { id, method, params } = message;
-  if (id !== undefined && !isRequestId(id)) throw invalid('The id is neither a string nor an integer up to 2^53 - 1.');
+  if (id !== undefined && typeof id !== 'string' && !Number.isSafeInteger(id))
+    throw invalid('The id is neither a string nor an integer up to 2^53 - 1.');
   if (method === undefined) {
     if ((message['result'] === undefined) === (message['error'] === undefined)) {
       throw invalid('The message has neither a method nor exactly one of result and error.');

@@ -1,4 +1,4 @@
-import type { McpError } from './errors.js';
+import type { Frame } from './frame.js';
 import type { JsonObject } from './model.js';
 
 /** Who is calling, where authorization has established it. */
@@ -38,38 +38,46 @@ export interface TransportInfo {
  */
 export type Access = (principal: Principal | undefined, transport: TransportInfo) => boolean | Promise<boolean>;
 
-/** What the kernel asks of a transport for one message: where its frames go, and what the carriage knows of it. */
+/** What a request is about, as its params name it. */
+export interface Subject {
+  readonly param: 'name' | 'uri';
+  /** As it was sent: anything that is JSON. */
+  readonly value: unknown;
+}
+
+/** What the kernel asks of a transport for one message: where its frames go, and what the transport itself says of it. */
 export interface Wire {
   readonly transport: TransportInfo;
   readonly principal: Principal | undefined;
+  /** The transport it came by: an endpoint, a pipe, a connection. What it carries is stopped and drained together. */
+  readonly owner: object;
   /** Sends a frame that belongs to this message, before its response. */
-  send(frame: string): void;
-  /** The message was refused before any handler ran; HTTP chooses its status by this. */
-  refuse?(error: McpError): void;
-  /** Calls back once if the sender goes away before it has its response, where that means cancellation. */
+  send(frame: Frame): void;
+  /** The sender went away before its request was looked at, where that means cancellation. */
+  readonly gone?: boolean;
+  /**
+   * Calls back once if the sender goes away before it has its response, where that means cancellation. Called only for
+   * requests that are not answered at once.
+   */
   onDisconnect?(callback: () => void): void;
-  /** The revision that the carriage itself declares (`MCP-Protocol-Version`). */
+  /** The revision that the transport itself declares (`MCP-Protocol-Version`). */
   readonly declaredVersion?: string | undefined;
   /**
-   * Compares what the carriage declares with the message.
+   * Checks the mirrored version against the message.
    * @throws {McpError} `header-mismatch`
    */
   checkVersion?(version: string): void;
   /**
-   * Compares the carriage's copies of method and name with the message.
+   * Checks the mirrored method and subject against the message.
+   * @param subject undefined for methods that are about nothing in particular
    * @throws {McpError} `header-mismatch`
    */
-  checkRouting?(method: string, params: JsonObject): void;
+  checkRouting?(method: string, subject: Subject | undefined): void;
   /**
-   * Compares the carriage's copies of arguments with the arguments.
+   * Checks mirrored arguments against the arguments.
    * @throws {McpError} `header-mismatch`
    */
   checkArguments?(mirrored: readonly MirroredArgument[], args: JsonObject): void;
-  /**
-   * Calls back when the transport closes, for what does not end by itself.
-   * @returns a function to call when it has ended before; nothing where that makes no difference
-   */
-  onClosing?(callback: () => void): (() => void) | void;
   /** Ends the response stream for now; the client comes back for the rest after `retryMs`. */
   closeStream?(retryMs: number | undefined): void;
 }

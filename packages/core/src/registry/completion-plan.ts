@@ -1,4 +1,5 @@
 import type { CompletionValues } from '../metadata/records.js';
+import { andThen } from '../protocol/maybe-promise.js';
 import { type Caller, callerOf, type Member, whereOf } from './plan.js';
 
 /** How many values one completion may carry (MCP, `CompleteResult`). */
@@ -14,7 +15,7 @@ export interface CompletionPlan {
   readonly where: string;
   readonly targets: readonly string[];
   readonly argument: string;
-  run(value: string, caller: Caller): Promise<CompleteResult>;
+  run(value: string, caller: Caller): CompleteResult | Promise<CompleteResult>;
 }
 
 /** Compiles a completion. Whether its targets exist is for the registry to say. */
@@ -25,7 +26,7 @@ export function compileCompletion(member: Member<'completion'>): CompletionPlan 
     where: whereOf(member),
     targets: typeof targets === 'string' ? [targets] : targets,
     argument,
-    run: async (value, caller) => toCompleteResult((await call(value, caller)) as CompletionValues),
+    run: (value, caller) => andThen(call(value, caller), (found) => toCompleteResult(found as CompletionValues)),
   };
 }
 

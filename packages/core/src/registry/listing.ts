@@ -2,7 +2,7 @@ import type { Access } from '../protocol/wire.js';
 import type { Listed } from './page.js';
 
 /** Says of one caller whether a function admits it. */
-export type Admits = (access: Access) => Promise<boolean>;
+export type Admits = (access: Access) => boolean | Promise<boolean>;
 
 /** How many parts of one list are kept: of many functions, callers can be admitted by any few. */
 const MAX_PARTS = 64;

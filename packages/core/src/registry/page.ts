@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import { McpError } from '../protocol/errors.js';
-import { SerializedResult } from '../protocol/jsonrpc.js';
 import type { Implementation, JsonObject } from '../protocol/model.js';
 import type { CacheHint, Revision } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
@@ -44,18 +43,19 @@ export class ListPages<T> {
   constructor(private readonly options: ListOptions<T>) {}
 
   /**
+   * One page, as the JSON of a result.
    * @param listed the whole list as the caller sees it; the same array as long as nothing changed
    * @throws {McpError} `invalid-cursor`
    */
-  page(listed: readonly Listed<T>[], request: PageRequest): SerializedResult {
+  page(listed: readonly Listed<T>[], request: PageRequest): string {
     const { cursor, scope } = request;
     const start = cursor === undefined ? 0 : this.open(cursor, scope, listed);
     const end = start + this.options.pageSize;
     const json = this.write(listed, start, request);
     const last = end < listed.length ? listed[end - 1] : undefined;
-    if (last === undefined) return new SerializedResult(json);
+    if (last === undefined) return json;
     const next = JSON.stringify(this.seal(end - 1, last.key, scope));
-    return new SerializedResult(`{"nextCursor":${next},${json.slice(1)}`);
+    return `{"nextCursor":${next},${json.slice(1)}`;
   }
 
   private write(listed: readonly Listed<T>[], start: number, { revision, personal }: PageRequest): string {

@@ -3,6 +3,7 @@ import type { MemberKind, MemberRecord } from '../metadata/records.js';
 import { type Class, firstParameterType } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import { NeedInput } from '../protocol/input.js';
+import { andThen } from '../protocol/maybe-promise.js';
 import type { Icon, JsonObject, Prompt } from '../protocol/model.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
@@ -54,20 +55,35 @@ export function methodsOf(member: Member): Methods {
 const MAX_ROUNDS = 10;
 
 /**
- * Calls the method of the member, again as long as it needs input.
- * @throws {DecorumError} `DECORUM_NOT_A_METHOD`
+ * Calls a handler again until it has a result, with what the client has answered.
+ * @returns rejects when the handler asks without end
  */
-export function callerOf(member: Member): (input: unknown, caller: Caller) => Promise<unknown> {
+export function repeaterOf(member: Member): (needed: NeedInput, input: unknown, caller: Caller) => Promise<unknown> {
   const methods = methodsOf(member);
   const { key } = member.record;
-  return async (input, caller) => {
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      const value: unknown = await methods[key]?.(input, caller);
+  return async (needed, input, caller) => {
+    let value: unknown = needed;
+    for (let round = 1; round <= MAX_ROUNDS; round++) {
+      await caller.collect(value as NeedInput);
+      value = await methods[key]?.(input, caller);
       if (!(value instanceof NeedInput)) return value;
-      await caller.collect(value);
     }
     throw new Error(`${whereOf(member)} has asked ${MAX_ROUNDS} times and still has no result.`);
   };
+}
+
+/**
+ * Calls the method of the member, again as long as it needs input: at once where nothing has to be waited for.
+ * @throws {DecorumError} `DECORUM_NOT_A_METHOD`
+ */
+export function callerOf(member: Member): (input: unknown, caller: Caller) => unknown {
+  const methods = methodsOf(member);
+  const { key } = member.record;
+  const repeat = repeaterOf(member);
+  return (input, caller) =>
+    andThen(methods[key]?.(input, caller), (value) =>
+      value instanceof NeedInput ? repeat(value, input, caller) : value,
+    );
 }
 
 const NOT_CLASSES = new Map<unknown, string>([
@@ -82,9 +98,10 @@ const NOT_CLASSES = new Map<unknown, string>([
 /**
  * The schema of a handler's input: the option `input`, else the emitted class of the first parameter; undefined for a
  * handler without parameters.
- * @throws {DecorumError} `DECORUM_MISSING_INPUT` and those of the schema
+ * @throws {DecorumError} `DECORUM_NOT_A_METHOD`, `DECORUM_MISSING_INPUT` and those of the schema
  */
 export function inputShape(member: ListedMember): Shape | undefined {
+  methodsOf(member);
   const where = whereOf(member);
   const source = member.record.options.input ?? inferredInput(member, where);
   if (source === undefined || source === NoInput) return undefined;

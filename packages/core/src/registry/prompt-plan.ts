@@ -1,4 +1,5 @@
 import { McpError } from '../protocol/errors.js';
+import { andThen } from '../protocol/maybe-promise.js';
 import type { GetPromptResult, JsonObject, Prompt, PromptArgument } from '../protocol/model.js';
 import type { Access } from '../protocol/wire.js';
 import type { Checked, Problem, Shape } from '../schema/shape.js';
@@ -18,7 +19,7 @@ export interface PromptPlan {
    * Checks the arguments, calls the method and turns what it returns into messages.
    * @throws {McpError} `invalid-params` that lists every wrong argument
    */
-  run(args: JsonObject, caller: Caller): Promise<GetPromptResult>;
+  run(args: JsonObject, caller: Caller): GetPromptResult | Promise<GetPromptResult>;
 }
 
 /** Compiles a prompt. */
@@ -34,10 +35,10 @@ export function compilePrompt(member: Member<'prompt'>): PromptPlan {
     entry,
     access: accessOf(member),
     variables: input ? [...input.fields.keys()] : [],
-    async run(args, caller) {
-      const value = requireInput(await input?.checkStrings(args));
-      return toGetPromptResult(await call(value, caller), entry.description);
-    },
+    run: (args, caller) =>
+      andThen(input?.checkStrings(args), (checked) =>
+        andThen(call(requireInput(checked), caller), (value) => toGetPromptResult(value, entry.description)),
+      ),
   };
 }
 

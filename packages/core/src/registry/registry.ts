@@ -43,13 +43,6 @@ interface Added {
 
 const NO_VARIABLES: Variables = Object.freeze({});
 
-/** Everything there is to read, as one caller sees it. */
-export interface Enumeration {
-  readonly listed: readonly Listed<Resource>[];
-  /** Another caller may see something else. */
-  readonly personal: boolean;
-}
-
 /** Names, URIs and the plans behind them. One per server. */
 export class Registry {
   readonly tools = new Map<string, ToolPlan>();
@@ -60,6 +53,8 @@ export class Registry {
   readonly offered = new Set<ListName | 'completions'>();
   private readonly completions = new Map<object, Map<string, CompletionPlan>>();
   private ranked: readonly TemplatePlan[] = [];
+  /** Those that enumerate what exists. */
+  private dynamic: readonly TemplatePlan[] = [];
   private lists = this.writeLists();
 
   /** @param changed called with the lists that an addition or removal changed */
@@ -119,12 +114,15 @@ export class Registry {
     return this.restrictsResources ? this.match(uri)?.plan.access : undefined;
   }
 
+  /** Whether a template enumerates what exists, so that the list of resources is made anew each time. */
+  get isEnumerated(): boolean {
+    return this.dynamic.length > 0;
+  }
+
   /** Everything there is to read: the fixed resources, and what the templates enumerate. */
-  async enumerate(caller: Caller, admits: Admits): Promise<Enumeration> {
-    const { resources } = this.lists;
-    const dynamic = [...this.templates.values()].filter(({ list }) => list !== undefined);
-    const fixed = await resources.visible(admits);
-    if (dynamic.length === 0) return { listed: fixed, personal: resources.restricted };
+  async enumerate(caller: Caller, admits: Admits): Promise<readonly Listed<Resource>[]> {
+    const { dynamic } = this;
+    const fixed = await this.lists.resources.visible(admits);
     const found = await Promise.all(
       dynamic.map(async ({ list, access }) =>
         access === undefined || (await admits(access)) ? ((await list?.(caller)) ?? []) : [],
@@ -134,7 +132,7 @@ export class Registry {
     const listing = new Listing(
       found.flat().map((entry) => ({ key: entry.uri, entry, access: this.accessTo(entry.uri) })),
     );
-    return { listed: [...fixed, ...(await listing.visible(admits))], personal: true };
+    return [...fixed, ...(await listing.visible(admits))];
   }
 
   /** The completion of one argument of a prompt or template. */
@@ -210,6 +208,7 @@ export class Registry {
 
   private publish({ lists }: Added): void {
     this.ranked = [...this.templates.values()].sort((a, b) => b.template.specificity - a.template.specificity);
+    this.dynamic = [...this.templates.values()].filter(({ list }) => list !== undefined);
     this.lists = this.writeLists();
     this.changed(lists);
   }

@@ -1,5 +1,6 @@
 import type { ResourceListing } from '../metadata/records.js';
 import { startupError } from '../protocol/errors.js';
+import { andThen } from '../protocol/maybe-promise.js';
 import type { ReadResourceResult, Resource, ResourceTemplate } from '../protocol/model.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
@@ -19,7 +20,7 @@ interface Readable {
   /** Who may see and read it; undefined where everybody may. */
   readonly access: Access | undefined;
   /** @throws {McpError} `unknown-resource` */
-  read(uri: string, variables: Variables, caller: Caller): Promise<ReadResourceResult>;
+  read(uri: string, variables: Variables, caller: Caller): ReadResourceResult | Promise<ReadResourceResult>;
 }
 
 /** A resource with one fixed URI. */
@@ -99,7 +100,8 @@ function compileFixed(member: ResourceMember): ResourcePlan {
     cache: cache ?? NOT_KEPT,
     access: accessOf(member),
     entry: { uri, ...sharedFields(member), ...(size !== undefined && { size }) },
-    read: async (_uri, _variables, caller) => toReadResourceResult(await call({}, caller), uri, mimeType),
+    read: (_uri, _variables, caller) =>
+      andThen(call({}, caller), (value) => toReadResourceResult(value, uri, mimeType)),
   };
 }
 
@@ -120,10 +122,12 @@ function compileTemplate(member: ResourceMember): TemplatePlan {
     variables: template.variables,
     entry: { uriTemplate: options.uri, ...sharedFields(member) },
     list: options.list === undefined ? undefined : compileList(member, options.list, template),
-    async read(uri, variables, caller) {
-      const value = input ? requireInput(await input.checkStrings(variables)) : variables;
-      return toReadResourceResult(await call(value, caller), uri, options.mimeType);
-    },
+    read: (uri, variables, caller) =>
+      andThen(input?.checkStrings(variables), (checked) =>
+        andThen(call(checked ? requireInput(checked) : variables, caller), (value) =>
+          toReadResourceResult(value, uri, options.mimeType),
+        ),
+      ),
   };
 }
 

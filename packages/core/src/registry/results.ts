@@ -67,13 +67,17 @@ function requireOutput(checked: Checked): unknown {
 }
 
 function fromToolResult({ options }: ToolResult, output: Shape | undefined): CallToolResult | Promise<CallToolResult> {
-  const { content, structuredContent, ...flags } = options;
-  const build = (data: unknown): CallToolResult => ({
-    content: content === undefined ? dataAsText(data) : isNothing(content) ? [] : toContent(content),
-    ...(data !== undefined && { structuredContent: data }),
-    ...flags,
-  });
-  if (output === undefined || flags.isError === true) return build(structuredContent);
+  const { content, structuredContent, _meta: meta } = options;
+  const build = (data: unknown): CallToolResult => {
+    const result: { -readonly [K in keyof CallToolResult]: CallToolResult[K] } = {
+      content: content === undefined ? dataAsText(data) : isNothing(content) ? [] : toContent(content),
+    };
+    if (data !== undefined) result.structuredContent = data;
+    if (options.isError !== undefined) result.isError = options.isError;
+    if (meta !== undefined) result['_meta'] = meta;
+    return result;
+  };
+  if (output === undefined || options.isError === true) return build(structuredContent);
   const checked = output.checkOutput(structuredContent);
   return checked instanceof Promise
     ? checked.then((result) => build(requireOutput(result)))

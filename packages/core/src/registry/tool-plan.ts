@@ -1,19 +1,20 @@
 import type { CallToolResult, JsonObject, Tool } from '../protocol/model.js';
 import { NeedInput } from '../protocol/input.js';
+import { REVISIONS } from '../protocol/revisions/index.js';
 import type { Access, MirroredArgument } from '../protocol/wire.js';
 import { compileShape } from '../schema/compile.js';
-import type { Problem } from '../schema/shape.js';
+import type { Checked, Problem, Shape } from '../schema/shape.js';
 import { drain } from './generators.js';
 import { mirroredArguments } from './mirrored.js';
 import {
   accessOf,
   type Caller,
-  callerOf,
   checkName,
   inputShape,
   listedFields,
   type Member,
   methodsOf,
+  repeaterOf,
   whereOf,
 } from './plan.js';
 import { errorResult, toCallToolResult } from './results.js';
@@ -27,11 +28,13 @@ export interface ToolPlan {
   readonly access: Access | undefined;
   /** Arguments that clients repeat in headers. */
   readonly mirrored: readonly MirroredArgument[];
+  /** Whether structured objects are sent as they are; by the rank of the revision. */
+  readonly sendsObjects: readonly boolean[];
   /**
    * Checks the arguments, calls the method and turns what it returns into content. Wrong arguments give a result with
    * `isError` that lists them all. What the method throws is thrown.
    */
-  run(args: JsonObject, caller: Caller): Promise<CallToolResult>;
+  run(args: JsonObject, caller: Caller): CallToolResult | Promise<CallToolResult>;
 }
 
 const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
@@ -39,9 +42,7 @@ const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {}, additionalPro
 /** Compiles a tool. */
 export function compileTool(member: Member<'tool'>): ToolPlan {
   const where = whereOf(member);
-  const methods = methodsOf(member);
-  const call = callerOf(member);
-  const { key, options } = member.record;
+  const { options } = member.record;
   const { annotations } = options;
   const input = inputShape(member) ?? compileShape(NO_ARGUMENTS, where);
   const output = options.output ? compileShape(options.output, `${where} (output)`, 'output') : undefined;
@@ -59,21 +60,43 @@ export function compileTool(member: Member<'tool'>): ToolPlan {
     entry,
     access: accessOf(member),
     mirrored: mirroredArguments(input.json, where),
-    async run(args, caller) {
-      const checking = input.check(args);
-      const checked = checking instanceof Promise ? await checking : checking;
-      if (!checked.ok) return errorResult(listProblems(checked.problems));
-      let value = await methods[key]?.(checked.value, caller);
-      if (typeof value === 'string' && output === undefined) return { content: [{ type: 'text', text: value }] };
-      if (value instanceof NeedInput) {
-        await caller.collect(value);
-        value = await call(checked.value, caller);
-      }
-      if (typeof value === 'object' && value !== null && Symbol.asyncIterator in value) {
-        value = await drain(value as AsyncIterable<unknown>, caller);
-      }
-      return await toCallToolResult(value, output);
-    },
+    sendsObjects: REVISIONS.map(({ toolResult }) => toolResult(SAMPLE, entry)['structuredContent'] === SAMPLE_OBJECT),
+    run: runnerOf(member, input, output),
+  };
+}
+
+const SAMPLE_OBJECT = {};
+const SAMPLE: CallToolResult = { content: [{ type: 'text', text: '{}' }], structuredContent: SAMPLE_OBJECT };
+
+function runnerOf(member: Member, input: Shape, output: Shape | undefined): ToolPlan['run'] {
+  const methods = methodsOf(member);
+  const repeat = repeaterOf(member);
+  const { key } = member.record;
+
+  const finish = (value: unknown, args: unknown, caller: Caller): CallToolResult | Promise<CallToolResult> => {
+    if (typeof value === 'string' && output === undefined) return { content: [{ type: 'text', text: value }] };
+    if (value instanceof NeedInput) {
+      return repeat(value, args, caller).then((result) => finish(result, args, caller));
+    }
+    if (typeof value === 'object' && value !== null && Symbol.asyncIterator in value) {
+      return drain(value as AsyncIterable<unknown>, caller).then((result) => toCallToolResult(result, output));
+    }
+    return toCallToolResult(value, output);
+  };
+
+  const call = (checked: Checked, caller: Caller): CallToolResult | Promise<CallToolResult> => {
+    if (!checked.ok) return errorResult(listProblems(checked.problems));
+    const { value: args } = checked;
+    const value = methods[key]?.(args, caller) as { readonly then?: unknown } | null | undefined;
+    // not only promises of the engine: query builders have their own, and proxies of remote calls are functions
+    return (typeof value === 'object' || typeof value === 'function') && typeof value?.then === 'function'
+      ? Promise.resolve(value).then((result) => finish(result, args, caller))
+      : finish(value, args, caller);
+  };
+
+  return (args, caller) => {
+    const checked = input.check(args);
+    return checked instanceof Promise ? checked.then((settled) => call(settled, caller)) : call(checked, caller);
   };
 }
 

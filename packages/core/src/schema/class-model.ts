@@ -5,8 +5,6 @@ import type { JsonObject } from '../protocol/model.js';
 export interface Conversion {
   readonly to: 'date' | ClassModel;
   readonly isList: boolean;
-  /** Nothing was checked before: the field has `@ValidateIf`. */
-  readonly isUnchecked: boolean;
 }
 
 /** One field of a DTO. */

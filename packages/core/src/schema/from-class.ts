@@ -172,7 +172,7 @@ class ClassReader {
 
   /** What the value, or each item of it, becomes. Adds to the draft what follows for the wire. */
   #conversion(subject: Subject, draft: Draft): Conversion | undefined {
-    const { cls, key, where, rules, emitted, isList, isConditional } = subject;
+    const { cls, key, where, rules, emitted, isList } = subject;
     const named = typeFact(cls, key);
     const type = named?.type ?? (isList ? undefined : emitted);
     const unsupported = (decorator: string, remedy: string): Error =>
@@ -184,14 +184,14 @@ class ClassReader {
       if (typeof type !== 'function' || BUILT_IN.has(type)) throw startupError('DECORUM_UNKNOWN_FIELD_TYPE', where);
       const model = this.#model(type as Class);
       draft.add(this.#reference(model));
-      return { to: model, isList, isUnchecked: isConditional };
+      return { to: model, isList };
     }
     if (typeof named?.type === 'function' && !BUILT_IN.has(named.type)) {
       throw unsupported('Type without @ValidateNested', 'Add @ValidateNested(): without it the object is not checked.');
     }
     if (draft.isDate || (type === Date && (named !== undefined || draft.node['type'] === undefined))) {
       draft.becomeDate();
-      return { to: 'date', isList, isUnchecked: isConditional };
+      return { to: 'date', isList };
     }
     draft.refine(type);
     return undefined;

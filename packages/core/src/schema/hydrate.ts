@@ -16,61 +16,67 @@ function toDate(value: unknown): unknown {
   return typeof value === 'string' ? new Date(value) : value;
 }
 
-/** Of an object that nothing was checked of, only the known fields are taken. */
-function known(model: ClassModel, plain: Fields): Fields {
-  return Object.fromEntries(
-    model.fields.filter(({ key }) => Object.hasOwn(plain, key)).map(({ key }) => [key, plain[key]]),
-  );
-}
-
-function converter({ to, isList, isUnchecked }: Conversion, hydratorOf: (model: ClassModel) => Hydrate): Convert {
-  const convertItem = to === 'date' ? toDate : nested(to, hydratorOf, isUnchecked);
+function converter({ to, isList }: Conversion, hydratorOf: (model: ClassModel) => Hydrate): Convert {
+  const convertItem = to === 'date' ? toDate : nested(to, hydratorOf);
   if (!isList) return convertItem;
   return (value) => (Array.isArray(value) ? value.map((item) => convertItem(item)) : value);
 }
 
-function nested(model: ClassModel, hydratorOf: (model: ClassModel) => Hydrate, isUnchecked: boolean): Convert {
+function nested(model: ClassModel, hydratorOf: (model: ClassModel) => Hydrate): Convert {
   // Looked up late, because a class may contain itself.
   let hydrate: Hydrate | undefined;
   return (value) => {
     if (!isObject(value) || Array.isArray(value) || value instanceof model.cls) return value;
     hydrate ??= hydratorOf(model);
-    return hydrate(isUnchecked ? known(model, value) : value);
+    return hydrate(value);
   };
 }
 
 /**
- * A function that makes instances of a DTO class and of those nested in it. Fields are copied in one go: the value has
- * passed a schema that names every key, so none of them can reach the prototype.
+ * A function that makes instances of a DTO class and of those nested in it. It takes the fields that the class has, and
+ * no others.
  */
 export function compileHydrator(root: ClassModel): Hydrate {
   const hydrators = new Map<ClassModel, Hydrate>();
   const hydratorOf = (model: ClassModel): Hydrate => {
     const present = hydrators.get(model);
     if (present !== undefined) return present;
-    const conversions = model.fields.flatMap(({ key, convert }) =>
-      convert === undefined ? [] : [{ key, convert: converter(convert, hydratorOf) }],
-    );
-    const { cls, Construct, initialized, fields } = model;
-    const bare = fields.filter(({ key, isNullable }) => isNullable && !initialized.includes(key)).map(({ key }) => key);
-    const hydrate = (plain: unknown): object => {
-      const fresh = Construct ? new Construct() : (Object.create(cls.prototype as object) as Fields);
-      const instance: Fields = Object.assign(fresh, plain);
-      // many models write null for what they leave out
-      for (const key of initialized) {
-        if (instance[key] === undefined || instance[key] === null) instance[key] = model.create()[key];
-      }
-      for (const key of bare) if (instance[key] === null) instance[key] = undefined;
-      for (const { key, convert } of conversions) {
-        const value = instance[key];
-        if (value !== undefined) instance[key] = convert(value);
-      }
-      return instance;
-    };
+    const converts = model.fields.map(({ convert }) => convert && converter(convert, hydratorOf));
+    const hydrate = generate(model, converts);
     hydrators.set(model, hydrate);
     return hydrate;
   };
   return hydratorOf(root);
+}
+
+/**
+ * Written as code, as ajv writes its checks: field by field, the engine knows the shape of what is read and made, which
+ * makes both the instance and its JSON cheaper.
+ */
+function generate({ Construct, create, initialized, fields }: ClassModel, converts: readonly unknown[]): Hydrate {
+  const steps = fields.map(({ key, isNullable }, index) => {
+    const name = JSON.stringify(key);
+    const given = `plain[${name}]`;
+    const value = key in Object.prototype ? `Object.hasOwn(plain, ${name}) ? ${given} : undefined` : given;
+    // many models write null for what they leave out
+    const isAbsent = isNullable || initialized.includes(key) ? 'value == null' : 'value === undefined';
+    const set = `it[${name}] = ${converts[index] ? `converts[${index}](value)` : 'value'};`;
+    // an initializer may be plain data too
+    const kept = converts[index] && initialized.includes(key) ? `value = it[${name}]; ${set}` : '';
+    return `value = ${value}; if (!(${isAbsent})) { ${set} } else { ${kept} }`;
+  });
+  const made = Construct ? 'new Construct()' : 'create()';
+  return compileCode<Hydrate>(`(plain) => { const it = ${made}; let value; ${steps.join(' ')} return it; }`, {
+    Construct,
+    create,
+    converts,
+  });
+}
+
+/** Compiles an expression in which the names of `scope` have its values. */
+function compileCode<T>(expression: string, scope: Readonly<Record<string, unknown>>): T {
+  // oxlint-disable-next-line no-implied-eval -- of names that JSON.stringify has quoted, and of nothing else from outside
+  return new Function(...Object.keys(scope), `return ${expression};`)(...Object.values(scope)) as T;
 }
 
 /** The same, by class-transformer: for DTOs with `@Transform`, `@Expose` or `@Exclude`. */
@@ -90,5 +96,12 @@ function typeOf({ key, convert }: ClassModel['fields'][number]): [string, Class]
 
 /** The check of a DTO whose schema says all: a value that fits becomes an instance. */
 export function instanceCheck(hydrate: Hydrate, { fits, explain }: Inspection): (value: unknown) => Checked {
-  return (value) => (fits(value) ? { ok: true, value: hydrate(value) } : { ok: false, problems: explain(value) });
+  return compileCode(
+    '(value) => fits(value) ? { ok: true, value: hydrate(value) } : { ok: false, problems: explain(value) }',
+    {
+      hydrate,
+      fits,
+      explain,
+    },
+  );
 }

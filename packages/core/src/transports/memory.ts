@@ -1,7 +1,8 @@
 import { errorFrame, type JsonRpcMessage, parseMessage } from '../protocol/jsonrpc.js';
 import { McpError } from '../protocol/errors.js';
+import type { Frame } from '../protocol/frame.js';
 import type { Principal, Wire } from '../protocol/wire.js';
-import type { Host } from './transport.js';
+import { type Host, HOST, type Transport } from './transport.js';
 
 /** Options of `connectMemory`. */
 export interface MemoryOptions {
@@ -24,28 +25,33 @@ export interface MemoryConnection {
 
 /** Connects to a server in the same process. Messages are written and parsed as on any wire. */
 export async function connectMemory(server: Host, { receive, principal }: MemoryOptions): Promise<MemoryConnection> {
-  const deliver = (frame: string) => receive(JSON.parse(frame) as JsonRpcMessage);
+  const host = server[HOST];
+  const deliver = (text: string) => receive(JSON.parse(text) as JsonRpcMessage);
+  const send = (frame: Frame) => deliver(frame.text);
   let closed = false;
-  const close = () => {
-    closed = true;
-    server.detach(close);
-    kernel.closeSession(session);
+  const transport: Transport = {
+    stop: () => kernel.inFlight.stop(transport),
+    close() {
+      closed = true;
+      host.detach(transport);
+      kernel.closeSession(session);
+    },
   };
-  const kernel = await server.open(close);
-  const session = kernel.openSession({ push: deliver, principal });
-  const wire: Wire = { transport: { kind: 'memory' }, principal, send: deliver };
+  const kernel = await host.open(transport);
+  const session = kernel.openSession({ push: send, principal });
+  const wire: Wire = { transport: { kind: 'memory' }, principal, owner: transport, send };
   return {
     async send(message) {
       if (closed) throw new Error('The connection is closed.');
       try {
         const parsed = parseMessage(typeof message === 'string' ? message : JSON.stringify(message));
-        const frame = await kernel.handle(parsed, wire, session);
-        if (frame !== undefined) deliver(frame);
+        const { text } = await kernel.handle(parsed, wire, session);
+        if (text !== undefined) deliver(text);
       } catch (error) {
         if (!(error instanceof McpError)) throw error;
         deliver(errorFrame(session.revision.unreadableId, error));
       }
     },
-    close,
+    close: () => transport.close(),
   };
 }

@@ -1,4 +1,5 @@
-import { kindOf, WaitingChanges } from './slow-reader.js';
+import type { Frame } from '../protocol/frame.js';
+import { isPassing, WaitingChanges } from './slow-reader.js';
 
 /** Where an `Outbox` writes, and whom it tells when its reader does not keep up. */
 export interface OutboxOptions {
@@ -27,9 +28,15 @@ export class Outbox {
   constructor(private readonly options: OutboxOptions) {}
 
   /** Sends a frame, unless the reader is slow and can do without it. */
-  send(frame: string): void {
-    if (this.closed || ((this.slow || this.writing > 0) && this.skips(frame))) return;
-    this.text += `${frame}\n`;
+  send(frame: Frame): void {
+    if ((this.slow || this.writing > 0) && this.skips(frame)) return;
+    this.write(frame.text);
+  }
+
+  /** Sends what no reader can do without. */
+  write(text: string): void {
+    if (this.closed) return;
+    this.text += `${text}\n`;
     if (!this.slow && this.text.length + this.writing > this.options.limit) this.press(true);
     if (this.scheduled || this.writing > 0) return;
     this.scheduled = true;
@@ -51,9 +58,8 @@ export class Outbox {
     this.release();
   }
 
-  private skips(frame: string): boolean {
-    const kind = kindOf(frame);
-    if (kind !== 'change') return kind === 'step' && this.slow;
+  private skips(frame: Frame): boolean {
+    if (frame.kind !== 'change') return this.slow && isPassing(frame);
     this.changes ??= new WaitingChanges(this.options.limit);
     return !this.changes.admit(frame);
   }

@@ -1,4 +1,4 @@
-import type { ClosableHost } from './transport.js';
+import { type ClosableHost, HOST } from './transport.js';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 const STDERR_MS = 100;
@@ -51,7 +51,7 @@ export async function closeForGood(server: ClosableHost, deadlineMs: number): Pr
   try {
     await server.close({ deadlineMs });
   } catch (error) {
-    server.report(error);
+    server[HOST].report(error);
     process.exitCode = 1;
   }
 }

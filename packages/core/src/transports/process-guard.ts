@@ -1,4 +1,4 @@
-import type { Host } from './transport.js';
+import { type Host, HOST } from './transport.js';
 
 const guarded = new Map<Host, number>();
 
@@ -6,7 +6,7 @@ const guarded = new Map<Host, number>();
 function report(error: unknown): void {
   for (const host of guarded.keys()) {
     try {
-      host.report(error);
+      host[HOST].report(error);
     } catch (failure) {
       // the logger of the server has failed; an error here would end the process
       process.stderr.write(`The error could not be reported: ${String(failure)}\n`);

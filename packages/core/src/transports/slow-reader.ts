@@ -1,35 +1,21 @@
-const FIRST = '{"jsonrpc":"2.0","method":"notifications/';
-// as `notificationFrame` writes them
-const STEP = /^(?:progress|message)"/;
-const CHANGE = /^(?:resources\/updated|\w+\/list_changed)"/;
+import type { Frame } from '../protocol/frame.js';
 
-/**
- * How a frame is treated while its reader is slow: `needed` waits, `step` (progress and log messages) is dropped, and
- * `change` (of a list or a resource) waits once.
- */
-export type FrameKind = 'needed' | 'step' | 'change';
+/** Whether a frame is dropped where its reader is slow: it tells of a moment that has passed. */
+export const isPassing = ({ kind }: Frame): boolean => kind === 'progress' || kind === 'log';
 
-/** Finds out by its beginning what kind of frame it is. */
-export function kindOf(frame: string): FrameKind {
-  if (!frame.startsWith(FIRST)) return 'needed';
-  const method = frame.slice(FIRST.length, FIRST.length + 40);
-  if (STEP.test(method)) return 'step';
-  return CHANGE.test(method) ? 'change' : 'needed';
-}
-
-/** The changes that wait for a slow reader. One that waits already need not wait twice: who hears of it looks again. */
+/** The changes that wait for a slow reader. Repeated changes are coalesced: the reader then gets the latest state. */
 export class WaitingChanges {
-  private readonly frames = new Set<string>();
+  private readonly texts = new Set<string>();
   private length = 0;
 
   /** @param limit characters that different changes may have together; more are dropped */
   constructor(private readonly limit: number) {}
 
   /** Whether a change is to wait too. */
-  admit(frame: string): boolean {
-    if (this.frames.has(frame) || this.length + frame.length > this.limit) return false;
-    this.frames.add(frame);
-    this.length += frame.length;
+  admit({ text }: Frame): boolean {
+    if (this.texts.has(text) || this.length + text.length > this.limit) return false;
+    this.texts.add(text);
+    this.length += text.length;
     return true;
   }
 }

@@ -5,10 +5,11 @@ import type { Kernel } from '../kernel/kernel.js';
 import type { McpError } from '../protocol/errors.js';
 import type { Session } from '../protocol/eras/stateful.js';
 import { errorFrame, parseMessage } from '../protocol/jsonrpc.js';
+import type { Reply } from '../protocol/reply.js';
 import type { Wire } from '../protocol/wire.js';
 import { LineReader, type LineSink } from './line-reader.js';
 import { Outbox } from './outbox.js';
-import type { Host } from './transport.js';
+import { type Host, HOST, type HostPort, type Transport } from './transport.js';
 
 /** Options of `StdioPipe`. */
 export interface PipeOptions {
@@ -29,20 +30,22 @@ export type Ending = 'client' | 'server' | 'self';
 const GONE = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED']);
 
 /** One client at the other end of two byte streams. */
-export class StdioPipe implements LineSink {
+export class StdioPipe implements LineSink, Transport {
   private readonly reader: LineReader;
   private readonly outbox: Outbox;
   private readonly wire: Wire;
   private kernel!: Kernel;
   private session!: Session;
   private reading = false;
-  private running = 0;
-  /** Ends what goes on for as long as the client wants. */
-  private readonly endless = new Set<() => void>();
-  private idle: (() => void) | undefined;
+  private readonly host: HostPort;
   private leaving: Promise<void> | undefined;
   private deadline = Number.POSITIVE_INFINITY;
   private over!: (ending: Ending) => void;
+  private loseReader!: () => void;
+  /** Resolves when nobody is left to answer. */
+  private readonly unread = new Promise<void>((resolve) => {
+    this.loseReader = resolve;
+  });
 
   /** Resolves when the conversation is over. Never rejects. */
   readonly closed = new Promise<Ending>((resolve) => {
@@ -50,9 +53,10 @@ export class StdioPipe implements LineSink {
   });
 
   constructor(
-    private readonly host: Host,
+    server: Host,
     private readonly options: PipeOptions,
   ) {
+    this.host = server[HOST];
     const { input, output, maxMessageBytes, maxPendingChars } = options;
     // taken now: the property of process.stdout is about to lead elsewhere
     const write = output.write.bind(output) as (text: string, done: (error?: Error | null) => void) => boolean;
@@ -65,15 +69,15 @@ export class StdioPipe implements LineSink {
     this.wire = {
       transport: { kind: 'stdio' },
       principal: undefined,
+      owner: this,
       send: (frame) => this.outbox.send(frame),
-      onClosing: (end) => this.endWith(end),
     };
   }
 
   /** Starts to read. */
   async open(): Promise<void> {
     const { input, output } = this.options;
-    this.kernel = await this.host.open(this.serverCloses);
+    this.kernel = await this.host.open(this);
     this.session = this.kernel.openSession({ push: (frame) => this.outbox.send(frame) });
     finished(output, { readable: false }, (error) => this.outputEnds(error));
     finished(input, { writable: false }, (error) => this.inputEnds(error));
@@ -102,34 +106,29 @@ export class StdioPipe implements LineSink {
     } catch (error) {
       return this.unreadable(error as McpError);
     }
-    this.running += 1;
-    Promise.resolve(this.kernel.handle(message, this.wire, this.session)).then(this.answer, this.fail);
+    const reply = this.kernel.handle(message, this.wire, this.session);
+    if (reply instanceof Promise) void reply.then(this.answer);
+    else this.answer(reply);
   }
 
   unreadable(error: McpError): void {
-    this.outbox.send(errorFrame(this.session.revision.unreadableId, error));
+    this.outbox.write(errorFrame(this.session.revision.unreadableId, error));
   }
 
-  private endWith(end: () => void): () => void {
-    this.endless.add(end);
-    return () => void this.endless.delete(end);
+  stop(): void {
+    this.kernel.inFlight.stop(this);
   }
 
-  private readonly serverCloses = () => this.leave('server');
+  close(): Promise<void> {
+    return this.leave('server');
+  }
 
   private readonly read = (chunk: Buffer | string): void => {
     this.reader.feed(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
   };
 
-  private readonly answer = (frame: string | undefined): void => {
-    if (frame !== undefined) this.outbox.send(frame);
-    this.running -= 1;
-    if (this.running === 0) this.idle?.();
-  };
-
-  private readonly fail = (error: unknown): void => {
-    this.host.report(error);
-    this.answer(undefined);
+  private readonly answer = ({ text }: Reply): void => {
+    if (text !== undefined) this.outbox.write(text);
   };
 
   private inputEnds(error: NodeJS.ErrnoException | null | undefined): void {
@@ -144,8 +143,8 @@ export class StdioPipe implements LineSink {
     this.outbox.close();
     // nobody is left to answer: calls are given up at once
     this.kernel.closeSession(this.session);
+    this.loseReader();
     void this.leave('client');
-    this.idle?.();
   }
 
   private reportUnlessGone(error: NodeJS.ErrnoException | null | undefined): void {
@@ -155,24 +154,16 @@ export class StdioPipe implements LineSink {
   private async disconnect(ending: Ending): Promise<void> {
     const { input, drainMs } = this.options;
     this.deadline = performance.now() + drainMs;
-    for (const end of this.endless) end();
-    if (ending !== 'server') await this.drained();
+    this.stop();
+    if (ending !== 'server') await Promise.race([this.kernel.inFlight.drain(drainMs, this), this.unread]);
     this.reading = false;
     input.off('data', this.read);
     input.pause();
-    this.host.detach(this.serverCloses);
+    this.host.detach(this);
     this.kernel.closeSession(this.session);
     await this.within(this.outbox.flushed());
     this.outbox.close();
     this.over(ending);
-  }
-
-  private async drained(): Promise<void> {
-    if (this.running === 0) return;
-    const idle = new Promise<void>((resolve) => {
-      this.idle = resolve;
-    });
-    await this.within(idle);
   }
 
   private async within(done: Promise<void>): Promise<void> {

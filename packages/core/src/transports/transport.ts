@@ -1,20 +1,38 @@
 import type { Kernel } from '../kernel/kernel.js';
 
-/** What a transport needs of a server. `McpServer` is one. */
-export interface Host {
+/**
+ * Where a server keeps what transports need of it: behind a symbol, so that its members may have any name. Registered, so
+ * that two copies of the package agree.
+ */
+export const HOST: unique symbol = Symbol.for('decorum:host') as never;
+
+/** What a server needs of a transport that is open on it. */
+export interface Transport {
+  /** Takes no new requests. What is in flight goes on. Must not throw. */
+  stop(): void;
+  /** Ends it. What was in flight has ended before. */
+  close(): void | Promise<void>;
+}
+
+/** What a transport needs of a server. */
+export interface HostPort {
   /**
    * Runs the server's `onStart` hooks once, and gives access to the kernel.
-   * @param close called when the server closes, after running calls have ended
    * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever a hook throws
    */
-  open(close: () => void | Promise<void>): Promise<Kernel>;
-  /** The transport has closed by itself: `close` is not called any more. */
-  detach(close: () => void | Promise<void>): void;
-  /** Gives an error that no client shall see to the logger and to `onError`. */
+  open(transport: Transport): Promise<Kernel>;
+  /** The transport has closed by itself: the server does not close it any more. */
+  detach(transport: Transport): void;
+  /** Gives an error that no client may see to the logger and to `onError`. */
   report(error: unknown): void;
 }
 
-/** What a transport needs of a server with which the process may end. `McpServer` is one. */
+/** A server that transports can be opened on. `McpServer` is one. */
+export interface Host {
+  readonly [HOST]: HostPort;
+}
+
+/** A server with which the process may end. `McpServer` is one. */
 export interface ClosableHost extends Host {
   /**
    * Closes the whole server.

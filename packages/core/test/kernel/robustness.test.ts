@@ -184,6 +184,27 @@ describe('hooks', () => {
     expect(events).toHaveLength(2);
   });
 
+  it('that are still starting when the server closes let no transport in', async () => {
+    let go: () => void = () => {};
+    const started = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    class Slow {
+      onStart() {
+        return started;
+      }
+
+      @Tool()
+      tool() {}
+    }
+    const server = new McpServer({ name: 'test', version: '1', providers: [Slow] });
+    const connecting = connect(server);
+    const closed = server.close();
+    go();
+    await expect(connecting).rejects.toMatchObject({ code: 'DECORUM_SERVER_CLOSED' });
+    await closed;
+  });
+
   it('all run, even when one of them fails', async () => {
     const events: string[] = [];
     const providers = [hooked('a', events), hooked('b', events, true), hooked('c', events)];

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 
 import { describe, expect, it } from '@jest/globals';
-import { Exclude, Expose, Transform } from 'class-transformer';
+import { Exclude, Expose, Transform, Type } from 'class-transformer';
 import * as cv from 'class-validator';
 
 import type { JsonObject } from '../../src/protocol/model.js';
@@ -141,5 +141,18 @@ describe('an optional field', () => {
       { type: 'string' },
       { type: ['string', 'number'], enum: ['a', 1] },
     ]);
+  });
+});
+
+describe('initializers', () => {
+  class Route {
+    @cv.ValidateNested() @Type(() => Point) start: Point = { ...point } as Point;
+    @cv.ValidateNested({ each: true }) @Type(() => Point) stops: Point[] = [{ ...point } as Point];
+  }
+
+  it('become instances where they are plain data, like what is sent', () => {
+    const { start, stops } = valueOf<Route>(Route, {});
+    expect(start).toBeInstanceOf(Point);
+    expect(stops[0]).toBeInstanceOf(Point);
   });
 });

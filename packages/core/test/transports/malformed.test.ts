@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import type { ClosableHost } from '@decorum/core';
-import type { Kernel, Session } from '@decorum/core/transport';
+import { HOST, type Kernel, type Session } from '@decorum/core/transport';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 
@@ -15,11 +15,11 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 /** What a kernel and its sessions hold, for the test to see that they let go of it. */
 interface Insides {
-  readonly running: { readonly length: number };
+  readonly inFlight: { readonly exchanges: { readonly length: number } };
   readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
 }
 interface SessionInsides {
-  readonly waiting: { readonly size: number };
+  readonly waiting: { readonly size: number } | undefined;
 }
 
 /** A server whose insides the test can see. */
@@ -29,23 +29,24 @@ async function openTarget() {
   const server = malformedTarget({ logger: log });
   const seen: { kernel?: Kernel; session?: Session } = {};
   const host: ClosableHost = {
-    open: async (close) => {
-      const kernel = await server.open(close);
-      const openSession = kernel.openSession.bind(kernel);
-      kernel.openSession = (options) => (seen.session = openSession(options));
-      return (seen.kernel = kernel);
+    [HOST]: {
+      ...server[HOST],
+      open: async (transport) => {
+        const kernel = await server[HOST].open(transport);
+        const openSession = kernel.openSession.bind(kernel);
+        kernel.openSession = (options) => (seen.session = openSession(options));
+        return (seen.kernel = kernel);
+      },
     },
-    detach: (close) => server.detach(close),
-    report: (error) => server.report(error),
     close: (options) => server.close(options),
   };
   const pipe = await openPipe(host);
   await pipe.client.initialize({ sampling: {}, roots: {} });
   const held = () => ({
-    running: (seen.kernel as unknown as Insides).running.length,
+    running: (seen.kernel as unknown as Insides).inFlight.exchanges.length,
     sessions: (seen.kernel as unknown as Insides).parts.events.listeners.size,
-    calls: seen.session?.calls.size,
-    waiting: (seen.session as unknown as SessionInsides).waiting.size,
+    busy: seen.session && seen.kernel?.inFlight.isBusy(seen.session),
+    waiting: (seen.session as unknown as SessionInsides).waiting?.size ?? 0,
   });
   return { ...pipe, errors, held, server };
 }

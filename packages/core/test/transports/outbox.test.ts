@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { notificationFrame, resultFrame } from '../../src/protocol/jsonrpc.js';
+import type { FrameKind } from '../../src/protocol/frame.js';
 import { Outbox } from '../../src/transports/outbox.js';
 
 function outboxOf(limit = 1000) {
@@ -20,33 +20,34 @@ function outboxOf(limit = 1000) {
   return { outbox, writes, pressure, taken: (error?: Error) => pending.shift()?.(error) };
 }
 
-const progress = notificationFrame('notifications/progress', { progressToken: 1, progress: 1 });
-const message = notificationFrame('notifications/message', { level: 'info', data: '' });
-const changed = notificationFrame('notifications/tools/list_changed', {});
-const big = resultFrame(1, { text: 'x'.repeat(2000) });
+const frame = (kind: FrameKind, text: string) => ({ kind, text });
+const progress = frame('progress', 'progress');
+const message = frame('log', 'message');
+const changed = frame('change', 'changed');
+const big = 'x'.repeat(2000);
 
 describe('An outbox', () => {
   it('writes once per turn of the event loop', async () => {
     const { outbox, writes, taken } = outboxOf();
-    outbox.send('a');
+    outbox.write('a');
     await Promise.resolve();
-    outbox.send('b');
+    outbox.write('b');
     expect(writes).toEqual([]);
     await turn();
     expect(writes).toEqual(['a\nb\n']);
     taken();
     await outbox.flushed();
-    outbox.send('c');
+    outbox.write('c');
     await turn();
     expect(writes).toEqual(['a\nb\n', 'c\n']);
   });
 
   it('does not write again before the last write is through', async () => {
     const { outbox, writes, taken } = outboxOf();
-    outbox.send('a');
+    outbox.write('a');
     await turn();
-    outbox.send('b');
-    outbox.send('c');
+    outbox.write('b');
+    outbox.write('c');
     await turn();
     expect(writes).toEqual(['a\n']);
     taken();
@@ -56,40 +57,40 @@ describe('An outbox', () => {
   it('drops progress and log messages while the reader is slow, and nothing else', async () => {
     const { outbox, writes, pressure, taken } = outboxOf();
     outbox.send(progress);
-    outbox.send(big);
-    for (const frame of [progress, message, 'response', changed]) outbox.send(frame);
+    outbox.write(big);
+    for (const each of [progress, message, frame('response', 'response'), changed]) outbox.send(each);
     expect(pressure).toEqual([true]);
     await turn();
-    for (const frame of [progress, message, 'another']) outbox.send(frame);
+    for (const each of [progress, message, frame('notice', 'another')]) outbox.send(each);
     taken();
-    expect(writes).toEqual([`${progress}\n${big}\nresponse\n${changed}\n`, 'another\n']);
+    expect(writes).toEqual([`progress\n${big}\nresponse\nchanged\n`, 'another\n']);
     expect(pressure).toEqual([true, false]);
     outbox.send(progress);
     taken();
-    expect(writes.at(-1)).toBe(`${progress}\n`);
+    expect(writes.at(-1)).toBe('progress\n');
   });
 
   it('announces the same change once while the reader is slow', async () => {
     const { outbox, writes, taken } = outboxOf();
-    outbox.send(big);
+    outbox.write(big);
     await turn();
     for (let count = 0; count < 100; count += 1) outbox.send(changed);
     taken();
-    expect(writes.at(-1)).toBe(`${changed}\n`);
+    expect(writes.at(-1)).toBe('changed\n');
     // those are on their way: the next change is another
     for (let count = 0; count < 2; count += 1) outbox.send(changed);
     taken();
-    expect(writes.at(-1)).toBe(`${changed}\n`);
+    expect(writes.at(-1)).toBe('changed\n');
     taken();
     for (let count = 0; count < 2; count += 1) outbox.send(changed);
     await turn();
-    expect(writes.at(-1)).toBe(`${changed}\n${changed}\n`);
+    expect(writes.at(-1)).toBe('changed\nchanged\n');
   });
 
   it('is flushed when everything is taken', async () => {
     const { outbox, taken } = outboxOf();
     await outbox.flushed();
-    outbox.send('a');
+    outbox.write('a');
     let flushed = false;
     const done = outbox.flushed().then(() => (flushed = true));
     await turn();
@@ -100,11 +101,11 @@ describe('An outbox', () => {
 
   it('drops everything when a write fails', async () => {
     const { outbox, writes, taken } = outboxOf();
-    outbox.send('a');
+    outbox.write('a');
     await turn();
-    outbox.send('b');
+    outbox.write('b');
     taken(new Error('gone'));
-    outbox.send('c');
+    outbox.write('c');
     await outbox.flushed();
     await turn();
     expect(writes).toEqual(['a\n']);

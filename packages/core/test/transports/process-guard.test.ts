@@ -1,17 +1,13 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
 import type { Host } from '@decorum/core';
-import { guardProcess } from '@decorum/core/transport';
+import { guardProcess, HOST } from '@decorum/core/transport';
 
 const EVENTS = ['uncaughtException', 'unhandledRejection'] as const;
 const listeners = () => EVENTS.map((event) => process.listenerCount(event));
 
 function hostOf(report: (error: unknown) => void): Host {
-  return {
-    open: () => Promise.reject(new Error('not served')),
-    detach: () => {},
-    report,
-  };
+  return { [HOST]: { open: () => Promise.reject(new Error('not served')), detach: () => {}, report } };
 }
 
 describe('The guard of the process', () => {

@@ -6,6 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
 import { Context, McpServer, type McpServerOptions, NoInput, serveStdio, Tool } from '@decorum/core';
+import { HOST } from '@decorum/core/transport';
 import { IsInt, IsString } from 'class-validator';
 
 import { ENVELOPE, openPipe, PipeClient } from './pipe-client.js';
@@ -446,7 +447,7 @@ describe('The end of a conversation over stdio', () => {
   it('[STDIO-07] can be closed by itself, and leaves the server to others', async () => {
     const { server } = serverOf();
     const [first, second] = [await openPipe(server), await openPipe(server)];
-    const detach = jest.spyOn(server, 'detach');
+    const detach = jest.spyOn(server[HOST], 'detach');
     await first.connection.close();
     await first.connection.close();
     expect(detach).toHaveBeenCalledTimes(1);

@@ -1,37 +1,42 @@
 import { isObject } from '../../protocol/jsonrpc.js';
 import { optionalObject, requireOneOf, requireString } from '../../protocol/checks.js';
 import { excerpt, McpError } from '../../protocol/errors.js';
+import { andThen } from '../../protocol/maybe-promise.js';
 import type { JsonObject } from '../../protocol/model.js';
 import type { CompleteResult } from '../../registry/completion-plan.js';
 import type { PromptPlan } from '../../registry/prompt-plan.js';
 import type { Registry, ResourceMatch } from '../../registry/registry.js';
 import { CompletionContext } from '../context.js';
-import { admission } from './access.js';
-import type { KernelParts, Method } from './method.js';
+import type { Method, MethodParts } from './method.js';
 
-const NOTHING: CompleteResult = { completion: { values: [] } };
+const NO_VALUES: CompleteResult = { completion: { values: [] } };
+const NOTHING = { kind: 'complete', result: NO_VALUES } as const;
 
 /** `completion/complete`. */
-export function completionMethods(parts: KernelParts): Record<string, Method> {
-  const { registry, server, faults, intercept } = parts;
+export function completionMethods({ registry, members, results }: MethodParts): Record<string, Method> {
   return {
-    async 'completion/complete'(exchange) {
+    'completion/complete'(exchange) {
       const { params, revision } = exchange;
       const argument = requireObject(params, 'argument');
       const name = requireString(argument, 'name');
       const value = requireString(argument, 'value');
       const { target, named } = findTarget(registry, requireObject(params, 'ref'));
-      const isOpen = target.access === undefined || (await admission(exchange, faults)(target.access));
-      // nothing of a fixed resource can be completed, so that only its existence could be asked for
-      if (!isOpen && registry.resources.has(named)) unknownTarget('ref/resource', named);
-      const plan = isOpen ? registry.completion(target, name) : undefined;
-      const ctx = new CompletionContext(exchange, filledIn(params));
-      let result: CompleteResult = NOTHING;
-      if (plan !== undefined && intercept !== undefined) {
-        const call = { kind: 'completion', name: named, args: { ...ctx.args, [name]: value }, ctx } as const;
-        result = await intercept(call, () => plan.run(value, ctx));
-      } else if (plan !== undefined) result = await plan.run(value, ctx);
-      return revision.complete(result as unknown as JsonObject, server);
+      const plan = registry.completion(target, name);
+      const context = new CompletionContext(exchange, filledIn(params));
+      const outcome = members.run<CompleteResult, CompletionContext>(exchange, {
+        kind: 'completion',
+        name: named,
+        args: { ...context.args, [name]: value },
+        access: target.access,
+        // nothing of a fixed resource can be completed, so that only its existence could be asked for
+        deny: () => (registry.resources.has(named) ? unknownTarget('ref/resource', named) : NOTHING),
+        isIntercepted: plan !== undefined,
+        context,
+        run: (_args, ctx) => plan?.run(value, ctx) ?? NO_VALUES,
+      });
+      return andThen(outcome, (given) =>
+        given.kind === 'complete' ? results.write(revision, given.result) : results.writeUnfinished(revision, given),
+      );
     },
   };
 }

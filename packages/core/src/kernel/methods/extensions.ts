@@ -1,9 +1,9 @@
 import { McpError } from '../../protocol/errors.js';
 import { Context } from '../context.js';
-import type { KernelParts, Method } from './method.js';
+import type { Method, MethodParts } from './method.js';
 
 /** The methods of extensions, each for clients that declare the extension in the request. */
-export function extensionMethods({ extensions, server }: KernelParts): ReadonlyMap<string, Method> {
+export function extensionMethods({ extensions, results }: MethodParts): ReadonlyMap<string, Method> {
   const methods = new Map<string, Method>();
   for (const { id, methods: handlers = {} } of extensions) {
     for (const [name, handle] of Object.entries(handlers)) {
@@ -13,7 +13,7 @@ export function extensionMethods({ extensions, server }: KernelParts): ReadonlyM
           throw new McpError('missing-capability', `The client does not support ${id}.`, data);
         }
         const result = await handle(exchange.params, new Context(exchange));
-        return exchange.revision.complete(result, server);
+        return results.write(exchange.revision, result);
       });
     }
   }

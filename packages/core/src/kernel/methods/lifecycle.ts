@@ -1,8 +1,9 @@
 import { requireOneOf } from '../../protocol/checks.js';
+import { andThen } from '../../protocol/maybe-promise.js';
 import { LOG_LEVELS, type ServerCapabilities } from '../../protocol/model.js';
 import { REVISION_IDS } from '../../protocol/revisions/index.js';
 import type { Registry } from '../../registry/registry.js';
-import type { KernelParts, Method } from './method.js';
+import type { Method, MethodParts } from './method.js';
 
 /** `initialize`, `ping`, `logging/setLevel` and `server/discover`. */
 export function lifecycleMethods({
@@ -12,7 +13,8 @@ export function lifecycleMethods({
   extensions,
   experimental,
   cache,
-}: KernelParts): Record<string, Method> {
+  results,
+}: MethodParts): Record<string, Method> {
   const about = instructions === undefined ? {} : { instructions };
   const extended = Object.fromEntries(extensions.map(({ id, settings = {} }) => [id, settings]));
   const declared = {
@@ -20,33 +22,30 @@ export function lifecycleMethods({
     ...(experimental && { experimental }),
   };
   return {
-    initialize({ params, revision: opened }, session) {
-      const revision = session?.initialize(params) ?? opened;
+    initialize({ params, peer, revision: opened }) {
+      const revision = peer.initialize?.(params) ?? opened;
       const offered = capabilitiesOf(registry, declared);
-      return {
+      return JSON.stringify({
         protocolVersion: revision.id,
-        capabilities: revision.capabilities(session?.lasting === false ? passing(offered) : offered),
+        capabilities: revision.capabilities(peer.memory ? offered : passing(offered)),
         serverInfo: revision.implementation(server),
         ...about,
-      };
+      });
     },
 
-    ping: () => ({}),
+    ping: () => '{}',
 
-    'logging/setLevel'({ params }, session) {
-      const level = requireOneOf(params['level'], 'level', LOG_LEVELS);
-      if (session) session.logLevel = level;
-      return {};
-    },
+    'logging/setLevel': ({ params, peer }) =>
+      andThen(peer.memory?.setLogLevel(requireOneOf(params['level'], 'level', LOG_LEVELS)), () => '{}'),
 
     'server/discover': ({ revision }) =>
-      revision.complete(
+      results.write(
+        revision,
         {
           supportedVersions: REVISION_IDS,
           capabilities: revision.capabilities(capabilitiesOf(registry, declared)),
           ...about,
         },
-        server,
         cache,
       ),
   };

@@ -5,8 +5,8 @@ import { follows } from '../../protocol/subscriptions.js';
 import type { Admits } from '../../registry/listing.js';
 import type { ListName, Registry } from '../../registry/registry.js';
 import type { Listener } from '../events.js';
-import { admission } from './access.js';
-import type { KernelParts, Method } from './method.js';
+import { admission } from '../admission.js';
+import type { Method, MethodParts } from './method.js';
 
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
 
@@ -63,7 +63,7 @@ async function visible(uris: readonly string[], registry: Registry, admits: Admi
 const NOTHING: Honored = { lists: new Set(), resources: new Set(), filter: {} };
 
 /** `subscriptions/listen`: a request that stays open, and whose stream carries what changes. */
-export function listenMethods({ registry, events, server, faults }: KernelParts): Record<string, Method> {
+export function listenMethods({ registry, events, results, faults }: MethodParts): Record<string, Method> {
   let listening = 0;
   return {
     'subscriptions/listen': async (exchange) => {
@@ -81,14 +81,12 @@ export function listenMethods({ registry, events, server, faults }: KernelParts)
         wantsList: (list) => wanted.lists.has(list),
         wantsResource: (uri, exactly) => follows(wanted.resources, uri, exactly),
         tell: (method, params) => exchange.notify(method, { ...params, _meta: meta }),
-        end,
       };
       listening += 1;
       events.join(listener);
       // it ends with its client, or with its transport
-      if (exchange.signal.aborted) end();
-      exchange.signal.addEventListener('abort', end, { once: true });
-      const forget = exchange.wire.onClosing?.(end);
+      exchange.onCancel(end);
+      exchange.finish = end;
       try {
         // whoever is gone does not wait for an answer about access
         const honoring = await Promise.race([honored(asked, registry, admission(exchange, faults)), over]);
@@ -99,11 +97,10 @@ export function listenMethods({ registry, events, server, faults }: KernelParts)
           await over;
         }
       } finally {
-        forget?.();
         listening -= 1;
         events.leave(listener);
       }
-      return exchange.revision.complete({ _meta: meta }, server);
+      return results.write(exchange.revision, { _meta: meta });
     },
   };
 }

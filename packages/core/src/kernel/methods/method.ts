@@ -1,4 +1,3 @@
-import type { Session } from '../../protocol/eras/stateful.js';
 import type { Exchange } from '../../protocol/exchange.js';
 import type { Implementation, JsonObject, LogLevel } from '../../protocol/model.js';
 import type { Registry } from '../../registry/registry.js';
@@ -9,11 +8,13 @@ import type { Extension } from '../extension.js';
 import type { Faults } from '../faults.js';
 import type { SealedTickets } from '../tickets.js';
 import type { Intercept } from '../interceptors.js';
+import type { Members } from '../members.js';
+import type { Results } from '../results.js';
 
-/** Handles the requests of one MCP method: returns the result as the revision words it. */
-export type Method = (exchange: Exchange, session: Session | undefined) => object | Promise<object>;
+/** Handles the requests of one MCP method: gives the JSON of the result, at once where nothing has to be waited for. */
+export type Method = (exchange: Exchange) => string | Promise<string>;
 
-/** What methods work with. */
+/** What a kernel is made of. */
 export interface KernelParts {
   readonly server: Implementation;
   readonly instructions: string | undefined;
@@ -37,4 +38,10 @@ export interface KernelParts {
   readonly logLevel: LogLevel;
   /** Milliseconds to wait for an answer of the client. */
   readonly questionTimeoutMs: number;
+}
+
+/** What methods work with. */
+export interface MethodParts extends KernelParts {
+  readonly members: Members;
+  readonly results: Results;
 }

@@ -1,14 +1,14 @@
-import { optionalObject, requireString } from '../../protocol/checks.js';
+import { requireString } from '../../protocol/checks.js';
 import { excerpt, McpError } from '../../protocol/errors.js';
+import { andThen } from '../../protocol/maybe-promise.js';
 import type { Prompt } from '../../protocol/model.js';
 import { ListPages } from '../../registry/page.js';
-import { Context } from '../context.js';
-import { admission, pageOf } from './access.js';
-import type { KernelParts, Method } from './method.js';
+import type { Method, MethodParts } from './method.js';
+import { pageOf } from './page-of.js';
 
 /** `prompts/list` and `prompts/get`. */
-export function promptMethods({ registry, ...parts }: KernelParts): Record<string, Method> {
-  const { server, faults, intercept } = parts;
+export function promptMethods({ registry, members, results, ...parts }: MethodParts): Record<string, Method> {
+  const { faults } = parts;
   const pages = new ListPages<Prompt>({
     ...parts,
     member: 'prompts',
@@ -18,22 +18,26 @@ export function promptMethods({ registry, ...parts }: KernelParts): Record<strin
   return {
     'prompts/list': (exchange) => pageOf(registry.listed.prompts, pages, { exchange, faults }),
 
-    async 'prompts/get'(exchange) {
+    'prompts/get'(exchange) {
       const { params, revision } = exchange;
       const name = requireString(params, 'name');
-      const plan = registry.prompts.get(name) ?? unknownPrompt(name);
-      if (plan.access !== undefined && !(await admission(exchange, faults)(plan.access))) unknownPrompt(name);
-      const args = optionalObject(params, 'arguments') ?? {};
-      const ctx = new Context(exchange);
-      const result =
-        intercept === undefined
-          ? await plan.run(args, ctx)
-          : await intercept({ kind: 'prompt', name, args, ctx }, () => plan.run(args, ctx));
-      return revision.complete(revision.promptResult(result), server);
+      const plan = registry.prompts.get(name);
+      if (plan === undefined) throw unknownPrompt(name);
+      const outcome = members.run(exchange, {
+        kind: 'prompt',
+        name,
+        args: params['arguments'],
+        access: plan.access,
+        deny: () => ({ kind: 'failed', error: unknownPrompt(name) }),
+        run: plan.run,
+      });
+      return andThen(outcome, (given) =>
+        given.kind === 'complete'
+          ? results.write(revision, revision.promptResult(given.result))
+          : results.writeUnfinished(revision, given),
+      );
     },
   };
 }
 
-function unknownPrompt(name: string): never {
-  throw new McpError('unknown-prompt', `Unknown prompt: ${excerpt(name)}`);
-}
+const unknownPrompt = (name: string) => new McpError('unknown-prompt', `Unknown prompt: ${excerpt(name)}`);

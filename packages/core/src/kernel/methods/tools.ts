@@ -1,55 +1,60 @@
 import { requireString } from '../../protocol/checks.js';
 import { excerpt, McpError } from '../../protocol/errors.js';
-import { isObject } from '../../protocol/jsonrpc.js';
 import type { Exchange } from '../../protocol/exchange.js';
-import type { CallToolResult, JsonObject, Tool } from '../../protocol/model.js';
+import { plainResult, type ResultEnvelope } from '../../protocol/jsonrpc.js';
+import type { CallToolResult, Tool } from '../../protocol/model.js';
 import { ListPages } from '../../registry/page.js';
 import { errorResult } from '../../registry/results.js';
-import { Context } from '../context.js';
-import { admission, pageOf } from './access.js';
-import type { KernelParts, Method } from './method.js';
-
-const NO_ARGUMENTS: JsonObject = Object.freeze({});
+import type { ToolPlan } from '../../registry/tool-plan.js';
+import type { Outcome } from '../members.js';
+import type { Method, MethodParts } from './method.js';
+import { pageOf } from './page-of.js';
 
 /** `tools/list` and `tools/call`. */
-export function toolMethods({ registry, faults, ...parts }: KernelParts): Record<string, Method> {
-  const { server, intercept } = parts;
+export function toolMethods({ registry, faults, members, results, ...parts }: MethodParts): Record<string, Method> {
+  const { envelopes } = results;
   const pages = new ListPages<Tool>({ ...parts, member: 'tools', word: (revision, tool) => revision.tool(tool) });
 
-  const list: Method = (exchange) => pageOf(registry.listed.tools, pages, { exchange, faults });
-
-  const call: Method = async (exchange) => {
-    const { params, revision } = exchange;
-    const { name, arguments: args = NO_ARGUMENTS } = params;
-    const plan = registry.tools.get(name as string) ?? unknownTool(params);
-    if (plan.access !== undefined && !(await admission(exchange, faults)(plan.access))) unknownTool(params);
-    if (!isObject(args)) throw new McpError('invalid-params', '"arguments" is not an object.');
-    if (plan.mirrored.length > 0 && revision.era === 'stateless') exchange.wire.checkArguments?.(plan.mirrored, args);
-    let result: CallToolResult;
-    try {
-      const ctx = new Context(exchange);
-      result =
-        intercept === undefined
-          ? await plan.run(args, ctx)
-          : await intercept({ kind: 'tool', name: plan.name, args, ctx }, () => plan.run(args, ctx));
-    } catch (error) {
-      result = failed(error, exchange);
-    }
-    return revision.complete(revision.toolResult(result, plan.entry), server);
-  };
-
   /** Errors are for the model to read, except those that the protocol has a code for. */
-  const failed = (error: unknown, exchange: Exchange): CallToolResult => {
-    // nobody will see the result
-    if (exchange.cancelled || exchange.peer.asking) return errorResult('');
-    if (!(error instanceof McpError)) return errorResult(faults.publicMessage(error, exchange));
-    if (exchange.revision.errorCode(error) === undefined) return errorResult(error.message);
-    throw error;
+  const shown = (error: unknown, exchange: Exchange): CallToolResult => {
+    if (error instanceof McpError) {
+      if (exchange.revision.errorCode(error) !== undefined) throw error;
+      return errorResult(error.message);
+    }
+    // nobody sees what became of a cancelled call, so that it is not reported either
+    return errorResult(exchange.cancelled === undefined ? faults.publicMessage(error, exchange) : '');
   };
 
-  return { 'tools/list': list, 'tools/call': call };
+  const write = (outcome: Outcome<CallToolResult>, exchange: Exchange, plan: ToolPlan): string => {
+    const { revision } = exchange;
+    if (outcome.kind === 'input-required') return results.writeUnfinished(revision, outcome);
+    const result = outcome.kind === 'complete' ? outcome.result : shown(outcome.error, exchange);
+    const { rank } = revision;
+    const plain = plainResult(result, envelopes[rank] as ResultEnvelope, plan.sendsObjects[rank]);
+    return plain ?? results.write(revision, revision.toolResult(result, plan.entry));
+  };
+
+  return {
+    'tools/list': (exchange) => pageOf(registry.listed.tools, pages, { exchange, faults }),
+
+    'tools/call'(exchange) {
+      const { name, arguments: args } = exchange.params;
+      const plan = registry.tools.get(name as string);
+      if (plan === undefined) throw unknownTool(requireString(exchange.params, 'name'));
+      const outcome = members.run(exchange, {
+        kind: 'tool',
+        name: plan.name,
+        args,
+        access: plan.access,
+        deny: () => ({ kind: 'failed', error: unknownTool(plan.name) }),
+        mirrored: plan.mirrored,
+        run: plan.run,
+      });
+      return outcome instanceof Promise
+        ? outcome.then((settled) => write(settled, exchange, plan))
+        : write(outcome, exchange, plan);
+    },
+  };
 }
 
-function unknownTool(params: JsonObject): never {
-  throw new McpError('unknown-tool', `Unknown tool: ${excerpt(requireString(params, 'name'))}`);
-}
+const unknownTool = (name: string) => new McpError('unknown-tool', `Unknown tool: ${excerpt(name)}`);

@@ -96,12 +96,11 @@ export class Round {
   }
 
   /**
-   * What the client gets in place of a result; undefined when nothing is open.
+   * What the client gets in place of a result.
    * @throws {Error} when two questions had one key, or there were too many, and {McpError} for answers that are too large
    */
-  interim(): JsonObject | undefined {
+  interim(): JsonObject {
     if (this.fault) throw this.fault;
-    if (this.open.size === 0) return undefined;
     const requestState = this.seal.seal({
       answers: [...this.answers].map(([key, [question, answer]]) => [key, question, answer] as const),
       effects: this.effects.entries(),

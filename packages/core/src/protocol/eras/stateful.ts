@@ -1,77 +1,114 @@
 import { requireString } from '../checks.js';
 import { ClientError, excerpt, McpError } from '../errors.js';
-import type { Client, Exchange, Peer, Tickets } from '../exchange.js';
+import type { Client, Conversation, Exchange, Memory, Tickets } from '../exchange.js';
+import { type Frame, kindOf } from '../frame.js';
 import { isObject, type JsonRpcResponse, notificationFrame, requestFrame } from '../jsonrpc.js';
-import type { ClientCapabilities, Implementation, JsonObject, LogLevel, RequestId, Root } from '../model.js';
+import type { ClientCapabilities, Implementation, JsonObject, LogLevel, Root } from '../model.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
 import { follows } from '../subscriptions.js';
 import type { Principal } from '../wire.js';
 
-/** How a session reaches its client outside of any request, and what it is called. */
-export interface SessionOptions {
-  /** Sends a frame that belongs to no request. */
-  readonly push: (frame: string) => void;
+/** What of a session must outlive a process. It is JSON. */
+export interface SessionRecord {
   /** The id on the wire, where the transport has one. */
   readonly id?: string | undefined;
   /** The only one who may use the session. */
   readonly principal?: Principal | undefined;
-  /** By default; false where it ends with its request, so that there is nothing to remember or to announce. */
-  readonly lasting?: boolean;
+  /** The revision that was agreed on; undefined until the client has sent `initialize`. */
+  revision?: string;
+  client?: Client;
+  /** The client has sent `notifications/initialized`. */
+  joined?: boolean;
+  /** What the client sees of log messages, once it has set a level. */
+  logLevel?: LogLevel;
+  /** URIs of the resources whose updates the client wants. */
+  subscriptions?: readonly string[];
+  /** Milliseconds since 1970, as are all times of a record. */
+  readonly createdAt: number;
+  usedAt: number;
+}
+
+/** What all sessions of a server share. */
+export interface SessionMeans {
   /** What the client sees before it sets a level. */
   readonly logLevel: LogLevel;
   /** Milliseconds to wait for an answer of the client. */
   readonly questionTimeoutMs: number;
   readonly tickets: Tickets;
+  /** A client wants to hear of changes from now on. */
+  readonly join: (session: Session) => void;
 }
 
-/** More than a user has open at once; the oldest is forgotten first. */
+/** How a session reaches its client outside of any request, and how it is kept. */
+export interface SessionOptions {
+  readonly record: SessionRecord;
+  /** Sends a frame that belongs to no request. */
+  readonly push: (frame: Frame) => void;
+  /** Keeps the record when it has changed; undefined where it lives as long as this process. */
+  readonly save?: ((record: SessionRecord) => void | Promise<void>) | undefined;
+}
+
+/** Cap on pending URL visits; the oldest is forgotten first. */
 const MAX_VISITS = 100;
+
+/** Cap on the resources that one session follows. */
+const MAX_SUBSCRIPTIONS = 1000;
+
+const UNKNOWN_CLIENT: Client = { info: undefined, capabilities: {} };
 
 interface Waiting {
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** What `initialize` leaves behind: one per stdio pipe or HTTP session. */
-export class Session implements Peer {
-  readonly sessionId: string | undefined;
-  readonly principal: Principal | undefined;
-  readonly push: (frame: string) => void;
-  readonly questionTimeoutMs: number;
-  readonly tickets: Tickets;
-  /** Whether it lives longer than one request. */
-  readonly lasting: boolean;
+/** What `initialize` leaves behind, one per stdio pipe or HTTP session: a record, and what lives in this process only. */
+export class Session implements Conversation, Memory {
+  readonly record: SessionRecord;
   /** The newest with sessions, until the client has said which it speaks. */
-  revision: Revision = newestOf('stateful');
-  /** The client has sent `initialize`. */
-  initialized = false;
+  revision: Revision;
+  initialized: boolean;
+  /** A client may come back for its answers. */
+  readonly endsWithConnection = false;
   /** Handlers of a session run once. */
   readonly replaying = false;
-  /** A session waits for its answers. */
-  readonly asking = false;
-  client: Client = { info: undefined, capabilities: {} };
-  logLevel: LogLevel | undefined;
-  /** URIs of the resources whose updates the client wants. */
-  readonly subscriptions = new Set<string>();
-  /** Requests under way, for cancellation. */
-  readonly calls = new Map<RequestId, Exchange>();
   /** Kept until the client says that they changed. */
-  roots: readonly Root[] | undefined;
+  private roots: readonly Root[] | undefined;
+  /** What the record says, for looking up. */
+  private followed: ReadonlySet<string> | undefined;
   /** The URLs that the client was sent to, by the id of the question. */
-  private readonly visits = new Set<string>();
+  private visits: Set<string> | undefined;
+  private waiting: Map<string, Waiting> | undefined;
   private asked = 0;
-  private readonly waiting = new Map<string, Waiting>();
 
-  constructor(options: SessionOptions) {
-    this.sessionId = options.id;
-    this.principal = options.principal;
-    this.push = options.push;
-    this.lasting = options.lasting ?? true;
-    // where the client cannot set a level, it has not been told of log messages either
-    this.logLevel = this.lasting ? options.logLevel : undefined;
-    this.questionTimeoutMs = options.questionTimeoutMs;
-    this.tickets = options.tickets;
+  constructor(
+    private readonly means: SessionMeans,
+    private readonly options: SessionOptions,
+  ) {
+    this.record = options.record;
+    this.revision = revisionOf(this.record.revision) ?? newestOf('stateful');
+    this.initialized = this.record.revision !== undefined;
+    if (this.record.joined) means.join(this);
+  }
+
+  get sessionId(): string | undefined {
+    return this.record.id;
+  }
+
+  get client(): Client {
+    return this.record.client ?? UNKNOWN_CLIENT;
+  }
+
+  get logLevel(): LogLevel {
+    return this.record.logLevel ?? this.means.logLevel;
+  }
+
+  get tickets(): Tickets {
+    return this.means.tickets;
+  }
+
+  get memory(): Memory {
+    return this;
   }
 
   /**
@@ -80,15 +117,46 @@ export class Session implements Peer {
    */
   initialize(params: JsonObject): Revision {
     if (this.initialized) throw new McpError('invalid-request', 'The session is initialized already.');
-    const asked = revisionOf(requireString(params, 'protocolVersion'));
-    const { capabilities, clientInfo } = params;
-    this.client = {
-      info: isObject(clientInfo) ? (clientInfo as unknown as Implementation) : undefined,
-      capabilities: isObject(capabilities) ? (capabilities as ClientCapabilities) : {},
-    };
-    this.revision = asked?.era === 'stateful' ? asked : newestOf('stateful');
+    this.revision = agreedRevision(params);
+    this.record.client = clientOf(params);
+    this.record.revision = this.revision.id;
     this.initialized = true;
     return this.revision;
+  }
+
+  /** Takes over what another process has changed in the record. */
+  refresh({ logLevel, subscriptions, joined }: SessionRecord): void {
+    Object.assign(this.record, { logLevel, subscriptions });
+    this.followed = undefined;
+    if (!joined || this.record.joined) return;
+    this.record.joined = true;
+    this.means.join(this);
+  }
+
+  take(method: string): void | Promise<void> {
+    if (method === 'notifications/roots/list_changed') this.roots = undefined;
+    if (method !== 'notifications/initialized' || !this.initialized || this.record.joined) return;
+    this.record.joined = true;
+    this.means.join(this);
+    return this.save();
+  }
+
+  setLogLevel(level: LogLevel): void | Promise<void> {
+    this.record.logLevel = level;
+    return this.save();
+  }
+
+  subscribe(uri: string): void | Promise<void> {
+    const { subscriptions = [] } = this.record;
+    if (subscriptions.length >= MAX_SUBSCRIPTIONS) {
+      throw new McpError('invalid-params', `A session can follow at most ${MAX_SUBSCRIPTIONS} resources.`);
+    }
+    if (!subscriptions.includes(uri)) return this.follow([...subscriptions, uri]);
+  }
+
+  unsubscribe(uri: string): void | Promise<void> {
+    const { subscriptions = [] } = this.record;
+    if (subscriptions.includes(uri)) return this.follow(subscriptions.filter((known) => known !== uri));
   }
 
   async ask(question: Question, exchange: Exchange): Promise<JsonObject> {
@@ -104,18 +172,51 @@ export class Session implements Peer {
   }
 
   expect(elicitationId: string): void {
-    const [oldest] = this.visits;
-    if (oldest !== undefined && this.visits.size >= MAX_VISITS) this.visits.delete(oldest);
-    this.visits.add(elicitationId);
+    const visits = (this.visits ??= new Set());
+    const [oldest] = visits;
+    if (oldest !== undefined && visits.size >= MAX_VISITS) visits.delete(oldest);
+    visits.add(elicitationId);
   }
 
   /** Tells the client that what it was asked to do at a URL is done. Only who was asked is told, and once. */
   completed(elicitationId: string): void {
-    if (this.visits.delete(elicitationId)) this.tell('notifications/elicitation/complete', { elicitationId });
+    if (this.visits?.delete(elicitationId)) this.tell('notifications/elicitation/complete', { elicitationId });
   }
 
-  interim(): undefined {
-    return undefined;
+  wantsList(): boolean {
+    return true;
+  }
+
+  wantsResource(uri: string, exactly: boolean): boolean {
+    this.followed ??= new Set(this.record.subscriptions);
+    return follows(this.followed, uri, exactly);
+  }
+
+  /** Sends a notification that belongs to no request. */
+  tell(method: string, params: JsonObject): void {
+    this.options.push({ kind: kindOf(method), text: notificationFrame(method, params) });
+  }
+
+  /** Takes an answer of the client. Late answers and answers to questions of others are dropped. */
+  settle({ id, result, error }: JsonRpcResponse): void {
+    const waiting = typeof id === 'string' ? this.waiting?.get(id) : undefined;
+    if (isObject(result)) waiting?.resolve(result);
+    else waiting?.reject(refusal(error));
+  }
+
+  /** The client is gone: gives up all questions. */
+  close(): void {
+    for (const { reject } of this.waiting?.values() ?? []) reject(new ClientError('The session has ended.'));
+  }
+
+  private save(): void | Promise<void> {
+    return this.options.save?.(this.record);
+  }
+
+  private follow(subscriptions: readonly string[]): void | Promise<void> {
+    this.record.subscriptions = subscriptions;
+    this.followed = undefined;
+    return this.save();
   }
 
   private async askRoots(question: Question, exchange: Exchange): Promise<JsonObject> {
@@ -129,13 +230,14 @@ export class Session implements Peer {
   private send(question: Question, exchange: Exchange): Promise<JsonObject> {
     const { wire } = exchange;
     const id = `s${++this.asked}`;
+    const waiting = (this.waiting ??= new Map<string, Waiting>());
     return new Promise<JsonObject>((resolve, reject) => {
       const stop = (error: Error, reason: string) => {
-        wire.send(notificationFrame('notifications/cancelled', { requestId: id, reason }));
+        wire.send({ kind: 'notice', text: notificationFrame('notifications/cancelled', { requestId: id, reason }) });
         settle(() => reject(error));
       };
       const forget = exchange.onCancel((reason) => stop(reason, 'The request it belongs to was cancelled.'));
-      const ms = question.timeoutMs ?? this.questionTimeoutMs;
+      const ms = question.timeoutMs ?? this.means.questionTimeoutMs;
       const timer = setTimeout(
         () => stop(new ClientError(`The client did not answer within ${ms} ms.`), 'Timed out.'),
         ms,
@@ -143,43 +245,16 @@ export class Session implements Peer {
       const settle = (finish: () => void) => {
         clearTimeout(timer);
         forget();
-        this.waiting.delete(id);
+        waiting.delete(id);
         finish();
       };
-      this.waiting.set(id, {
+      waiting.set(id, {
         resolve: (result) => settle(() => resolve(result)),
         reject: (error) => settle(() => reject(error)),
       });
-      if (exchange.cancelled) return settle(() => reject(exchange.signal.reason as Error));
-      wire.send(requestFrame(id, question.method, question.params));
+      if (exchange.cancelled !== undefined) return settle(() => reject(exchange.signal.reason as Error));
+      wire.send({ kind: 'question', text: requestFrame(id, question.method, question.params) });
     });
-  }
-
-  wantsList(): boolean {
-    return true;
-  }
-
-  wantsResource(uri: string, exactly: boolean): boolean {
-    return follows(this.subscriptions, uri, exactly);
-  }
-
-  /** Sends a notification that belongs to no request. */
-  tell(method: string, params: JsonObject): void {
-    this.push(this.revision.notification(method, params));
-  }
-
-  /** Takes an answer of the client. Late answers and answers to questions of others are dropped. */
-  settle({ id, result, error }: JsonRpcResponse): void {
-    const waiting = typeof id === 'string' ? this.waiting.get(id) : undefined;
-    if (isObject(result)) waiting?.resolve(result);
-    else waiting?.reject(refusal(error));
-  }
-
-  /** The client is gone: gives up all requests and questions. */
-  close(): void {
-    for (const exchange of this.calls.values()) exchange.cancel('The session has ended.');
-    for (const { reject } of this.waiting.values()) reject(new ClientError('The session has ended.'));
-    this.subscriptions.clear();
   }
 }
 
@@ -189,13 +264,19 @@ function refusal(error: JsonRpcResponse['error']): ClientError {
   return new ClientError(`The client answered with an error: ${excerpt(error.message)}`, error);
 }
 
-const BEFORE_INITIALIZE = new Set(['initialize', 'ping']);
-
 /**
- * Refuses requests that come too early.
- * @throws {McpError} `invalid-request`
+ * The revision of a conversation that begins: the one the client asks for where it has sessions, else the newest that has.
+ * @throws {McpError} `invalid-params` where the client names none
  */
-export function requireInitialized({ initialized }: Session, method: string): void {
-  if (initialized || BEFORE_INITIALIZE.has(method)) return;
-  throw new McpError('invalid-request', 'The first request of a session is "initialize".');
+export function agreedRevision(params: JsonObject): Revision {
+  const asked = revisionOf(requireString(params, 'protocolVersion'));
+  return asked?.sessions ? asked : newestOf('stateful');
+}
+
+/** What a client says of itself when a conversation begins. */
+function clientOf({ capabilities, clientInfo }: JsonObject): Client {
+  return {
+    info: isObject(clientInfo) ? (clientInfo as unknown as Implementation) : undefined,
+    capabilities: isObject(capabilities) ? (capabilities as ClientCapabilities) : {},
+  };
 }

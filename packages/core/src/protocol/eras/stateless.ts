@@ -3,10 +3,11 @@ import type { Effects } from '../effects.js';
 import { ClientError, excerpt, McpError } from '../errors.js';
 import { type Client, type Exchange, type Peer, REVISION_KEY, type Tickets } from '../exchange.js';
 import { isObject, type JsonRpcRequest } from '../jsonrpc.js';
+import { INITIALIZE, type MethodTraits } from '../methods.js';
 import { type ClientCapabilities, type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from '../model.js';
 import { REVISION_BY_ID, REVISION_IDS } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
-import type { Wire } from '../wire.js';
+import type { MirroredArgument, Wire } from '../wire.js';
 import { type FlowSeal, givenAnswers, type Journal, Round } from './replay.js';
 
 const PREFIX = 'io.modelcontextprotocol/';
@@ -41,20 +42,17 @@ export interface StatelessMeans {
   readonly tickets: Tickets;
 }
 
-/** The methods whose handlers may ask the client. */
-const ASKING = new Set(['tools/call', 'prompts/get', 'resources/read']);
-
 /** What a request says of itself; nothing is remembered. */
 class Envelope implements Peer {
   readonly sessionId: undefined;
+  readonly memory: undefined;
+  readonly endsWithConnection = true;
   readonly logLevel: LogLevel | undefined;
   readonly revision: Revision;
+  readonly resume: (() => void) | undefined;
   private readonly meta: JsonObject;
-  readonly resume: (() => void) | undefined = undefined;
-  readonly failure: Promise<never> | undefined = undefined;
-  asking = false;
+  private readonly traits: MethodTraits | undefined;
   private begun: Round | undefined;
-  private fail!: (fault: Error) => void;
 
   constructor(
     private readonly request: JsonRpcRequest,
@@ -63,13 +61,12 @@ class Envelope implements Peer {
     const { _meta, requestState, inputResponses } = request.params as JsonObject;
     this.revision = means.revision;
     this.meta = _meta as JsonObject;
+    this.traits = means.revision.methods.get(request.method);
     const level = this.meta[LOG_LEVEL];
     this.logLevel = level === undefined ? undefined : requireOneOf(level, LOG_LEVEL, LOG_LEVELS);
-    if (!ASKING.has(request.method)) return;
-    if (requestState !== undefined || inputResponses !== undefined) this.resume = () => void this.round();
-    this.failure = new Promise((_, reject) => {
-      this.fail = reject;
-    });
+    const brings = requestState !== undefined || inputResponses !== undefined;
+    this.resume = brings && this.traits?.asks === true ? () => void this.round() : undefined;
+    this.begun = undefined;
   }
 
   get client(): Client {
@@ -88,7 +85,7 @@ class Envelope implements Peer {
     return this.begun?.replaying === true;
   }
 
-  async ask(question: Question): Promise<JsonObject> {
+  async ask(question: Question, exchange: Exchange): Promise<JsonObject> {
     const wording = this.revision.question(question);
     if (wording === undefined) {
       // no capability that a client could declare would change it
@@ -98,41 +95,47 @@ class Envelope implements Peer {
     try {
       return round.ask(question, wording.params);
     } finally {
-      this.asking = round.asking;
       // a handler that has asked again may do so for ever
-      if (round.fault) this.fail(round.fault);
+      if (round.fault) exchange.fail(round.fault);
     }
   }
 
   get effects(): Effects | undefined {
-    return ASKING.has(this.request.method) ? this.round().effects : undefined;
+    return this.traits?.asks ? this.round().effects : undefined;
   }
 
   async claim(): Promise<void> {
-    const { method, params } = this.request;
-    const requestState = params?.['requestState'];
+    const requestState = this.request.params?.['requestState'];
     // where nothing can be asked, nothing was given, and what comes is not even looked at
-    if (typeof requestState === 'string' && ASKING.has(method)) await this.means.flows.claim?.(requestState);
+    if (typeof requestState === 'string' && this.traits?.asks) await this.means.flows.claim?.(requestState);
   }
 
-  async finishRound(exchange: Exchange): Promise<void> {
-    if (this.begun === undefined || this.begun.fault) return;
+  checkArguments(mirrored: readonly MirroredArgument[], args: JsonObject): void {
+    this.means.wire.checkArguments?.(mirrored, args);
+  }
+
+  endRound(exchange: Exchange): Promise<JsonObject> | undefined {
+    const { begun } = this;
+    return begun?.asking ? this.interim(begun, exchange) : undefined;
+  }
+
+  /** Waits for what is to be remembered, as long as the client is there. */
+  private async interim(round: Round, exchange: Exchange): Promise<JsonObject> {
+    if (round.fault) throw round.fault;
     const gone = new Promise<void>((resolve) => void exchange.onCancel(() => resolve()));
-    await Promise.race([this.begun.effects.settle(), gone]);
-  }
-
-  interim(): JsonObject | undefined {
-    return this.begun?.interim();
+    await Promise.race([round.effects.settle(), gone]);
+    exchange.endRound();
+    return round.interim();
   }
 
   /** Begun only by requests that ask something, or that bring something from earlier rounds. */
   private round(): Round {
     if (this.begun) return this.begun;
     const { method, params = {} } = this.request;
-    if (!ASKING.has(method)) throw new ClientError(`"${method}" cannot ask the client anything.`);
+    if (!this.traits?.asks) throw new ClientError(`"${method}" cannot ask the client anything.`);
     const { wire, flows } = this.means;
-    const { name, uri, arguments: args = {}, requestState } = params;
-    const target = String(method === 'resources/read' ? uri : name);
+    const { arguments: args = {}, requestState } = params;
+    const target = String(params[this.traits.subject ?? 'name']);
     const binding = { principal: wire.principal?.subject ?? '', method, target, args };
     const journal = requestState === undefined ? undefined : flows.open(requestState, binding);
     this.begun = new Round(flows.bind(binding), givenAnswers(params), journal);
@@ -142,7 +145,7 @@ class Envelope implements Peer {
 
 function requireEnvelope({ method, params }: JsonRpcRequest): string {
   // a client that begins a session has no use for a complaint about its envelope
-  if (method === 'initialize') {
+  if (method === INITIALIZE) {
     const data = { supported: REVISION_IDS };
     throw new McpError('method-not-found', 'There is no "initialize" in this revision.', data);
   }
@@ -163,10 +166,13 @@ export function openStateless(request: JsonRpcRequest, wire: Wire, { flows, tick
   const version = requireEnvelope(request);
   wire.checkVersion?.(version);
   const revision = REVISION_BY_ID.get(version);
-  if (revision?.era !== 'stateless') {
+  if (revision?.sessions !== false) {
     const data = { supported: REVISION_IDS, requested: excerpt(version) };
     throw new McpError('unsupported-version', `Unsupported protocol version: ${excerpt(version)}`, data);
   }
-  wire.checkRouting?.(request.method, request.params as JsonObject);
+  if (wire.checkRouting) {
+    const param = revision.methods.get(request.method)?.subject;
+    wire.checkRouting(request.method, param && { param, value: (request.params as JsonObject)[param] });
+  }
   return new Envelope(request, { revision, wire, flows, tickets });
 }

@@ -1,9 +1,8 @@
 import { PART_OF_MESSAGE } from '../content.js';
-import { notificationFrame } from '../jsonrpc.js';
 import type { ContentBlock } from '../model.js';
 import { revision20250326 } from './2025-03-26.js';
 import { allowed, allowList, allowOnly } from './allow-list.js';
-import { pick, wordConversation } from './fields.js';
+import { wordConversation } from './fields.js';
 import { FIELDS_20241105 } from './model-fields.js';
 import type { Revision } from './revision.js';
 
@@ -35,11 +34,7 @@ export const revision20241105: Revision = allowOnly(list, {
       ...result,
       messages: result.messages.map(({ role, content }) => ({ role, content: silent(content) })),
     }),
-  notification: (method, params) =>
-    notificationFrame(
-      method,
-      method === 'notifications/progress' ? pick(params, ['progressToken', 'progress', 'total']) : params,
-    ),
+  progressMessages: false,
   question(question) {
     const wording = newer.question(question);
     if (question.method !== 'sampling/createMessage') return wording;

@@ -1,7 +1,6 @@
 import { usesTools } from '../input.js';
 import type { ContentBlock, JsonObject, Tool } from '../model.js';
 import { revision20251125 } from './2025-11-25.js';
-import { sentResult } from './2026-07-28.js';
 import { allowed, allowList, allowOnly } from './allow-list.js';
 import { wordConversation } from './fields.js';
 import { formWithoutChoices } from './flat-form.js';
@@ -36,7 +35,7 @@ export const revision20250618: Revision = allowOnly(list, {
       ...(outputSchema && { outputSchema: schema(outputSchema) }),
     };
   },
-  toolResult: (result, tool) => sentResult(newer.toolResult(result, tool), list),
+  toolResult: (result, tool) => allowed(newer.toolResult(result, tool), list.toolResult),
   // nobody can be sent to a URL here
   errorCode(error) {
     const code = newer.errorCode(error);

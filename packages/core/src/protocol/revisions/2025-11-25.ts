@@ -1,15 +1,13 @@
 import { isObject } from '../jsonrpc.js';
 import type { FailureKind } from '../errors.js';
-import type { JsonObject, Tool } from '../model.js';
-import { revision20260728, sentResult } from './2026-07-28.js';
-import { allowList, allowOnly } from './allow-list.js';
+import { methodsOf } from '../methods.js';
+import type { CallToolResult, JsonObject, Tool } from '../model.js';
+import { revision20260728 } from './2026-07-28.js';
+import { allowed, allowList, allowOnly } from './allow-list.js';
 import { FIELDS_20251125 } from './model-fields.js';
 import type { Revision } from './revision.js';
 
 const list = allowList(FIELDS_20251125);
-
-const STATELESS_ONLY = new Set(['server/discover', 'subscriptions/listen']);
-const METHODS_OF_SESSIONS = ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'];
 
 /** These sessions know objects only, so any other output is the member `result` of one. */
 const wraps = ({ outputSchema }: Tool) => outputSchema !== undefined && outputSchema['type'] !== 'object';
@@ -41,10 +39,9 @@ export const revision20251125: Revision = allowOnly(list, {
   id: '2025-11-25',
   rank: 3,
   era: 'stateful',
-  methods: new Set([
-    ...[...revision20260728.methods].filter((method) => !STATELESS_ONLY.has(method)),
-    ...METHODS_OF_SESSIONS,
-  ]),
+  sessions: true,
+  methods: methodsOf(true),
+  extensions: false,
   primesStreams: true,
   tool(worded) {
     const tool = withoutHeaders(worded);
@@ -55,7 +52,7 @@ export const revision20251125: Revision = allowOnly(list, {
     return { ...tool, outputSchema: { ...root, type: 'object', properties: { result: schema }, required: ['result'] } };
   },
   toolResult(whole, tool) {
-    const result = sentResult(whole, list);
+    const result = allowed(whole, list.toolResult) as CallToolResult & JsonObject;
     const { structuredContent } = result;
     if (structuredContent === undefined) return result;
     if (!wraps(tool) && isObject(structuredContent)) return result;
@@ -63,5 +60,6 @@ export const revision20251125: Revision = allowOnly(list, {
   },
   question: ({ params }) => ({ params }),
   complete: (result) => result,
+  resultEnvelope: () => ({ before: '{', after: '}' }),
   errorCode: ({ kind, code }) => (kind !== undefined && RENUMBERED.has(kind) ? RENUMBERED.get(kind) : code),
 });

@@ -1,7 +1,7 @@
 import { FAILURES } from '../errors.js';
-import { notificationFrame } from '../jsonrpc.js';
-import type { CallToolResult, JsonObject } from '../model.js';
-import { type AllowList, allowed, allowList, allowOnly } from './allow-list.js';
+import { methodsOf } from '../methods.js';
+import type { JsonObject } from '../model.js';
+import { allowed, allowList, allowOnly } from './allow-list.js';
 import { FIELDS_20260728 } from './model-fields.js';
 import type { Revision } from './revision.js';
 
@@ -17,38 +17,14 @@ const verbatim = (value: object): JsonObject => value as JsonObject;
 
 const list = allowList(FIELDS_20260728);
 
-const PLAIN = new Set(['content', 'structuredContent', 'isError']);
-
-/**
- * The result of a tool with the fields that the revision has. Most results are text and data, which each revision with
- * structured content has: they are returned as they are, because this runs for each call.
- */
-export function sentResult(given: object, { toolResult }: AllowList): JsonObject {
-  const result = given as JsonObject & Pick<CallToolResult, 'content'>;
-  for (const name in result) if (!PLAIN.has(name)) return allowed(result, toolResult);
-  for (const block of result.content) {
-    for (const name in block) if (name !== 'type' && name !== 'text') return allowed(result, toolResult);
-  }
-  return result;
-}
-
 /** Revision 2026-07-28: stateless. The neutral model is shaped like it, so nearly everything is sent as it is. */
 export const revision20260728: Revision = allowOnly(list, {
   id: '2026-07-28',
   rank: 4,
   era: 'stateless',
-  methods: new Set([
-    'server/discover',
-    'tools/list',
-    'tools/call',
-    'prompts/list',
-    'prompts/get',
-    'resources/list',
-    'resources/templates/list',
-    'resources/read',
-    'completion/complete',
-    'subscriptions/listen',
-  ]),
+  sessions: false,
+  methods: methodsOf(false),
+  extensions: true,
   batches: false,
   unreadableId: undefined,
   primesStreams: false,
@@ -56,13 +32,13 @@ export const revision20260728: Revision = allowOnly(list, {
   prompt: verbatim,
   resource: verbatim,
   resourceTemplate: verbatim,
-  toolResult: (result) => sentResult(result, list),
+  toolResult: (result) => verbatim(allowed(result, list.toolResult)),
   promptResult: verbatim,
   readResult: verbatim,
   complete(result, server, cache) {
     const { name, version } = server;
     // who wants to know more asks for it
-    const identity = 'supportedVersions' in result ? server : { name, version };
+    const identity = 'supportedVersions' in result ? allowed(server, list.implementation) : { name, version };
     return {
       resultType: 'complete',
       ...result,
@@ -70,7 +46,11 @@ export const revision20260728: Revision = allowOnly(list, {
       _meta: { ...(result['_meta'] as JsonObject | undefined), [SERVER_INFO]: identity },
     };
   },
-  notification: notificationFrame,
+  resultEnvelope: ({ name, version }) => ({
+    before: '{"resultType":"complete",',
+    after: `,"_meta":${JSON.stringify({ [SERVER_INFO]: { name, version } })}}`,
+  }),
+  progressMessages: true,
   question({ method, params }) {
     if (method === 'ping') return undefined;
     const { elicitationId: _sessionsOnly, ...known } = params;

@@ -1,4 +1,6 @@
 import type { McpError } from '../errors.js';
+import type { ResultEnvelope } from '../jsonrpc.js';
+import type { MethodTraits } from '../methods.js';
 import type {
   CallToolResult,
   GetPromptResult,
@@ -58,8 +60,12 @@ export interface Revision {
   /** Position among all revisions, oldest first; lists written ahead of time are kept by it. */
   readonly rank: number;
   readonly era: Era;
+  /** Whether a client can have a session. Where it cannot, HTTP has POST only. */
+  readonly sessions: boolean;
   /** Requests that a client may send. Any other is answered with "method not found". */
-  readonly methods: ReadonlySet<string>;
+  readonly methods: ReadonlyMap<string, MethodTraits>;
+  /** Each request says which extensions its client supports, so that their methods can be called. */
+  readonly extensions: boolean;
   /** Clients may send several messages at once, as an array. */
   readonly batches: boolean;
   /** The id of an error whose request has no readable one: null, or left out. */
@@ -79,8 +85,10 @@ export interface Revision {
 
   /** What every result carries beside its content. `cache` where the method's result may be kept by the client. */
   complete(result: JsonObject, server: Implementation, cache?: CacheHint): JsonObject;
-  /** The text of a notification. */
-  notification(method: string, params: JsonObject): string;
+  /** The same as JSON, with a comma where one is due, for results that have no `resultType` and no `_meta` of their own. */
+  resultEnvelope(server: Implementation): ResultEnvelope;
+  /** Progress may come with a message for people. */
+  readonly progressMessages: boolean;
   /** A question as clients of this revision take it; undefined where there is no such question. */
   question(question: Question): Wording | undefined;
   capabilities(capabilities: ServerCapabilities): JsonObject;

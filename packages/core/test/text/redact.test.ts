@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 
-import { redactSecrets } from '../../src/kernel/redact.js';
+import { redactSecrets } from '../../src/text/redact.js';
 
 describe('redactSecrets', () => {
   it.each([

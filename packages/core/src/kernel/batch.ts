@@ -1,0 +1,39 @@
+import { McpError } from '../protocol/errors.js';
+import { belongsToSession, type Conversation } from '../protocol/exchange.js';
+import { isObject, type JsonRpcMessage } from '../protocol/jsonrpc.js';
+import { beginsConversation } from '../protocol/methods.js';
+import type { Reply } from '../protocol/reply.js';
+
+/** How many messages a batch may hold. */
+const MAX_BATCH = 100;
+
+/** Why a batch is refused as a whole, if it is. */
+export function batchFault(batch: readonly unknown[]): McpError | undefined {
+  if (batch.length === 0) return new McpError('invalid-request', 'The batch is empty.');
+  if (batch.length > MAX_BATCH) return new McpError('invalid-request', `A batch holds at most ${MAX_BATCH} messages.`);
+  const nested = batch.some((message) => Array.isArray(message));
+  if (nested) return new McpError('invalid-request', 'A batch cannot hold another batch.');
+  if (batch.some(beginsConversation)) return new McpError('invalid-request', 'A batch cannot hold "initialize".');
+  // those that belong to no session have headers, each its own
+  return batch.some(standsAlone)
+    ? new McpError('invalid-request', 'A batch holds messages of its session only.')
+    : undefined;
+}
+
+/** The reply to a batch; to one without requests there is none. */
+export function joined(parts: readonly Reply[]): Reply {
+  const texts = parts.flatMap(({ text }) => text ?? []);
+  return { text: texts.length === 0 ? undefined : `[${texts.join(',')}]`, parts };
+}
+
+/**
+ * Who sends an array before anything is agreed on knows the revision that has batches: there the id is null. Unless
+ * what is in it belongs to no session.
+ */
+export function unreadableId(message: unknown, session: Conversation | undefined): null | undefined {
+  if (Array.isArray(message) && session?.initialized === false) return message.some(standsAlone) ? undefined : null;
+  return session?.revision.unreadableId;
+}
+
+const standsAlone = (message: unknown): boolean =>
+  isObject(message) && !belongsToSession(message as unknown as JsonRpcMessage, undefined);

@@ -1,0 +1,132 @@
+import type { Exchange } from '../protocol/exchange.js';
+import type { RequestId } from '../protocol/model.js';
+import type { Cancellation } from '../protocol/reply.js';
+
+interface Drain {
+  readonly owner: object | undefined;
+  readonly done: () => void;
+}
+
+/**
+ * The requests in flight, over all transports of a server: the only book of them. A request that is answered at once is
+ * never in it.
+ */
+export class InFlight {
+  private readonly exchanges: Exchange[] = [];
+  /** Those of one conversation by their id, for cancellation. */
+  private readonly byConversation = new Map<object, Map<RequestId, Exchange>>();
+  private readonly drains = new Set<Drain>();
+  private readonly stopped = new WeakSet<object>();
+  private isClosing = false;
+  /** How many conversations have requests in flight. Looked at for each message, so it is a field. */
+  busy = 0;
+  /** Whether any transport takes no more requests; `isStopped` says which. */
+  stopping = false;
+
+  /** The request whose handler is in its first turn, and not in the book yet: what it sends may get it cancelled. */
+  starting: Exchange | undefined;
+  /** The conversation of `starting`. */
+  startingIn: object | undefined;
+
+  /** @param conversation what its id is unique in; undefined where a request stands alone */
+  enter(exchange: Exchange, conversation: object | undefined): void {
+    exchange.slot = this.exchanges.push(exchange) - 1;
+    if (conversation === undefined) return;
+    const calls = this.byConversation.get(conversation) ?? new Map<RequestId, Exchange>();
+    if (calls.size === 0) this.busy = this.byConversation.set(conversation, calls).size;
+    calls.set(exchange.id, exchange);
+  }
+
+  /** A request has its reply before its handler has ended: its id is free. */
+  release(exchange: Exchange, conversation: object | undefined): void {
+    const calls = conversation && this.byConversation.get(conversation);
+    if (calls?.get(exchange.id) !== exchange) return;
+    calls.delete(exchange.id);
+    if (calls.size === 0) this.byConversation.delete(conversation as object);
+    this.busy = this.byConversation.size;
+  }
+
+  /** The handler of a request has ended, which may be long after it was cancelled. */
+  leave(exchange: Exchange, conversation: object | undefined): void {
+    if (conversation !== undefined) this.release(exchange, conversation);
+    const last = this.exchanges.pop() as Exchange;
+    if (last !== exchange) {
+      this.exchanges[exchange.slot] = last;
+      last.slot = exchange.slot;
+    }
+    if (this.drains.size > 0) this.tellDrains();
+  }
+
+  /** A request of a conversation by its id. */
+  find(conversation: object, id: unknown): Exchange | undefined {
+    if (conversation === this.startingIn && id === this.starting?.id) return this.starting;
+    return this.byConversation.get(conversation)?.get(id as RequestId);
+  }
+
+  /** Whether a conversation has a request in flight. */
+  isBusy(conversation: object): boolean {
+    return this.byConversation.has(conversation);
+  }
+
+  /** Gives up all requests of a conversation. */
+  cancelAll(conversation: object, why: Cancellation): void {
+    if (conversation === this.startingIn) this.starting?.cancel(why);
+    for (const exchange of this.byConversation.get(conversation)?.values() ?? []) exchange.cancel(why);
+  }
+
+  /**
+   * Stops the intake: the kernel refuses requests from now on. Responses and notifications still pass, because requests
+   * in flight may wait for them.
+   * @param owner the transport that takes no more; by default all
+   */
+  stop(owner?: object): void {
+    this.stopping = true;
+    if (owner === undefined) this.isClosing = true;
+    else this.stopped.add(owner);
+  }
+
+  /** Whether requests of a transport are refused. */
+  isStopped(owner: object): boolean {
+    return this.isClosing || this.stopped.has(owner);
+  }
+
+  /**
+   * Waits until nothing is in flight, and cancels what is left after that. What would go on for as long as the client
+   * wants is ended first.
+   * @param deadlineMs milliseconds to wait
+   * @param owner the transport whose requests are meant; by default all
+   */
+  async drain(deadlineMs: number, owner?: object): Promise<void> {
+    // a handler that closes its own server is in the book only once it has returned its promise
+    await undefined;
+    for (const exchange of this.of(owner)) exchange.finish?.();
+    if (this.holds(owner)) await this.emptied(deadlineMs, owner);
+    for (const exchange of this.of(owner)) exchange.cancel('closing');
+  }
+
+  private of(owner: object | undefined): readonly Exchange[] {
+    return owner === undefined ? [...this.exchanges] : this.exchanges.filter(({ wire }) => wire.owner === owner);
+  }
+
+  private holds(owner: object | undefined): boolean {
+    if (owner === undefined) return this.exchanges.length > 0;
+    return this.exchanges.some(({ wire }) => wire.owner === owner);
+  }
+
+  private tellDrains(): void {
+    for (const drain of this.drains) if (!this.holds(drain.owner)) drain.done();
+  }
+
+  private async emptied(deadlineMs: number, owner: object | undefined): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.drains.delete(drain);
+        resolve();
+      };
+      const timer = setTimeout(done, deadlineMs);
+      const drain: Drain = { owner, done };
+      this.drains.add(drain);
+    });
+  }
+}

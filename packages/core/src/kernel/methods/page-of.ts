@@ -1,0 +1,25 @@
+import type { Exchange } from '../../protocol/exchange.js';
+import type { Listing } from '../../registry/listing.js';
+import type { ListPages, PageRequest } from '../../registry/page.js';
+import { admission } from '../admission.js';
+import type { Faults } from '../faults.js';
+
+/**
+ * Which page is wanted, and whom its cursor is for.
+ * @param personal the list depends on who asks
+ */
+export function pageRequest({ peer, wire, revision, params }: Exchange, personal: boolean): PageRequest {
+  const scope = peer.sessionId ?? wire.principal?.subject ?? '';
+  return { revision, cursor: params['cursor'], scope, personal };
+}
+
+/** One page of what the sender of a request may see of a list, as JSON. */
+export function pageOf<T>(
+  listing: Listing<T>,
+  pages: ListPages<T>,
+  { exchange, faults }: { readonly exchange: Exchange; readonly faults: Faults },
+): string | Promise<string> {
+  if (!listing.restricted) return pages.page(listing.all, pageRequest(exchange, false));
+  const visible = listing.visible(admission(exchange, faults));
+  return visible.then((listed) => pages.page(listed, pageRequest(exchange, true)));
+}

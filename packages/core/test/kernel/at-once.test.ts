@@ -1,0 +1,220 @@
+// What is answered at once, and what becomes of requests that must wait.
+import { createHook } from 'node:async_hooks';
+
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Completion, Context, McpServer, type McpServerOptions, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import { type Frame, HOST, type Kernel, type Reply, type Session, type Transport } from '@decorum/core/transport';
+import { IsString } from 'class-validator';
+
+import { ENVELOPE } from '../transports/pipe-client.js';
+
+class Place {
+  @IsString() city!: string;
+}
+
+class Weather {
+  release: (() => void) | undefined;
+
+  @Tool({ description: 'Now', input: Place })
+  now({ city }: Place) {
+    return `7 degrees in ${city}`;
+  }
+
+  @Tool({ description: 'Reports' })
+  report(_: NoInput, ctx: Context) {
+    ctx.progress(1, 2);
+    ctx.log.info('half');
+    return 'done';
+  }
+
+  @Tool({ description: 'Later' })
+  async later() {
+    await new Promise<void>((resolve) => {
+      this.release = resolve;
+    });
+    return 'at last';
+  }
+
+  @Tool({ description: 'Not a promise, but can be waited for' })
+  query() {
+    // oxlint-disable-next-line no-thenable -- query builders are like this
+    return { then: (resolve: (rows: string) => void) => resolve('three rows') };
+  }
+
+  @Resource('weather://{city}', { name: 'city', input: Place })
+  city({ city }: Place) {
+    return `Weather in ${city}`;
+  }
+
+  @Prompt({ description: 'Packing', input: Place })
+  pack({ city }: Place) {
+    return `Pack for ${city}`;
+  }
+
+  @Completion({ for: 'pack', argument: 'city' })
+  cities(typed: string) {
+    return [`${typed}slo`];
+  }
+}
+
+interface Opened {
+  readonly weather: Weather;
+  readonly server: McpServer;
+  readonly kernel: Kernel;
+  readonly session: Session;
+  readonly sent: Frame[];
+  handle(method: string, params?: object, id?: number): Reply | Promise<Reply>;
+}
+
+const servers: McpServer[] = [];
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close({ deadlineMs: 1 })));
+});
+
+async function open(era: 'session' | 'stateless', options: Partial<McpServerOptions> = {}): Promise<Opened> {
+  const weather = new Weather();
+  const server = new McpServer({ name: 'weather', version: '1.0.0', providers: [weather], ...options });
+  servers.push(server);
+  const owner: Transport = { stop() {}, close() {} };
+  const kernel = await server[HOST].open(owner);
+  const session = kernel.openSession({ push: () => {} });
+  const sent: Frame[] = [];
+  const wire = { transport: { kind: 'memory' }, principal: undefined, owner, send: (frame: Frame) => sent.push(frame) };
+  const meta = era === 'stateless' ? { ...ENVELOPE, 'io.modelcontextprotocol/logLevel': 'info' } : {};
+  const handle: Opened['handle'] = (method, params = {}, id = 1) =>
+    kernel.handle(
+      { jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...meta, progressToken: 1 } } },
+      wire as Parameters<Kernel['handle']>[1],
+      session,
+    );
+  if (era === 'session') {
+    await handle('initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'c', version: '1' },
+    });
+  }
+  return { weather, server, kernel, session, sent, handle };
+}
+
+const REQUESTS: readonly (readonly [method: string, params: object])[] = [
+  ['tools/list', {}],
+  ['tools/call', { name: 'now', arguments: { city: 'Oslo' } }],
+  ['tools/call', { name: 'now', arguments: {} }],
+  ['prompts/list', {}],
+  ['prompts/get', { name: 'pack', arguments: { city: 'Oslo' } }],
+  ['resources/templates/list', {}],
+  ['resources/read', { uri: 'weather://Oslo' }],
+  ['completion/complete', { ref: { type: 'ref/prompt', name: 'pack' }, argument: { name: 'city', value: 'O' } }],
+];
+
+describe.each(['session', 'stateless'] as const)('A request whose handler gives no promise (%s)', (era) => {
+  it.each(REQUESTS)('has its reply at once, and makes no promise: %s %j', async (method, params) => {
+    const { handle } = await open(era);
+    handle(method, params);
+    let promises = 0;
+    const hook = createHook({ init: (_id, type) => void (promises += type === 'PROMISE' ? 1 : 0) }).enable();
+    const reply = handle(method, params);
+    hook.disable();
+    expect(reply).toMatchObject({ text: expect.stringContaining('"result":{') });
+    expect(promises).toBe(0);
+  });
+
+  it('sends its progress and its log before the reply', async () => {
+    const { handle, sent } = await open(era);
+    const { text } = (await handle('tools/call', { name: 'report', arguments: {} })) as Reply;
+    expect(text).toContain('done');
+    expect(sent.map(({ kind }) => kind)).toEqual(['progress', 'log']);
+  });
+
+  it('is waited for where its handler gives something that can be', async () => {
+    const { handle } = await open(era);
+    const reply = handle('tools/call', { name: 'query' });
+    expect(reply).toBeInstanceOf(Promise);
+    expect((await reply).text).toContain('three rows');
+  });
+});
+
+describe('A request that must wait', () => {
+  it('is in the book until its handler ends, and has its reply at once when it is cancelled', async () => {
+    const { handle, kernel, session, weather } = await open('session');
+    const reply = handle('tools/call', { name: 'later' }, 7);
+    expect(kernel.inFlight.isBusy(session)).toBe(true);
+    kernel.closeSession(session);
+    expect(await reply).toEqual({ text: undefined, cancelled: 'session' });
+    expect(kernel.inFlight.isBusy(session)).toBe(false);
+    weather.release?.();
+  });
+
+  it('is refused once the intake has stopped, while what is in flight ends with its answer', async () => {
+    const { handle, server, weather } = await open('session');
+    const running = handle('tools/call', { name: 'later' }, 1);
+    const closed = server.close();
+    const refused = await handle('tools/call', { name: 'now', arguments: { city: 'Oslo' } }, 2);
+    expect(refused.failure).toMatchObject({ kind: 'closing', code: -32603 });
+    weather.release?.();
+    expect((await running).text).toContain('at last');
+    await closed;
+  });
+
+  it('is cancelled when the server closes and its time is over', async () => {
+    const { handle, server } = await open('session');
+    const running = handle('tools/call', { name: 'later' });
+    await server.close({ deadlineMs: 1 });
+    expect(await running).toEqual({ text: undefined, cancelled: 'closing' });
+  });
+});
+
+describe('A session', () => {
+  it('is a record of JSON, from which it goes on elsewhere', async () => {
+    const { handle, session, kernel } = await open('session');
+    await handle('resources/subscribe', { uri: 'weather://Oslo' });
+    await handle('logging/setLevel', { level: 'error' });
+    const record = JSON.parse(JSON.stringify(session.record)) as typeof session.record;
+    expect(record).toEqual({
+      revision: '2025-11-25',
+      client: { info: { name: 'c', version: '1' }, capabilities: {} },
+      logLevel: 'error',
+      subscriptions: ['weather://Oslo'],
+      createdAt: expect.any(Number),
+      usedAt: expect.any(Number),
+    });
+    const pushed: Frame[] = [];
+    const revived = kernel.openSession({
+      record: { ...record, joined: true },
+      push: (frame) => void pushed.push(frame),
+    });
+    expect([revived.revision.id, revived.logLevel, revived.initialized]).toEqual(['2025-11-25', 'error', true]);
+    servers[0]?.notify.resourceUpdated('weather://Oslo');
+    expect(pushed).toMatchObject([{ kind: 'change' }]);
+  });
+
+  it('hears of changes where the client has said to another process that it is ready', async () => {
+    const { kernel } = await open('session');
+    const pushed: Frame[] = [];
+    const record = { revision: '2025-11-25', subscriptions: ['weather://Oslo'], createdAt: 1, usedAt: 1 };
+    const session = kernel.openSession({ record, push: (frame) => void pushed.push(frame) });
+    session.refresh({ ...record, joined: true });
+    servers[0]?.notify.resourceUpdated('weather://Oslo');
+    expect(pushed).toMatchObject([{ kind: 'change' }]);
+    expect(session.record.joined).toBe(true);
+  });
+
+  it('keeps what changes before the request that changed it is answered', async () => {
+    const { kernel } = await open('session');
+    const kept: unknown[] = [];
+    const save = async (record: object) => {
+      await new Promise(setImmediate);
+      kept.push(JSON.parse(JSON.stringify(record)));
+    };
+    const session = kernel.openSession({ push: () => {}, save });
+    const owner = {};
+    const wire = { transport: { kind: 'memory' }, principal: undefined, owner, send() {} } as const;
+    const send = (message: object) => kernel.handle({ jsonrpc: '2.0', ...message }, wire, session);
+    await send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } });
+    await send({ method: 'notifications/initialized' });
+    await send({ id: 2, method: 'logging/setLevel', params: { level: 'error' } });
+    expect(kept).toMatchObject([{ joined: true }, { logLevel: 'error' }]);
+  });
+});

@@ -1,0 +1,150 @@
+// A handler runs before its request is in the book of what is in flight: what it causes in that time counts too.
+import { Context, McpServer, NoInput, Tool, toolResult } from '@decorum/core';
+import { type Frame, HOST, type Kernel, type Session } from '@decorum/core/transport';
+import { connect } from '@decorum/testing';
+import { describe, expect, it } from '@jest/globals';
+
+import { ENVELOPE } from '../transports/pipe-client.js';
+
+class Busy {
+  server: McpServer | undefined;
+  aborted: unknown;
+
+  @Tool()
+  async leave() {
+    void this.server?.close();
+    await new Promise(setImmediate);
+    return 'good bye';
+  }
+
+  @Tool()
+  async long(_: NoInput, ctx: Context) {
+    ctx.progress(1);
+    await new Promise<void>((resolve) => {
+      if (ctx.signal.aborted) resolve();
+      ctx.signal.addEventListener('abort', () => resolve());
+    });
+    this.aborted = ctx.signal.aborted;
+  }
+
+  @Tool()
+  short(_: NoInput, ctx: Context) {
+    ctx.progress(1);
+    return 'done';
+  }
+
+  @Tool()
+  asks(_: NoInput, ctx: Context) {
+    for (let count = 0; count < 200; count += 1) ctx.confirm(`Question ${count}`).catch(() => {});
+    return new Promise<void>(() => {});
+  }
+
+  @Tool()
+  rpc() {
+    // what proxies of remote procedures return
+    // oxlint-disable-next-line no-thenable
+    return Object.assign(() => {}, { then: (resolve: (rows: string) => void) => resolve('from afar') });
+  }
+
+  @Tool()
+  nothing() {
+    return toolResult({ content: 'text', structuredContent: { toJSON: () => undefined } });
+  }
+
+  @Tool()
+  fine() {
+    return toolResult({ content: 'text', isError: false });
+  }
+}
+
+const quiet = { warn: () => {}, error: () => {} };
+
+function serve() {
+  const busy = new Busy();
+  busy.server = new McpServer({ name: 'busy', version: '1.0.0', providers: [busy], logger: quiet });
+  return { busy, server: busy.server };
+}
+
+async function open(options: Partial<Parameters<Kernel['openSession']>[0]> = {}) {
+  const { server } = serve();
+  const owner = { stop() {}, close() {} };
+  const kernel = await server[HOST].open(owner);
+  const sent: Frame[] = [];
+  const push = (frame: Frame) => void sent.push(frame);
+  const session: Session = kernel.openSession({ push, ...options });
+  const wire = { transport: { kind: 'memory' }, principal: undefined, owner, send: push } as const;
+  const handle = (message: unknown) => kernel.handle(message, wire, session);
+  const initialize = (protocolVersion: string) =>
+    handle({ jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion, capabilities: {} } });
+  return { kernel, wire, handle, initialize };
+}
+
+describe('The first turn of a handler', () => {
+  it.each(['2025-11-25', '2026-07-28'])('may close the server, and is answered (%s)', async (revision) => {
+    const { server } = serve();
+    const client = await connect(server, { revision });
+    expect((await client.callTool('leave')).content).toMatchObject([{ text: 'good bye' }]);
+  });
+
+  it('may be cancelled by what it sends', async () => {
+    const { server, busy } = serve();
+    const client = await connect(server);
+    const stop = new AbortController();
+    const options = { signal: stop.signal, onProgress: () => stop.abort(new Error('enough')) };
+    await expect(client.callTool('long', {}, options)).rejects.toThrow('enough');
+    await new Promise(setImmediate);
+    expect(busy.aborted).toBe(true);
+  });
+
+  it('has no reply where it is cancelled in it, and ends in it', async () => {
+    const { kernel, wire, initialize } = await open();
+    const session = kernel.openSession({ push: () => {} });
+    await initialize('2025-11-25');
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    const send = () => void kernel.handle(cancel, wire, session);
+    const params = { name: 'short', _meta: { progressToken: 1, ...ENVELOPE } };
+    const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+    expect(kernel.handle(request, { ...wire, send }, session)).toEqual({ text: undefined, cancelled: 'client' });
+  });
+
+  it('fails where it asks without end', async () => {
+    const { handle } = await open();
+    const meta = { ...ENVELOPE, 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+    const reply = handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'asks', _meta: meta } });
+    expect((await reply).failure).toMatchObject({ kind: 'internal-error' });
+  });
+});
+
+describe('Kernel.handle', () => {
+  it.each([[{ toString: 1 }], [['initialize']], [{ toString: 1, valueOf: 1 }]] as [unknown][])(
+    'does not throw for a batch with the method %j',
+    async (method) => {
+      const { handle, initialize } = await open();
+      await initialize('2025-03-26');
+      const { text } = await handle([{ jsonrpc: '2.0', id: 4, method }]);
+      expect(JSON.parse(text as string)).toMatchObject([{ id: 4, error: { code: -32600 } }]);
+    },
+  );
+
+  it('does not throw where a session cannot be kept', async () => {
+    const save = () => {
+      throw new Error('no store');
+    };
+    const { handle, initialize } = await open({ save });
+    await initialize('2025-11-25');
+    expect(handle({ jsonrpc: '2.0', method: 'notifications/initialized' })).toMatchObject({
+      failure: { kind: 'internal-error' },
+    });
+  });
+
+  it.each([
+    ['rpc', { content: [{ type: 'text', text: 'from afar' }] }],
+    ['nothing', { content: [{ type: 'text', text: 'text' }] }],
+    ['fine', { content: [{ type: 'text', text: 'text' }], isError: false }],
+  ])('writes what JSON has for the result of %s', async (name, result) => {
+    const { handle, initialize } = await open();
+    await initialize('2025-11-25');
+    const { text } = await handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name } });
+    expect(JSON.parse(text as string)).toEqual({ jsonrpc: '2.0', id: 1, result });
+  });
+});

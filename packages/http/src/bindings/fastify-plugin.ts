@@ -1,0 +1,219 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { Host, Principal } from '@decorum/core';
+import { isPromise, startupError } from '@decorum/core/transport';
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+
+import { type AnswerHeaders, type Carrier, type Headers, JSON_TYPE, type Sink } from '../carrier.js';
+import { type Endpoint, openEndpoint } from '../endpoint.js';
+import { corsHeaders, isLoopback } from '../guard.js';
+import type { LegacySse } from '../legacy.js';
+import { type EndpointOptions, type LegacyPaths, resolveOptions } from '../options.js';
+import { NodeBody } from './node-body.js';
+import { NodeSink } from './node-sink.js';
+import { isUnread, onSocketClose } from './node-socket.js';
+
+/** Options of an MCP endpoint in Fastify. */
+export type HttpOptions<HostRequest = FastifyRequest> = EndpointOptions<HostRequest>;
+
+/** Options of the Fastify plugin. */
+export interface McpPluginOptions extends HttpOptions {
+  /** What is served. */
+  readonly server: Host;
+}
+
+/** A Fastify request and its reply. Answers at once pass the hooks of the application; streams do not. */
+class FastifyCarrier implements Carrier {
+  readonly headers: Headers;
+  principal: Principal | undefined;
+
+  constructor(
+    private readonly request: FastifyRequest,
+    private readonly reply: FastifyReply,
+    principal: Principal | undefined,
+  ) {
+    this.headers = request.raw.headers as Headers;
+    this.principal = principal;
+  }
+
+  get method(): string {
+    return this.request.method;
+  }
+
+  get localPort(): number | undefined {
+    return this.request.raw.socket.localPort;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.request.ip;
+  }
+
+  get gone(): boolean {
+    return this.request.raw.socket.destroyed;
+  }
+
+  onClose(callback: () => void): () => void {
+    return onSocketClose(this.request.raw.socket, callback);
+  }
+
+  preset(headers: AnswerHeaders): void {
+    this.reply.headers(headers);
+  }
+
+  answer(status: number, body?: string, headers?: AnswerHeaders): void {
+    const { reply } = this;
+    if (status !== 200) reply.code(status);
+    if (body !== undefined) reply.type(JSON_TYPE);
+    if (headers) reply.headers(headers);
+    reply.send(body);
+  }
+
+  open(headers: AnswerHeaders): Sink {
+    const { raw } = this.reply.hijack();
+    const close = isUnread(this.request.raw) ? { connection: 'close' } : undefined;
+    raw.writeHead(200, { ...(this.reply.getHeaders() as Record<string, string>), ...headers, ...close });
+    return new NodeSink(raw);
+  }
+
+  drop(): void {
+    this.request.raw.socket.destroy();
+  }
+}
+
+/**
+ * Serves MCP over Streamable HTTP in a Fastify application: `app.register(mcp, { server })`. What it needs of Fastify –
+ * the parser of bodies, hooks, the form of errors – applies to its own routes only.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` or `DECORUM_SERVER_CLOSED`
+ */
+export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
+  async (app: FastifyInstance, options: McpPluginOptions): Promise<void> => {
+    const settings = resolveOptions(options);
+    requireHosts(app, settings.allowedHosts);
+    const { endpoint, detach } = await openEndpoint(options.server, settings);
+    app.addHook('preClose', async () => {
+      detach();
+      const began = performance.now();
+      await endpoint.close();
+      await endpoint.delivered(Math.max(0, settings.closeDeadlineMs - (performance.now() - began)));
+    });
+    addEndpoint(app, endpoint);
+  },
+  // how Fastify knows what it is given, and for which version
+  {
+    [Symbol.for('fastify.display-name')]: '@decorum/http',
+    [Symbol.for('plugin-meta')]: { name: '@decorum/http', fastify: '5.x' },
+  },
+);
+
+/** Adds the routes of an endpoint to an application, each step of the endpoint where Fastify has a place for it. */
+export function addEndpoint(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): void {
+  const { path, legacySse, principal } = endpoint.settings;
+  app.setErrorHandler((error, _request, reply) => answerError(error, reply, endpoint));
+  const known = addGuard(app, endpoint);
+  addParser(app, endpoint);
+  const carry = (request: FastifyRequest, reply: FastifyReply) =>
+    new FastifyCarrier(request, reply, principal === undefined ? known?.get(request.raw) : principal(request));
+  app.post(path, (request, reply) => endpoint.post(request.body, carry(request, reply)));
+  app.get(path, { exposeHeadRoute: false }, async (request, reply) => {
+    await endpoint.get(carry(request, reply));
+    return reply;
+  });
+  app.delete(path, async (request, reply) => {
+    await endpoint.delete(carry(request, reply));
+    return reply;
+  });
+  const preflight = (request: FastifyRequest, reply: FastifyReply) =>
+    endpoint.preflight(new FastifyCarrier(request, reply, undefined));
+  app.options(path, preflight);
+  // the guard refuses these methods; without a route it would not be asked
+  app.route({ method: ['HEAD', 'PUT', 'PATCH'], url: path, handler: () => {} });
+  if (legacySse === undefined) return;
+  for (const each of new Set([legacySse.path, legacySse.messagesPath])) app.options(each, preflight);
+  addLegacyRoutes(app, { legacy: endpoint.legacy as LegacySse, carry, ...legacySse });
+}
+
+interface LegacyRoutes extends Required<LegacyPaths> {
+  readonly legacy: LegacySse;
+  readonly carry: (request: FastifyRequest, reply: FastifyReply) => Carrier;
+}
+
+/** The two routes of HTTP+SSE, beside those of Streamable HTTP. */
+function addLegacyRoutes(app: FastifyInstance, { path, messagesPath, legacy, carry }: LegacyRoutes): void {
+  app.get(path, { exposeHeadRoute: false }, async (request, reply) => {
+    legacy.open(carry(request, reply));
+    return reply;
+  });
+  app.post(messagesPath, async (request, reply) => {
+    legacy.post(request.body, carry(request, reply), request.raw.url ?? '');
+    return reply;
+  });
+}
+
+/** Those that are about to be closed. */
+const unsafe = new WeakSet<object>();
+
+/**
+ * Where an application listens is known only when it does. Closes it at once where others could reach it that the guard
+ * would refuse; `app.listen` rejects.
+ */
+function requireHosts({ server }: FastifyInstance, allowedHosts: readonly string[]): void {
+  if (allowedHosts.length > 0) return;
+  server.on('listening', () => {
+    const address = server.address();
+    if (unsafe.has(server) || address === null || typeof address === 'string') return;
+    if (isLoopback(address.address)) return;
+    unsafe.add(server);
+    // not before the other listeners have run, which look at the address; nothing connects in between
+    process.nextTick(() => {
+      server.close();
+      unsafe.delete(server);
+    });
+    server.emit('error', startupError('DECORUM_UNSAFE_HOST', address.address));
+  });
+}
+
+/** Whom the step `authenticate` has found. */
+type KnownPrincipals = WeakMap<IncomingMessage, Principal>;
+
+/** The steps `guard` and `authenticate`, before the body is read. */
+function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): KnownPrincipals | undefined {
+  const known: KnownPrincipals | undefined = endpoint.authenticates ? new WeakMap() : undefined;
+  app.addHook('onRequest', (request, reply, done) => {
+    const { headers, socket, method = '' } = request.raw;
+    endpoint.guard.check(headers as Headers, socket.localPort);
+    if (headers.origin !== undefined) {
+      const vary = reply.getHeader('vary');
+      reply.headers(corsHeaders(headers.origin, vary === undefined ? undefined : String(vary)));
+    }
+    if (method !== 'POST') endpoint.requireMethod(method);
+    if (known === undefined) return done();
+    const head = { method, headers: headers as Headers, remoteAddress: request.ip };
+    const admit = (principal: Principal | undefined) => {
+      if (principal) known.set(request.raw, principal);
+      done();
+    };
+    const principal = endpoint.authenticate(head, request);
+    if (isPromise(principal)) principal.then(admit, done);
+    else admit(principal);
+  });
+  return known;
+}
+
+/** The step `body`. By hand, because Fastify's own reader copies a body that came in one piece. */
+function addParser(app: FastifyInstance, { bodies }: Endpoint<FastifyRequest>): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', (request, payload, done) => {
+    const { raw } = request;
+    const head = { method: request.method, headers: raw.headers as Headers };
+    new NodeBody({ bodies, raw, payload }, head, { body: done as (error: unknown, message?: unknown) => void }).read();
+  });
+}
+
+/** Words errors as JSON-RPC: those of the endpoint, of Fastify, and of the application's hooks. */
+function answerError(error: unknown, reply: FastifyReply, endpoint: Endpoint<FastifyRequest>): void {
+  const { status, body, headers } = endpoint.refusal(error);
+  reply.header('content-type', JSON_TYPE);
+  // Node closes the connection after an answer that says so, and waits for the rest of the body else
+  if (isUnread(reply.request.raw)) reply.header('connection', 'close');
+  reply.code(status).headers(headers).send(body);
+}

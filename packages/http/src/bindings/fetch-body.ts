@@ -1,0 +1,44 @@
+import { Buffer } from 'node:buffer';
+
+import { BodyReader } from '../body.js';
+import { Refusal } from '../refusal.js';
+
+type Chunk = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
+
+/** Reads the body of a web request. */
+export class FetchBody extends BodyReader {
+  private reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+
+  /** Begins to read. */
+  read(body: ReadableStream<Uint8Array> | null): void {
+    if (!this.begin()) return;
+    if (body === null) return this.end();
+    try {
+      this.reader = body.getReader();
+    } catch (error) {
+      // the application reads it
+      return this.fail(error);
+    }
+    this.next();
+  }
+
+  protected override stop(): void {
+    this.reader?.cancel().catch(() => {});
+  }
+
+  private next(): void {
+    this.reader
+      ?.read()
+      .then(this.take, this.broken)
+      .catch((error: unknown) => this.fail(error));
+  }
+
+  private readonly take = ({ done, value }: Chunk): void => {
+    if (done) return this.end();
+    this.push(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
+    this.next();
+  };
+
+  // the client has gone: that is no failure, and nobody hears of this
+  private readonly broken = (): void => this.fail(new Refusal(400, 'The body has no end.'));
+}

@@ -1,0 +1,43 @@
+import type { Host } from '@decorum/core';
+
+import { internalError } from '../answer.js';
+import { LateEndpoint } from '../late-endpoint.js';
+import { type EndpointOptions, resolveOptions } from '../options.js';
+import { isServed, Passage } from '../passage.js';
+import { noEndpoint } from '../refusal.js';
+import { type ConnectionInfo, FetchCarrier } from './fetch-carrier.js';
+
+/** Options of the handler for web requests. */
+export type FetchHandlerOptions = EndpointOptions<Request>;
+
+/** Handles the requests of hosts that speak `fetch`: Deno, Bun, Hono, Next.js and others. */
+export interface FetchHandler {
+  /** Never rejects. Resolves with the response as soon as its headers are known. */
+  (request: Request, info?: ConnectionInfo): Promise<Response>;
+  /** Resolves when the server has started. Requests wait for it. */
+  readonly ready: Promise<void>;
+  /** Lets requests in flight end, and answers all others with 503. The server itself stays open for other transports. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves MCP over Streamable HTTP wherever requests and responses are those of the web: `Deno.serve(fetchHandler(server))`.
+ * `ready` rejects with `DECORUM_SERVER_CLOSED`, and with whatever a hook of the server throws.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): FetchHandler {
+  const settings = resolveOptions(options);
+  const { path } = options;
+  const late = new LateEndpoint(server, settings);
+  const serve = (carrier: FetchCarrier, request: Request): void => {
+    if (!isServed(settings, path, carrier.url)) return carrier.answer(404, noEndpoint().body());
+    if (late.endpoint) return new Passage(late.endpoint, carrier, request).run();
+    late.ready.then(
+      () => serve(carrier, request),
+      () => carrier.answer(500, internalError()),
+    );
+  };
+  const handle = (request: Request, info: ConnectionInfo = {}): Promise<Response> =>
+    new Promise((resolve) => serve(new FetchCarrier(request, info, resolve), request));
+  return Object.assign(handle, { ready: late.ready, close: () => late.close() });
+}

@@ -1,0 +1,76 @@
+import type { Sink, SinkOwner } from '../carrier.js';
+
+/** Bytes that a stream takes before its reader counts as slow; what sockets of Node take as well. */
+const HIGH_WATER_MARK = 16_384;
+
+const encoder = new TextEncoder();
+
+/** A web stream that is written piece by piece. */
+export class FetchSink implements Sink {
+  readonly stream: ReadableStream<Uint8Array>;
+  closed = false;
+  slow = false;
+  private controller!: ReadableStreamDefaultController<Uint8Array>;
+  private owner: SinkOwner | undefined;
+
+  /** @param onCancel called when the reader goes away */
+  constructor(private readonly onCancel: () => void) {
+    this.stream = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => void (this.controller = controller),
+        pull: () => this.pulled(),
+        cancel: () => this.cancelled(),
+      },
+      { highWaterMark: HIGH_WATER_MARK, size: ({ byteLength }) => byteLength },
+    );
+  }
+
+  get backlog(): number {
+    return this.closed ? 0 : HIGH_WATER_MARK - (this.controller.desiredSize ?? 0);
+  }
+
+  own(owner: SinkOwner): void {
+    this.owner = owner;
+  }
+
+  // the host sends the headers with the response
+  start(): void {}
+
+  write(text: string): boolean {
+    if (this.closed) return false;
+    this.controller.enqueue(encoder.encode(text));
+    this.slow = (this.controller.desiredSize ?? 0) <= 0;
+    return !this.slow;
+  }
+
+  end(text: string): void {
+    if (this.closed) return;
+    if (text !== '') this.controller.enqueue(encoder.encode(text));
+    this.controller.close();
+    this.over();
+  }
+
+  destroy(): void {
+    if (this.closed) return;
+    this.controller.error(new Error('The server has ended the stream.'));
+    this.over();
+  }
+
+  /** The reader is gone. */
+  cancelled(): void {
+    if (this.closed) return;
+    this.over();
+    this.onCancel();
+  }
+
+  private pulled(): void {
+    if (!this.slow) return;
+    this.slow = false;
+    this.owner?.drained(this);
+  }
+
+  private over(): void {
+    this.closed = true;
+    this.owner?.closed(this);
+  }
+}

@@ -1,0 +1,175 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import type { ClosableHost } from '@decorum/core';
+import { closeForGood, endOnSignal, guardProcess, startupError } from '@decorum/core/transport';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+import { type Endpoint, openEndpoint } from '../endpoint.js';
+import { isLoopback } from '../guard.js';
+import { MAX_TIMER_MS, requireCount, requireFlag, resolveOptions } from '../options.js';
+import { addEndpoint, type HttpOptions } from './fastify-plugin.js';
+import { OneWriteResponse } from './one-write.js';
+
+/** Options of `listen`. */
+export interface ListenOptions extends HttpOptions {
+  /** By default 3000; 0 takes any that is free. */
+  readonly port?: number;
+  /** The address to listen on. By default `127.0.0.1`; any that others can reach needs `allowedHosts`. */
+  readonly host?: string;
+  /** Milliseconds within which a client must have sent a request. By default 20 seconds; up to a quarter more passes. */
+  readonly requestTimeoutMs?: number;
+  /**
+   * Whether the first SIGTERM or SIGINT closes the endpoint and the server, and then ends the process, as `serveStdio`
+   * does; a second one ends it at once. By default `true`. `false` leaves signals to the program.
+   */
+  readonly signals?: boolean;
+}
+
+/** A server that listens. */
+export interface Listening {
+  /** Where clients connect to. */
+  readonly url: string;
+  readonly port: number;
+  /** Lets requests in flight end, and stops listening. The server itself stays open for other transports. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves MCP over Streamable HTTP, by a Fastify application of its own.
+ * @throws {DecorumError} `DECORUM_UNSAFE_HOST`, `DECORUM_INVALID_OPTION` or `DECORUM_SERVER_CLOSED`
+ */
+export async function listen(server: ClosableHost, options: ListenOptions = {}): Promise<Listening> {
+  const { port = 3000, host = '127.0.0.1', requestTimeoutMs = 20_000, signals = true, ...rest } = options;
+  requireCount('requestTimeoutMs', requestTimeoutMs, MAX_TIMER_MS);
+  requireFlag('signals', signals);
+  const settings = resolveOptions({ bodyTimeoutMs: requestTimeoutMs, ...rest });
+  const { path, allowedHosts, closeDeadlineMs } = settings;
+  if (!isLoopback(host) && allowedHosts.length === 0) throw startupError('DECORUM_UNSAFE_HOST', host);
+  const release = guardProcess(server);
+  let ignoreSignals = () => {};
+  let closed: Promise<void> | undefined;
+  // the server may close it, or its user, or a signal: all wait for the same end
+  const end = () => (closed ??= closeListener?.().finally(release) ?? Promise.resolve(release()));
+  let closeListener: (() => Promise<void>) | undefined;
+  try {
+    const { endpoint, detach } = await openEndpoint(server, settings, end);
+    const app = await createApp(requestTimeoutMs);
+    const listener = new Listener(app, endpoint, closeDeadlineMs);
+    closeListener = async () => {
+      detach();
+      await listener.close();
+      ignoreSignals();
+    };
+    // in a scope of its own: what is at no path of the endpoint gets the 404 of Fastify
+    await app.register(async (scope) => addEndpoint(scope, endpoint));
+    await app.listen({ port, host });
+    const close = async () => await end();
+    if (signals) ignoreSignals = endOnSignal(() => endProcess(server, close, closeDeadlineMs));
+    const address = app.server.address() as AddressInfo;
+    return { url: `http://${reachable(host)}:${address.port}${path}`, port: address.port, close };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+async function endProcess(server: ClosableHost, close: () => Promise<void>, deadlineMs: number): Promise<void> {
+  const deadline = performance.now() + deadlineMs;
+  await close();
+  await closeForGood(server, Math.max(0, deadline - performance.now()));
+}
+
+/** Fastify is loaded when it is needed: a program may serve over HTTP only now and then. */
+async function createApp(requestTimeoutMs: number): Promise<FastifyInstance> {
+  const { fastify } = await import('fastify');
+  const app = fastify({
+    requestTimeout: requestTimeoutMs,
+    // the endpoint words what is refused while the application closes
+    return503OnClosing: false,
+    http: {
+      ServerResponse: OneWriteResponse,
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4),
+    },
+  });
+  return app as unknown as FastifyInstance;
+}
+
+/** Milliseconds without a request after which no client is about to send one. */
+const QUIET_MS = 30;
+
+/** Milliseconds to wait for that. */
+const LINGER_MS = 60;
+
+/** Milliseconds that a connection which has not sent a byte gets to send its first request. */
+const GRACE_MS = 10;
+
+/** The listening application, and the connections to it. */
+class Listener {
+  private readonly sockets = new Set<Socket>();
+  private lastEventAt: number | undefined;
+
+  constructor(
+    private readonly app: FastifyInstance,
+    private readonly endpoint: Endpoint<FastifyRequest>,
+    private readonly deadlineMs: number,
+  ) {
+    app.server.on('connection', (socket: Socket) => {
+      this.lastEventAt = performance.now();
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
+    });
+  }
+
+  /** Ends the endpoint, and then the port and the connections, so that no request is lost on the way. */
+  async close(): Promise<void> {
+    const { app, endpoint, deadlineMs } = this;
+    const began = performance.now();
+    await endpoint.close();
+    await endpoint.delivered(Math.max(0, deadlineMs - (performance.now() - began)));
+    if (this.lastEventAt !== undefined) await this.closePort();
+    const timer = setTimeout(() => app.server.closeAllConnections(), 1000 + deadlineMs - (performance.now() - began));
+    const closed = app.close();
+    // Node waits for connections that have not sent a byte, which clients keep in reserve
+    const silent = setTimeout(() => this.destroySilent(), GRACE_MS);
+    await closed;
+    clearTimeout(timer);
+    clearTimeout(silent);
+  }
+
+  /**
+   * A connection that is cut while its client sends loses the request. So clients get a moment to send, and their requests
+   * are held back: nobody who was refused can come again on another connection before the port is closed.
+   */
+  private async closePort(): Promise<void> {
+    const { server } = this.app;
+    const [handle] = server.listeners('request') as ((...args: HeldRequest) => void)[];
+    const held: HeldRequest[] = [];
+    const hold = (...args: HeldRequest) => {
+      this.lastEventAt = performance.now();
+      held.push(args);
+    };
+    const began = (this.lastEventAt = performance.now());
+    server.removeAllListeners('request').on('request', hold);
+    while (performance.now() < Math.min(began + LINGER_MS, this.lastEventAt + QUIET_MS)) await wait(5);
+    server.close();
+    server.off('request', hold);
+    if (handle) server.on('request', handle);
+    for (const args of held) handle?.(...args);
+  }
+
+  private destroySilent(): void {
+    for (const socket of this.sockets) if (socket.bytesRead === 0) socket.destroy();
+  }
+}
+
+type HeldRequest = [request: IncomingMessage, response: ServerResponse];
+
+/** An address that means all addresses cannot be connected to everywhere. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}

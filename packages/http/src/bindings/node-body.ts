@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+
+import { type Bodies, BodyReader, type BodyReceiver } from '../body.js';
+import type { HttpRequest } from '../carrier.js';
+import { Refusal } from '../refusal.js';
+
+const READER = Symbol('reader');
+
+type Source = Readable & { [READER]?: NodeBody };
+
+/** Where a body of a Node host comes from. */
+export interface NodeBodySource {
+  readonly bodies: Bodies;
+  readonly raw: IncomingMessage;
+  /** The body; by default `raw`. */
+  readonly payload?: Readable;
+}
+
+/** Reads the body of a request of Node. */
+export class NodeBody extends BodyReader {
+  private readonly source: Source;
+  private readonly raw: IncomingMessage;
+
+  constructor(
+    { bodies, raw, payload = raw }: NodeBodySource,
+    head: Pick<HttpRequest, 'method' | 'headers'>,
+    receiver: BodyReceiver,
+  ) {
+    super(bodies, head, receiver);
+    this.raw = raw;
+    this.source = payload;
+  }
+
+  /** Begins to read. */
+  read(): void {
+    const { source } = this;
+    if (!this.begin()) return;
+    source[READER] = this;
+    source.on('data', onData);
+    source.on('end', onEnd);
+    source.on('error', onError);
+  }
+
+  /** The source broke off. That a client has gone is no failure, and nobody hears of this. */
+  breakOff(error: Error): void {
+    this.fail(this.raw.destroyed ? new Refusal(400, 'The body has no end.') : error);
+  }
+
+  protected override stop(): void {
+    const { source } = this;
+    source.removeListener('data', onData);
+    source.removeListener('end', onEnd);
+    source.resume();
+  }
+}
+
+// one of each for all requests
+function onData(this: Source, chunk: Buffer): void {
+  this[READER]?.push(chunk);
+}
+
+function onEnd(this: Source): void {
+  this[READER]?.end();
+}
+
+function onError(this: Source, error: Error): void {
+  this[READER]?.breakOff(error);
+}

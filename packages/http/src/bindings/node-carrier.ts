@@ -1,0 +1,102 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { Principal } from '@decorum/core';
+
+import { announcesBody, type Bodies, type BodyReceiver } from '../body.js';
+import { type AnswerHeaders, type Headers, JSON_TYPE, type Sink } from '../carrier.js';
+import type { UnreadCarrier } from '../passage.js';
+import { NodeBody } from './node-body.js';
+import { NodeSink } from './node-sink.js';
+import { isUnread, onSocketClose } from './node-socket.js';
+import { writeWhole } from './one-write.js';
+
+/** A request of Node, with what frameworks add to it. */
+export interface NodeRequest extends IncomingMessage {
+  /** The message, where a parser of the application has read it. */
+  readonly body?: unknown;
+  /** The address of the client, where the framework knows which proxies it trusts. */
+  readonly ip?: string | undefined;
+}
+
+/** A request of Node and its response. */
+export class NodeCarrier implements UnreadCarrier {
+  readonly headers: Headers;
+  principal: Principal | undefined;
+
+  constructor(
+    private readonly request: NodeRequest,
+    private readonly response: ServerResponse,
+  ) {
+    this.headers = request.headers as Headers;
+    this.principal = undefined;
+  }
+
+  get method(): string {
+    return this.request.method ?? '';
+  }
+
+  get url(): string {
+    return this.request.url ?? '';
+  }
+
+  get hasBody(): boolean {
+    return announcesBody(this.headers);
+  }
+
+  get vary(): string | undefined {
+    const vary = this.response.getHeader('vary');
+    return vary === undefined ? undefined : String(vary);
+  }
+
+  get localPort(): number | undefined {
+    return this.request.socket.localPort;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.request.ip ?? this.request.socket.remoteAddress;
+  }
+
+  get gone(): boolean {
+    return this.request.socket.destroyed;
+  }
+
+  onClose(callback: () => void): () => void {
+    return onSocketClose(this.request.socket, callback);
+  }
+
+  read(bodies: Bodies, receiver: BodyReceiver): void {
+    const { request } = this;
+    // a parser of the application came first
+    if (request.readableEnded) receiver.body(null, request.body);
+    else new NodeBody({ bodies, raw: request }, this, receiver).read();
+  }
+
+  preset(headers: AnswerHeaders): void {
+    for (const name in headers) this.response.setHeader(name, headers[name] as string);
+  }
+
+  answer(status: number, body?: string, headers?: AnswerHeaders): void {
+    const { request, response } = this;
+    // Node closes the connection after an answer that says so, and waits for the rest of the body else
+    if (isUnread(request)) response.setHeader('connection', 'close');
+    if (body === undefined) {
+      // without a length, Node sends an empty chunk
+      response.writeHead(status, status === 204 ? headers : { 'content-length': 0, ...headers });
+      response.end();
+      return;
+    }
+    const described = { 'content-type': JSON_TYPE, 'content-length': Buffer.byteLength(body) };
+    response.writeHead(status, headers === undefined ? described : { ...described, ...headers });
+    writeWhole(response, body);
+    response.end();
+  }
+
+  open(headers: AnswerHeaders): Sink {
+    const close = isUnread(this.request) ? { connection: 'close' } : undefined;
+    return new NodeSink(this.response.writeHead(200, { ...headers, ...close }));
+  }
+
+  drop(): void {
+    this.request.socket.destroy();
+  }
+}

@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { Host } from '@decorum/core';
+
+import { internalError } from '../answer.js';
+import { LateEndpoint } from '../late-endpoint.js';
+import { type EndpointOptions, resolveOptions } from '../options.js';
+import { isServed, Passage } from '../passage.js';
+import { noEndpoint } from '../refusal.js';
+import { NodeCarrier } from './node-carrier.js';
+
+/** Options of the handler for Node. */
+export type NodeHandlerOptions = EndpointOptions<IncomingMessage>;
+
+/** Handles the requests of `http.createServer`, Express or Connect. */
+export interface NodeHandler {
+  /** @param next is called for requests to other paths; without it they are answered with 404 */
+  (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void;
+  /** Resolves when the server has started. Requests wait for it. */
+  readonly ready: Promise<void>;
+  /** Lets requests in flight end, and answers all others with 503. The server itself stays open for other transports. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves MCP over Streamable HTTP in any program that has requests of Node: `http.createServer(nodeHandler(server))`, or
+ * in Express `app.use('/mcp', nodeHandler(server))`. `ready` rejects with `DECORUM_SERVER_CLOSED`, and with whatever a
+ * hook of the server throws.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): NodeHandler {
+  const settings = resolveOptions(options);
+  const { path } = options;
+  const late = new LateEndpoint(server, settings);
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    const carrier = new NodeCarrier(request, response);
+    if (late.endpoint) return new Passage(late.endpoint, carrier, request).run();
+    late.ready.then(
+      () => serve(request, response),
+      () => carrier.answer(500, internalError()),
+    );
+  };
+  const handle = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void => {
+    if (isServed(settings, path, request.url ?? '')) serve(request, response);
+    else if (next) next();
+    else new NodeCarrier(request, response).answer(404, noEndpoint().body());
+  };
+  return Object.assign(handle, { ready: late.ready, close: () => late.close() });
+}

@@ -1,0 +1,43 @@
+import { type Host, HOST } from '@decorum/core/transport';
+
+import { type Endpoint, type Opened, openEndpoint } from './endpoint.js';
+import type { ResolvedOptions } from './options.js';
+
+/** An endpoint of a handler, which is there at once, while its server still starts. */
+export class LateEndpoint<HostRequest> {
+  /** The endpoint, once its server has started. */
+  endpoint: Endpoint<HostRequest> | undefined;
+  /** Resolves when the endpoint is there. */
+  readonly ready: Promise<void>;
+  private opened: Opened<HostRequest> | undefined;
+  private closed: Promise<void> | undefined;
+
+  constructor(
+    server: Host,
+    private readonly settings: ResolvedOptions<HostRequest>,
+  ) {
+    this.ready = this.start(server);
+    // whoever doesn't wait for it learns it from the log, and from the answers
+    this.ready.catch((error: unknown) => server[HOST].report(error));
+  }
+
+  /** Ends the endpoint, but not its server. */
+  close(): Promise<void> {
+    return (this.closed ??= this.end());
+  }
+
+  private async start(server: Host): Promise<void> {
+    this.opened = await openEndpoint(server, this.settings);
+    this.endpoint = this.opened.endpoint;
+  }
+
+  private async end(): Promise<void> {
+    await this.ready.catch(() => {});
+    if (this.opened === undefined) return;
+    const { endpoint, detach } = this.opened;
+    const began = performance.now();
+    detach();
+    await endpoint.close();
+    await endpoint.delivered(Math.max(0, this.settings.closeDeadlineMs - (performance.now() - began)));
+  }
+}

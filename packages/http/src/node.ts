@@ -1,0 +1,8 @@
+export type { AuthRefusal, Authenticate, RequestHead } from './authenticate.js';
+export { nodeHandler, type NodeHandler, type NodeHandlerOptions } from './bindings/node-handler.js';
+export { OneWriteResponse } from './bindings/one-write.js';
+export type { Headers } from './carrier.js';
+export type { LegacyPaths } from './options.js';
+export { type EventStore, MemoryEventStore, type MemoryEventStoreOptions, type StoredEvent } from './replay.js';
+export { type KeptSession, MemorySessionStore, type SessionStore } from './session-store.js';
+export type { SessionRecord } from '@decorum/core/transport';

@@ -1,0 +1,238 @@
+import { once } from 'node:events';
+
+import { describe, expect, it } from '@jest/globals';
+import { type ConnectionInfo, fetchHandler, type FetchHandlerOptions } from '@decorum/http/fetch';
+
+import { EventReader } from './events.js';
+import {
+  afterwards,
+  call,
+  createServer,
+  type Fields,
+  INITIALIZE,
+  json,
+  modernCall,
+  modernHeaders,
+  Probe,
+  request,
+} from './fixture.js';
+
+const URL_OF = 'http://localhost:3000/mcp';
+const TOKEN = { progressToken: 1 };
+const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+const ADD = [modernCall(1, 'add', { a: 1, b: 2 }), modernHeaders('tools/call', 'add')] as const;
+const WAIT = [modernCall(1, 'wait'), modernHeaders('tools/call', 'wait')] as const;
+
+function create(options: FetchHandlerOptions = {}) {
+  const probe = new Probe();
+  const { server, errors } = createServer(probe);
+  const handler = fetchHandler(server, options);
+  afterwards(async () => {
+    probe.emit('go');
+    await handler.close();
+    await server.close();
+  });
+  const post = async (message: unknown, headers: Fields = {}, init: RequestInit = {}) => {
+    const body = typeof message === 'string' ? message : JSON.stringify(message);
+    return await handler(
+      new Request(URL_OF, { method: 'POST', headers: { ...JSON_HEADERS, ...headers }, body, ...init }),
+    );
+  };
+  const send = async (method: string, headers: Fields = {}, info?: ConnectionInfo) =>
+    await handler(new Request(URL_OF, { method, headers }), info);
+  const open = async (headers: Fields = {}) => {
+    const response = await post(INITIALIZE, headers);
+    const session = { ...headers, 'mcp-session-id': response.headers.get('mcp-session-id') as string };
+    expect((await post({ jsonrpc: '2.0', method: 'notifications/initialized' }, session)).status).toBe(202);
+    return session;
+  };
+  return { probe, server, errors, handler, post, send, open };
+}
+
+describe('fetchHandler', () => {
+  it('serves both eras, sessions and streams', async () => {
+    const { post, send, open, server } = create();
+    expect((await json(await post(...ADD))).result?.content?.[0]?.text).toBe('3');
+    const session = await open();
+    const plain = await post(call(1, 'add', { a: 1, b: 2 }), session);
+    expect(plain.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect((await json(plain)).result?.content?.[0]?.text).toBe('3');
+    const events = await new EventReader(await post(call(2, 'steps', {}, TOKEN), session)).rest();
+    expect(events).toHaveLength(5);
+    const listening = new EventReader(await send('GET', { accept: 'text/event-stream', ...session }));
+    server.notify.toolsChanged();
+    expect((await listening.message()).message?.method).toBe('notifications/tools/list_changed');
+    expect((await send('DELETE', session)).status).toBe(204);
+    await listening.rest();
+    expect((await post(request(1, 'ping'), session)).status).toBe(404);
+  });
+
+  it('carries questions, and takes their answers by other requests', async () => {
+    const { post, open } = create();
+    const session = await open();
+    const reader = new EventReader(await post(call(7, 'ask'), session));
+    const { message } = await reader.message();
+    const answer = { jsonrpc: '2.0', id: message?.id, result: { action: 'accept', content: { name: 'Ada' } } };
+    expect((await post(answer, session)).status).toBe(202);
+    expect((await reader.message()).message).toMatchObject({ result: { content: [{ text: 'Hello, Ada' }] } });
+  });
+
+  it('looks at Host, or else at the URL, and at Origin', async () => {
+    const { post, send, handler } = create({ allowedHosts: ['mcp.example.com'] });
+    expect((await post(ADD[0], { ...ADD[1], host: 'evil.example' })).status).toBe(403);
+    const at = async (url: string) =>
+      (
+        await handler(
+          new Request(url, { method: 'POST', headers: { ...JSON_HEADERS, ...ADD[1] }, body: JSON.stringify(ADD[0]) }),
+        )
+      ).status;
+    expect(await at('https://evil.example/mcp')).toBe(403);
+    expect(await at('https://mcp.example.com/mcp')).toBe(200);
+    expect((await post(ADD[0], { ...ADD[1], origin: 'http://localhost:3000' })).status).toBe(200);
+    expect((await post(ADD[0], { ...ADD[1], origin: 'http://localhost:3001' })).status).toBe(403);
+    expect((await send('OPTIONS', { host: 'localhost:3000' }, { localPort: 3001 })).status).toBe(403);
+  });
+
+  it('answers what is wrong as the other bindings do', async () => {
+    const { post, send } = create({ bodyLimit: 500 });
+    expect((await post('{')).status).toBe(400);
+    expect((await post('{}', { 'content-type': 'text/plain' })).status).toBe(415);
+    expect((await post(INITIALIZE, { accept: 'text/html' })).status).toBe(406);
+    expect((await post(call(1, 'add', { text: 'x'.repeat(500) }))).status).toBe(413);
+    for (const method of ['HEAD', 'PUT', 'PATCH']) {
+      const response = await send(method);
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, DELETE']);
+      expect((await response.text()) === '').toBe(method === 'HEAD');
+    }
+    const bytes = new Uint8Array([0x22, 0xff, 0x22]);
+    const response = await post('', {}, { body: bytes });
+    expect([response.status, (await json(response)).error?.code]).toEqual([400, -32700]);
+  });
+
+  it('gives up a body that takes too long', async () => {
+    const { handler, errors } = create({ bodyTimeoutMs: 40 });
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{')) });
+    const init = { method: 'POST', headers: JSON_HEADERS, body, duplex: 'half' } as RequestInit;
+    expect((await handler(new Request(URL_OF, init))).status).toBe(408);
+    expect(errors).toEqual([]);
+  });
+
+  it.each([
+    ['aborts its request', (controller: AbortController) => controller.abort()],
+    ['cancels the response', (_controller: AbortController, response: Response) => void response.body?.cancel()],
+  ])('cancels a request of the stateless era whose client %s', async (_how, leave) => {
+    const { post, probe } = create();
+    const controller = new AbortController();
+    const message = modernCall(1, 'stream', {}, TOKEN);
+    const response = await post(message, modernHeaders('tools/call', 'stream'), { signal: controller.signal });
+    const aborted = once(probe, 'aborted');
+    leave(controller, response);
+    await aborted;
+  });
+
+  it('cancels a request of the stateless era that has no answer yet', async () => {
+    const { post, probe } = create();
+    const controller = new AbortController();
+    const began = once(probe, 'began');
+    const pending = post(...WAIT, { signal: controller.signal });
+    await began;
+    const aborted = once(probe, 'aborted');
+    controller.abort();
+    await aborted;
+    expect((await pending).status).toBe(202);
+  });
+
+  it('drops progress for a reader that does not read, and nothing else', async () => {
+    const { post, open, probe } = create({ maxBufferedBytes: 100_000, events: false });
+    const session = await open();
+    const flooded = once(probe, 'flooded');
+    const response = await post(call(1, 'flood', { count: 500 }, TOKEN), session);
+    await flooded;
+    const events = await new EventReader(response).rest();
+    expect(events.length).toBeLessThan(30);
+    expect(events.at(-1)?.message).toMatchObject({ id: 1 });
+  });
+
+  it('gives `principal` and `authenticate` the web request', async () => {
+    const { post, probe } = create({
+      principal: ({ url, headers }) => ({ subject: `${url} ${headers.get('x-user')}` }),
+    });
+    const began = once(probe, 'began');
+    const pending = post(WAIT[0], { ...WAIT[1], 'x-user': 'ann' });
+    await began;
+    expect(probe.contexts[0]?.principal).toEqual({ subject: `${URL_OF} ann` });
+    probe.emit('go');
+    await pending;
+    const other = create({ authenticate: async ({ headers }) => (headers['x-user'] ? undefined : { status: 401 }) });
+    expect((await other.post(...ADD)).status).toBe(401);
+    expect((await other.post(ADD[0], { ...ADD[1], 'x-user': 'ann' })).status).toBe(200);
+  });
+
+  it('tells handlers the address that the host names, where it does', async () => {
+    const { handler, probe } = create();
+    const began = once(probe, 'began');
+    const body = JSON.stringify(WAIT[0]);
+    const sent = new Request(URL_OF, { method: 'POST', headers: { ...JSON_HEADERS, ...WAIT[1] }, body });
+    const pending = handler(sent, { remoteAddress: '203.0.113.7' });
+    await began;
+    expect(probe.contexts[0]?.transport.remoteAddress).toBe('203.0.113.7');
+    probe.emit('go');
+    await pending;
+  });
+
+  it('has 404 for other paths, where it has a path', async () => {
+    const { post } = create({ path: '/mcp' });
+    const { post: elsewhere } = create({ path: '/other' });
+    expect((await post(...ADD)).status).toBe(200);
+    expect((await elsewhere(...ADD)).status).toBe(404);
+  });
+
+  it('serves HTTP+SSE too, where it is asked for', async () => {
+    const { handler } = create({ legacySse: true });
+    const stream = new EventReader(await handler(new Request('http://localhost:3000/sse')));
+    const { data } = (await stream.next()) ?? {};
+    const messages = new URL(data as string, 'http://localhost:3000/sse');
+    const init = { method: 'POST', headers: JSON_HEADERS, body: JSON.stringify(INITIALIZE) };
+    expect((await handler(new Request(messages, init))).status).toBe(202);
+    expect((await stream.message()).message).toMatchObject({ id: 0 });
+  });
+
+  it('lets requests in flight end when it closes, ends streams, and answers 503', async () => {
+    const { post, send, open, probe, handler } = create();
+    const session = await open();
+    const listening = new EventReader(await send('GET', { accept: 'text/event-stream', ...session }));
+    const began = once(probe, 'began');
+    const pending = post(call(1, 'wait'), session);
+    await began;
+    const closing = handler.close();
+    await listening.rest();
+    expect((await post(request(2, 'ping'), session)).status).toBe(503);
+    probe.emit('go');
+    expect((await json(await pending)).result?.content?.[0]?.text).toBe('let go');
+    await closing;
+    expect((await post(...ADD)).status).toBe(503);
+  });
+});
+
+describe('a body that fetchHandler cannot read', () => {
+  it.each([
+    ['because the application reads it', async (spoilt: Request) => void (await spoilt.text())],
+    ['because it is locked', async (spoilt: Request) => void spoilt.body?.getReader()],
+  ])('is reported %s', async (_why, spoil) => {
+    const { handler, errors } = create();
+    const [message, headers] = ADD;
+    const body = JSON.stringify(message);
+    const spoilt = new Request(URL_OF, { method: 'POST', headers: { ...JSON_HEADERS, ...headers }, body });
+    await spoil(spoilt);
+    expect((await handler(spoilt)).status).toBe(500);
+    expect(errors).toHaveLength(1);
+  });
+
+  it('is reported when its chunks are no bytes', async () => {
+    const { handler, errors } = create();
+    const body = new ReadableStream({ start: (controller) => controller.enqueue('text') });
+    const init = { method: 'POST', headers: { ...JSON_HEADERS, ...ADD[1] }, body, duplex: 'half' };
+    expect((await handler(new Request(URL_OF, init as RequestInit))).status).toBe(500);
+    expect(errors).toHaveLength(1);
+  });
+});

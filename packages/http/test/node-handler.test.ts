@@ -1,0 +1,277 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer, type RequestListener, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { setTimeout as turn } from 'node:timers/promises';
+
+import { describe, expect, it } from '@jest/globals';
+import { nodeHandler, type NodeHandlerOptions, OneWriteResponse } from '@decorum/http/node';
+import express from 'express';
+
+import { EventReader, getStream } from './events.js';
+import {
+  afterwards,
+  call,
+  createServer,
+  INITIALIZE,
+  json,
+  modernCall,
+  modernHeaders,
+  openSession,
+  post,
+  Probe,
+  raw,
+} from './fixture.js';
+
+const NO_SESSIONS = { get: () => undefined, set() {}, touch() {}, delete() {} };
+const TOKEN = { progressToken: 1 };
+const ADD = [modernCall(1, 'add', { a: 1, b: 2 }), modernHeaders('tools/call', 'add')] as const;
+const WAIT = [modernCall(1, 'wait'), modernHeaders('tools/call', 'wait')] as const;
+
+function createHandler(options: NodeHandlerOptions = {}) {
+  const probe = new Probe();
+  const { server, errors } = createServer(probe);
+  const handler = nodeHandler(server, options);
+  afterwards(async () => {
+    probe.emit('go');
+    await handler.close();
+    await server.close();
+  });
+  return { probe, server, errors, handler };
+}
+
+async function start(listener: RequestListener): Promise<string> {
+  const http = createHttpServer({ ServerResponse: OneWriteResponse }, listener);
+  afterwards(() => {
+    http.close();
+    http.closeAllConnections();
+  });
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+}
+
+const HOSTS = [
+  [
+    'http.createServer',
+    async (options?: NodeHandlerOptions) => {
+      const created = createHandler(options);
+      return { ...created, url: `${await start(created.handler)}/mcp` };
+    },
+  ],
+  [
+    'Express 5',
+    async (options?: NodeHandlerOptions) => {
+      const created = createHandler(options);
+      const app = express();
+      app.use('/mcp', created.handler);
+      return { ...created, url: `${await start(app)}/mcp` };
+    },
+  ],
+  [
+    'Express 5 behind its parser of JSON',
+    async (options?: NodeHandlerOptions) => {
+      const created = createHandler(options);
+      const app = express();
+      app.use(express.json());
+      app.use('/mcp', created.handler);
+      return { ...created, url: `${await start(app)}/mcp` };
+    },
+  ],
+] as const;
+
+describe.each(HOSTS)('nodeHandler in %s', (_name, serve) => {
+  it('serves both eras, sessions and streams', async () => {
+    const { url, server } = await serve();
+    expect((await json(await post(url, ...ADD))).result?.content?.[0]?.text).toBe('3');
+    const session = await openSession(url);
+    const plain = await post(url, call(1, 'add', { a: 1, b: 2 }), session);
+    expect(plain.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect((await json(plain)).result?.content?.[0]?.text).toBe('3');
+    const events = await new EventReader(await post(url, call(2, 'steps', {}, TOKEN), session)).rest();
+    expect(events).toHaveLength(5);
+    const listening = await getStream(url, session);
+    server.notify.toolsChanged();
+    expect((await listening.message()).message?.method).toBe('notifications/tools/list_changed');
+    expect((await fetch(url, { method: 'DELETE', headers: session })).status).toBe(204);
+    await listening.rest();
+    expect((await post(url, call(1, 'add'), session)).status).toBe(404);
+  });
+
+  it('guards, and answers with what it allows', async () => {
+    const { url } = await serve({ allowedOrigins: ['https://app.example.com'] });
+    const type = { 'content-type': 'application/json' };
+    expect((await raw(url, 'POST', { host: 'evil.example', ...type }))[0].statusCode).toBe(403);
+    const origin = 'https://app.example.com';
+    const [preflight, text] = await raw(url, 'OPTIONS', { origin, 'access-control-request-headers': 'mcp-name, x' });
+    expect([preflight.statusCode, text, preflight.headers['access-control-allow-headers']]).toEqual([
+      204,
+      '',
+      'mcp-name',
+    ]);
+    for (const method of ['HEAD', 'PUT', 'PATCH']) {
+      const response = await fetch(url, { method });
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, DELETE']);
+    }
+    const answer = await post(url, INITIALIZE, { origin });
+    expect([answer.headers.get('access-control-allow-origin'), answer.headers.get('vary')]).toEqual([origin, 'Origin']);
+  });
+
+  it('refuses other content types, and accepts JSON only', async () => {
+    const { url } = await serve();
+    for (const type of ['text/plain', 'application/jsonp', 'multipart/form-data; boundary=x']) {
+      expect((await post(url, INITIALIZE, { 'content-type': type })).status).toBe(415);
+    }
+    expect((await fetch(url, { method: 'POST' })).status).toBe(400);
+    expect((await post(url, INITIALIZE, { accept: 'text/html' })).status).toBe(406);
+  });
+
+  it('cancels requests of the stateless era whose client goes away', async () => {
+    const { url, probe } = await serve();
+    const began = once(probe, 'began');
+    const controller = new AbortController();
+    const pending = post(url, ...WAIT, controller.signal).catch(() => 'gone');
+    await began;
+    const aborted = once(probe, 'aborted');
+    controller.abort();
+    await aborted;
+    expect(await pending).toBe('gone');
+  });
+
+  it('serves HTTP+SSE too, where it is asked for', async () => {
+    const { url } = await serve({ legacySse: { path: '/old', messagesPath: '/old/messages' } });
+    const root = url.includes('mcp') && _name.startsWith('Express') ? url : new URL('/', url).href.slice(0, -1);
+    const stream = new EventReader(await fetch(`${root}/old`, { headers: { accept: 'text/event-stream' } }));
+    const { data } = (await stream.next()) ?? {};
+    const messages = new URL(data as string, `${root}/old`).href;
+    expect((await post(messages, INITIALIZE)).status).toBe(202);
+    expect((await stream.message()).message).toMatchObject({ id: 0 });
+    expect((await fetch(messages, { method: 'DELETE' })).status).toBe(405);
+  });
+
+  it('answers 503 once its server is closed, and the host goes on', async () => {
+    const { url, server, handler } = await serve();
+    const session = await openSession(url);
+    await server.close();
+    expect((await post(url, ...ADD)).status).toBe(503);
+    const stream = await fetch(url, { headers: { ...session, accept: 'text/event-stream' } });
+    expect(stream.status).toBe(503);
+    await handler.close();
+    expect((await post(url, ...ADD)).status).toBe(503);
+  });
+});
+
+describe('nodeHandler', () => {
+  it('leaves other paths to the next, where it has a path', async () => {
+    const { handler } = createHandler({ path: '/mcp' });
+    const alone = await start(handler);
+    expect((await post(`${alone}/mcp`, ...ADD)).status).toBe(200);
+    const missing = await post(`${alone}/other`, ...ADD);
+    expect([missing.status, (await json(missing)).error?.code]).toEqual([404, -32600]);
+    const app = express();
+    app.use(handler);
+    app.get('/other', (_request, response) => void response.send('mine'));
+    const among = await start(app);
+    expect((await post(`${among}/mcp?x=1`, ...ADD)).status).toBe(200);
+    expect(await (await fetch(`${among}/other`)).text()).toBe('mine');
+  });
+
+  it('has requests wait until the server has started, and says when it cannot', async () => {
+    const probe = Object.assign(new Probe(), { onStart: () => new Promise((resolve) => setTimeout(resolve, 30)) });
+    const handler = nodeHandler(createServer(probe).server);
+    afterwards(() => handler.close());
+    expect((await post(await start(handler), ...ADD)).status).toBe(200);
+    const failing = Object.assign(new Probe(), {
+      onStart: () => {
+        throw new Error('cannot start');
+      },
+    });
+    const { server, errors } = createServer(failing);
+    const broken = nodeHandler(server);
+    const response = await post(await start(broken), ...ADD);
+    expect([response.status, (await json(response)).error?.message]).toEqual([500, 'Internal error']);
+    await expect(broken.ready).rejects.toThrow('cannot start');
+    expect(errors).toContainEqual(new Error('cannot start'));
+    await broken.close();
+  });
+
+  it('limits bodies in size and time', async () => {
+    const { handler } = createHandler({ bodyLimit: 500, bodyTimeoutMs: 40 });
+    const url = await start(handler);
+    expect((await post(url, call(1, 'add', { text: 'x'.repeat(500) }))).status).toBe(413);
+    const { port, hostname } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    afterwards(() => socket.destroy());
+    socket.write(
+      `POST / HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`,
+    );
+    const answer = Buffer.concat((await socket.toArray()) as Buffer[]).toString();
+    expect(answer).toMatch(/^HTTP\/1\.1 408 [^]*"code":-32600/);
+  });
+
+  it('gives `principal` and `authenticate` the request of Node', async () => {
+    const { handler, probe } = createHandler({
+      authenticate: async ({ remoteAddress }, { socket }) =>
+        socket.remoteAddress === remoteAddress ? { subject: 'ann' } : { status: 401 },
+    });
+    const other = createHandler({ principal: ({ url }) => ({ subject: url ?? '' }) });
+    for (const [listener, at, subject] of [
+      [handler, probe, 'ann'],
+      [other.handler, other.probe, '/who'],
+    ] as const) {
+      const began = once(at, 'began');
+      const pending = post(`${await start(listener)}/who`, ...WAIT);
+      await began;
+      expect(at.contexts[0]?.principal).toEqual({ subject });
+      expect(at.contexts[0]?.transport.remoteAddress).toBe('127.0.0.1');
+      at.emit('go');
+      await (await pending).text();
+    }
+  });
+
+  it.each([
+    ['a refusal', { authenticate: () => turn(50, { status: 401 }) }, 'POST'],
+    ['an answer', { authenticate: () => turn(50, { subject: 'ann' }) }, 'POST'],
+    ['a stream', { sessionStore: { ...NO_SESSIONS, get: () => turn(50, undefined) } }, 'GET'],
+  ])('survives that a timeout of the application answers before %s', async (_what, options, method) => {
+    const { handler, errors } = createHandler(options);
+    const app = express();
+    app.use((_request, response, next) => {
+      response.status(504).end('too late');
+      next();
+    });
+    app.use('/mcp', handler);
+    const url = `${await start(app)}/mcp`;
+    const init = method === 'GET' ? { headers: { 'mcp-session-id': 'a' } } : { method, headers: ADD[1] };
+    expect((await fetch(url, init)).status).toBe(504);
+    while (errors.length === 0) await turn(5);
+    expect(String(errors[0])).toContain('Cannot write headers after they are sent');
+  });
+
+  it('answers a notification with a length, and not with an empty chunk', async () => {
+    const { handler } = createHandler();
+    const [message, headers] = [{ jsonrpc: '2.0', method: 'notifications/a' }, modernHeaders('notifications/a')];
+    const answer = await post(await start(handler), message, headers);
+    expect([answer.status, answer.headers.get('content-length')]).toEqual([202, '0']);
+  });
+
+  it('calls back when a text has gone out in one write, wherever the callback stands', async () => {
+    for (const end of [
+      (response: ServerResponse, done: () => void) => response.end('text', done),
+      (response: ServerResponse, done: () => void) => response.end('text', undefined as unknown as 'utf8', done),
+    ]) {
+      let called = 0;
+      const url = await start((_request, response) => {
+        response.writeHead(200, { 'content-length': 4 });
+        end(response, () => (called += 1));
+      });
+      expect(await (await fetch(url)).text()).toBe('text');
+      expect(called).toBe(1);
+    }
+  });
+
+  it('refuses options that make no sense at once', () => {
+    const { server } = createServer(new Probe());
+    expect(() => nodeHandler(server, { maxSessions: 0 })).toThrow('maxSessions');
+    expect(() => nodeHandler(server, { allowedHosts: ['https://a'] })).toThrow('allowedHosts');
+  });
+});

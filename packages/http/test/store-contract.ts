@@ -1,0 +1,160 @@
+// What every SessionStore and EventStore must do: run it over your own implementation.
+import { describe, expect, it } from '@jest/globals';
+import type { EventStore, KeptSession, SessionStore } from '@decorum/http';
+
+const HOUR = 3_600_000;
+
+const record = (id: string, more: Partial<KeptSession> = {}): KeptSession => ({
+  id,
+  revision: '2025-11-25',
+  client: { info: { name: 'c', version: '1' }, capabilities: { roots: {} } },
+  principal: { subject: 'ann', scopes: ['read'] },
+  joined: true,
+  createdAt: 1,
+  usedAt: 2,
+  ...more,
+});
+
+/**
+ * Registers the tests that any `SessionStore` must pass.
+ * @param create makes an empty store
+ * @param pass lets so many milliseconds pass for the store
+ */
+export function describeSessionStore(
+  name: string,
+  create: () => SessionStore | Promise<SessionStore>,
+  pass: (ms: number) => void | Promise<void>,
+): void {
+  describe(`${name} as a SessionStore`, () => {
+    it('gives back the record that was set, as it was when it was set', async () => {
+      const store = await create();
+      const given = record('a');
+      await store.set(given, HOUR);
+      given.usedAt = 99;
+      expect(await store.get('a')).toEqual(record('a'));
+    });
+
+    it('gives copies: changing one changes nothing in the store', async () => {
+      const store = await create();
+      await store.set(record('a'), HOUR);
+      Object.assign((await store.get('a')) as object, { usedAt: 99 });
+      expect(await store.get('a')).toEqual(record('a'));
+    });
+
+    it('knows nothing of other ids', async () => {
+      const store = await create();
+      await store.set(record('a'), HOUR);
+      for (const id of ['b', '', '__proto__', 'constructor', 'a ']) expect(await store.get(id)).toBeUndefined();
+    });
+
+    it('replaces the whole record', async () => {
+      const store = await create();
+      await store.set(record('a', { logLevel: 'debug', subscriptions: ['docs://guide'] }), HOUR);
+      await store.set(record('a', { logLevel: 'error' }), HOUR);
+      expect(await store.get('a')).toEqual(record('a', { logLevel: 'error' }));
+    });
+
+    it('keeps records apart', async () => {
+      const store = await create();
+      await Promise.all(['a', 'b', 'c'].map((id) => store.set(record(id), HOUR)));
+      await store.delete('b');
+      expect(await store.get('a')).toMatchObject({ id: 'a' });
+      expect(await store.get('b')).toBeUndefined();
+      expect(await store.get('c')).toMatchObject({ id: 'c' });
+    });
+
+    it('forgets a record when its time is over, unless it was touched or set again', async () => {
+      const store = await create();
+      for (const id of ['quiet', 'touched', 'set']) await store.set(record(id), 1000);
+      await pass(700);
+      await store.touch('touched', 1000);
+      await store.set(record('set'), 1000);
+      await pass(700);
+      expect(await store.get('quiet')).toBeUndefined();
+      expect(await store.get('touched')).toMatchObject({ id: 'touched' });
+      expect(await store.get('set')).toMatchObject({ id: 'set' });
+    });
+
+    it('takes it calmly when there is nothing to touch or to delete', async () => {
+      const store = await create();
+      await store.touch('none', 1000);
+      await store.delete('none');
+      expect(await store.get('none')).toBeUndefined();
+    });
+
+    it('does not bring back by a touch what was deleted, or whose time is over', async () => {
+      const store = await create();
+      await store.set(record('deleted'), HOUR);
+      await store.delete('deleted');
+      await store.touch('deleted', HOUR);
+      await store.set(record('over'), 1000);
+      await pass(1500);
+      await store.touch('over', HOUR);
+      expect(await store.get('deleted')).toBeUndefined();
+      expect(await store.get('over')).toBeUndefined();
+    });
+  });
+}
+
+/**
+ * Registers the tests that any `EventStore` must pass.
+ * @param create makes an empty store
+ */
+export function describeEventStore(name: string, create: () => EventStore | Promise<EventStore>): void {
+  const fill = async (store: EventStore, key: string, count: number) => {
+    // as an endpoint does: without waiting for each
+    const appended = [];
+    for (let n = 1; n <= count; n++)
+      appended.push(store.append(key, { sequence: n, frame: `{"n":${n},"k":"${key}"}` }));
+    await Promise.all(appended);
+  };
+
+  describe(`${name} as an EventStore`, () => {
+    it('gives the events after a position, in order', async () => {
+      const store = await create();
+      await fill(store, 's/a', 20);
+      const events = (await store.read('s/a', 17)) ?? [];
+      expect(events.map(({ sequence, frame }) => [sequence, frame])).toEqual(
+        [18, 19, 20].map((n) => [n, `{"n":${n},"k":"s/a"}`]),
+      );
+      expect(await store.read('s/a', 0)).toHaveLength(20);
+    });
+
+    it('tells a stream without newer events from one that it does not know', async () => {
+      const store = await create();
+      await fill(store, 's/a', 2);
+      expect(await store.read('s/a', 2)).toEqual([]);
+      expect(await store.read('s/b', 0)).toBeUndefined();
+    });
+
+    it('keeps streams apart', async () => {
+      const store = await create();
+      await Promise.all([fill(store, 's/a', 3), fill(store, 't/a', 2), fill(store, 's/ab', 1)]);
+      expect(await store.read('s/a', 0)).toHaveLength(3);
+      expect(await store.read('t/a', 0)).toHaveLength(2);
+      expect(await store.read('s/ab', 0)).toHaveLength(1);
+    });
+
+    it('takes several events at once, where it can, as it takes each by itself', async () => {
+      const store = await create();
+      if (store.appendBatch === undefined) return;
+      await fill(store, 's/a', 2);
+      await store.appendBatch('s/a', { first: 3, text: '-{"n":3}-{"n":4}-', marks: [1, 8, 9, 16] });
+      await store.append('s/a', { sequence: 5, frame: '{"n":5}' });
+      const events = (await store.read('s/a', 2)) ?? [];
+      expect(events.map(({ sequence, frame }) => [sequence, frame])).toEqual([
+        [3, '{"n":3}'],
+        [4, '{"n":4}'],
+        [5, '{"n":5}'],
+      ]);
+      expect(await store.read('s/a', 3)).toHaveLength(2);
+    });
+
+    it('keeps frames to the letter', async () => {
+      const store = await create();
+      const frame = '{"text":"ümlaut \\u0000 \\n 🎉","__proto__":1}';
+      await store.append('s/a', { sequence: 1, frame });
+      expect((await store.read('s/a', 0))?.[0]?.frame).toBe(frame);
+    });
+  });
+}

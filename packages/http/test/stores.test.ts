@@ -1,0 +1,261 @@
+import { EventEmitter, once } from 'node:events';
+
+import { describe, expect, it, jest } from '@jest/globals';
+import { listen, type ListenOptions, MemoryEventStore, MemorySessionStore, type SessionStore } from '@decorum/http';
+
+import { EventReader, getStream, type ServerEvent } from './events.js';
+import {
+  afterwards,
+  call,
+  createServer,
+  type Fields,
+  INITIALIZE,
+  json,
+  modernCall,
+  modernHeaders,
+  openSession,
+  post,
+  Probe,
+  request,
+  serve,
+} from './fixture.js';
+import { LateEventStore, LateSessionStore } from './late-stores.js';
+import { describeEventStore, describeSessionStore } from './store-contract.js';
+
+const pass = (ms: number): void => {
+  const now = Date.now() + ms;
+  jest.spyOn(Date, 'now').mockReturnValue(now);
+  afterwards(() => jest.restoreAllMocks());
+};
+
+describeSessionStore('MemorySessionStore', () => new MemorySessionStore(), pass);
+describeSessionStore('A late store', () => new LateSessionStore(), pass);
+describeEventStore('MemoryEventStore', () => new MemoryEventStore());
+describeEventStore('A late store', () => new LateEventStore());
+
+describe('MemoryEventStore', () => {
+  it('drops the oldest events of a batch, not the whole', () => {
+    const store = new MemoryEventStore({ maxEvents: 3 });
+    store.appendBatch('a', { first: 1, text: 'abcde', marks: [0, 1, 1, 2, 2, 3, 3, 4, 4, 5] });
+    expect(store.read('a', 0)?.map(({ frame }) => frame)).toEqual(['c', 'd', 'e']);
+    store.append('a', { sequence: 6, frame: 'f' });
+    store.append('a', { sequence: 7, frame: 'g' });
+    store.append('a', { sequence: 8, frame: 'h' });
+    expect(store.read('a', 0)?.map(({ sequence }) => sequence)).toEqual([6, 7, 8]);
+  });
+});
+
+const SECRET = 'the same for all processes, 32 bytes';
+const PING = request(1, 'ping');
+const STORES = [
+  ['a store in memory', () => new MemorySessionStore()],
+  ['a late store', () => new LateSessionStore()],
+] as const;
+
+/** Two servers as two processes would have them, which share nothing but the stores. */
+async function serveTwice(options: ListenOptions) {
+  const start = async () => {
+    const probe = new Probe();
+    const { server, errors } = createServer(probe, { secret: SECRET });
+    const listening = await listen(server, { port: 0, ...options });
+    afterwards(async () => {
+      probe.emit('go');
+      await listening.close();
+      await server.close();
+    });
+    return { ...listening, probe, server, errors };
+  };
+  return [await start(), await start()] as const;
+}
+
+const principal: ListenOptions['principal'] = ({ headers }) =>
+  typeof headers['x-user'] === 'string' ? { subject: headers['x-user'] } : undefined;
+
+describe.each(STORES)('sessions in %s', (_name, create) => {
+  it('are served by every endpoint that shares it', async () => {
+    const [one, other] = await serveTwice({ sessionStore: create() });
+    const session = await openSession(one.url);
+    for (const { url } of [other, one, other]) {
+      expect(await json(await post(url, call(1, 'add', { a: 1, b: 2 }), session))).toMatchObject({
+        result: { content: [{ text: '3' }] },
+      });
+    }
+    expect((await post(other.url, INITIALIZE, session)).status).toBe(400);
+  });
+
+  it('have a GET stream at another endpoint, which hears of its changes', async () => {
+    const [one, other] = await serveTwice({ sessionStore: create(), events: new LateEventStore() });
+    const session = await openSession(one.url);
+    await (await post(one.url, request(1, 'resources/subscribe', { uri: 'docs://guide' }), session)).text();
+    const stream = await getStream(other.url, session);
+    other.server.notify.resourceUpdated('docs://guide');
+    expect((await stream.message()).message?.method).toBe('notifications/resources/updated');
+  });
+
+  it('follow what is changed at another endpoint with the next request', async () => {
+    const [one, other] = await serveTwice({ sessionStore: create() });
+    const session = await openSession(one.url);
+    const stream = await getStream(one.url, session);
+    await (await post(other.url, request(1, 'resources/subscribe', { uri: 'docs://guide' }), session)).text();
+    await (await post(one.url, PING, session)).text();
+    one.server.notify.resourceUpdated('docs://guide');
+    expect((await stream.message()).message?.method).toBe('notifications/resources/updated');
+  });
+
+  it('end everywhere with DELETE, with all that they do at the endpoint that hears of it', async () => {
+    const [one, other] = await serveTwice({ sessionStore: create() });
+    const session = await openSession(one.url);
+    expect((await post(other.url, PING, session)).status).toBe(200);
+    expect((await fetch(one.url, { method: 'DELETE', headers: session })).status).toBe(204);
+    for (const { url } of [one, other]) expect((await post(url, PING, session)).status).toBe(404);
+  });
+
+  it('belong to who began them, everywhere', async () => {
+    const [one, other] = await serveTwice({ sessionStore: create(), principal });
+    const session = await openSession(one.url, { 'x-user': 'ann' });
+    expect((await post(other.url, PING, { ...session, 'x-user': 'bob' })).status).toBe(404);
+    const { 'x-user': _user, ...nobody } = session;
+    expect((await post(other.url, PING, nobody)).status).toBe(404);
+    expect((await post(other.url, PING, session)).status).toBe(200);
+  });
+
+  it('outlive the endpoint that began them, and the limit of how many are live', async () => {
+    const [one, other] = await serveTwice({ sessionStore: create(), maxSessions: 1 });
+    const sessions: Fields[] = [await openSession(one.url), await openSession(one.url)];
+    for (const session of sessions) expect((await post(one.url, PING, session)).status).toBe(200);
+    await one.close();
+    for (const session of sessions) expect((await post(other.url, PING, session)).status).toBe(200);
+  });
+
+  it('stay as long as they are used', async () => {
+    const [one, other] = await serveTwice({ sessionStore: create(), sessionIdleMs: 60, keepAliveMs: 20 });
+    const [used, idle] = [await openSession(one.url), await openSession(one.url)];
+    for (const until = Date.now() + 300; Date.now() < until;) {
+      expect((await post(one.url, PING, used)).status).toBe(200);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect((await post(other.url, PING, used)).status).toBe(200);
+    expect((await post(other.url, PING, idle)).status).toBe(404);
+  });
+
+  it('resume streams at another endpoint, where the events are shared too', async () => {
+    const [one, other] = await serveTwice({ sessionStore: create(), events: new LateEventStore() });
+    const session = await openSession(one.url);
+    const ended = once(one.probe, 'began');
+    const lost = new EventReader(await post(one.url, call(9, 'stream', {}, { progressToken: 1 }), session));
+    const { id } = (await lost.next()) as ServerEvent;
+    await ended;
+    await lost.cancel();
+    one.probe.emit('go');
+    let text = '';
+    while (!text.includes('let go')) {
+      const headers = { ...session, accept: 'text/event-stream', 'last-event-id': id as string };
+      text = await (await fetch(other.url, { headers })).text();
+    }
+    expect(text).toContain('notifications/progress');
+  });
+});
+
+describe('a session store that fails', () => {
+  const broken = (method: keyof SessionStore): SessionStore => {
+    const store = new LateSessionStore();
+    return Object.assign(store, {
+      [method]: async () => {
+        throw new Error('no store');
+      },
+    });
+  };
+
+  it('begins no session: 500', async () => {
+    const { url, errors } = await serve({ sessionStore: broken('set') });
+    const response = await post(url, INITIALIZE);
+    expect([response.status, response.headers.get('mcp-session-id')]).toEqual([500, null]);
+    expect((await json(response)).error?.message).toBe('Internal error');
+    expect(errors).toEqual([new Error('no store')]);
+  });
+
+  it('finds no session: 500, while requests without one are served', async () => {
+    const { url, errors } = await serve({ sessionStore: broken('get') });
+    const response = await post(url, PING, { 'mcp-session-id': 'any' });
+    expect([response.status, (await json(response)).error?.message]).toEqual([500, 'Internal error']);
+    const stream = await fetch(url, { headers: { accept: 'text/event-stream', 'mcp-session-id': 'any' } });
+    expect(stream.status).toBe(500);
+    expect(errors).toHaveLength(2);
+    const modern = await post(url, modernCall(1, 'add', { a: 1, b: 2 }), modernHeaders('tools/call', 'add'));
+    expect(modern.status).toBe(200);
+  });
+
+  it('is reported when it cannot keep a session for longer', async () => {
+    const { url, errors } = await serve({ sessionStore: broken('touch'), keepAliveMs: 10 });
+    const session = await openSession(url);
+    while (errors.length === 0) await new Promise(setImmediate);
+    expect((await post(url, PING, session)).status).toBe(200);
+  });
+});
+
+describe('a session store that is not to be trusted', () => {
+  const ID = 'a';
+  const RECORD = { id: ID, revision: '2025-11-25', createdAt: 1, usedAt: 1 };
+  const serveStore = async (get: () => unknown) =>
+    await serve({ sessionStore: { get: get as SessionStore['get'], set() {}, touch() {}, delete() {} } });
+  const session = { 'mcp-session-id': ID, 'mcp-protocol-version': '2025-11-25' };
+
+  it.each([
+    ['null', null],
+    ['a text', '{}'],
+    ['the record of another session', { ...RECORD, id: 'b' }],
+    ['a record without a revision', { ...RECORD, revision: undefined }],
+    ['a revision that is unknown here', { ...RECORD, revision: '2099-01-01' }],
+    ['a revision without sessions', { ...RECORD, revision: '2026-07-28' }],
+  ])('has no session when it gives %s', async (_what, record) => {
+    const { url } = await serveStore(() => record);
+    expect((await post(url, PING, session)).status).toBe(404);
+    expect((await fetch(url, { method: 'DELETE', headers: session })).status).toBe(404);
+  });
+
+  it.each(['GET', 'DELETE'])('tells no client why it failed: %s', async (method) => {
+    const { url, errors } = await serveStore(() => {
+      throw Object.assign(new Error('redis://user:secret@host'), { statusCode: 404 });
+    });
+    const answer = await fetch(url, { method, headers: session });
+    expect([answer.status, await answer.text()]).toEqual([500, expect.stringContaining('"Internal error"')]);
+    expect(errors).toHaveLength(1);
+  });
+
+  it('begins no stream once the endpoint is closing', async () => {
+    const asked = new EventEmitter();
+    const { url, close } = await serveStore(async () => {
+      asked.emit('asked');
+      await once(asked, 'go');
+      return RECORD;
+    });
+    const began = once(asked, 'asked');
+    const pending = fetch(url, { headers: session });
+    await began;
+    const closing = close();
+    asked.emit('go');
+    expect((await pending).status).toBe(503);
+    await closing;
+  });
+});
+
+describe('A store that never answers', () => {
+  it('costs the requests that wait for it a 503 when the endpoint closes, and the close nothing', async () => {
+    const asked = new EventEmitter();
+    const sessionStore: SessionStore = {
+      get: () => {
+        asked.emit('asked');
+        return new Promise(() => {});
+      },
+      set: async () => {},
+      touch: async () => {},
+      delete: async () => {},
+    };
+    const { url, close } = await serve({ sessionStore, closeDeadlineMs: 20 });
+    const told = once(asked, 'asked');
+    const answer = post(url, PING, { 'mcp-session-id': 'anything', 'mcp-protocol-version': '2025-11-25' });
+    await told;
+    await close();
+    expect((await answer).status).toBe(503);
+  });
+});
