@@ -49,7 +49,8 @@ class BenchTools {
 
   @Tool({ description: 'Reports progress n times' })
   async progress({ n }: Steps, ctx: Context) {
-    for (let step = 1; step <= n && !ctx.signal.aborted; step += 1) {
+    const { signal } = ctx;
+    for (let step = 1; step <= n && !signal.aborted; step += 1) {
       ctx.progress(step, n);
       // notifications to a reader who cannot keep up are dropped, so give the socket a chance to be written
       if (step % 200 === 0) await setImmediate();

@@ -1,47 +1,169 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { fastify } from 'fastify';
 
-import { reportTo } from './usage.js';
+import { FOLLOWED, META, PROGRESS_STEPS } from './calls.js';
 
-// What nothing built on Fastify can beat: the body parsed, the arguments checked, the answer written; no protocol.
+// The least that the work can cost: the body parsed, the arguments checked, the answer written, with no protocol.
 
-interface Call {
-  readonly id: number;
+/** What `tools/list` of the measured server gives. */
+export interface ToolList {
+  readonly tools: readonly { readonly name: string; readonly inputSchema: object }[];
+}
+
+interface Body {
+  readonly id: unknown;
   readonly params: { readonly name: string; readonly arguments: Record<string, unknown> };
 }
 
-interface Tool {
-  readonly check: ValidateFunction;
-  readonly run: (args: Record<string, unknown>) => object;
+type Run = (args: Record<string, unknown>) => object;
+
+/** Answers a parsed request with JSON text; undefined where the arguments are wrong. */
+export type Work = (body: unknown) => string | undefined;
+
+const textResult = (text: string) => ({ content: [{ type: 'text', text }] });
+
+const RUNS: readonly (readonly [name: string, run: Run])[] = [
+  [
+    'add',
+    ({ a, b }) => {
+      const sum = Number(a) + Number(b);
+      return { ...textResult(String(sum)), structuredContent: { sum } };
+    },
+  ],
+  ['echo', (order) => textResult(JSON.stringify(order))],
+  ['blob', ({ data }) => textResult(String((data as string).length))],
+];
+
+/** The work itself. The schemas are those that the server publishes, so that both sides make the same check. */
+export function createWork({ tools }: ToolList): Work {
+  const ajv = new Ajv2020({ allErrors: true, strict: false });
+  formats.default(ajv);
+  const known = new Map<string, { readonly check: ValidateFunction; readonly run: Run }>();
+  for (const [name, run] of RUNS) {
+    const schema = tools.find((tool) => tool.name === name)?.inputSchema;
+    if (schema) known.set(name, { check: ajv.compile(schema), run });
+  }
+  return (body) => {
+    const { id, params } = body as Body;
+    const tool = known.get(params.name);
+    if (tool === undefined || !tool.check(params.arguments)) return undefined;
+    return JSON.stringify({ jsonrpc: '2.0', id, result: tool.run(params.arguments) });
+  };
 }
 
-/** The published input schemas of the tools, so that both sides make the same check. */
-const schemas = JSON.parse(process.env['LIMIT_SCHEMAS'] ?? '{}') as Record<string, object>;
-const ajv = new Ajv2020({ allErrors: true, strict: false });
-formats.default(ajv);
-
-function add({ a, b }: Record<string, unknown>): object {
-  const sum = Number(a) + Number(b);
-  return { content: [{ type: 'text', text: String(sum) }], structuredContent: { sum } };
+/** A bare route that listens. */
+export interface BareRoute {
+  readonly url: string;
+  /** Writes the same event to every open stream, by itself. */
+  tell(): void;
+  close(): Promise<unknown>;
 }
 
-function echo(order: Record<string, unknown>): object {
-  return { content: [{ type: 'text', text: JSON.stringify(order) }] };
-}
-
-const tools = new Map<string, Tool>([
-  ['add', { check: ajv.compile(schemas['add'] ?? {}), run: add }],
-  ['echo', { check: ajv.compile(schemas['echo'] ?? {}), run: echo }],
-]);
-
-const app = fastify({ logger: false });
-app.post('/mcp', (request, reply) => {
-  const { id, params } = request.body as Call;
-  const tool = tools.get(params.name);
-  if (tool === undefined || !tool.check(params.arguments)) return reply.code(400).send();
-  const answer = JSON.stringify({ jsonrpc: '2.0', id, result: tool.run(params.arguments) });
-  return reply.type('application/json').send(answer);
+const STREAM = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
+const eventOf = (message: object) => `data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`;
+const ACKNOWLEDGED = eventOf({ method: 'notifications/subscriptions/acknowledged', params: {} });
+const UPDATED = eventOf({
+  method: 'notifications/resources/updated',
+  params: { uri: FOLLOWED, _meta: { 'io.modelcontextprotocol/subscriptionId': 1000 } },
 });
-const url = await app.listen({ port: Number(process.env['PORT'] ?? 0), host: '127.0.0.1' });
-reportTo(process, `${url}/mcp`);
+
+/** Bare Fastify, with its own JSON parser and no logger. */
+export async function serveFastify(list: ToolList): Promise<BareRoute> {
+  const work = createWork(list);
+  const open = new Set<ServerResponse>();
+  const app = fastify({ logger: false, bodyLimit: 4 * 1024 * 1024, forceCloseConnections: true });
+  app.post('/mcp', (request, reply) => {
+    const answer = work(request.body);
+    if (answer === undefined) return reply.code(400).send();
+    return reply.type('application/json').send(answer);
+  });
+  app.post('/list', (request, reply) => {
+    const { id } = request.body as Body;
+    return reply.type('application/json').send(JSON.stringify({ jsonrpc: '2.0', id, result: list }));
+  });
+  app.post('/progress', (request, reply) => {
+    reply.hijack();
+    writeSteps(reply.raw.writeHead(200, STREAM), (request.body as Body).id);
+  });
+  app.post('/events', (_request, reply) => {
+    reply.hijack();
+    const { raw } = reply;
+    open.add(raw.writeHead(200, STREAM));
+    raw.once('close', () => open.delete(raw));
+    raw.write(ACKNOWLEDGED);
+  });
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  const tell = () => {
+    for (const response of open) response.write(UPDATED);
+  };
+  return { url: `${url}/mcp`, tell, close: () => app.close() };
+}
+
+function writeSteps(response: ServerResponse, id: unknown): void {
+  for (let progress = 1; progress <= PROGRESS_STEPS; progress += 1) {
+    const params = { progressToken: 7, progress, total: PROGRESS_STEPS };
+    response.write(eventOf({ method: 'notifications/progress', params }));
+  }
+  response.end(eventOf({ id, result: textResult('done') }));
+}
+
+/** The same without Fastify: what `node:http` alone costs. */
+export async function serveNode(list: ToolList): Promise<Omit<BareRoute, 'tell'>> {
+  const work = createWork(list);
+  const server = createServer((request: IncomingMessage, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const answer = work(JSON.parse(Buffer.concat(chunks).toString())) ?? '';
+      const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(answer) };
+      response.writeHead(answer === '' ? 400 : 200, headers);
+      response.end(answer);
+    });
+  });
+  return { url: await listening(server), close: () => closed(server) };
+}
+
+/** Listens on a free port; gives the address. */
+export async function listening(server: ReturnType<typeof createServer>): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+}
+
+/** Stops to listen, whoever is connected. */
+export async function closed(server: ReturnType<typeof createServer>): Promise<void> {
+  await new Promise((resolve) => {
+    server.close(resolve);
+    server.closeAllConnections();
+  });
+}
+
+/** The same with Web objects. */
+export function createFetch(list: ToolList): (request: Request) => Promise<Response> {
+  const work = createWork(list);
+  return async (request) => {
+    const answer = work(await request.json());
+    const init = { status: answer === undefined ? 400 : 200, headers: { 'content-type': 'application/json' } };
+    return new Response(answer, init);
+  };
+}
+
+/** The same with lines: a message each, and one write for all that came together. */
+export function serveLines(input: Readable, output: Writable, list: ToolList): void {
+  const work = createWork(list);
+  let rest = '';
+  input.on('data', (chunk: Buffer) => {
+    const lines = (rest + chunk.toString()).split('\n');
+    rest = lines.pop() ?? '';
+    let answers = '';
+    for (const line of lines) answers += `${work(JSON.parse(line)) ?? '{}'}\n`;
+    if (answers !== '') output.write(answers);
+  });
+}
+
+/** What a client says to learn which tools there are, without a session. */
+export const LIST_REQUEST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: META } } as const;

@@ -1,42 +1,28 @@
 import { parseArgs } from 'node:util';
 
-import type { ToolName } from './requests.js';
-
-/** One thing to compare: a tool, on a server with so many others. */
-export interface Case {
-  readonly name: string;
-  readonly tool: ToolName;
-  readonly moreTools: number;
-  /** Share of the calls of a round: an expensive call needs fewer for the same precision. */
-  readonly share: number;
-}
-
-const CASES: readonly Case[] = [
-  { name: 'add', tool: 'add', moreTools: 0, share: 1 },
-  { name: 'echo', tool: 'echo', moreTools: 0, share: 0.25 },
-  { name: 'add-1000', tool: 'add', moreTools: 1000, share: 1 },
-];
+import { type Case, CASES } from './cases.js';
 
 /** How to run the benchmark. */
 export interface Options {
-  /** How often all servers are started anew: two processes that run the same code differ by a few percent. */
+  /** How often everything is started anew: two processes that run the same code differ by a few percent. */
   readonly starts: number;
-  /** Of each start. */
-  readonly rounds: number;
-  readonly calls: number;
   readonly connections: number;
   readonly cases: readonly Case[];
-  /** Calls over which memory is watched; 0 leaves it out. */
-  readonly memoryCalls: number;
-  /** Fail when a bar is missed. */
+  /** Entrants that run; by default all. */
+  readonly only: readonly string[] | undefined;
+  /** Fail when a bar is missed, or when it is too noisy to tell. */
   readonly check: boolean;
+  /** Measure other frameworks instead. */
+  readonly peers: boolean;
 }
 
-const count = (name: string, text: string, least: number): number => {
+const count = (name: string, text: string): number => {
   const value = Number(text);
-  if (Number.isInteger(value) && value >= least) return value;
-  throw new Error(`--${name} is "${text}", but must be a whole number from ${least}`);
+  if (Number.isInteger(value) && value >= 1) return value;
+  throw new Error(`--${name} is "${text}", but must be a whole number from 1`);
 };
+
+const NAMES = CASES.map(({ name }) => name);
 
 /**
  * Reads the command line.
@@ -47,27 +33,28 @@ export function readOptions(args: readonly string[]): Options {
     args: [...args],
     options: {
       starts: { type: 'string', default: '3' },
-      rounds: { type: 'string', default: '4' },
-      calls: { type: 'string', default: '15000' },
       connections: { type: 'string', default: '64' },
-      cases: { type: 'string', default: CASES.map(({ name }) => name).join(',') },
-      'memory-calls': { type: 'string', default: '200000' },
+      cases: { type: 'string', default: NAMES.join(',') },
+      only: { type: 'string' },
       check: { type: 'boolean', default: false },
+      peers: { type: 'boolean', default: false },
     },
   });
   const cases = values.cases.split(',').map((wanted) => {
     const found = CASES.find(({ name }) => name === wanted);
-    if (found === undefined)
-      throw new Error(`--cases: there is no "${wanted}", only ${CASES.map(({ name }) => name).join(', ')}`);
+    if (found === undefined) throw new Error(`--cases: there is no "${wanted}", only ${NAMES.join(', ')}`);
     return found;
   });
+  const only = values.only?.split(',');
+  const entrants = new Set(cases.flatMap((one) => (one.kind === 'slices' ? one.entrants.map(({ name }) => name) : [])));
+  const stranger = only?.find((name) => !entrants.has(name));
+  if (stranger !== undefined) throw new Error(`--only: there is no "${stranger}", only ${[...entrants].join('; ')}`);
   return {
     cases,
-    starts: count('starts', values.starts, 1),
-    rounds: count('rounds', values.rounds, 1),
-    calls: count('calls', values.calls, 1),
-    connections: count('connections', values.connections, 1),
-    memoryCalls: count('memory-calls', values['memory-calls'], 0),
+    starts: count('starts', values.starts),
+    connections: count('connections', values.connections),
+    only,
     check: values.check,
+    peers: values.peers,
   };
 }

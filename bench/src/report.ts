@@ -1,84 +1,69 @@
-import type { Growth, Round } from './measure.js';
-import type { Era } from './requests.js';
+import { type Bar, BARS, judge, type Verdict } from './bars.js';
+import type { Sample } from './entrant.js';
+import { median } from './slices.js';
 
-/** One line of the result: a server in one case. */
-export interface Line {
-  readonly name: string;
-  readonly who: 'bare route' | Era;
-  readonly rounds: readonly Round[];
-  /** Of the same case, round by round. */
-  readonly limit: readonly Round[];
+/** A line of the result, with what each start said of it. */
+export interface Result {
+  readonly caseName: string;
+  readonly line: string;
+  readonly samples: readonly Sample[];
 }
 
-/** What is left in memory, in one era. */
-export interface GrowthLine extends Growth {
-  readonly era: Era;
+const UNITS: Readonly<Record<string, string>> = { cold: 'ms', sessions: 'B' };
+
+/** Limit ÷ server where there is a limit, else the cost itself. */
+const valueOf = ({ cost, limit }: Sample): number => (limit === undefined ? cost : limit / cost);
+
+const barOf = ({ caseName, line }: Result): Bar | undefined => BARS[caseName]?.[line];
+
+/** What is to be said of a line that has a bar. */
+export function verdictOf(result: Result): Verdict | undefined {
+  const bar = barOf(result);
+  return bar && judge(result.samples.map(valueOf), bar);
 }
 
-/** The least that `limit ÷ server` may be: the bare route costs 1, the server at most 1.4. */
-const RATIO_BAR = 0.7;
-/** Two collections never leave exactly the same heap: a call that kept anything at all would keep more than this. */
-const HEAP_BAR = 16;
+const HEAD = ['case', 'server', 'limit', 'costs', 'limit ÷ server', 'starts', 'on the same bytes', 'bar'];
 
-const micros = (rounds: readonly Round[]) => rounds.map(({ microsPerCall }) => microsPerCall);
-const best = (values: readonly number[]) => Math.min(...values);
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  return ((sorted[Math.ceil(middle) - 1] ?? NaN) + (sorted[Math.floor(middle)] ?? NaN)) / 2;
-}
-
-/** Limit ÷ server, of the best rounds. */
-const bestRatio = ({ rounds, limit }: Line) => best(micros(limit)) / best(micros(rounds));
-
-/** The median of limit ÷ server in each round, so that noise that lasts longer than a round cancels out. */
-const medianRatio = ({ rounds, limit }: Line) =>
-  median(micros(rounds).map((value, index) => (limit[index]?.microsPerCall ?? NaN) / value));
-
-const HEAD = ['case', 'server', 'CPU µs best', 'median', 'ratio best', 'median', 'request B', 'answer B'];
-
-function cells(line: Line): string[] {
-  const { name, who, rounds } = line;
-  const [first] = rounds;
+function cellsOf(result: Result): string[] {
+  const { caseName, line, samples } = result;
+  const unit = UNITS[caseName] ?? 'µs';
+  const cost = (values: readonly (number | undefined)[]) => {
+    const known = values.filter((value) => value !== undefined);
+    if (known.length === 0) return '';
+    const value = median(known);
+    return `${value.toFixed(value < 100 ? 1 : 0)} ${unit}`;
+  };
+  const values = samples.filter(({ limit }) => limit !== undefined).map(valueOf);
+  const same = samples.flatMap((sample) => (sample.sameBytes === undefined ? [] : [sample.sameBytes / sample.cost]));
+  const [least, most] = [Math.min(...values), Math.max(...values)];
   return [
-    name,
-    who,
-    best(micros(rounds)).toFixed(1),
-    median(micros(rounds)).toFixed(1),
-    bestRatio(line).toFixed(2),
-    medianRatio(line).toFixed(2),
-    String(first?.requestBytes),
-    String(first?.answerBytes),
+    caseName,
+    line,
+    cost(samples.map(({ limit }) => limit)),
+    cost(samples.map((sample) => sample.cost)),
+    values.length === 0 ? '' : median(values).toFixed(2),
+    values.length === 0 ? '' : `${least.toFixed(2)} – ${most.toFixed(2)}`,
+    same.length === 0 ? '' : median(same).toFixed(2),
+    barText(result),
   ];
 }
 
-/** The result as a Markdown table. */
-export function table(lines: readonly Line[]): string {
-  const rows = [HEAD, ...lines.map(cells)];
+const VERDICTS: Readonly<Record<Verdict, string>> = { reached: '', missed: ', missed', noisy: ', too noisy to tell' };
+
+function barText(result: Result): string {
+  const bar = barOf(result);
+  const verdict = verdictOf(result);
+  if (bar === undefined || verdict === undefined) return '';
+  if ('atMost' in bar) return `≤ ${bar.atMost} B${VERDICTS[verdict]}`;
+  if ('equal' in bar) return `= ${bar.equal.toFixed(2)}${VERDICTS[verdict]}`;
+  return `≥ ${bar.atLeast.toFixed(2)}${VERDICTS[verdict]}`;
+}
+
+/** The results as a Markdown table. */
+export function table(results: readonly Result[]): string {
+  const rows = [HEAD, ...results.map(cellsOf)];
   const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const written = rows.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
   const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
   return [written[0], rule, ...written.slice(1)].join('\n');
-}
-
-/** What the process kept, a line for each era. */
-export function growthText(growth: readonly GrowthLine[]): string {
-  return growth
-    .map(
-      ({ era, heapBytesPerCall, rssBytesPerCall }) =>
-        `memory kept per call, ${era}: heap ${heapBytesPerCall.toFixed(2)} B, resident ${rssBytesPerCall.toFixed(2)} B`,
-    )
-    .join('\n');
-}
-
-/** Where a bar is missed. By best rounds: on a machine that does other things too, they are the steadiest. */
-export function shortfalls(lines: readonly Line[], growth: readonly GrowthLine[]): string[] {
-  const slow = lines
-    .filter((line) => bestRatio(line) < RATIO_BAR)
-    .map((line) => `${line.name}, ${line.who}: limit ÷ server is ${bestRatio(line).toFixed(2)}, below ${RATIO_BAR}`);
-  const fat = growth
-    .filter(({ heapBytesPerCall }) => heapBytesPerCall > HEAP_BAR)
-    .map(({ era, heapBytesPerCall }) => `${era}: a call leaves ${heapBytesPerCall.toFixed(1)} B on the heap`);
-  return [...slow, ...fat];
 }

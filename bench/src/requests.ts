@@ -1,159 +1,93 @@
-/** The two ways of living with a server: with a session, or each request for itself. */
-export type Era = 'session' | 'stateless';
+import { type Call, CLIENT, idOf, META, SESSION_REVISION, STATELESS_REVISION, type Style } from './calls.js';
 
-/** The tools whose calls are measured. */
-export type ToolName = 'add' | 'echo';
-
-/** One request of a client, and how to tell the right answer. */
-export interface PreparedCall {
-  readonly request: Buffer;
-  /** @throws {Error} when the body is not the answer to the request */
-  verify(body: string): void;
+/** A session, with the revision that the server has chosen. */
+export interface Session {
+  readonly id: string;
+  readonly revision: string;
 }
 
-/** What a call is made of. */
-export interface CallOptions {
-  readonly url: URL;
-  readonly era: Era;
-  readonly tool: ToolName;
+/** The session of requests to the bare route, which has none. */
+export const NO_SESSION: Session = { id: '00000000-0000-4000-8000-000000000000', revision: SESSION_REVISION };
+
+/** What a request is made of. */
+export interface RequestParts {
+  readonly call: Call;
+  readonly style: Style;
   /** In the session era. */
-  readonly session: string;
-  /** Tells calls of several clients apart: it is in the id and in the arguments. */
+  readonly session?: Session;
   readonly client: number;
 }
 
-const SESSION_REVISION = '2025-11-25';
-const STATELESS_REVISION = '2026-07-28';
-const CLIENT = { name: 'bench-load', version: '1.0.0' };
-const META = {
-  'io.modelcontextprotocol/protocolVersion': STATELESS_REVISION,
-  'io.modelcontextprotocol/clientCapabilities': {},
-  'io.modelcontextprotocol/clientInfo': CLIENT,
-};
-const ORDER_LINES = 50;
-
-function argumentsOf(tool: ToolName, client: number): Record<string, unknown> {
-  if (tool === 'add') return { a: client, b: 1000 };
-  return {
-    id: `order-${1000 + client}`,
-    createdAt: '2026-11-21T10:00:00.000Z',
-    status: 'paid',
-    priority: 2,
-    gift: false,
-    note: 'Leave it with the neighbour, please.',
-    currency: 'EUR',
-    total: 1234.5,
-    tags: ['books', 'fragile', 'returning'],
-    customer: { name: 'Ada Lovelace', email: 'ada@example.com', age: 36 },
-    address: { street: 'St James Square 12', city: 'London', zip: 'SW1Y 4JH', country: 'GB' },
-    items: Array.from({ length: ORDER_LINES }, (_, line) => ({
-      sku: `SKU-${10_000 + line}`,
-      qty: 1 + (line % 5),
-      price: 9.5 + line,
-      name: `Volume ${line} of the collected notes`,
-    })),
-  };
+/** The JSON-RPC request of a call. */
+export function bodyOf({ call, style, client }: RequestParts): string {
+  const params = call.params(client);
+  const meta = style === 'stateless' ? { _meta: { ...META, ...(params['_meta'] as object | undefined) } } : {};
+  return JSON.stringify({ jsonrpc: '2.0', id: idOf(client), method: call.method, params: { ...params, ...meta } });
 }
 
-/** Writes one `tools/call`, ready for the socket. */
-export function prepareCall({ url, era, tool, session, client }: CallOptions): PreparedCall {
-  const args = argumentsOf(tool, client);
-  const id = 1000 + client;
-  const meta = era === 'stateless' ? { _meta: META } : {};
-  const message = { jsonrpc: '2.0', id, method: 'tools/call', params: { name: tool, arguments: args, ...meta } };
-  const body = JSON.stringify(message);
-  const lines = [
-    `POST ${url.pathname} HTTP/1.1`,
-    `Host: ${url.host}`,
-    'Content-Type: application/json',
-    'Accept: application/json, text/event-stream',
-    ...headersOf(era, tool, session),
-    `Content-Length: ${Buffer.byteLength(body)}`,
-  ];
-  return {
-    request: Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`),
-    verify: (answer) => verify(answer, { id, tool, args }),
-  };
+/** The headers of a call, but for those that HTTP itself needs. */
+export function headersOf({ call, style, session = NO_SESSION, client }: RequestParts): Record<string, string> {
+  const json = { 'Content-Type': 'application/json' };
+  if (style === 'plain') return json;
+  const { name } = call.params(client);
+  const mcp =
+    style === 'session'
+      ? { 'MCP-Protocol-Version': session.revision, 'Mcp-Session-Id': session.id }
+      : {
+          'MCP-Protocol-Version': STATELESS_REVISION,
+          'Mcp-Method': call.method,
+          ...(name !== undefined && { 'Mcp-Name': name }),
+        };
+  return { ...json, Accept: 'application/json, text/event-stream', ...mcp };
 }
 
-function headersOf(era: Era, tool: ToolName, session: string): string[] {
-  if (era === 'session') return [`MCP-Protocol-Version: ${SESSION_REVISION}`, `Mcp-Session-Id: ${session}`];
-  return [`MCP-Protocol-Version: ${STATELESS_REVISION}`, 'Mcp-Method: tools/call', `Mcp-Name: ${tool}`];
+/** A whole HTTP request, ready for the socket. */
+export function requestOf(url: URL, parts: RequestParts): Buffer {
+  const body = bodyOf(parts);
+  const headers = { Host: url.host, ...headersOf(parts), 'Content-Length': String(Buffer.byteLength(body)) };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`POST ${url.pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
 }
 
-interface Expected {
-  readonly id: number;
-  readonly tool: ToolName;
-  readonly args: Record<string, unknown>;
-}
+/** What sends requests: `fetch`, or a handler in this process. */
+export type Fetch = (request: Request) => Promise<Response>;
 
-interface Answer {
-  readonly id?: unknown;
-  readonly result?: {
-    readonly content?: readonly { readonly text?: string }[];
-    readonly structuredContent?: { readonly sum?: number };
-  };
-}
-
-function verify(answer: string, { id, tool, args }: Expected): void {
-  const { id: answered, result } = JSON.parse(answer) as Answer;
-  const text = result?.content?.[0]?.text ?? 'null';
-  const sum = Number(args['a']) + Number(args['b']);
-  const right =
-    tool === 'add'
-      ? text === String(sum) && result?.structuredContent?.sum === sum
-      : // the order of the members is the server's choice
-        sorted(JSON.parse(text)) === sorted(args);
-  if (answered !== id || !right) throw new Error(`wrong answer to ${tool} ${id}: ${answer.slice(0, 300)}`);
-}
-
-function sorted(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  );
-}
-
-/** Begins a session: `initialize`, then `notifications/initialized`. Gives its id. */
-export async function openSession(url: URL): Promise<string> {
+/** Begins a session: `initialize`, then `notifications/initialized`. */
+export async function openSession(url: URL | string, send: Fetch = fetch): Promise<Session> {
   const params = { protocolVersion: SESSION_REVISION, capabilities: {}, clientInfo: CLIENT };
-  const { headers } = await post(url, { jsonrpc: '2.0', id: 1, method: 'initialize', params });
+  const { headers, text } = await post(url, send, { body: { jsonrpc: '2.0', id: 1, method: 'initialize', params } });
   const id = headers.get('mcp-session-id');
-  if (id === null) throw new Error('initialize gave no Mcp-Session-Id');
-  await post(url, { jsonrpc: '2.0', method: 'notifications/initialized' }, sessionHeaders(id));
-  return id;
+  const revision = /"protocolVersion":"([^"]+)"/.exec(text)?.[1];
+  if (id === null || revision === undefined) throw new Error(`initialize began no session: ${text}`);
+  const session = { id, revision };
+  await post(url, send, { body: { jsonrpc: '2.0', method: 'notifications/initialized' }, session });
+  return session;
 }
 
 /** Ends a session. */
-export async function closeSession(url: URL, session: string): Promise<void> {
+export async function closeSession(url: URL, session: Session): Promise<void> {
   await fetch(url, { method: 'DELETE', headers: sessionHeaders(session) });
 }
 
-/** Asks for the input schemas of all tools, by name. */
-export async function inputSchemas(url: URL): Promise<Record<string, object>> {
-  const session = await openSession(url);
-  const { text } = await post(url, { jsonrpc: '2.0', id: 2, method: 'tools/list' }, sessionHeaders(session));
-  await closeSession(url, session);
-  const { result } = JSON.parse(text) as { result: { tools: { name: string; inputSchema: object }[] } };
-  return Object.fromEntries(result.tools.map(({ name, inputSchema }) => [name, inputSchema]));
-}
-
-const sessionHeaders = (session: string) => ({
-  'mcp-session-id': session,
-  'mcp-protocol-version': SESSION_REVISION,
+/** The headers of a request of a session. */
+export const sessionHeaders = ({ id, revision }: Session): Record<string, string> => ({
+  'mcp-session-id': id,
+  'mcp-protocol-version': revision,
 });
 
-interface Posted {
-  readonly headers: Headers;
-  readonly text: string;
-}
-
-async function post(url: URL, message: object, session: Record<string, string> = {}): Promise<Posted> {
-  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...session };
-  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(message) });
+async function post(
+  url: URL | string,
+  send: Fetch,
+  { body, session }: { readonly body: object; readonly session?: Session },
+): Promise<{ readonly headers: Headers; readonly text: string }> {
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...(session && sessionHeaders(session)),
+  };
+  const message = JSON.stringify(body);
+  const response = await send(new Request(url, { method: 'POST', headers, body: message }));
   const text = await response.text();
-  if (!response.ok)
-    throw new Error(`${JSON.stringify(message).slice(0, 100)} was answered ${response.status}: ${text}`);
+  if (!response.ok) throw new Error(`${message.slice(0, 100)} was answered ${response.status}: ${text}`);
   return { headers: response.headers, text };
 }

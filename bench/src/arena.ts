@@ -1,0 +1,80 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
+
+import { createBenchServer } from './bench-server.js';
+import { type Part, type PartName, type PartOptions, PARTS, toolListOf } from './parts.js';
+import type { Style } from './calls.js';
+import { cpuMicros, heapAfterCollection } from './usage.js';
+
+/** What an arena is asked. */
+export type Question =
+  | { readonly kind: 'open'; readonly parts: readonly PartName[]; readonly moreTools: number }
+  | { readonly kind: 'cpu' }
+  | { readonly kind: 'heap' }
+  | { readonly kind: 'tell'; readonly part: PartName; readonly times: number }
+  | { readonly kind: 'run'; readonly part: PartName; readonly style: Style; readonly calls: number };
+
+/** What it answers: addresses, microseconds of CPU, bytes of heap; or what went wrong. */
+export interface Answer {
+  readonly urls?: Readonly<Partial<Record<PartName, string>>>;
+  readonly micros?: number;
+  readonly bytes?: number;
+  readonly error?: string;
+}
+
+/** Limit and server in one process, so that whatever happens to the process happens to both. */
+export class Arena {
+  private readonly parts = new Map<PartName, Part>();
+
+  constructor(private readonly pipe: PartOptions['pipe']) {}
+
+  async answer(question: Question): Promise<Answer> {
+    try {
+      return await this.tryTo(question);
+    } catch (error) {
+      return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.parts.values()].map((part) => part.close()));
+  }
+
+  private async tryTo(question: Question): Promise<Answer> {
+    switch (question.kind) {
+      case 'open':
+        return { urls: await this.open(question.parts, question.moreTools) };
+      case 'cpu':
+        return { micros: cpuMicros() };
+      case 'heap':
+        return { bytes: heapAfterCollection() };
+      case 'tell':
+        return await this.tell(question.part, question.times);
+      case 'run':
+        return { micros: (await this.parts.get(question.part)?.run?.(question.style, question.calls)) ?? 0 };
+    }
+  }
+
+  private async open(names: readonly PartName[], moreTools: number): Promise<Record<string, string>> {
+    const list = await toolListOf(createBenchServer(moreTools));
+    const urls: Record<string, string> = {};
+    for (const name of names) {
+      // one after the other: pipes are handed out in this order
+      const part = await PARTS[name]({ moreTools, list, pipe: this.pipe });
+      this.parts.set(name, part);
+      if (part.url !== undefined) urls[name] = part.url;
+    }
+    return urls;
+  }
+
+  /** Tells of changes, each after the one before has been written. */
+  private async tell(name: PartName, times: number): Promise<Answer> {
+    const part = this.parts.get(name);
+    for (let time = 0; time < times; time += 1) {
+      part?.tell?.();
+      // what is written at the end of the tick has been written after the second
+      await nextTick();
+      await nextTick();
+    }
+    return {};
+  }
+}

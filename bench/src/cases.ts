@@ -1,0 +1,132 @@
+import { type Call, CALLS, type Style } from './calls.js';
+import type { PartName } from './parts.js';
+
+/** One side of a comparison. */
+export interface EntrantSpec {
+  readonly name: string;
+  readonly part: PartName;
+  readonly style: Style;
+}
+
+/** A row of the result: what is set against what. */
+export interface Line {
+  readonly name: string;
+  /** The entrant, and the one that it is compared with: by default the limit on its plain request. */
+  readonly cost: string;
+  readonly against?: string;
+}
+
+/** How load is made. */
+export type Load = 'http' | 'listen' | 'lines' | 'in process';
+
+/** Entrants that are compared in slices. */
+export interface SliceCase {
+  readonly kind: 'slices';
+  readonly name: string;
+  readonly load: Load;
+  readonly call: Call;
+  /** How many tools the server has besides its own. */
+  readonly moreTools: number;
+  /** Calls of each entrant before anything counts. */
+  readonly warmUp: number;
+  /** At most so many connections: a call that takes long needs no more to keep the server busy. */
+  readonly maxConnections: number;
+  readonly entrants: readonly EntrantSpec[];
+  readonly lines: readonly Line[];
+}
+
+/** Everything that can be measured, by how it is done. */
+export type Case =
+  | SliceCase
+  | { readonly kind: 'sessions'; readonly name: string }
+  | { readonly kind: 'cold'; readonly name: string };
+
+const LIMIT: EntrantSpec = { name: 'limit', part: 'limit', style: 'plain' };
+/** The limit with the bytes that the server gets. */
+const SAME_BYTES: readonly EntrantSpec[] = [
+  { name: 'limit, session bytes', part: 'limit', style: 'session' },
+  { name: 'limit, stateless bytes', part: 'limit', style: 'stateless' },
+];
+const erasOf = (part: PartName, suffix = ''): readonly EntrantSpec[] => [
+  { name: `session${suffix}`, part, style: 'session' },
+  { name: `stateless${suffix}`, part, style: 'stateless' },
+];
+const ERA_LINES: readonly Line[] = [
+  { name: 'session', cost: 'session' },
+  { name: 'stateless', cost: 'stateless' },
+];
+
+const overHttp: Omit<SliceCase, 'name'> = {
+  kind: 'slices',
+  load: 'http',
+  call: CALLS.add,
+  moreTools: 0,
+  warmUp: 8000,
+  maxConnections: Number.POSITIVE_INFINITY,
+  entrants: [LIMIT, ...SAME_BYTES, ...erasOf('listen')],
+  lines: ERA_LINES,
+};
+const heavy: Omit<SliceCase, 'name'> = { ...overHttp, entrants: [LIMIT, ...erasOf('listen')], maxConnections: 8 };
+const FEW = ', 4 tools';
+
+/** All cases, in the order in which they run. */
+export const CASES: readonly Case[] = [
+  {
+    ...overHttp,
+    name: 'noise',
+    entrants: [LIMIT, { name: 'limit again', part: 'limit again', style: 'plain' }],
+    lines: [{ name: 'limit again', cost: 'limit again' }],
+  },
+  { ...overHttp, name: 'add' },
+  { ...overHttp, name: 'echo', call: CALLS.echo, warmUp: 4000 },
+  {
+    ...overHttp,
+    name: 'add-1000',
+    moreTools: 1000,
+    entrants: [LIMIT, ...erasOf('few tools', FEW), ...erasOf('listen')],
+    lines: [
+      ...ERA_LINES,
+      ...ERA_LINES.map(({ cost }) => ({ name: `${cost} ÷${FEW.slice(1)}`, cost, against: `${cost}${FEW}` })),
+    ],
+  },
+  { ...heavy, name: 'list-1000', call: CALLS.list, moreTools: 1000, warmUp: 400 },
+  { ...heavy, name: 'blob', call: CALLS.blob, warmUp: 160 },
+  { ...heavy, name: 'progress-1000', call: CALLS.progress, warmUp: 240 },
+  {
+    ...heavy,
+    name: 'listen-500',
+    load: 'listen',
+    warmUp: 20_000,
+    maxConnections: 500,
+    entrants: [LIMIT, { name: 'stateless', part: 'listen', style: 'stateless' }],
+    lines: [{ name: 'stateless', cost: 'stateless' }],
+  },
+  { ...overHttp, name: 'fastify', entrants: [LIMIT, ...erasOf('fastify')] },
+  {
+    ...overHttp,
+    name: 'node',
+    entrants: [LIMIT, ...erasOf('node'), { name: 'bare node', part: 'bare node', style: 'plain' }],
+    lines: [...ERA_LINES, { name: 'bare node', cost: 'bare node' }],
+  },
+  {
+    ...overHttp,
+    name: 'fetch',
+    load: 'in process',
+    entrants: [{ name: 'limit', part: 'bare fetch', style: 'plain' }, ...erasOf('fetch')],
+    warmUp: 8000,
+  },
+  {
+    ...overHttp,
+    name: 'stdio',
+    load: 'lines',
+    warmUp: 48_000,
+    entrants: [
+      { name: 'limit', part: 'bare lines', style: 'plain' },
+      { name: 'limit, stateless bytes', part: 'bare lines', style: 'stateless' },
+      ...erasOf('stdio'),
+    ],
+    lines: [...ERA_LINES, { name: 'stateless ÷ same bytes', cost: 'stateless', against: 'limit, stateless bytes' }],
+  },
+  { kind: 'sessions', name: 'sessions' },
+  { kind: 'cold', name: 'cold' },
+];

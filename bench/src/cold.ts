@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { CLIENT, type Message, SESSION_REVISION } from './calls.js';
+import { pinnedNode } from './child.js';
+import type { Samples } from './entrant.js';
+import { firstQuartile, shuffled } from './slices.js';
+
+const WEATHER = fileURLToPath(new URL('../../examples/weather/dist/main.js', import.meta.url));
+const BY_HAND = fileURLToPath(new URL('cold-limit.js', import.meta.url));
+const RUNS = 4;
+const PARAMS = { protocolVersion: SESSION_REVISION, capabilities: {}, clientInfo: CLIENT };
+const INITIALIZE = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: PARAMS });
+
+/**
+ * The CPU of whole processes until their first answer over stdio: the weather example, and a script that loads what it
+ * must load and answers by hand. In turns.
+ */
+export async function measureCold(): Promise<Samples> {
+  const limits: number[] = [];
+  const costs: number[] = [];
+  // the first of each only fills the file cache
+  for (let run = 0; run <= RUNS; run += 1) {
+    const turns = shuffled([
+      { args: [BY_HAND], millis: limits },
+      { args: [WEATHER, '--stdio'], millis: costs },
+    ]);
+    for (const { args, millis } of turns) {
+      const spent = await cpuToFirstAnswer(args);
+      if (run > 0) millis.push(spent);
+    }
+  }
+  return new Map([['weather', { cost: firstQuartile(costs), limit: firstQuartile(limits) }]]);
+}
+
+/** Milliseconds of user and system time. */
+async function cpuToFirstAnswer(args: readonly string[]): Promise<number> {
+  const [command, words] = pinnedNode(args);
+  const child = spawn(command, words, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
+  try {
+    const answer = await new Promise<string>((resolve, reject) => {
+      let text = '';
+      child.stdout.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+        if (text.includes('\n')) resolve(text);
+      });
+      child.once('exit', (code) => reject(new Error(`${words.join(' ')} exited: ${code}`)));
+      child.stdin.write(`${INITIALIZE}\n`);
+    });
+    const millis = cpuOf(child.pid ?? 0);
+    const { id, result } = JSON.parse(answer) as Message & { readonly result?: { readonly serverInfo?: object } };
+    if (id !== 1 || result?.serverInfo === undefined) throw new Error(`wrong answer to initialize: ${answer}`);
+    return millis;
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+/** What all threads of another process have used: only Linux tells, without a part in that process. */
+function cpuOf(pid: number): number {
+  const tasks = `/proc/${pid}/task`;
+  if (!existsSync(tasks)) throw new Error('the case "cold" needs the /proc of Linux');
+  const nanos = readdirSync(tasks).map((task) =>
+    Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]),
+  );
+  return nanos.reduce((sum, each) => sum + each, 0) / 1e6;
+}
