@@ -1,0 +1,261 @@
+// `authenticate`, which runs before the body is read, and `principal`, its simple form.
+import { EventEmitter, once } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { expect, it } from '@jest/globals';
+
+import { type Fields, json, post, raw } from '../../packages/http/test/fixture.js';
+import { doorsOf, enter, HttpClient, initialize, TOKEN } from '../revisions/http-client.js';
+import type { Revision } from '../support/requirements.js';
+import { Connection } from './connection.js';
+import { inEveryRevision, inEverySessionRevision, inTheStatelessRevision, overEveryHost, serveOn } from './contract.js';
+import type { HostOptions } from './hosts.js';
+
+type Authenticate = NonNullable<HostOptions['authenticate']>;
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const CHALLENGE = 'Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource"';
+const REFUSAL = {
+  status: 401,
+  headers: { 'www-authenticate': CHALLENGE, 'content-type': 'application/problem+json; charset=utf-8' },
+  body: '{"title":"Who are you?"}',
+};
+
+/** Takes any bearer token for the name of its bearer, and refuses requests without one. */
+const byToken: Authenticate = async ({ headers }) => {
+  // a token is looked up somewhere else, and the body comes meanwhile
+  for (let n = 0; n < 3; n++) await turn();
+  const subject = /^Bearer (\w+)$/.exec(headers['authorization'] ?? '')?.[1];
+  return subject === undefined ? REFUSAL : { subject, scopes: ['read'] };
+};
+
+const ANN = { authorization: 'Bearer ann' };
+const BOB = { authorization: 'Bearer bob' };
+
+/** What a handler knows of its caller. */
+async function whoIs(client: HttpClient, headers: Fields = {}): Promise<unknown> {
+  const { result } = await json(await client.call('who', 'who', { headers }));
+  return (JSON.parse(result?.content?.[0]?.text ?? '') as { principal?: unknown }).principal;
+}
+
+overEveryHost('authenticate', (host) => {
+  inEveryRevision('gives handlers the principal', async (revision) => {
+    const { url } = await serveOn(host, { authenticate: byToken });
+    const client = await HttpClient.open(url, revision, ANN);
+    expect(await whoIs(client)).toEqual({ subject: 'ann', scopes: ['read'] });
+    const reader = await client.stream(1, 'steps');
+    expect((await reader.rest()).at(-1)?.message).toMatchObject({ id: 1, result: {} });
+  });
+
+  inEveryRevision('can be synchronous, and can let anonymous callers in', async (revision) => {
+    const { url } = await serveOn(host, {
+      authenticate: ({ headers: { 'x-user': subject } }) => (subject ? { subject } : undefined),
+    });
+    const [known, nobody] = [
+      await HttpClient.open(url, revision, { 'x-user': 'ann' }),
+      await HttpClient.open(url, revision),
+    ];
+    expect([await whoIs(known), await whoIs(nobody)]).toEqual([{ subject: 'ann' }, undefined]);
+  });
+
+  inEveryRevision(
+    'refuses with its own status, headers and body on every route and method [SESS-08]',
+    async (revision) => {
+      const { url, probe } = await serveOn(host, { authenticate: byToken, legacySse: true });
+      for (const door of await doorsOf(url, revision, ANN)) {
+        // a preflight has no credentials, and must be answered all the same
+        if (door.method === 'OPTIONS') {
+          const { authorization: _token, ...without } = door.headers;
+          expect((await enter({ ...door, headers: without })).status).toBe(204);
+          continue;
+        }
+        const { authorization: _token, ...headers } = door.headers;
+        const [answer, text] = await raw(door.url, door.method, headers, door.body);
+        expect([door.name, answer.statusCode, text]).toEqual([door.name, 401, REFUSAL.body]);
+        expect(answer.headers).toMatchObject(REFUSAL.headers);
+        expect([door.name, (await enter(door)).status]).toEqual([door.name, door.served]);
+      }
+      expect(probe.contexts).toEqual([]);
+    },
+  );
+
+  it('runs before the body is read: a body that never ends does not delay the refusal', async () => {
+    const { url, errors } = await serveOn(host, { authenticate: byToken });
+    const text = await (await Connection.open(url)).endless('POST', JSON_TYPE).closed();
+    expect(text).toMatch(/^HTTP\/1\.1 401 /);
+    expect(text.toLowerCase()).toContain(`www-authenticate: ${CHALLENGE.toLowerCase()}\r\n`);
+    expect(text).toContain(REFUSAL.body);
+    expect(errors).toEqual([]);
+  });
+
+  it('gets method, headers, address and the host’s request, once per request that passes the guard', async () => {
+    const asked: unknown[] = [];
+    const { url } = await serveOn(host, {
+      allowedOrigins: ['https://app.example.com'],
+      authenticate: ({ method, headers, remoteAddress }, request) => {
+        asked.push([method, headers['x-custom'], remoteAddress, typeof request]);
+        return { subject: 'ann' };
+      },
+    });
+    const custom = { 'x-custom': 'Yes' };
+    await raw(url, 'POST', { ...JSON_TYPE, 'X-Custom': 'Yes' }, JSON.stringify(initialize('2025-11-25')));
+    await raw(url, 'GET', custom);
+    await raw(url, 'DELETE', custom);
+    const told = ['Yes', '127.0.0.1', 'object'];
+    expect(asked).toEqual([
+      ['POST', ...told],
+      ['GET', ...told],
+      ['DELETE', ...told],
+    ]);
+    // whom the guard refuses is not asked after
+    await raw(url, 'POST', { ...JSON_TYPE, host: 'evil.example' }, '{}');
+    await raw(url, 'POST', { ...JSON_TYPE, origin: 'http://evil.example' }, '{}');
+    expect(asked).toHaveLength(3);
+  });
+
+  it('can be read by pages of an allowed origin when it refuses', async () => {
+    const origin = 'https://app.example.com';
+    const { url } = await serveOn(host, { authenticate: byToken, allowedOrigins: [origin] });
+    const [answer] = await raw(url, 'POST', { ...JSON_TYPE, origin }, '{}');
+    expect(answer.headers).toMatchObject({
+      'www-authenticate': CHALLENGE,
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers': 'Mcp-Session-Id, WWW-Authenticate',
+    });
+  });
+
+  it.each([{}, { subject: '' }, 'ann', { status: 200 }, { status: 401, headers: { 'www-authenticate': 1 } }])(
+    'fails closed with a masked 500 when it returns %j',
+    async (found) => {
+      const { url, errors, probe } = await serveOn(host, { authenticate: () => found as never });
+      const [answer, text] = await raw(url, 'POST', JSON_TYPE, JSON.stringify(initialize('2025-11-25')));
+      expect([answer.statusCode, JSON.parse(text)]).toMatchObject([500, { error: { message: 'Internal error' } }]);
+      expect([errors, probe.contexts]).toEqual([[expect.any(TypeError)], []]);
+    },
+  );
+
+  it.each(['throws', 'rejects'])('that %s is reported and gives a masked 500', async (how) => {
+    const error = new Error('The secret store is down.');
+    const authenticate =
+      how === 'throws'
+        ? () => {
+            throw error;
+          }
+        : async () => {
+            throw error;
+          };
+    const { url, errors, probe } = await serveOn(host, { authenticate });
+    const [answer, text] = await raw(url, 'POST', JSON_TYPE, JSON.stringify(initialize('2025-11-25')));
+    expect([answer.statusCode, JSON.parse(text)]).toMatchObject([
+      500,
+      { jsonrpc: '2.0', error: { code: -32603, message: 'Internal error' } },
+    ]);
+    expect([errors, probe.contexts]).toEqual([[error], []]);
+  });
+
+  inEverySessionRevision('binds a session to its principal [SESS-10]', async (revision) => {
+    const { url } = await serveOn(host, { authenticate: byToken });
+    const client = await HttpClient.open(url, revision, ANN);
+    const events = await (await client.stream(1, 'steps')).rest();
+    expect((await client.post(client.worded(1, 'tools/list'), BOB)).status).toBe(404);
+    expect([(await client.get(BOB)).status, await client.end(BOB)]).toEqual([404, 404]);
+    expect((await client.get({ ...BOB, 'last-event-id': events[0]?.id as string })).status).toBe(404);
+    const { authorization: _token, ...stolen } = client.headers;
+    expect((await raw(url, 'DELETE', stolen))[0].statusCode).toBe(401);
+    expect([await client.status(), await client.end()]).toEqual([200, 204]);
+  });
+
+  inTheStatelessRevision('that resolves after a disconnect runs nothing', async (revision) => {
+    const gate = new EventEmitter();
+    const { url, probe, errors } = await serveOn(host, {
+      authenticate: async ({ headers }) => {
+        if (headers['x-slow'] === undefined) return { subject: 'ann' };
+        const opened = once(gate, 'open');
+        gate.emit('asked');
+        await opened;
+        return { subject: 'ann' };
+      },
+    });
+    const client = await HttpClient.open(url, revision);
+    const message = client.worded(1, 'tools/call', { name: 'wait', arguments: {}, _meta: TOKEN });
+    const connection = await Connection.open(url);
+    const asked = once(gate, 'asked');
+    connection.post(message, { ...client.headersOf(message), 'x-slow': 'yes' });
+    await asked;
+    connection.leave();
+    // on other connections, after that of before is gone
+    for (let n = 0; n < 3; n++) expect(await client.status()).toBe(200);
+    gate.emit('open');
+    for (let n = 0; n < 3; n++) expect(await client.status()).toBe(200);
+    expect([probe.contexts.every(({ signal }) => signal.aborted), errors]).toEqual([true, []]);
+  });
+
+  it('that resolves after server.close() gives 503', async () => {
+    const gate = new EventEmitter();
+    const { url, server } = await serveOn(host, {
+      authenticate: async () => {
+        const opened = once(gate, 'open');
+        gate.emit('asked');
+        await opened;
+        return undefined;
+      },
+    });
+    const asked = once(gate, 'asked');
+    const answer = post(url, initialize('2025-11-25'));
+    await asked;
+    const closing = server.close();
+    gate.emit('open');
+    expect((await answer).status).toBe(503);
+    await closing;
+  });
+
+  it('that never resolves does not block server.close(), whose caller gets 503', async () => {
+    const asked = new EventEmitter();
+    const { url, server } = await serveOn(host, {
+      closeDeadlineMs: 20,
+      authenticate: () => {
+        asked.emit('asked');
+        return new Promise(() => {});
+      },
+    });
+    const told = once(asked, 'asked');
+    const answer = post(url, initialize('2025-11-25'));
+    await told;
+    await server.close({ deadlineMs: 20 });
+    expect((await answer).status).toBe(503);
+  });
+});
+
+overEveryHost('principal', (host) => {
+  const principal: HostOptions['principal'] = (header) => {
+    const subject = header('x-user');
+    return subject === undefined ? undefined : { subject };
+  };
+
+  inEveryRevision('gets the host’s own request and gives handlers the principal', async (revision: Revision) => {
+    const { url } = await serveOn(host, { principal });
+    const client = await HttpClient.open(url, revision, { 'x-user': 'ann' });
+    expect(await whoIs(client)).toEqual({ subject: 'ann' });
+    expect(await whoIs(await HttpClient.open(url, revision))).toBeUndefined();
+    if (client.stateless) expect(await whoIs(client, { 'x-user': 'bob' })).toEqual({ subject: 'bob' });
+    else expect((await client.post(client.worded(1, 'tools/list'), { 'x-user': 'bob' })).status).toBe(404);
+  });
+
+  it('that throws is reported and gives a masked 500', async () => {
+    const error = new Error('The secret store is down.');
+    const { url, errors } = await serveOn(host, {
+      principal: () => {
+        throw error;
+      },
+    });
+    const [answer, text] = await raw(url, 'POST', JSON_TYPE, JSON.stringify(initialize('2025-11-25')));
+    expect([answer.statusCode, JSON.parse(text)]).toMatchObject([500, { error: { message: 'Internal error' } }]);
+    expect(errors).toEqual([error]);
+  });
+
+  it('cannot be combined with authenticate', async () => {
+    await expect(serveOn(host, { principal, authenticate: byToken })).rejects.toMatchObject({
+      code: 'DECORUM_INVALID_OPTION',
+    });
+  });
+});

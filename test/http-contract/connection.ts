@@ -1,0 +1,85 @@
+// A connection that a test writes to by hand: for requests that never end, and clients that leave.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+import { afterwards, type Fields } from '../../packages/http/test/fixture.js';
+
+/** One connection to an endpoint. */
+export class Connection {
+  /** What has come back. */
+  text = '';
+  private isOver = false;
+  private onText = () => {};
+
+  private constructor(
+    private readonly url: URL,
+    readonly socket: Socket,
+  ) {
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => {
+      this.text += text;
+      this.onText();
+    });
+    socket.once('close', () => {
+      this.isOver = true;
+      this.onText();
+    });
+    // that the other side has hung up is seen by its closing
+    socket.on('error', () => {});
+    afterwards(() => this.leave());
+  }
+
+  /** Connects, and says nothing yet. */
+  static async open(url: string): Promise<Connection> {
+    const target = new URL(url);
+    const socket = connect(Number(target.port), target.hostname);
+    await once(socket, 'connect');
+    return new Connection(target, socket);
+  }
+
+  /** Sends the head of a request, and with it what there is of its body. Without a length, the body comes in chunks. */
+  head(method: string, headers: Fields, length?: number, body = ''): void {
+    const all = {
+      host: this.url.host,
+      ...headers,
+      ...(length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(length) }),
+    };
+    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+    this.socket.write(`${method} ${this.url.pathname}${this.url.search} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+  }
+
+  /** Sends a whole POST. */
+  post(message: unknown, headers: Fields): void {
+    const body = JSON.stringify(message);
+    this.head('POST', { 'content-type': 'application/json', ...headers }, Buffer.byteLength(body), body);
+  }
+
+  /** Sends the head of a request, and then a body that goes on and never ends. */
+  endless(method: string, headers: Fields): this {
+    this.head(method, headers);
+    const timer = setInterval(() => this.socket.writable && this.socket.write('1\r\nx\r\n'), 5);
+    this.socket.once('close', () => clearInterval(timer));
+    return this;
+  }
+
+  /** What has come back when it matches, or when nothing more can come. */
+  async until(pattern: RegExp): Promise<string> {
+    while (!pattern.test(this.text) && !this.isOver) {
+      await new Promise<void>((resolve) => {
+        this.onText = resolve;
+      });
+    }
+    return this.text;
+  }
+
+  /** What has come back when the other side has closed the connection. */
+  async closed(): Promise<string> {
+    // matches nothing
+    return await this.until(/(?!)/);
+  }
+
+  /** Breaks the connection off. */
+  leave(): void {
+    this.socket.destroy();
+  }
+}

@@ -1,0 +1,148 @@
+// What the files of this suite stand on: a server behind each host, and tests by host and revision.
+import { once } from 'node:events';
+
+import { describe, it } from '@jest/globals';
+import {
+  Completion,
+  Context,
+  type JsonObject,
+  McpServer,
+  type McpServerOptions,
+  NoInput,
+  Prompt,
+  Tool,
+} from '@decorum/core';
+
+import { afterwards, createServer, Probe } from '../../packages/http/test/fixture.js';
+import { HttpClient } from '../revisions/http-client.js';
+import {
+  type Revision,
+  REVISIONS,
+  revisionsOf,
+  SESSION_REVISIONS,
+  type SessionRevision,
+  shows,
+  STATELESS,
+} from '../support/requirements.js';
+import { type Hosted, type HostOptions, HOSTS, type HttpHost } from './hosts.js';
+
+/** Tools and the like that a test steers, of every kind that a server can have. */
+export class Everything extends Probe {
+  @Prompt({
+    name: 'pack',
+    description: 'What to pack',
+    input: { type: 'object', properties: { city: { type: 'string' } } },
+  })
+  pack({ city }: { city: string }) {
+    return `What do I need in ${city}?`;
+  }
+
+  @Completion({ for: 'pack', argument: 'city' })
+  cities(value: string) {
+    return ['Oslo', 'Odense', 'Paris'].filter((city) => city.startsWith(value));
+  }
+
+  @Tool({ description: 'Asks whether the client is there' })
+  async reach(_input: NoInput, ctx: Context) {
+    ctx.progress(1);
+    await ctx.ping();
+    return 'there';
+  }
+
+  @Tool({ description: 'Says what it knows of the caller' })
+  who(_input: NoInput, { principal, transport }: Context) {
+    return JSON.stringify({ principal, transport: { ...transport } });
+  }
+}
+
+/** A server behind a host, until the test is over. */
+export interface Served extends Hosted {
+  readonly probe: Everything;
+  readonly server: McpServer;
+  /** What was reported to the application. */
+  readonly errors: unknown[];
+}
+
+/** Serves everything over a host. */
+export async function serveOn(
+  host: HttpHost,
+  options: HostOptions = {},
+  serverOptions: Partial<McpServerOptions> = {},
+): Promise<Served> {
+  const probe = new Everything();
+  const { server, errors } = createServer(probe, serverOptions);
+  const hosted = await host.serve(server, { closeDeadlineMs: 1000, ...options });
+  afterwards(async () => {
+    probe.emit('go');
+    await hosted.close();
+    await server.close();
+  });
+  return { ...hosted, probe, server, errors };
+}
+
+/** Serves everything over a host, and connects a client of a revision. */
+export async function connectTo(host: HttpHost, revision: Revision, options: HostOptions = {}) {
+  const served = await serveOn(host, options);
+  return { ...served, client: await HttpClient.open(served.url, revision) };
+}
+
+/** Registers tests once for each host. */
+export function overEveryHost(subject: string, tests: (host: HttpHost) => void): void {
+  describe.each(HOSTS)(`${subject} over $name`, (host) => {
+    tests(host);
+  });
+}
+
+type Test<R> = (revision: R) => void | Promise<void>;
+
+/** A row of the requirement table at the end of a sentence. */
+const ROW = / \[([A-Z0-9]+-\d+)\]$/;
+
+/**
+ * Registers a test for each revision. Where the sentence ends with a row of the requirement table, as in `… [HTTP-12]`,
+ * the test shows it in the revisions that it holds in.
+ */
+function register<R extends Revision>(revisions: readonly R[], sentence: string, test: Test<R>): void {
+  const row = ROW.exec(sentence)?.[1];
+  const plain = sentence.replace(ROW, '');
+  const holdsIn = row === undefined ? [] : revisionsOf(row, revisions);
+  const cases = revisions.map((revision) => {
+    const name =
+      row !== undefined && holdsIn.includes(revision) ? shows(row, revision, plain) : `${plain} (${revision})`;
+    return [name, revision] as const;
+  });
+  it.each(cases)('%s', (_name, revision) => test(revision));
+}
+
+/** Registers a test for each of the five revisions. */
+export const inEveryRevision = (sentence: string, test: Test<Revision>): void => register(REVISIONS, sentence, test);
+
+/** Registers a test for each of the four revisions with sessions. */
+export const inEverySessionRevision = (sentence: string, test: Test<SessionRevision>): void =>
+  register(SESSION_REVISIONS, sentence, test);
+
+/** Registers a test for the revision without sessions. */
+export const inTheStatelessRevision = (sentence: string, test: Test<typeof STATELESS>): void =>
+  register([STATELESS], sentence, test);
+
+/** Registers a test for the revision that has HTTP+SSE. */
+export const inTheFirstRevision = (sentence: string, test: Test<SessionRevision>): void =>
+  register([SESSION_REVISIONS[0]], sentence, test);
+
+/** Calls a tool that says when it began; resolves when it has. */
+export async function begin(
+  { client, probe }: { readonly client: HttpClient; readonly probe: Probe },
+  id: string | number,
+  name: string,
+  options: Parameters<HttpClient['call']>[2] = {},
+): Promise<{ readonly response: Promise<Response> }> {
+  const began = once(probe, 'began');
+  const response = client.call(id, name, { meta: { progressToken: id }, ...options });
+  // that it fails is for the test to see, when it looks
+  response.catch(() => {});
+  await began;
+  return { response };
+}
+
+/** What a tool that was let go answers. */
+export const LET_GO: JsonObject = { content: [{ type: 'text', text: 'let go' }] };

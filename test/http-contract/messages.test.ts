@@ -1,0 +1,247 @@
+// What a client sends and gets, in every revision.
+import { expect } from '@jest/globals';
+import type { JsonObject } from '@decorum/core';
+
+import { json, post, request } from '../../packages/http/test/fixture.js';
+import { ADD, HttpClient, initialize } from '../revisions/http-client.js';
+import {
+  begin,
+  connectTo,
+  inEveryRevision,
+  inEverySessionRevision,
+  inTheStatelessRevision,
+  LET_GO,
+  overEveryHost,
+  serveOn,
+} from './contract.js';
+
+const NOTICE = { jsonrpc: '2.0', method: 'notifications/whatever', params: {} };
+const ANSWER = { jsonrpc: '2.0', id: 'nobody asked', result: {} };
+
+/** Posts a request, and gives the status, the type and the message of the answer. */
+async function ask(client: HttpClient, method: string, params: JsonObject = {}) {
+  const response = await client.post(client.worded(method, method, params));
+  return { status: response.status, type: response.headers.get('content-type'), ...(await json(response)) };
+}
+
+const OK = { status: 200, type: expect.stringMatching(/^application\/json/) };
+
+overEveryHost('a conversation', (host) => {
+  inEverySessionRevision('begins with initialize, and the response has the session id [SESS-01]', async (revision) => {
+    const { url } = await serveOn(host);
+    const response = await post(url, initialize(revision));
+    const id = response.headers.get('mcp-session-id');
+    expect([response.status, id]).toEqual([200, expect.stringMatching(/^[\x21-\x7e]{20,}$/)]);
+    expect(await json(response)).toMatchObject({ id: 'hello', result: { protocolVersion: revision } });
+    const ready = await post(
+      url,
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      { 'mcp-session-id': id ?? '' },
+    );
+    expect([ready.status, await ready.text()]).toEqual([202, '']);
+    const other = await HttpClient.open(url, revision);
+    expect(other.headers['mcp-session-id']).not.toBe(id);
+  });
+
+  inTheStatelessRevision('starts with any request and opens no session', async (revision) => {
+    const { client } = await connectTo(host, revision);
+    const response = await client.post(client.worded(1, 'server/discover'));
+    expect([response.status, response.headers.get('mcp-session-id')]).toEqual([200, null]);
+    expect((await json(response)).result).toMatchObject({ supportedVersions: expect.arrayContaining([revision]) });
+  });
+
+  inEverySessionRevision('ends with DELETE; the session id is unknown from then on [SESS-06]', async (revision) => {
+    const { client, url } = await connectTo(host, revision);
+    const other = await HttpClient.open(url, revision);
+    expect([await client.end(), await client.status(), await client.end()]).toEqual([204, 404, 404]);
+    expect((await client.get()).status).toBe(404);
+    expect(await other.status()).toBe(200);
+  });
+
+  inEverySessionRevision(
+    'needs its session id: 400 without one, 404 with an unknown one [SESS-06]',
+    async (revision) => {
+      const { client } = await connectTo(host, revision);
+      const statuses = async (id: string | undefined) => {
+        const response = await client.post(client.worded(1, 'tools/list'), { 'mcp-session-id': id });
+        return [response.status, (await json(response)).error?.code];
+      };
+      expect(await statuses(undefined)).toEqual([400, -32600]);
+      expect(await statuses('bogus')).toEqual([404, -32600]);
+      expect((await client.get({ 'mcp-session-id': 'bogus' })).status).toBe(404);
+      expect(await client.end({ 'mcp-session-id': 'bogus' })).toBe(404);
+    },
+  );
+
+  inEverySessionRevision('rejects a second initialize [SESS-12]', async (revision) => {
+    const { client } = await connectTo(host, revision);
+    const again = await client.post(initialize(revision));
+    expect([again.status, (await json(again)).error?.code]).toEqual([400, -32600]);
+    expect(await client.status()).toBe(200);
+  });
+
+  inEverySessionRevision('works without a session id when sessions are off', async (revision) => {
+    const { url } = await serveOn(host, { sessions: false });
+    const hello = await post(url, initialize(revision));
+    expect([hello.status, hello.headers.get('mcp-session-id')]).toEqual([200, null]);
+    expect((await json(hello)).result).toMatchObject({ protocolVersion: revision });
+    const client = HttpClient.alone(url, revision);
+    expect((await json(await client.call(1, 'add', { args: ADD }))).result?.content?.[0]?.text).toBe('3');
+    for (const method of ['GET', 'DELETE']) {
+      const response = await fetch(url, { method, headers: { accept: 'text/event-stream', ...client.headers } });
+      expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, 'POST']);
+      await response.text();
+    }
+  });
+});
+
+overEveryHost('a request', (host) => {
+  inEveryRevision('gets JSON: a list, a resource, a prompt, a completion', async (revision) => {
+    const { client } = await connectTo(host, revision);
+    const tools = await ask(client, 'tools/list');
+    expect(tools).toMatchObject({ ...OK, id: 'tools/list' });
+    expect(tools.result?.['tools']).toContainEqual(expect.objectContaining({ name: 'add' }));
+    expect(await ask(client, 'resources/read', { uri: 'docs://guide' })).toMatchObject({
+      ...OK,
+      result: { contents: [{ uri: 'docs://guide', text: 'large' }] },
+    });
+    expect(await ask(client, 'prompts/get', { name: 'pack', arguments: { city: 'Oslo' } })).toMatchObject({
+      ...OK,
+      result: { messages: [{ content: { text: 'What do I need in Oslo?' } }] },
+    });
+    const ref = { type: 'ref/prompt', name: 'pack' };
+    expect(await ask(client, 'completion/complete', { ref, argument: { name: 'city', value: 'O' } })).toMatchObject({
+      ...OK,
+      result: { completion: { values: ['Oslo', 'Odense'] } },
+    });
+  });
+
+  inEveryRevision('gets the result of a tool: synchronous, asynchronous or failed', async (revision) => {
+    const served = await connectTo(host, revision);
+    const { client, probe, errors } = served;
+    const now = await client.call('now', 'add', { args: ADD });
+    expect([now.status, await json(now)]).toMatchObject([200, { id: 'now', result: { content: [{ text: '3' }] } }]);
+    const later = await begin(served, 'later', 'wait');
+    probe.emit('go');
+    expect(await json(await later.response)).toMatchObject({ id: 'later', result: LET_GO });
+    const failed = await client.call('fails', 'fail');
+    const text = await failed.text();
+    expect([failed.status, JSON.parse(text)]).toMatchObject([200, { id: 'fails', result: { isError: true } }]);
+    expect(text).not.toContain('secret');
+    expect(errors).toEqual([expect.objectContaining({ message: 'a secret at /etc/passwd' })]);
+  });
+
+  inEveryRevision('gets an error for an unknown method or tool, with the status of its revision', async (revision) => {
+    const { client } = await connectTo(host, revision);
+    const status = client.stateless ? 404 : 200;
+    expect(await ask(client, 'no/method')).toMatchObject({ status, id: 'no/method', error: { code: -32601 } });
+    expect(await ask(client, 'tools/call', { name: 'none' })).toMatchObject({ status: 200, error: { code: -32602 } });
+  });
+
+  inTheStatelessRevision('must repeat method and name in its headers', async (revision) => {
+    const { client } = await connectTo(host, revision);
+    for (const headers of [{ 'mcp-method': 'tools/list' }, { 'mcp-name': 'fail' }, { 'mcp-name': undefined }]) {
+      const response = await client.post(client.worded(1, 'tools/call', { name: 'add', arguments: ADD }), headers);
+      expect([headers, response.status, await json(response)]).toMatchObject([
+        headers,
+        400,
+        { error: { code: -32020 } },
+      ]);
+    }
+    const other = await client.post(client.worded(1, 'tools/list'), { 'mcp-protocol-version': '2025-11-25' });
+    expect([other.status, (await json(other)).error?.code]).toEqual([400, -32020]);
+  });
+
+  inEveryRevision('gives the handler its headers and address, but no credentials', async (revision) => {
+    const { client } = await connectTo(host, revision);
+    const headers = { authorization: 'Bearer t', cookie: 'c=1', 'x-custom': 'yes' };
+    const { result } = await json(await client.call(1, 'who', { headers }));
+    const { transport } = JSON.parse(result?.content?.[0]?.text ?? '') as { transport: { headers: object } };
+    expect(transport).toMatchObject({ kind: 'http', remoteAddress: '127.0.0.1', headers: { 'x-custom': 'yes' } });
+    for (const name of ['authorization', 'cookie']) expect(transport.headers).not.toHaveProperty(name);
+  });
+
+  inEveryRevision('gets its own answer when many are in flight', async (revision) => {
+    const { client } = await connectTo(host, revision);
+    const ids = Array.from({ length: 50 }, (_, id) => id);
+    const answers = await Promise.all(
+      ids.map(async (id) => await json(await client.call(id, 'add', { args: { a: id, b: 1 } }))),
+    );
+    expect(answers.map(({ id, result }) => [id, result?.content?.[0]?.text])).toEqual(
+      ids.map((id) => [id, String(id + 1)]),
+    );
+  });
+});
+
+overEveryHost('a notification or a response', (host) => {
+  inEveryRevision('gets 202 and no body [HTTP-10]', async (revision) => {
+    const { client } = await connectTo(host, revision);
+    for (const message of client.stateless ? [NOTICE] : [NOTICE, ANSWER]) {
+      const response = await client.post(message);
+      expect([response.status, await response.text(), response.headers.get('content-type')]).toEqual([202, '', null]);
+    }
+    if (client.stateless) expect((await client.post(ANSWER)).status).toBe(400);
+  });
+
+  inEverySessionRevision('can cancel a request, which then gets no response', async (revision) => {
+    const served = await connectTo(host, revision);
+    const { response } = await begin(served, 1, 'obey');
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    expect((await served.client.post(cancel)).status).toBe(202);
+    const cancelled = await response;
+    expect([cancelled.status, await cancelled.text()]).toEqual([202, '']);
+  });
+});
+
+overEveryHost('a batch', (host) => {
+  inEveryRevision('gets an array of responses in 2025-03-26, and 400 in all others', async (revision) => {
+    const { client } = await connectTo(host, revision);
+    const batch = [client.worded(1, 'tools/list'), NOTICE, client.worded(2, 'no/method')];
+    const response = await client.post(batch);
+    if (revision !== '2025-03-26') {
+      expect([response.status, await json(response)]).toMatchObject([400, { error: { code: -32600 } }]);
+      return;
+    }
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject([
+      { id: 1, result: {} },
+      { id: 2, error: { code: -32601 } },
+    ]);
+    const silent = await client.post([NOTICE, ANSWER]);
+    expect([silent.status, await silent.text()]).toEqual([202, '']);
+    for (const bad of [[], [initialize(revision), request(1, 'ping')]])
+      expect((await client.post(bad)).status).toBe(400);
+  });
+});
+
+overEveryHost('an answer', (host) => {
+  inEveryRevision('is JSON or an event stream, as the client accepts [HTTP-12]', async (revision) => {
+    const { client } = await connectTo(host, revision);
+    const kinds = [
+      ['application/json', 'application/json'],
+      ['text/event-stream', 'text/event-stream'],
+      ['*/*', 'application/json'],
+    ] as const;
+    for (const [accept, type] of kinds) {
+      const response = await client.call(1, 'add', { args: ADD, headers: { accept } });
+      expect([accept, response.status, response.headers.get('content-type')?.split(';')[0]]).toEqual([
+        accept,
+        200,
+        type,
+      ]);
+      expect(await response.text()).toContain('"result"');
+    }
+    const quiet = await client.call(1, 'steps', {
+      meta: { progressToken: 1 },
+      headers: { accept: 'application/json' },
+    });
+    expect(await json(quiet)).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } });
+  });
+
+  inEveryRevision('can be large', async (revision) => {
+    const { client, server } = await connectTo(host, revision);
+    const text = 'é'.repeat(1_000_000);
+    server.addTool({ name: 'large', description: 'Says a lot', input: { type: 'object' } }, () => text);
+    expect((await json(await client.call(1, 'large'))).result?.content?.[0]?.text).toBe(text);
+  });
+});

@@ -1,0 +1,262 @@
+// Requests that are refused: status, headers and body of each refusal, and that no unread body delays it.
+import { describe, expect, it } from '@jest/globals';
+
+import { type Fields, json, post, raw } from '../../packages/http/test/fixture.js';
+import { ADD, doorsOf, enter, HttpClient, initialize, MALFORMED } from '../revisions/http-client.js';
+import type { Revision } from '../support/requirements.js';
+import {
+  connectTo,
+  inEveryRevision,
+  inEverySessionRevision,
+  inTheStatelessRevision,
+  overEveryHost,
+  serveOn,
+} from './contract.js';
+import { Connection } from './connection.js';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const APP = 'https://app.example.com';
+const HELLO = JSON.stringify(initialize('2025-11-25'));
+
+/** The status of a response and the code of the error in it, which names no request. */
+async function refusal(response: Response) {
+  const { id = null, error } = await json(response);
+  return [response.status, error?.code, id];
+}
+
+/** What every body of a refusal looks like. */
+const REFUSED = { jsonrpc: '2.0', error: { code: -32600, message: expect.any(String) } };
+
+overEveryHost('400', (host) => {
+  inEveryRevision('rejects a body that is not a JSON-RPC message [HTTP-11]', async (revision) => {
+    const { client } = await connectTo(host, revision);
+    for (const [body, code] of MALFORMED) {
+      const [status, ...rest] = await refusal(await client.post(body));
+      expect([String(body), status, ...rest]).toEqual([String(body), 400, code, null]);
+    }
+    expect(await client.status()).toBe(200);
+  });
+
+  inEverySessionRevision('rejects an unknown protocol version [HTTP-37]', async (revision) => {
+    const { client } = await connectTo(host, revision);
+    const headers = { 'mcp-protocol-version': '1.0' };
+    expect((await client.post(client.worded(1, 'ping'), headers)).status).toBe(400);
+    expect([(await client.get(headers)).status, await client.end(headers)]).toEqual([400, 400]);
+  });
+
+  inTheStatelessRevision(
+    'rejects an unknown protocol version and names the supported ones [LIFE-22]',
+    async (revision) => {
+      const { client } = await connectTo(host, revision);
+      const message = client.worded(1, 'tools/list');
+      const text = JSON.stringify(message).replaceAll(revision, '9999-01-01');
+      const response = await client.post(text, { ...client.headersOf(message), 'mcp-protocol-version': '9999-01-01' });
+      expect([response.status, (await json(response)).error]).toMatchObject([
+        400,
+        { code: -32022, data: { supported: expect.arrayContaining([revision]), requested: '9999-01-01' } },
+      ]);
+    },
+  );
+});
+
+overEveryHost('403', (host) => {
+  /** Tries every way in with bad values of a header, which are refused, and then with a good one. */
+  async function tryDoors(revision: Revision, name: string, values: (port: string) => { bad: string[]; good: string }) {
+    const { url } = await serveOn(host, { legacySse: true });
+    const { bad, good } = values(new URL(url).port);
+    for (const door of await doorsOf(url, revision)) {
+      for (const value of bad) {
+        const { status, text } = await enter(door, { [name]: value });
+        expect([door.name, value, status, JSON.parse(text)]).toMatchObject([door.name, value, 403, REFUSED]);
+      }
+      expect([door.name, (await enter(door, { [name]: good })).status]).toEqual([door.name, door.served]);
+    }
+  }
+
+  inEveryRevision('rejects a foreign Host on every route and method [HTTP-07]', async (revision) => {
+    await tryDoors(revision, 'host', (port) => ({
+      bad: ['evil.example', `evil.example:${port}`, 'localhost', `localhost.evil.example:${port}`, 'a b'],
+      good: `localhost:${port}`,
+    }));
+  });
+
+  inEveryRevision('rejects a foreign Origin on every route and method [HTTP-03]', async (revision) => {
+    await tryDoors(revision, 'origin', (port) => ({
+      bad: ['http://evil.example', 'null', '', 'http://localhost', `http://localhost:${port}.evil.example`],
+      good: `http://localhost:${port}`,
+    }));
+  });
+
+  it('lets allowed hosts through', async () => {
+    const { url } = await serveOn(host, { allowedHosts: ['mcp.example.com', 'other.example.com:8443'] });
+    const statusOf = async (name: string) =>
+      (await raw(url, 'POST', { ...JSON_TYPE, host: name }, HELLO))[0].statusCode;
+    for (const name of ['mcp.example.com', 'MCP.example.com:443', 'other.example.com:8443']) {
+      expect([name, await statusOf(name)]).toEqual([name, 200]);
+    }
+    expect(await statusOf('other.example.com')).toBe(403);
+  });
+});
+
+overEveryHost('CORS', (host) => {
+  inEveryRevision('lets pages of an allowed origin send and read the headers of MCP [HTTP-42]', async (revision) => {
+    const { client, url } = await connectTo(host, revision, { allowedOrigins: [APP] });
+    const wanted =
+      'content-type, authorization, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id';
+    const [preflight, text] = await raw(url, 'OPTIONS', {
+      origin: APP,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': `${wanted}, x-other`,
+    });
+    expect([preflight.statusCode, text]).toEqual([204, '']);
+    expect(preflight.headers).toMatchObject({
+      'access-control-allow-origin': APP,
+      'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
+      'access-control-allow-headers': wanted,
+      vary: expect.stringContaining('Origin'),
+    });
+    const headers = { origin: APP };
+    const stream = client.stateless
+      ? client.call(1, 'steps', { meta: { progressToken: 1 }, headers })
+      : client.get(headers);
+    const answers = [
+      await client.call(1, 'add', { args: ADD, headers }),
+      await stream,
+      await client.post('{bad', headers),
+    ];
+    for (const { status, headers: got } of answers) {
+      const [origin, exposed, vary] = ['access-control-allow-origin', 'access-control-expose-headers', 'vary'].map(
+        (name) => got.get(name),
+      );
+      expect([status, origin, exposed, vary]).toEqual([status, APP, 'Mcp-Session-Id, WWW-Authenticate', 'Origin']);
+    }
+    for (const { body } of answers) await body?.cancel();
+  });
+
+  it('sends no CORS headers to other origins, or without an Origin', async () => {
+    const { url } = await serveOn(host, { allowedOrigins: [APP] });
+    for (const [origin, status] of [
+      ['http://evil.example', 403],
+      [undefined, 200],
+    ] as const) {
+      const [answer] = await raw(url, 'POST', { ...JSON_TYPE, ...(origin && { origin }) }, HELLO);
+      expect(answer.statusCode).toBe(status);
+      expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+    }
+  });
+});
+
+overEveryHost('404 and 405', (host) => {
+  it('reject other paths and other methods, and 405 names the allowed ones', async () => {
+    const { url } = await serveOn(host);
+    expect((await post(new URL('/other', url).href, HELLO)).status).toBe(404);
+    for (const method of ['PUT', 'PATCH', 'HEAD']) {
+      const [answer, text] = await raw(url, method, method === 'HEAD' ? {} : JSON_TYPE, method === 'HEAD' ? '' : HELLO);
+      expect([method, answer.statusCode, answer.headers.allow]).toEqual([method, 405, 'GET, POST, DELETE']);
+      if (method === 'HEAD') expect(text).toBe('');
+      else expect(JSON.parse(text)).toMatchObject(REFUSED);
+    }
+    const { url: sessionless } = await serveOn(host, { sessions: false });
+    for (const method of ['PUT', 'HEAD', 'GET', 'DELETE']) {
+      const [answer] = await raw(sessionless, method, { accept: 'text/event-stream' });
+      expect([method, answer.statusCode, answer.headers.allow]).toEqual([method, 405, 'POST']);
+    }
+  });
+
+  inTheStatelessRevision('reject GET and DELETE, which this revision does not have [HTTP-34]', async (revision) => {
+    const { client, url } = await connectTo(host, revision);
+    for (const method of ['GET', 'DELETE']) {
+      const [answer, text] = await raw(url, method, { accept: 'text/event-stream', ...client.headers });
+      expect([method, answer.statusCode, answer.headers.allow]).toEqual([method, 405, 'POST']);
+      expect(JSON.parse(text)).toMatchObject(REFUSED);
+    }
+  });
+});
+
+overEveryHost('406, 413 and 415', (host) => {
+  inEveryRevision('reject by Accept, size and Content-Type [HTTP-41]', async (revision) => {
+    const { client } = await connectTo(host, revision, { bodyLimit: 2000 });
+    for (const accept of ['text/html', 'application/json;q=0', '']) {
+      const response = await client.call(1, 'add', { args: ADD, headers: { accept } });
+      expect([accept, response.status, (await json(response)).error?.code]).toEqual([accept, 406, -32600]);
+    }
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+      const response = await client.call(1, 'add', { args: ADD, headers: { 'content-type': type } });
+      expect([type, ...(await refusal(response))]).toEqual([type, 415, -32600, null]);
+    }
+    const large = await client.call(1, 'add', { args: { a: 'x'.repeat(2000) } });
+    expect(await refusal(large)).toEqual([413, -32600, null]);
+    expect((await client.call(1, 'add', { args: ADD })).status).toBe(200);
+    if (!client.stateless) expect((await client.get({ accept: 'application/json' })).status).toBe(406);
+  });
+
+  it('reject a large body that does not declare its length', async () => {
+    const { url } = await serveOn(host, { bodyLimit: 2000 });
+    const [answer, text] = await raw(url, 'POST', { ...JSON_TYPE, 'transfer-encoding': 'chunked' }, 'x'.repeat(3000));
+    expect([answer.statusCode, JSON.parse(text)]).toMatchObject([413, REFUSED]);
+  });
+});
+
+overEveryHost('429 and 503', (host) => {
+  inEverySessionRevision('reject too many streams and too many sessions', async (revision) => {
+    const { client, url } = await connectTo(host, revision, { maxStreams: 2, maxSessions: 1 });
+    for (let n = 0; n < 2; n++) await client.listen();
+    expect(await refusal(await client.get())).toEqual([429, -32600, null]);
+    const refused = await post(url, initialize(revision));
+    expect([refused.status, (await json(refused)).error?.code]).toEqual([503, -32600]);
+    expect(await client.status()).toBe(200);
+  });
+
+  inEverySessionRevision('evict an idle session instead, where there is one [SESS-05]', async (revision) => {
+    const { client, url } = await connectTo(host, revision, { maxSessions: 1 });
+    const next = await HttpClient.open(url, revision);
+    expect([await client.status(), await next.status()]).toEqual([404, 200]);
+  });
+});
+
+overEveryHost('a body that never ends', (host) => {
+  it('gets 408 after bodyTimeoutMs', async () => {
+    const { url, errors } = await serveOn(host, { bodyTimeoutMs: 40 });
+    const trickling = (await Connection.open(url)).endless('POST', JSON_TYPE);
+    const silent = await Connection.open(url);
+    silent.head('POST', JSON_TYPE, 1000);
+    for (const connection of [trickling, silent]) {
+      const text = await connection.closed();
+      expect(text).toMatch(/^HTTP\/1\.1 408 [^]*\r\nconnection: close\r\n[^]*"code":-32600/i);
+    }
+    expect(errors).toEqual([]);
+  });
+
+  const cases: [method: string, headers: Fields, status: number][] = [
+    ['PUT', JSON_TYPE, 405],
+    ['POST', { 'content-type': 'text/plain' }, 415],
+    ['POST', {}, 415],
+    ['POST', { ...JSON_TYPE, host: 'evil.example' }, 403],
+    ['POST', { ...JSON_TYPE, origin: 'http://evil.example' }, 403],
+    ['GET', { accept: 'text/html' }, 400],
+  ];
+
+  describe('of a refused request', () => {
+    it.each(cases)('does not delay the answer to %s %j', async (method, headers, status) => {
+      const { url } = await serveOn(host);
+      const text = await (await Connection.open(url)).endless(method, headers).closed();
+      expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*\r\nconnection: close\r\n`, 'i'));
+    });
+  });
+
+  it('is the only reason to close a connection', async () => {
+    const { url } = await serveOn(host);
+    const connection = await Connection.open(url);
+    for (const [method, status] of [
+      ['PUT', 405],
+      ['GET', 400],
+    ] as const) {
+      connection.text = '';
+      connection.head(method, {}, 0);
+      expect(await connection.until(/\r\n\r\n[^]*\}/)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    }
+    connection.text = '';
+    connection.post(initialize('2025-11-25'), {});
+    expect(await connection.until(/"result"/)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});

@@ -1,0 +1,274 @@
+// Event streams: those of requests, those beside them, and those that a client comes back to.
+import { expect, it } from '@jest/globals';
+
+import { EventReader } from '../../packages/http/test/events.js';
+import { json } from '../../packages/http/test/fixture.js';
+import { carried, HttpClient, TOKEN } from '../revisions/http-client.js';
+import {
+  begin,
+  connectTo,
+  inEveryRevision,
+  inEverySessionRevision,
+  inTheStatelessRevision,
+  LET_GO,
+  overEveryHost,
+  type Served,
+} from './contract.js';
+
+const GUIDE = 'docs://guide';
+const UPDATED = { method: 'notifications/resources/updated', params: { uri: GUIDE } };
+const CHANGED = 'notifications/tools/list_changed';
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+const WANTED = { toolsListChanged: true, resourceSubscriptions: [GUIDE] };
+
+/** Opens the stream that has the changes of a resource and of lists, as the revision has it. */
+async function follow(client: HttpClient): Promise<EventReader> {
+  if (client.stateless) {
+    const reader = new EventReader(
+      await client.post(client.worded('sub', 'subscriptions/listen', { notifications: WANTED })),
+    );
+    expect((await reader.message()).message?.method).toBe(ACKNOWLEDGED);
+    return reader;
+  }
+  await (await client.post(client.worded(0, 'resources/subscribe', { uri: GUIDE }))).text();
+  return await client.listen();
+}
+
+/** Changes the resource and a list, and sees both on a stream. */
+async function seeChanges({ server }: Served, reader: EventReader): Promise<void> {
+  server.notify.resourceUpdated(GUIDE);
+  expect((await reader.message()).message).toMatchObject(UPDATED);
+  server.notify.toolsChanged();
+  expect((await reader.message()).message?.method).toBe(CHANGED);
+}
+
+overEveryHost('the stream of a request', (host) => {
+  inEveryRevision('carries progress, then the response, and ends', async (revision) => {
+    const { client } = await connectTo(host, revision);
+    const reader = await client.stream('steps', 'steps');
+    const { status, headers } = reader.response;
+    expect([status, headers.get('cache-control'), headers.get('x-accel-buffering')]).toEqual([
+      200,
+      'no-cache, no-transform',
+      'no',
+    ]);
+    expect([carried(await reader.rest()), reader.ended]).toEqual([[1, 2, 3, 'steps'], true]);
+  });
+
+  inEveryRevision('sends progress as soon as it is reported', async (revision) => {
+    const served = await connectTo(host, revision);
+    const reader = await served.client.stream(1, 'stream');
+    for (const step of [1, 2, 3]) {
+      expect(carried([await reader.message()])).toEqual([step]);
+      served.probe.contexts[0]?.progress(step + 1);
+    }
+    served.probe.emit('go');
+    expect(carried(await reader.rest())).toEqual([4, 1]);
+  });
+
+  inEveryRevision('carries nothing of other requests, and no changes', async (revision) => {
+    const served = await connectTo(host, revision);
+    const { client, probe } = served;
+    const elsewhere = await follow(client);
+    const readers = [];
+    for (const id of ['a', 'b']) {
+      const { response } = await begin(served, id, 'stream');
+      readers.push(new EventReader(await response));
+    }
+    await seeChanges(served, elsewhere);
+    for (const [index, context] of probe.contexts.entries()) context.progress(index + 2);
+    probe.emit('go');
+    const all = await Promise.all(readers.map(async (reader) => carried(await reader.rest())));
+    expect(all).toEqual([
+      [1, 2, 'a'],
+      [1, 3, 'b'],
+    ]);
+  });
+
+  inEverySessionRevision('carries the question of a handler; another POST answers it', async (revision) => {
+    const { client } = await connectTo(host, revision);
+    const reader = await client.stream(5, 'reach');
+    expect(carried([await reader.message()])).toEqual([1]);
+    const { message: question } = await reader.message();
+    expect(question).toMatchObject({ id: expect.anything(), method: 'ping' });
+    const answered = await client.post({ jsonrpc: '2.0', id: question?.id, result: {} });
+    expect([answered.status, await answered.text()]).toEqual([202, '']);
+    expect((await reader.message()).message).toMatchObject({ id: 5, result: { content: [{ text: 'there' }] } });
+    if (revision < '2025-06-18') return;
+    const form = await client.stream(6, 'ask');
+    const { message: asked } = await form.message();
+    expect(asked).toMatchObject({ method: 'elicitation/create', params: { message: 'Your name?' } });
+    await client.post({ jsonrpc: '2.0', id: asked?.id, result: { action: 'accept', content: { name: 'Ada' } } });
+    expect((await form.message()).message).toMatchObject({ id: 6, result: { content: [{ text: 'Hello, Ada' }] } });
+  });
+
+  inTheStatelessRevision('carries no questions: the result asks, and the next request answers', async (revision) => {
+    const { client } = await connectTo(host, revision);
+    const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+    const first = await json(await client.call(1, 'ask', { meta }));
+    expect(first.result).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) });
+    const [[key, question]] = Object.entries(first.result?.['inputRequests'] as object) as [[string, unknown]];
+    expect(question).toMatchObject({ method: 'elicitation/create', params: { message: 'Your name?' } });
+    const retry = client.worded(2, 'tools/call', {
+      name: 'ask',
+      arguments: {},
+      _meta: meta,
+      requestState: first.result?.['requestState'],
+      inputResponses: { [key]: { action: 'accept', content: { name: 'Ada' } } },
+    });
+    expect(await json(await client.post(retry))).toMatchObject({
+      id: 2,
+      result: { content: [{ text: 'Hello, Ada' }] },
+    });
+  });
+
+  it('carries all responses of a batch in one event', async () => {
+    const { client } = await connectTo(host, '2025-03-26');
+    const steps = { name: 'steps', _meta: TOKEN };
+    const batch = [
+      client.worded('a', 'tools/call', steps),
+      client.worded('b', 'ping'),
+      client.worded('c', 'tools/call', steps),
+    ];
+    const events = await new EventReader(await client.post(batch)).rest();
+    expect(events).toHaveLength(7);
+    expect(events.at(-1)?.message).toMatchObject([{ id: 'a' }, { id: 'b' }, { id: 'c' }]);
+  });
+});
+
+overEveryHost('the stream of changes', (host) => {
+  inEveryRevision('carries changes of resources and lists', async (revision) => {
+    const served = await connectTo(host, revision);
+    const reader = await follow(served.client);
+    expect([reader.response.status, reader.response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    for (let n = 0; n < 2; n++) await seeChanges(served, reader);
+  });
+
+  inEveryRevision('sends keep-alive comments', async (revision) => {
+    const { client } = await connectTo(host, revision, { keepAliveMs: 10 });
+    const reader = await follow(client);
+    for (let event = await reader.next(); event?.comment !== 'keep-alive'; event = await reader.next()) {
+      expect(event).not.toHaveProperty('message');
+    }
+  });
+
+  inEverySessionRevision('can be one of several; each message goes to exactly one [HTTP-33]', async (revision) => {
+    const { client, server } = await connectTo(host, revision);
+    const other = await client.listen();
+    const readers = [await follow(client), other];
+    for (let n = 0; n < 3; n++) server.notify.resourceUpdated(GUIDE);
+    expect(await client.end()).toBe(204);
+    const all = await Promise.all(readers.map(async (reader) => carried(await reader.rest())));
+    expect(all.flat()).toEqual([UPDATED.method, UPDATED.method, UPDATED.method]);
+    expect(all.map(({ length }) => length).sort()).toEqual([0, 3]);
+  });
+
+  inEverySessionRevision('ends with its session, and so do the streams of requests', async (revision) => {
+    const served = await connectTo(host, revision);
+    const listening = await follow(served.client);
+    const running = await served.client.stream(1, 'stream');
+    await running.message();
+    const { response } = await begin(served, 2, 'wait');
+    expect(await served.client.end()).toBe(204);
+    for (const reader of [listening, running]) expect([carried(await reader.rest()), reader.ended]).toEqual([[], true]);
+    const given = await response;
+    expect([given.status, await json(given)]).toMatchObject([404, { id: 2, error: { code: -32600 } }]);
+    expect(served.probe.contexts.map(({ signal }) => signal.aborted)).toEqual([true, true]);
+  });
+
+  inTheStatelessRevision('is a subscription: acknowledged first, answered last [SUB-02]', async (revision) => {
+    const served = await connectTo(host, revision);
+    const { client, server } = served;
+    const message = client.worded('sub', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+    const reader = new EventReader(await client.post(message));
+    const subscriptionId = { _meta: { 'io.modelcontextprotocol/subscriptionId': 'sub' } };
+    expect((await reader.message()).message).toMatchObject({
+      method: ACKNOWLEDGED,
+      params: { notifications: { toolsListChanged: true }, ...subscriptionId },
+    });
+    server.notify.resourceUpdated(GUIDE);
+    server.notify.toolsChanged();
+    expect((await reader.message()).message).toMatchObject({ method: CHANGED, params: subscriptionId });
+    const closing = server.close();
+    expect((await reader.message()).message).toMatchObject({ id: 'sub', result: { resultType: 'complete' } });
+    expect([await reader.rest(), reader.ended]).toEqual([[], true]);
+    await closing;
+  });
+
+  inTheStatelessRevision('has no event ids and cannot be resumed [HTTP-36]', async (revision) => {
+    const served = await connectTo(host, revision);
+    const reader = await follow(served.client);
+    served.server.notify.toolsChanged();
+    for (const event of [await reader.message(), ...(await (await served.client.stream(1, 'steps')).rest())]) {
+      expect(event).not.toHaveProperty('id');
+    }
+    expect((await served.client.get({ 'last-event-id': 'p0000000000000000-1' })).status).toBe(405);
+  });
+});
+
+overEveryHost('a client that comes back', (host) => {
+  inEverySessionRevision(
+    'gets the messages of a request it missed, then the rest, as often as it asks [RESUME-04]',
+    async (revision) => {
+      const served = await connectTo(host, revision);
+      const { client, probe } = served;
+      const lost = new EventReader(await (await begin(served, 9, 'stream')).response);
+      const { id } = await lost.message();
+      await lost.cancel();
+      for (const step of [2, 3]) probe.contexts[0]?.progress(step);
+      const back = await client.listen(id);
+      expect(carried([await back.message(), await back.message()])).toEqual([2, 3]);
+      probe.contexts[0]?.progress(4);
+      expect(carried([await back.message()])).toEqual([4]);
+      probe.emit('go');
+      expect(carried(await back.rest())).toEqual([9]);
+      expect(carried(await (await client.listen(id)).rest())).toEqual([2, 3, 4, 9]);
+    },
+  );
+
+  inEverySessionRevision('gets the changes it missed, then the rest', async (revision) => {
+    const served = await connectTo(host, revision);
+    const lost = await follow(served.client);
+    served.server.notify.resourceUpdated(GUIDE);
+    const { id } = await lost.message();
+    await lost.cancel();
+    served.server.notify.resourceUpdated(GUIDE);
+    const back = await served.client.listen(id);
+    expect((await back.message()).message).toMatchObject(UPDATED);
+    await seeChanges(served, back);
+  });
+
+  inEverySessionRevision('takes over from a connection that seems alive', async (revision) => {
+    const served = await connectTo(host, revision);
+    const old = new EventReader(await (await begin(served, 9, 'stream')).response);
+    const { id } = await old.message();
+    const back = await served.client.listen(id);
+    expect(carried(await old.rest())).toEqual([]);
+    served.probe.emit('go');
+    expect((await back.message()).message).toMatchObject({ id: 9, result: LET_GO });
+  });
+
+  inEverySessionRevision('gets nothing of other streams, and 400 for unknown events [RESUME-05]', async (revision) => {
+    const { client, url } = await connectTo(host, revision);
+    const first = await (await client.stream('a', 'steps')).rest();
+    const second = await (await client.stream('b', 'steps')).rest();
+    expect(carried(await (await client.listen(first[0]?.id)).rest()).at(-1)).toBe('a');
+    expect(carried(await (await client.listen(second[0]?.id)).rest()).at(-1)).toBe('b');
+    const other = (await connectTo(host, revision)).client;
+    const stranger = await HttpClient.open(url, revision);
+    for (const who of [other, stranger])
+      expect((await who.get({ 'last-event-id': first[0]?.id as string })).status).toBe(400);
+    const nothing = await connectTo(host, revision, { events: false });
+    for (const event of await (await nothing.client.stream(1, 'steps')).rest()) expect(event).not.toHaveProperty('id');
+  });
+
+  it('was told when, if the handler closed the stream', async () => {
+    const served = await connectTo(host, '2025-11-25');
+    const polled = new EventReader(await (await begin(served, 9, 'poll')).response);
+    const events = await polled.rest();
+    expect(events).toEqual([{ id: expect.any(String), data: '' }, { retry: '25' }]);
+    const back = await served.client.listen(events[0]?.id);
+    served.probe.emit('go');
+    expect((await back.message()).message).toMatchObject({ id: 9, result: LET_GO });
+  });
+});
