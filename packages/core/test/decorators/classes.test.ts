@@ -125,6 +125,30 @@ describe('a subclass of McpServer', () => {
     }
     expect(await textOf(new Reception(), 'greet', { text: 'Ada' })).toBe('Hello, Ada!');
   });
+
+  it('may have members called as what transports need of a server: open, detach and report', async () => {
+    class Shop extends McpServer {
+      @Tool()
+      open() {
+        return 'The shop is open.';
+      }
+
+      @Tool()
+      detach() {
+        return 'It is detached.';
+      }
+
+      @Tool()
+      report() {
+        return 'Nothing to report.';
+      }
+    }
+    const server = new Shop({ name: 'shop', version: '1' });
+    expect(await textOf(server, 'open', {})).toBe('The shop is open.');
+    expect(await textOf(server, 'detach', {})).toBe('It is detached.');
+    expect(await textOf(server, 'report', {})).toBe('Nothing to report.');
+    await server.close();
+  });
 });
 
 describe('mixins', () => {
