@@ -143,7 +143,7 @@ export class Kernel {
     } catch (error) {
       return this.refuse(error, request.id);
     }
-    if (wire.gone && exchange.peer.endsWithConnection) return { text: undefined, cancelled: 'gone' };
+    if (exchange.peer.endsWithConnection && wire.gone) return { text: undefined, cancelled: 'gone' };
     // a handler may cause another message to be handled in its first turn
     const { starting, startingIn } = inFlight;
     try {
