@@ -20,15 +20,15 @@ export function batchFault(batch: readonly unknown[]): McpError | undefined {
     : undefined;
 }
 
-/** The reply to a batch; to one without requests there is none. */
+/** The reply to a batch. A batch without requests gets none. */
 export function joined(parts: readonly Reply[]): Reply {
   const texts = parts.flatMap(({ text }) => text ?? []);
   return { text: texts.length === 0 ? undefined : `[${texts.join(',')}]`, parts };
 }
 
 /**
- * Who sends an array before anything is agreed on knows the revision that has batches: there the id is null. Unless
- * what is in it belongs to no session.
+ * The id of an error whose message has no readable id. A client that sends an array before `initialize` speaks the
+ * revision with batches, where that id is null, unless a message in the array belongs to no session.
  */
 export function unreadableId(message: unknown, session: Conversation | undefined): null | undefined {
   if (Array.isArray(message) && session?.initialized === false) return message.some(standsAlone) ? undefined : null;

@@ -19,7 +19,7 @@ export interface Listener {
 /** What `Events` works with. */
 export interface EventsOptions {
   readonly bus: ChangeBus;
-  /** Not everybody may see what serves a URI: only those are told who follow it by that URI, and so were admitted. */
+  /** Whether access to a URI is restricted. Updates then go only to listeners that follow exactly this URI. */
   readonly isRestricted: (uri: string) => boolean;
   /** Takes the errors of the bus. */
   readonly report: (error: unknown) => void;
@@ -49,7 +49,7 @@ export class Events {
     this.attempt(() => this.options.bus.publish(change));
   }
 
-  /** Hears of nothing any more. */
+  /** Ends the subscription to the bus. */
   close(): void {
     const { subscription } = this;
     if (subscription !== undefined) this.attempt(async () => (await subscription)());

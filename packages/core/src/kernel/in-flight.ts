@@ -7,10 +7,7 @@ interface Drain {
   readonly done: () => void;
 }
 
-/**
- * The requests in flight, over all transports of a server: the only book of them. A request that is answered at once is
- * never in it.
- */
+/** All requests in flight, over all transports of a server. Requests that are answered at once never get here. */
 export class InFlight {
   private readonly exchanges: Exchange[] = [];
   /** Those of one conversation by their id, for cancellation. */
@@ -37,7 +34,7 @@ export class InFlight {
     calls.set(exchange.id, exchange);
   }
 
-  /** A request has its reply before its handler has ended: its id is free. */
+  /** Frees the id of a request that has its reply while its handler still runs. */
   release(exchange: Exchange, conversation: object | undefined): void {
     const calls = conversation && this.byConversation.get(conversation);
     if (calls?.get(exchange.id) !== exchange) return;
@@ -46,7 +43,7 @@ export class InFlight {
     this.busy = this.byConversation.size;
   }
 
-  /** The handler of a request has ended, which may be long after it was cancelled. */
+  /** Removes a request whose handler has ended. For a cancelled request that can be long after its reply. */
   leave(exchange: Exchange, conversation: object | undefined): void {
     if (conversation !== undefined) this.release(exchange, conversation);
     const last = this.exchanges.pop() as Exchange;
@@ -91,8 +88,8 @@ export class InFlight {
   }
 
   /**
-   * Waits until nothing is in flight, and cancels what is left after that. What would go on for as long as the client
-   * wants is ended first.
+   * Ends open-ended requests such as `subscriptions/listen`, waits until nothing is in flight, and cancels what is left
+   * at the deadline.
    * @param deadlineMs milliseconds to wait
    * @param owner the transport whose requests are meant; by default all
    */

@@ -232,7 +232,7 @@ export class Kernel {
     return { text: errorFrame(id, failure), failure };
   }
 
-  /** What is no JSON-RPC message. */
+  /** Refuses what is not a JSON-RPC message. */
   private malformed(error: unknown, message: unknown, conversation: Conversation | undefined): Reply {
     const refused = this.refuse(error, readableId(message) ?? unreadableId(message, conversation));
     if (isResponse(message)) conversation?.settle({ jsonrpc: '2.0', id: message['id'] as RequestId });

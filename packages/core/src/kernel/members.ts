@@ -92,7 +92,7 @@ async function wait<R>(running: Promise<R>, exchange: Exchange): Promise<Outcome
   return await askedBy(exchange, outcome);
 }
 
-/** Where the client must answer first, that is the outcome, whatever the handler made of not being answered. */
+/** If the client must answer first, that is the outcome, even where the handler swallowed the signal. */
 function askedBy<R>(exchange: Exchange, outcome: Outcome<R>): Outcome<R> | Promise<Outcome<R>> {
   const round = exchange.peer.endRound?.(exchange);
   return round === undefined ? outcome : round.then((questions) => ({ kind: 'input-required', questions }) as const);
