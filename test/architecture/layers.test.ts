@@ -55,7 +55,8 @@ const APART: readonly (readonly [from: string, to: string])[] = [
 
 /** What a package may import of its siblings, each by its public entry. */
 const DIRECTION: Readonly<Record<string, readonly string[]>> = {
-  core: [],
+  'uri-template': [],
+  core: ['@decorum/uri-template'],
   http: ['@decorum/core', '@decorum/core/transport'],
   testing: ['@decorum/core', '@decorum/core/transport'],
 };

@@ -1,3 +1,5 @@
+export { type TemplateValue, UriTemplate } from '@decorum/uri-template';
+
 export { Completion } from './decorators/completion.js';
 export { Describe, type FieldDecorator } from './decorators/describe.js';
 export { Hidden } from './decorators/hidden.js';
@@ -56,7 +58,6 @@ export {
 export type { Extension } from './kernel/extension.js';
 export { type InputRequest, InputSignal, NeedInput, needInput } from './protocol/input.js';
 export type { CacheHint } from './protocol/revisions/revision.js';
-export { type TemplateValue, UriTemplate } from './schema/uri-template.js';
 export type { Client, Visit } from './protocol/exchange.js';
 export type {
   Annotations,

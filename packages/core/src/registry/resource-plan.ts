@@ -1,3 +1,5 @@
+import { UriTemplate } from '@decorum/uri-template';
+
 import type { ResourceListing } from '../metadata/records.js';
 import { startupError } from '../protocol/errors.js';
 import { andThen } from '../protocol/maybe-promise.js';
@@ -5,7 +7,6 @@ import type { ReadResourceResult, Resource, ResourceTemplate } from '../protocol
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 import type { Shape } from '../schema/shape.js';
-import { UriTemplate } from '../schema/uri-template.js';
 import { accessOf, type Caller, callerOf, checkCache, inputShape, listedFields, type Member, whereOf } from './plan.js';
 import { requireInput } from './prompt-plan.js';
 import { toReadResourceResult } from './results.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { UriTemplate, type TemplateValue } from '../../src/schema/uri-template.js';
+import { UriTemplate, type TemplateValue } from '../src/uri-template.js';
 
 /** RFC 6570, section 3.2. */
 const VALUES: Readonly<Record<string, TemplateValue>> = {

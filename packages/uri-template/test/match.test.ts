@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { parseTemplate } from '../../src/schema/uri-template-grammar.js';
-import { compileMachine, runMachine, unitsOf } from '../../src/schema/uri-template-match.js';
-import { isUnsafe } from '../../src/schema/uri-template-values.js';
-import { UriTemplate } from '../../src/schema/uri-template.js';
+import { parseTemplate } from '../src/grammar.js';
+import { compileMachine, runMachine, unitsOf } from '../src/machine.js';
+import { isUnsafe } from '../src/values.js';
+import { UriTemplate } from '../src/uri-template.js';
 
 const match = (template: string, uri: string) => new UriTemplate(template).match(uri);
 

@@ -1,5 +1,5 @@
-import type { Variable } from './uri-template-grammar.js';
-import type { Capture } from './uri-template-match.js';
+import type { Variable } from './grammar.js';
+import type { Capture } from './machine.js';
 
 /** What the variables of a template stand for in one URI. It has no prototype, so that any name is harmless. */
 export type TemplateMatch = Record<string, string | string[]>;

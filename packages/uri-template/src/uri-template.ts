@@ -7,11 +7,11 @@ import {
   type Part,
   type Variable,
   variablesOf,
-} from './uri-template-grammar.js';
-import { compileMachine, type Machine, runMachine, unitsOf, upperCaseOctets } from './uri-template-match.js';
-import { firstCharacters, readValues, type TemplateMatch } from './uri-template-values.js';
+} from './grammar.js';
+import { compileMachine, type Machine, runMachine, unitsOf, upperCaseOctets } from './machine.js';
+import { firstCharacters, readValues, type TemplateMatch } from './values.js';
 
-export type { TemplateMatch } from './uri-template-values.js';
+export type { TemplateMatch } from './values.js';
 
 /** What is written as a string. */
 type Scalar = string | number | boolean;

@@ -1,4 +1,4 @@
-import type { Expression, Operator, Part, Variable } from './uri-template-grammar.js';
+import type { Expression, Operator, Part, Variable } from './grammar.js';
 
 /** A step of the machine that a template is compiled to. */
 export type Step = Take | Fork | Open | Close | Done;

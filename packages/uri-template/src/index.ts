@@ -1,0 +1,1 @@
+export { type TemplateMatch, type TemplateValue, UriTemplate } from './uri-template.js';
