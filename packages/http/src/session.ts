@@ -134,7 +134,7 @@ export class HttpSession {
     const { events: store, streams, report } = this.settings;
     const kind = id.startsWith('g') ? 'g' : 'p';
     const primes = this.state.revision.primesStreams;
-    return new EventStream(streams, kind, store ? { id, key: `${this.id}/${id}`, store, primes, report } : undefined);
+    return new EventStream(streams, kind, store ? { id, session: this.id, store, primes, report } : undefined);
   }
 
   /** A message that belongs to no request goes to one reader, or waits for the one who was there last. */

@@ -28,7 +28,8 @@ export interface StreamSettings {
 export interface StreamLog {
   /** Unique within the session, of characters that may stand in an event id. */
   readonly id: string;
-  readonly key: string;
+  /** The id of the session. */
+  readonly session: string;
   readonly store: EventStore;
   /** Whether the client can take an event without data. */
   readonly primes: boolean;
@@ -57,6 +58,8 @@ export class EventStream implements SinkOwner {
   private scheduled = false;
   private over = false;
   private sequence = 0;
+  /** What the store knows the stream by. Made when it is needed: most streams stay quiet. */
+  private storeKey: string | undefined;
   /** How the id of each event begins. */
   private idPrefix: string | undefined;
   /** Settles when the store has the last event. */
@@ -169,7 +172,7 @@ export class EventStream implements SinkOwner {
     const tail: StoredEvent[] = (this.tail = []);
     try {
       await this.stored;
-      const kept = await log.store.read(log.key, after);
+      const kept = await log.store.read(this.keyOf(log), after);
       const isKnown = this.over ? kept !== undefined || tail.length > 0 : after <= this.sequence;
       if (!isKnown) return false;
       // the client came back once more: that reader gets it all, and what this one would get had gaps
@@ -245,7 +248,13 @@ export class EventStream implements SinkOwner {
     }
   }
 
-  private record(batch: EventBatch, { key, store }: StreamLog): void {
+  private keyOf({ session, id }: StreamLog): string {
+    return (this.storeKey ??= `${session}/${id}`);
+  }
+
+  private record(batch: EventBatch, log: StreamLog): void {
+    const { store } = log;
+    const key = this.keyOf(log);
     if (store.appendBatch) return this.keep(() => store.appendBatch?.(key, batch));
     for (const event of eventsOf(batch)) this.keep(() => store.append(key, event));
   }

@@ -9,6 +9,7 @@ type Response = ServerResponse & { [SINK]?: NodeSink };
 /** A response of Node that is written piece by piece. */
 export class NodeSink implements Sink {
   private owner: SinkOwner | undefined;
+  private begun = false;
 
   /** @param response with its headers */
   constructor(private readonly response: Response) {}
@@ -39,6 +40,7 @@ export class NodeSink implements Sink {
   }
 
   write(text: string): boolean {
+    if (!this.begun) this.begin();
     return this.response.write(text, encodingOf(text));
   }
 
@@ -48,6 +50,18 @@ export class NodeSink implements Sink {
 
   destroy(): void {
     this.response.destroy();
+  }
+
+  /**
+   * Hands over the headers by themselves, to be sent with what is written in this turn: otherwise Node adds the first
+   * text to them, and each open response keeps the two dozen pieces that its headers were put together from.
+   */
+  private begin(): void {
+    const { response } = this;
+    this.begun = true;
+    response.cork();
+    response.flushHeaders();
+    process.nextTick(uncork, response);
   }
 
   /** Tells the owner that the reader has caught up. */
@@ -63,6 +77,10 @@ export class NodeSink implements Sink {
 
 // one of each for all responses
 function ignore(): void {}
+
+function uncork(response: Response): void {
+  response.uncork();
+}
 
 function onDrain(this: Response): void {
   this[SINK]?.drained();
