@@ -3,6 +3,13 @@ export type { ConnectionInfo } from './bindings/fetch-carrier.js';
 export { fetchHandler, type FetchHandler, type FetchHandlerOptions } from './bindings/fetch-handler.js';
 export type { Headers } from './carrier.js';
 export type { LegacyPaths } from './options.js';
-export { type EventStore, MemoryEventStore, type MemoryEventStoreOptions, type StoredEvent } from './replay.js';
+export {
+  type EventBatch,
+  type EventStore,
+  eventsOf,
+  MemoryEventStore,
+  type MemoryEventStoreOptions,
+  type StoredEvent,
+} from './replay.js';
 export { type KeptSession, MemorySessionStore, type SessionStore } from './session-store.js';
 export type { SessionRecord } from '@decorum/core/transport';

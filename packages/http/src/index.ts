@@ -4,6 +4,13 @@ export { listen, type Listening, type ListenOptions } from './bindings/listen.js
 export { OneWriteResponse } from './bindings/one-write.js';
 export type { Headers } from './carrier.js';
 export type { LegacyPaths } from './options.js';
-export { type EventStore, MemoryEventStore, type MemoryEventStoreOptions, type StoredEvent } from './replay.js';
+export {
+  type EventBatch,
+  type EventStore,
+  eventsOf,
+  MemoryEventStore,
+  type MemoryEventStoreOptions,
+  type StoredEvent,
+} from './replay.js';
 export { type KeptSession, MemorySessionStore, type SessionStore } from './session-store.js';
 export type { SessionRecord } from '@decorum/core/transport';

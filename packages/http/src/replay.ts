@@ -10,10 +10,10 @@ export interface StoredEvent {
 export interface EventBatch {
   /** Position of the first one; the others follow without a gap. */
   readonly first: number;
-  /** Holds the messages, among other things. */
+  /** How many there are. */
+  readonly count: number;
+  /** The events as they were sent: `eventsOf` takes them apart. */
   readonly text: string;
-  /** For each message, where it begins and where it ends in `text`. */
-  readonly marks: readonly number[];
 }
 
 /**
@@ -29,20 +29,25 @@ export interface EventStore {
   read(key: string, after: number): readonly StoredEvent[] | undefined | Promise<readonly StoredEvent[] | undefined>;
 }
 
+// not by lines as `m` sees them: JSON may have U+2028, which begins one
+const DATA = /(?:^|\n)data: ([^\n]+)/g;
+
 /** The events of a batch, each by itself. */
-export function eventsOf({ first, text, marks }: EventBatch): StoredEvent[] {
-  const events: StoredEvent[] = [];
-  for (let at = 0; at < marks.length; at += 2) {
-    events.push({ sequence: first + at / 2, frame: text.slice(marks[at], marks[at + 1]) });
-  }
-  return events;
+export function eventsOf({ first, text }: EventBatch): StoredEvent[] {
+  return Array.from(text.matchAll(DATA), ([, frame = ''], index) => ({ sequence: first + index, frame }));
 }
+
+const batchOf = ({ sequence, frame }: StoredEvent): EventBatch => ({
+  first: sequence,
+  count: 1,
+  text: `data: ${frame}`,
+});
 
 /** How much a `MemoryEventStore` keeps. */
 export interface MemoryEventStoreOptions {
   /** Of all streams together. By default 10,000. */
   readonly maxEvents?: number;
-  /** Of all streams together, as UTF-16 code units of the messages. By default 32 Mi. */
+  /** Of all streams together, as UTF-16 code units of the events as they are sent. By default 32 Mi. */
   readonly maxSize?: number;
   /** Milliseconds after the last event of a stream. By default 5 minutes. */
   readonly maxAgeMs?: number;
@@ -52,8 +57,6 @@ interface KeptStream {
   readonly key: string;
   /** As they came: a few large things are easier to keep than many small ones. */
   readonly batches: EventBatch[];
-  /** Events at the beginning of the first batch that are kept no more. */
-  dropped: number;
   events: number;
   size: number;
   touchedAt: number;
@@ -82,35 +85,28 @@ export class MemoryEventStore implements EventStore {
     this.maxAgeMs = maxAgeMs;
   }
 
-  append(key: string, { sequence, frame }: StoredEvent): void {
-    this.appendBatch(key, { first: sequence, text: frame, marks: [0, frame.length] });
+  append(key: string, event: StoredEvent): void {
+    this.appendBatch(key, batchOf(event));
   }
 
   appendBatch(key: string, batch: EventBatch): void {
     const now = Date.now();
     const stream = this.newest?.key === key ? this.newest : this.moveToEnd(key);
-    const count = batch.marks.length / 2;
-    const size = sizeOf(batch);
     stream.batches.push(batch);
-    stream.events += count;
-    stream.size += size;
     stream.touchedAt = now;
-    this.events += count;
-    this.size += size;
+    this.count(stream, batch, 1);
     if (now >= this.nextTrimAt || this.isFull) this.trim(now);
   }
 
   read(key: string, after: number): readonly StoredEvent[] | undefined {
     this.trim(Date.now());
     const stream = this.streams.get(key);
-    return stream?.batches
-      .flatMap((batch, index) => eventsOf(batch).slice(index === 0 ? stream.dropped : 0))
-      .filter(({ sequence }) => sequence > after);
+    return stream?.batches.flatMap(eventsOf).filter(({ sequence }) => sequence > after);
   }
 
   private moveToEnd(key: string): KeptStream {
     const kept = this.streams.get(key);
-    const stream = kept ?? { key, batches: [], dropped: 0, events: 0, size: 0, touchedAt: 0 };
+    const stream = kept ?? { key, batches: [], events: 0, size: 0, touchedAt: 0 };
     this.streams.delete(key);
     this.streams.set(key, stream);
     return (this.newest = stream);
@@ -136,25 +132,20 @@ export class MemoryEventStore implements EventStore {
   /** The only stream is too long by itself: its oldest events go. */
   private shorten(stream: KeptStream): void {
     while (this.isFull) {
-      const [{ marks } = NO_EVENTS] = stream.batches;
-      const at = 2 * stream.dropped;
-      const length = (marks[at + 1] ?? 0) - (marks[at] ?? 0);
-      stream.dropped += 1;
-      stream.events -= 1;
-      stream.size -= length;
-      this.size -= length;
-      this.events -= 1;
-      if (at + 2 < marks.length) continue;
-      stream.batches.shift();
-      stream.dropped = 0;
+      const oldest = stream.batches.shift();
+      if (oldest === undefined) return;
+      this.count(stream, oldest, -1);
+      if (oldest.count === 1) continue;
+      const each = eventsOf(oldest).map(batchOf);
+      stream.batches.unshift(...each);
+      for (const batch of each) this.count(stream, batch, 1);
     }
   }
-}
 
-const NO_EVENTS: EventBatch = { first: 0, text: '', marks: [] };
-
-function sizeOf({ marks }: EventBatch): number {
-  let size = 0;
-  for (let at = 0; at < marks.length; at += 2) size += (marks[at + 1] ?? 0) - (marks[at] ?? 0);
-  return size;
+  private count(stream: KeptStream, { count, text }: EventBatch, sign: 1 | -1): void {
+    stream.events += sign * count;
+    stream.size += sign * text.length;
+    this.events += sign * count;
+    this.size += sign * text.length;
+  }
 }

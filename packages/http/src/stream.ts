@@ -51,8 +51,8 @@ export class EventStream implements SinkOwner {
   private sink: Sink | undefined;
   /** What was written in this tick. */
   private fresh = '';
-  /** Where in `fresh` the messages begin and end that the log has not got yet. */
-  private marks: number[] | undefined;
+  /** How many messages in `fresh` the log has not got yet. */
+  private unstored = 0;
   /** What was written before, and the reader is too slow for. */
   protected pending = '';
   private scheduled = false;
@@ -117,10 +117,8 @@ export class EventStream implements SinkOwner {
     this.tail?.push({ sequence: this.sequence, frame: text });
     // joined, because V8 keeps the pieces of a text that was added up, and few pieces are cheaper to send
     this.idPrefix ??= ['id: ', log.id, '-'].join('');
-    const head = this.idPrefix + `${this.sequence}\ndata: `;
-    const start = this.fresh.length + head.length;
-    (this.marks ??= []).push(start, start + text.length);
-    this.write(`${head}${text}\n\n`);
+    this.unstored += 1;
+    this.write(`${this.idPrefix}${this.sequence}\ndata: ${text}\n\n`);
   }
 
   /** Sends what is waiting at once, unless the reader is backed up; at least the headers. */
@@ -203,7 +201,7 @@ export class EventStream implements SinkOwner {
 
   /** Writes with whatever else is written in this tick. */
   protected write(text: string): void {
-    if (this.sink === undefined && this.marks === undefined) return;
+    if (this.sink === undefined && this.unstored === 0) return;
     this.fresh += text;
     if (this.fresh.length >= FLUSH_SIZE) return this.flush();
     if (this.scheduled) return;
@@ -237,14 +235,14 @@ export class EventStream implements SinkOwner {
 
   /** Gives the log what was written in this tick, and has it wait for the reader. */
   private settle(): void {
-    const { fresh, marks, log } = this;
+    const { fresh, unstored: count, log } = this;
     if (fresh === '') return;
     this.fresh = '';
-    this.marks = undefined;
+    this.unstored = 0;
     if (this.sink !== undefined) this.pending = this.pending === '' ? fresh : this.pending + fresh;
-    if (marks !== undefined && log !== undefined) {
-      // of a slice V8 makes one piece; else it would keep all the pieces that messages are put together from
-      this.record({ first: this.sequence - marks.length / 2 + 1, text: fresh.slice(0, -1), marks }, log);
+    if (count > 0 && log !== undefined) {
+      // of a slice V8 makes one piece; otherwise it would keep all the pieces that messages are put together from
+      this.record({ first: this.sequence - count + 1, count, text: fresh.slice(0, -1) }, log);
     }
   }
 

@@ -335,10 +335,11 @@ describe('MemoryEventStore', () => {
   });
 
   it('keeps so much text and no more, also of a single stream', () => {
-    const store = new MemoryEventStore({ maxSize: 100 });
+    // an event is its text with "data: " before it
+    const store = new MemoryEventStore({ maxSize: 160 });
     fill(store, 'a', 50, '0123456789');
     expect(store.read('a', 0)?.map(({ sequence }) => sequence)).toEqual([41, 42, 43, 44, 45, 46, 47, 48, 49, 50]);
-    fill(store, 'b', 1, 'y'.repeat(101));
+    fill(store, 'b', 1, 'y'.repeat(155));
     expect(store.read('a', 0)).toBeUndefined();
     expect(store.read('b', 0) ?? []).toEqual([]);
   });
