@@ -5,13 +5,11 @@
  */
 export function divertStdout(): () => void {
   const { stdout, stderr } = process;
-  const before = Object.getOwnPropertyDescriptor(stdout, 'write');
-  const divert = (...args: Parameters<typeof stderr.write>) => stderr.write(...args);
-  stdout.write = divert as typeof stdout.write;
+  const { write } = stdout;
+  const divert = (...args: Parameters<typeof write>) => stderr.write(...args);
+  stdout.write = divert as typeof write;
   return () => {
     // somebody may have put something in front of it in the meantime
-    if (stdout.write !== divert) return;
-    if (before) Object.defineProperty(stdout, 'write', before);
-    else delete (stdout as Partial<typeof stdout>).write;
+    if (stdout.write === divert) stdout.write = write;
   };
 }
