@@ -43,7 +43,7 @@ export class LineReader {
     }
     const last = chunk.lastIndexOf(NEWLINE);
     if (last >= start) this.split(chunk.subarray(start, last));
-    if (last + 1 < chunk.length) this.keep(chunk.subarray(Math.max(start, last + 1)));
+    if (last + 1 < chunk.length) this.keep(chunk.subarray(last + 1));
   }
 
   /** The line that is under way is complete. */
