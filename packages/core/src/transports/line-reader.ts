@@ -49,10 +49,10 @@ export class LineReader {
   /** The line that is under way is complete. */
   end(): void {
     const line = this.kept.subarray(0, this.length);
-    const skipped = this.skipping;
     this.length = 0;
     this.skipping = false;
-    if (!skipped) this.take(line);
+    // of a line that was too long nothing is kept, and an empty line is none
+    this.take(line);
     if (this.kept.length > KEEP_BYTES) this.kept = EMPTY;
   }
 

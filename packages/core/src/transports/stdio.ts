@@ -1,7 +1,6 @@
 import { closeForGood, endOnSignal, endProcess } from './process-end.js';
 import { guardProcess } from './process-guard.js';
 import { type StdioOptions, StdioPipe } from './stdio-pipe.js';
-import { divertStdout } from './stdout-guard.js';
 import { type ClosableHost, HOST } from './transport.js';
 
 /** A server that is being served over a pipe. */
@@ -69,4 +68,20 @@ async function over(pipe: StdioPipe, server: ClosableHost, isProcess: boolean): 
   if (ending === 'server') await server.close().catch(() => {});
   if (isProcess && ending === 'client') await endProcess();
   release();
+}
+
+/**
+ * Sends to stderr what anything else than the protocol writes to stdout: `console.log`, which writes there too, and
+ * `process.stdout.write`. Not caught: file descriptor 1 itself, and children that inherit it.
+ * @returns gives stdout back
+ */
+function divertStdout(): () => void {
+  const { stdout, stderr } = process;
+  const { write } = stdout;
+  const divert = (...args: Parameters<typeof write>) => stderr.write(...args);
+  stdout.write = divert as typeof write;
+  return () => {
+    // somebody may have put something in front of it in the meantime
+    if (stdout.write === divert) stdout.write = write;
+  };
 }
