@@ -95,4 +95,5 @@ export type { ListName } from './registry/registry.js';
 export { type Lifecycle, McpServer, type Notifier, type Registration } from './server.js';
 export type { ClosableHost, Host, HostPort, Transport } from './transports/transport.js';
 export { connectMemory, type MemoryConnection, type MemoryOptions } from './transports/memory.js';
-export { serveStdio, type StdioConnection, type StdioOptions } from './transports/stdio.js';
+export { serveStdio, type StdioConnection } from './transports/stdio.js';
+export type { StdioOptions } from './transports/stdio-pipe.js';

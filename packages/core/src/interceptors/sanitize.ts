@@ -2,7 +2,7 @@ import type { CallResult, Interceptor } from '../kernel/interceptors.js';
 import { redactSecrets } from '../text/redact.js';
 import { ClientError, McpError, startupError, ToolError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
-import type { CallToolResult, ContentBlock } from '../protocol/model.js';
+import type { CallToolResult, ContentBlock, JsonObject } from '../protocol/model.js';
 import { withoutHidden } from './hidden-text.js';
 
 /** Options of `sanitize`. */
@@ -40,11 +40,10 @@ export function sanitize({ text = (same) => same }: SanitizeOptions = {}): Inter
 
 function cleanResult(result: CallResult, clean: Clean): CallResult {
   if ('messages' in result) {
-    const messages = result.messages.map(({ content, ...rest }) => ({ ...rest, content: cleanBlock(content, clean) }));
-    return cleanMembers({ ...result, messages }, ['description'], clean);
+    const messages = result.messages.map((each) => ({ ...each, content: cleanBlock(each.content, clean) }));
+    return cleanMembers({ ...result, messages }, clean);
   }
-  if ('contents' in result)
-    return { ...result, contents: result.contents.map((each) => cleanMembers(each, ['text'], clean)) };
+  if ('contents' in result) return { ...result, contents: result.contents.map((each) => cleanMembers(each, clean)) };
   return 'content' in result ? cleanToolResult(result, clean) : result;
 }
 
@@ -61,23 +60,18 @@ function cleanToolResult(result: CallToolResult, clean: Clean): CallToolResult {
 }
 
 function cleanBlock(block: ContentBlock, clean: Clean): ContentBlock {
-  switch (block.type) {
-    case 'text':
-      return cleanMembers(block, ['text'], clean);
-    case 'resource':
-      return { ...block, resource: cleanMembers(block.resource, ['text'], clean) };
-    case 'resource_link':
-      return cleanMembers(block, ['name', 'title', 'description'], clean);
-    default:
-      return block;
-  }
+  if (block.type === 'resource') return { ...block, resource: cleanMembers(block.resource, clean) };
+  return cleanMembers(block, clean);
 }
 
-/** A copy with other texts in some members. */
-function cleanMembers<T extends object>(from: T, names: readonly (keyof T)[], clean: Clean): T {
-  const copy = { ...from };
-  for (const name of names) if (copy[name] !== undefined) copy[name] = clean(copy[name]);
-  return copy;
+/** What a model reads of a block, a resource or a prompt. */
+const READ = ['text', 'name', 'title', 'description'];
+
+/** A copy with other texts in the members that are read. */
+function cleanMembers<T extends object>(from: T, clean: Clean): T {
+  const copy = { ...from } as JsonObject;
+  for (const name of READ) if (copy[name] !== undefined) copy[name] = clean(copy[name]);
+  return copy as T;
 }
 
 /** A copy of JSON data with other texts, and other names of members. */

@@ -35,14 +35,8 @@ const MAX_DEPTH = 100;
 export function redactSecrets(value: unknown): unknown {
   if (typeof value === 'string') return redactText(value);
   const redaction = new Redaction();
-  const copy = redaction.of(value, { isSecret: false, depth: 0 });
+  const copy = redaction.of(value, false, 0);
   return redaction.changed ? copy : value;
-}
-
-interface Place {
-  /** The name of a member on the way here says so. */
-  readonly isSecret: boolean;
-  readonly depth: number;
 }
 
 /** Copies one value, and remembers whether the copy differs. */
@@ -50,32 +44,28 @@ class Redaction {
   changed = false;
   private readonly copies = { secret: new Map<object, unknown>(), open: new Map<object, unknown>() };
 
-  of(value: unknown, { isSecret, depth }: Place): unknown {
+  /** @param isSecret whether the name of a member on the way here says so */
+  of(value: unknown, isSecret: boolean, depth: number): unknown {
     if (typeof value === 'string') return this.changes(value, isSecret ? REDACTED : redactText(value));
     if (typeof value !== 'object' || value === null) return value;
     const copies = isSecret ? this.copies.secret : this.copies.open;
     if (copies.has(value)) return copies.get(value);
     if (depth > MAX_DEPTH) return this.changes(value, REDACTED);
-    const deeper = { isSecret, depth: depth + 1 };
     if (Array.isArray(value)) {
       const copy: unknown[] = [];
       copies.set(value, copy);
-      for (const item of value as readonly unknown[]) copy.push(this.of(item, deeper));
+      for (const item of value as readonly unknown[]) copy.push(this.of(item, isSecret, depth + 1));
       return copy;
     }
-    const written = (value as { readonly toJSON?: unknown }).toJSON;
-    if (typeof written === 'function') return this.of((written as () => unknown).call(value), deeper);
+    const { toJSON } = value as { readonly toJSON?: unknown };
+    if (typeof toJSON === 'function') return this.of(toJSON.call(value), isSecret, depth + 1);
     // what a class of the platform holds is not in its fields
     if (Object.prototype.toString.call(value) !== '[object Object]')
       return isSecret ? this.changes(value, REDACTED) : value;
-    return this.members(value, deeper);
-  }
-
-  private members(value: object, { isSecret, depth }: Place): object {
-    const copy: Record<string, unknown> = {};
-    (isSecret ? this.copies.secret : this.copies.open).set(value, copy);
+    const copy = {};
+    copies.set(value, copy);
     for (const [name, item] of Object.entries(value)) {
-      const member = this.of(item, { isSecret: isSecret || isSecretName(name), depth });
+      const member = this.of(item, isSecret || isSecretName(name), depth + 1);
       // assigned, a member called "__proto__" would become the prototype
       Object.defineProperty(copy, name, { value: member, enumerable: true, configurable: true, writable: true });
     }

@@ -43,16 +43,16 @@ export class LineReader {
     }
     const last = chunk.lastIndexOf(NEWLINE);
     if (last >= start) this.split(chunk.subarray(start, last));
-    if (last + 1 < chunk.length) this.keep(chunk.subarray(Math.max(start, last + 1)));
+    if (last + 1 < chunk.length) this.keep(chunk.subarray(last + 1));
   }
 
   /** The line that is under way is complete. */
   end(): void {
     const line = this.kept.subarray(0, this.length);
-    const skipped = this.skipping;
     this.length = 0;
     this.skipping = false;
-    if (!skipped) this.take(line);
+    // of a line that was too long nothing is kept, and an empty line is none
+    this.take(line);
     if (this.kept.length > KEEP_BYTES) this.kept = EMPTY;
   }
 

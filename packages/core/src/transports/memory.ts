@@ -29,14 +29,12 @@ export async function connectMemory(server: Host, { receive, principal }: Memory
   const deliver = (text: string) => receive(JSON.parse(text) as JsonRpcMessage);
   const send = (frame: Frame) => deliver(frame.text);
   let closed = false;
-  const transport: Transport = {
-    stop: () => kernel.inFlight.stop(transport),
-    close() {
-      closed = true;
-      host.detach(transport);
-      kernel.closeSession(session);
-    },
+  const close = () => {
+    closed = true;
+    host.detach(transport);
+    kernel.closeSession(session);
   };
+  const transport: Transport = { stop: () => kernel.inFlight.stop(transport), close };
   const kernel = await host.open(transport);
   const session = kernel.openSession({ push: send, principal });
   const wire: Wire = { transport: { kind: 'memory' }, principal, owner: transport, send };
@@ -52,6 +50,6 @@ export async function connectMemory(server: Host, { receive, principal }: Memory
         deliver(errorFrame(session.revision.unreadableId, error));
       }
     },
-    close: () => transport.close(),
+    close,
   };
 }

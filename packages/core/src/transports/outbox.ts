@@ -19,7 +19,6 @@ export class Outbox {
   private text = '';
   /** Characters that are being written. */
   private writing = 0;
-  private scheduled = false;
   private slow = false;
   private closed = false;
   private changes: WaitingChanges | undefined;
@@ -36,11 +35,10 @@ export class Outbox {
   /** Sends what no reader can do without. */
   write(text: string): void {
     if (this.closed) return;
+    const isIdle = this.text === '' && this.writing === 0;
     this.text += `${text}\n`;
     if (!this.slow && this.text.length + this.writing > this.options.limit) this.press(true);
-    if (this.scheduled || this.writing > 0) return;
-    this.scheduled = true;
-    setImmediate(this.flush);
+    if (isIdle) setImmediate(this.flush);
   }
 
   /** Resolves when everything is written, or nothing can be written any more. */
@@ -65,7 +63,6 @@ export class Outbox {
   }
 
   private readonly flush = (): void => {
-    this.scheduled = false;
     if (this.text === '') return;
     const { text } = this;
     this.text = '';

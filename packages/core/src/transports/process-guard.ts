@@ -1,10 +1,10 @@
 import { type Host, HOST } from './transport.js';
 
-const guarded = new Map<Host, number>();
+const guards = new Set<{ readonly host: Host }>();
 
 /** Gives an error that came out of no request to every server of the process: any of them may be its cause. */
 function report(error: unknown): void {
-  for (const host of guarded.keys()) {
+  for (const host of new Set([...guards].map((guard) => guard.host))) {
     try {
       host[HOST].report(error);
     } catch (failure) {
@@ -22,15 +22,11 @@ function report(error: unknown): void {
  * @returns releases the guard; calling it again does nothing
  */
 export function guardProcess(host: Host): () => void {
-  if (guarded.size === 0) process.on('uncaughtException', report).on('unhandledRejection', report);
-  guarded.set(host, (guarded.get(host) ?? 0) + 1);
-  let released = false;
+  if (guards.size === 0) process.on('uncaughtException', report).on('unhandledRejection', report);
+  const guard = { host };
+  guards.add(guard);
   return () => {
-    if (released) return;
-    released = true;
-    const left = (guarded.get(host) ?? 1) - 1;
-    if (left > 0) guarded.set(host, left);
-    else guarded.delete(host);
-    if (guarded.size === 0) process.off('uncaughtException', report).off('unhandledRejection', report);
+    if (!guards.delete(guard) || guards.size > 0) return;
+    process.off('uncaughtException', report).off('unhandledRejection', report);
   };
 }

@@ -1,5 +1,5 @@
-import { finished, type Readable, type Writable } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
+import type { Readable, Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 
 import type { Kernel } from '../kernel/kernel.js';
 import type { McpError } from '../protocol/errors.js';
@@ -9,18 +9,24 @@ import type { Reply } from '../protocol/reply.js';
 import type { Wire } from '../protocol/wire.js';
 import { LineReader, type LineSink } from './line-reader.js';
 import { Outbox } from './outbox.js';
-import { type Host, HOST, type HostPort, type Transport } from './transport.js';
+import type { HostPort, Transport } from './transport.js';
 
-/** Options of `StdioPipe`. */
-export interface PipeOptions {
-  readonly input: Readable;
-  readonly output: Writable;
-  /** Milliseconds that running calls have when the pipe ends. */
-  readonly drainMs: number;
-  /** Bytes that one message may have. */
-  readonly maxMessageBytes: number;
-  /** Characters that may wait for a slow reader. */
-  readonly maxPendingChars: number;
+/** Options of `serveStdio`. */
+export interface StdioOptions {
+  /** Where messages come from; by default `process.stdin`. The process ends with its own stdin, but with no other. */
+  readonly input?: Readable;
+  /** Where messages go; by default `process.stdout`, to which nothing else can write then. */
+  readonly output?: Writable;
+  /** Milliseconds that running calls have to end when the client goes, before they are cancelled. By default 1500. */
+  readonly drainMs?: number;
+  /** Bytes that one message may have. By default 4 MiB. */
+  readonly maxMessageBytes?: number;
+  /**
+   * Characters that may wait for a slow reader. Beyond them progress and log messages are dropped, and no more requests
+   * are read until the reader has caught up; responses are never dropped. Changes of lists and resources may take as much
+   * again; the same one never waits twice. By default 1 Mi.
+   */
+  readonly maxPendingChars?: number;
 }
 
 /** Who ended the conversation: the other side, the server that was closed, or our own side. */
@@ -33,19 +39,20 @@ const GONE = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_
 export class StdioPipe implements LineSink, Transport {
   private readonly reader: LineReader;
   private readonly outbox: Outbox;
-  private readonly wire: Wire;
+  private readonly wire: Wire = {
+    transport: { kind: 'stdio' },
+    principal: undefined,
+    owner: this,
+    send: (frame) => this.outbox.send(frame),
+  };
   private kernel!: Kernel;
   private session!: Session;
-  private reading = false;
-  private readonly host: HostPort;
+  private reading = true;
   private leaving: Promise<void> | undefined;
   private deadline = Number.POSITIVE_INFINITY;
   private over!: (ending: Ending) => void;
-  private loseReader!: () => void;
   /** Resolves when nobody is left to answer. */
-  private readonly unread = new Promise<void>((resolve) => {
-    this.loseReader = resolve;
-  });
+  private unread!: Promise<void>;
 
   /** Resolves when the conversation is over. Never rejects. */
   readonly closed = new Promise<Ending>((resolve) => {
@@ -53,10 +60,9 @@ export class StdioPipe implements LineSink, Transport {
   });
 
   constructor(
-    server: Host,
-    private readonly options: PipeOptions,
+    private readonly host: HostPort,
+    private readonly options: Required<StdioOptions>,
   ) {
-    this.host = server[HOST];
     const { input, output, maxMessageBytes, maxPendingChars } = options;
     // taken now: the property of process.stdout is about to lead elsewhere
     const write = output.write.bind(output) as (text: string, done: (error?: Error | null) => void) => boolean;
@@ -66,12 +72,6 @@ export class StdioPipe implements LineSink, Transport {
       limit: maxPendingChars,
       onPressure: (slow) => void (slow ? input.pause() : this.reading && input.resume()),
     });
-    this.wire = {
-      transport: { kind: 'stdio' },
-      principal: undefined,
-      owner: this,
-      send: (frame) => this.outbox.send(frame),
-    };
   }
 
   /** Starts to read. */
@@ -79,9 +79,8 @@ export class StdioPipe implements LineSink, Transport {
     const { input, output } = this.options;
     this.kernel = await this.host.open(this);
     this.session = this.kernel.openSession({ push: (frame) => this.outbox.send(frame) });
-    finished(output, { readable: false }, (error) => this.outputEnds(error));
-    finished(input, { writable: false }, (error) => this.inputEnds(error));
-    this.reading = true;
+    this.unread = finished(output, { readable: false }).catch(this.reportUnlessGone).then(this.outputEnds);
+    void finished(input, { writable: false }).catch(this.reportUnlessGone).then(this.inputEnds);
     input.on('data', this.read);
   }
 
@@ -131,25 +130,22 @@ export class StdioPipe implements LineSink, Transport {
     if (text !== undefined) this.outbox.write(text);
   };
 
-  private inputEnds(error: NodeJS.ErrnoException | null | undefined): void {
-    this.reportUnlessGone(error);
+  private readonly reportUnlessGone = (error: NodeJS.ErrnoException): void => {
+    if (!GONE.has(error.code ?? '')) this.host.report(error);
+  };
+
+  private readonly inputEnds = (): void => {
     // a last line without its newline is a line
     if (this.reading) this.reader.end();
     void this.leave('client');
-  }
+  };
 
-  private outputEnds(error: NodeJS.ErrnoException | null | undefined): void {
-    this.reportUnlessGone(error);
+  private readonly outputEnds = (): void => {
     this.outbox.close();
     // nobody is left to answer: calls are given up at once
     this.kernel.closeSession(this.session);
-    this.loseReader();
     void this.leave('client');
-  }
-
-  private reportUnlessGone(error: NodeJS.ErrnoException | null | undefined): void {
-    if (error && !GONE.has(error.code ?? '')) this.host.report(error);
-  }
+  };
 
   private async disconnect(ending: Ending): Promise<void> {
     const { input, drainMs } = this.options;
@@ -161,15 +157,11 @@ export class StdioPipe implements LineSink, Transport {
     input.pause();
     this.host.detach(this);
     this.kernel.closeSession(this.session);
-    await this.within(this.outbox.flushed());
+    // nobody waits longer than that for a reader that does not read
+    const timer = setTimeout(() => this.outbox.close(), this.msLeft);
+    await this.outbox.flushed();
+    clearTimeout(timer);
     this.outbox.close();
     this.over(ending);
-  }
-
-  private async within(done: Promise<void>): Promise<void> {
-    const timer = new AbortController();
-    const late = wait(this.msLeft, undefined, { signal: timer.signal }).catch(() => {});
-    await Promise.race([done, late]);
-    timer.abort();
   }
 }

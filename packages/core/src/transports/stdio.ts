@@ -1,28 +1,7 @@
-import type { Readable, Writable } from 'node:stream';
-
 import { closeForGood, endOnSignal, endProcess } from './process-end.js';
 import { guardProcess } from './process-guard.js';
-import { StdioPipe } from './stdio-pipe.js';
-import { divertStdout } from './stdout-guard.js';
-import type { ClosableHost } from './transport.js';
-
-/** Options of `serveStdio`. */
-export interface StdioOptions {
-  /** Where messages come from; by default `process.stdin`. The process ends with its own stdin, but with no other. */
-  readonly input?: Readable;
-  /** Where messages go; by default `process.stdout`, to which nothing else can write then. */
-  readonly output?: Writable;
-  /** Milliseconds that running calls have to end when the client goes, before they are cancelled. By default 1500. */
-  readonly drainMs?: number;
-  /** Bytes that one message may have. By default 4 MiB. */
-  readonly maxMessageBytes?: number;
-  /**
-   * Characters that may wait for a slow reader. Beyond them progress and log messages are dropped, and no more requests
-   * are read until the reader has caught up; responses are never dropped. Changes of lists and resources may take as much
-   * again; the same one never waits twice. By default 1 Mi.
-   */
-  readonly maxPendingChars?: number;
-}
+import { type StdioOptions, StdioPipe } from './stdio-pipe.js';
+import { type ClosableHost, HOST } from './transport.js';
 
 /** A server that is being served over a pipe. */
 export interface StdioConnection {
@@ -51,7 +30,7 @@ const MAX_PENDING_CHARS = 1024 * 1024;
 export async function serveStdio(server: ClosableHost, options: StdioOptions = {}): Promise<StdioConnection> {
   const { input = process.stdin, output = process.stdout, drainMs = DRAIN_MS } = options;
   const { maxMessageBytes = MAX_MESSAGE_BYTES, maxPendingChars = MAX_PENDING_CHARS } = options;
-  const pipe = new StdioPipe(server, { input, output, drainMs, maxMessageBytes, maxPendingChars });
+  const pipe = new StdioPipe(server[HOST], { input, output, drainMs, maxMessageBytes, maxPendingChars });
   const restore = output === process.stdout ? divertStdout() : () => {};
   const release = guardProcess(server);
   const giveBack = () => {
@@ -64,7 +43,7 @@ export async function serveStdio(server: ClosableHost, options: StdioOptions = {
     giveBack();
     throw error;
   }
-  const closed = (input === process.stdin ? ownProcess(pipe, server) : over(pipe, server)).then(giveBack);
+  const closed = over(pipe, server, input === process.stdin).then(giveBack);
   return {
     closed,
     async close() {
@@ -74,20 +53,35 @@ export async function serveStdio(server: ClosableHost, options: StdioOptions = {
   };
 }
 
-/** Waits for the end of the conversation, and for the hooks of a server that is closing: they may print. */
-async function over(pipe: StdioPipe, server: ClosableHost): Promise<boolean> {
+/**
+ * Waits for the end of the conversation, and for the hooks of a server that is closing: they may print.
+ * @param isProcess whether the process and the conversation end together
+ */
+async function over(pipe: StdioPipe, server: ClosableHost, isProcess: boolean): Promise<void> {
+  const end = async () => {
+    await pipe.leave('client');
+    await closeForGood(server, pipe.msLeft);
+  };
+  const release = isProcess ? endOnSignal(end) : () => {};
   const ending = await pipe.closed;
   // whoever closes the server hears of its errors
   if (ending === 'server') await server.close().catch(() => {});
-  return ending === 'client';
+  if (isProcess && ending === 'client') await endProcess();
+  release();
 }
 
-/** As `over`, and ends the process with the conversation. */
-async function ownProcess(pipe: StdioPipe, server: ClosableHost): Promise<void> {
-  const release = endOnSignal(async () => {
-    await pipe.leave('client');
-    await closeForGood(server, pipe.msLeft);
-  });
-  if (await over(pipe, server)) await endProcess();
-  release();
+/**
+ * Sends to stderr what anything else than the protocol writes to stdout: `console.log`, which writes there too, and
+ * `process.stdout.write`. Not caught: file descriptor 1 itself, and children that inherit it.
+ * @returns gives stdout back
+ */
+function divertStdout(): () => void {
+  const { stdout, stderr } = process;
+  const { write } = stdout;
+  const divert = (...args: Parameters<typeof write>) => stderr.write(...args);
+  stdout.write = divert as typeof write;
+  return () => {
+    // somebody may have put something in front of it in the meantime
+    if (stdout.write === divert) stdout.write = write;
+  };
 }
