@@ -57,6 +57,7 @@ export class Registry {
     };
     try {
       for (const member of members) this.addMember(member, added);
+      // when all that can be completed is there
       for (const member of members) if (member.kind === 'completion') addCompletion(member, added.completable);
     } catch (error) {
       takeBack();
