@@ -13,7 +13,8 @@ import { startupError } from './protocol/errors.js';
 import type { Visit } from './protocol/exchange.js';
 import type { Implementation } from './protocol/model.js';
 import type { Principal } from './protocol/wire.js';
-import { type Provider, Registry } from './registry/registry.js';
+import type { Provider } from './registry/plan.js';
+import { Registry } from './registry/registry.js';
 import { NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 import { type ClosableHost, HOST, type HostPort, type Transport } from './transports/transport.js';
 

@@ -21,7 +21,7 @@ export function completionMethods({ registry, members, results }: MethodParts): 
       const name = requireString(argument, 'name');
       const value = requireString(argument, 'value');
       const { target, named } = findTarget(registry, requireObject(params, 'ref'));
-      const plan = registry.completion(target, name);
+      const complete = 'completions' in target ? target.completions.get(name) : undefined;
       const context = new CompletionContext(exchange, filledIn(params));
       const outcome = members.run<CompleteResult, CompletionContext>(exchange, {
         kind: 'completion',
@@ -30,9 +30,9 @@ export function completionMethods({ registry, members, results }: MethodParts): 
         access: target.access,
         // nothing of a fixed resource can be completed, so that only its existence could be asked for
         deny: () => (registry.resources.has(named) ? unknownTarget('ref/resource', named) : NOTHING),
-        isIntercepted: plan !== undefined,
+        isIntercepted: complete !== undefined,
         context,
-        run: (_args, ctx) => plan?.run(value, ctx) ?? NO_VALUES,
+        run: (_args, ctx) => complete?.(value, ctx) ?? NO_VALUES,
       });
       return andThen(outcome, (given) =>
         given.kind === 'complete' ? results.write(revision, given.result) : results.writeUnfinished(revision, given),

@@ -43,10 +43,10 @@ export function toolMethods({ registry, faults, members, results, ...parts }: Me
       if (plan === undefined) throw unknownTool(requireString(exchange.params, 'name'));
       const outcome = members.run(exchange, {
         kind: 'tool',
-        name: plan.name,
+        name: plan.key,
         args,
         access: plan.access,
-        deny: () => ({ kind: 'failed', error: unknownTool(plan.name) }),
+        deny: () => ({ kind: 'failed', error: unknownTool(plan.key) }),
         mirrored: plan.mirrored,
         run: plan.run,
       });
