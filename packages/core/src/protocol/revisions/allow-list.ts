@@ -83,10 +83,7 @@ export function allowList(names: ModelFields) {
   };
 }
 
-/**
- * The revision, sending only what is on the list, whatever its own functions leave in. `toolResult` is left to the
- * revision, which knows when there is nothing to look for.
- */
+/** The revision, sending only what is on the list, whatever its own functions leave in. */
 export function allowOnly(list: AllowList, revision: Revision): Revision {
   return {
     ...revision,
@@ -94,6 +91,7 @@ export function allowOnly(list: AllowList, revision: Revision): Revision {
     prompt: (prompt) => allowed(revision.prompt(prompt), list.prompt),
     resource: (resource) => allowed(revision.resource(resource), list.resource),
     resourceTemplate: (template) => allowed(revision.resourceTemplate(template), list.template),
+    toolResult: (result, tool) => allowed(revision.toolResult(result, tool), list.toolResult),
     promptResult: (result) => allowed(revision.promptResult(result), list.promptResult),
     readResult: (result) => allowed(revision.readResult(result), list.readResult),
     capabilities: (capabilities) => allowed(revision.capabilities(capabilities), list.capabilities),
