@@ -1,19 +1,16 @@
 import { McpError } from './errors.js';
 import type { CallToolResult, JsonObject, RequestId } from './model.js';
 
-/** A JSON-RPC request (JSON-RPC 2.0, section 4). */
-export interface JsonRpcRequest {
-  readonly jsonrpc: '2.0';
-  readonly id: RequestId;
-  readonly method: string;
-  readonly params?: JsonObject;
-}
-
 /** A JSON-RPC notification: a request that wants no answer. */
 export interface JsonRpcNotification {
   readonly jsonrpc: '2.0';
   readonly method: string;
   readonly params?: JsonObject;
+}
+
+/** A JSON-RPC request (JSON-RPC 2.0, section 4). */
+export interface JsonRpcRequest extends JsonRpcNotification {
+  readonly id: RequestId;
 }
 
 /** A JSON-RPC response (JSON-RPC 2.0, section 5). */
@@ -128,8 +125,7 @@ export function isRequestId(value: unknown): value is RequestId {
 
 /** The id of a message, where it has a readable one. */
 export function readableId(message: unknown): RequestId | undefined {
-  if (!isObject(message)) return undefined;
-  return isRequestId(message['id']) ? message['id'] : undefined;
+  return isObject(message) && isRequestId(message['id']) ? message['id'] : undefined;
 }
 
 const invalid = (message: string) => new McpError('invalid-request', message);
