@@ -93,16 +93,6 @@ export function errorFrame(
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });
 }
 
-/** The text of a notification. */
-export function notificationFrame(method: string, params?: JsonObject): string {
-  return JSON.stringify({ jsonrpc: '2.0', method, params });
-}
-
-/** The text of a request that the server sends. */
-export function requestFrame(id: RequestId, method: string, params?: JsonObject): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, method, params });
-}
-
 /**
  * Reads one message from its text.
  * @throws {McpError} `parse-error`

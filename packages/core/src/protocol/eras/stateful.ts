@@ -1,8 +1,8 @@
 import { requireString } from '../checks.js';
 import { ClientError, excerpt, McpError } from '../errors.js';
 import type { Client, Conversation, Exchange, Memory, Tickets } from '../exchange.js';
-import { type Frame, kindOf } from '../frame.js';
-import { isObject, type JsonRpcResponse, notificationFrame, requestFrame } from '../jsonrpc.js';
+import { type Frame, notificationFrame, questionFrame } from '../frame.js';
+import { isObject, type JsonRpcResponse } from '../jsonrpc.js';
 import type { ClientCapabilities, Implementation, JsonObject, LogLevel, Root } from '../model.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
@@ -194,7 +194,7 @@ export class Session implements Conversation, Memory {
 
   /** Sends a notification that belongs to no request. */
   tell(method: string, params: JsonObject): void {
-    this.options.push({ kind: kindOf(method), text: notificationFrame(method, params) });
+    this.options.push(notificationFrame(method, params));
   }
 
   /** Takes an answer of the client. Late answers and answers to questions of others are dropped. */
@@ -233,7 +233,7 @@ export class Session implements Conversation, Memory {
     const waiting = (this.waiting ??= new Map<string, Waiting>());
     return new Promise<JsonObject>((resolve, reject) => {
       const stop = (error: Error, reason: string) => {
-        wire.send({ kind: 'notice', text: notificationFrame('notifications/cancelled', { requestId: id, reason }) });
+        wire.send(notificationFrame('notifications/cancelled', { requestId: id, reason }));
         settle(() => reject(error));
       };
       const forget = exchange.onCancel((reason) => stop(reason, 'The request it belongs to was cancelled.'));
@@ -253,7 +253,7 @@ export class Session implements Conversation, Memory {
         reject: (error) => settle(() => reject(error)),
       });
       if (exchange.cancelled !== undefined) return settle(() => reject(exchange.signal.reason as Error));
-      wire.send({ kind: 'question', text: requestFrame(id, question.method, question.params) });
+      wire.send(questionFrame(id, question.method, question.params));
     });
   }
 }
