@@ -43,16 +43,16 @@ export interface Memory {
 export interface Peer {
   readonly revision: Revision;
   readonly client: Client;
-  readonly sessionId: string | undefined;
+  readonly sessionId?: string | undefined;
   /** The least severe level the client wants to see; undefined when it wants none. */
-  readonly logLevel: LogLevel | undefined;
+  readonly logLevel?: LogLevel | undefined;
   readonly tickets: Tickets;
   /** What outlives the request; undefined where nothing does. */
   readonly memory?: Memory | undefined;
-  /** The client has given its requests up when its connection is gone. */
-  readonly endsWithConnection: boolean;
+  /** The client has given its requests up when its connection is gone; otherwise it may come back for its answers. */
+  readonly endsWithConnection?: boolean;
   /** The handler is running again through what it has done in an earlier round. */
-  readonly replaying: boolean;
+  readonly replaying?: boolean;
   /** What was done once in earlier rounds; undefined where the handler runs once. */
   readonly effects?: Effects | undefined;
   /**

@@ -1,5 +1,4 @@
 import { Effects } from '../effects.js';
-import { McpError } from '../errors.js';
 import { InputSignal } from '../input.js';
 import { isObject } from '../jsonrpc.js';
 import type { JsonObject } from '../model.js';
@@ -143,15 +142,4 @@ export class Round {
     const belongs = asked === undefined ? key !== undefined && sealed !== true : asked === digest;
     return belongs && (fits?.(answer) ?? true) ? answer : undefined;
   }
-}
-
-/**
- * The answers that came with a request.
- * @throws {McpError} `invalid-params`
- */
-export function givenAnswers(params: JsonObject): JsonObject {
-  const given = params['inputResponses'];
-  if (given === undefined) return {};
-  if (!isObject(given)) throw new McpError('invalid-params', '"inputResponses" is not an object.');
-  return given;
 }
