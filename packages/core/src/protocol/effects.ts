@@ -36,10 +36,8 @@ export class Effects {
   }
 
   private begin<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
-    const running = this.run(key, effect);
+    const running = this.run(key, effect).finally(() => this.underWay.delete(key));
     this.underWay.set(key, running);
-    const end = () => void this.underWay.delete(key);
-    running.then(end, end);
     return running;
   }
 
