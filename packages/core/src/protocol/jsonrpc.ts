@@ -85,10 +85,7 @@ export function plainResult(
 const PLAIN_FIELDS = new Set(['content', 'structuredContent', 'isError']);
 
 /** The text of a response that carries an error; without `id`, or with null, where the request's could not be read. */
-export function errorFrame(
-  id: RequestId | null | undefined,
-  error: { code: number; message: string; data?: unknown },
-): string {
+export function errorFrame(id: RequestId | null | undefined, error: NonNullable<JsonRpcResponse['error']>): string {
   const { code, message, data } = error;
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });
 }
