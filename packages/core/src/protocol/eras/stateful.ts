@@ -42,7 +42,6 @@ export interface SessionMeans {
 
 /** How a session reaches its client outside of any request, and how it is kept. */
 export interface SessionOptions {
-  readonly record: SessionRecord;
   /** Sends a frame that belongs to no request. */
   readonly push: (frame: Frame) => void;
   /** Keeps the record when it has changed; undefined where it lives as long as this process. */
@@ -59,7 +58,6 @@ type Waiting = (answer: { readonly result: JsonObject } | { readonly error: Erro
 
 /** What `initialize` leaves behind, one per stdio pipe or HTTP session: a record, and what lives in this process only. */
 export class Session implements Conversation, Memory {
-  readonly record: SessionRecord;
   /** The newest with sessions, until the client has said which it speaks. */
   revision: Revision;
   initialized: boolean;
@@ -74,12 +72,12 @@ export class Session implements Conversation, Memory {
 
   constructor(
     private readonly means: SessionMeans,
+    readonly record: SessionRecord,
     private readonly options: SessionOptions,
   ) {
-    this.record = options.record;
-    this.revision = revisionOf(this.record.revision) ?? newestOf('stateful');
-    this.initialized = this.record.revision !== undefined;
-    if (this.record.joined) means.join(this);
+    this.revision = revisionOf(record.revision) ?? newestOf('stateful');
+    this.initialized = record.revision !== undefined;
+    if (record.joined) means.join(this);
   }
 
   get sessionId(): string | undefined {
