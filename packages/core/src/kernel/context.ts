@@ -232,7 +232,7 @@ export class Context {
 
   /** The handler runs again through what it has done in an earlier round; log and progress are silent. */
   get replaying(): boolean {
-    return this.#exchange.peer.replaying;
+    return this.#exchange.peer.replaying === true;
   }
 
   /**

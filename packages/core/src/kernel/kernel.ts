@@ -32,7 +32,7 @@ import { toolMethods } from './methods/tools.js';
 import { Results } from './results.js';
 
 /** What a transport opens a session with. */
-export interface OpenSessionOptions extends Pick<SessionOptions, 'push' | 'save'> {
+export interface OpenSessionOptions extends SessionOptions {
   /** Of a session that begins: its id on the wire, where the transport has one. */
   readonly id?: string;
   /** Of a session that begins: the only one who may use it. */
@@ -96,7 +96,7 @@ export class Kernel {
   openSession({ id, principal, record, push, save }: OpenSessionOptions): Session {
     const now = Date.now();
     const begun: SessionRecord = { id, principal, createdAt: now, usedAt: now };
-    return new Session(this.sessionMeans, { record: record ?? begun, push, save });
+    return new Session(this.sessionMeans, record ?? begun, { push, save });
   }
 
   /**
