@@ -55,7 +55,7 @@ export function link(
   uri: string,
   options: Omit<ResourceLink, 'type' | 'uri' | 'name'> & { name?: string } = {},
 ): ResourceLink {
-  return { type: 'resource_link', uri, name: options.name ?? uri, ...options };
+  return { type: 'resource_link', uri, ...options, name: options.name ?? uri };
 }
 
 /** The content of one resource, from text or bytes. */

@@ -160,7 +160,7 @@ export class Exchange {
   /** Aborts when the client cancels, and when the server stops waiting. Made on first use: most handlers never look. */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
-    if (this.cancelled !== undefined && !this.controller.signal.aborted) this.controller.abort();
+    if (this.cancelled !== undefined) this.controller.abort(new DOMException(REASONS[this.cancelled], 'AbortError'));
     return this.controller.signal;
   }
 
