@@ -1,10 +1,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
+import { loadClassTransformer } from '../metadata/libraries.cjs';
 import type { Class } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
 import { compileGenerated, type Inspection } from './ajv.js';
-import { type Direction, loadTransformer, runRules } from './class-facts.js';
+import { type Direction, runRules } from './class-facts.js';
 import type { ClassReading } from './class-model.js';
 import { readClass } from './from-class.js';
 import { compileHydrator, type Hydrate, instanceCheck, transformerHydrator } from './hydrate.js';
@@ -123,7 +124,7 @@ function outputCheck(reading: ClassReading, inspection: () => Inspection, toInst
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return inspected(inspection(), value);
     const instance = value instanceof root.cls || !(needsInstance || needsTransformer) ? value : toInstance(value);
-    const plain = needsTransformer ? loadTransformer().instanceToPlain(instance, {}) : instance;
+    const plain = needsTransformer ? loadClassTransformer().instanceToPlain(instance) : instance;
     const json = andThen(jsonForm(plain), (form) => inspected(inspection(), form));
     return needsInstance ? andThen(json, (form) => andThen(ruled(instance), () => passed(form))) : json;
   };

@@ -1,6 +1,6 @@
+import { loadClassTransformer } from '../metadata/libraries.cjs';
 import type { Class } from '../metadata/store.js';
 import type { Inspection } from './ajv.js';
-import { loadTransformer } from './class-facts.js';
 import type { ClassModel, Conversion } from './class-model.js';
 import type { Checked } from './shape.js';
 
@@ -86,7 +86,8 @@ export function transformerHydrator(root: ClassModel, models: readonly ClassMode
     properties: Object.fromEntries(fields.flatMap(typeOf)),
   }));
   // Without `exposeUnsetFields: false`, an exposed field that is absent would overwrite its initializer.
-  return (plain) => loadTransformer().plainToInstance(root.cls, plain, { exposeUnsetFields: false, targetMaps });
+  const options = { exposeUnsetFields: false, targetMaps };
+  return (plain) => loadClassTransformer().plainToInstance(root.cls as new () => object, plain, options);
 }
 
 function typeOf({ key, convert }: ClassModel['fields'][number]): [string, Class][] {

@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv';
+import type { ValidationError } from 'class-validator';
 
 import { excerpt } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
-import type { RuleError } from './class-facts.js';
 import { ownMessage } from './keywords.js';
 import type { Problem } from './shape.js';
 import type { Complaints } from './value-rule.js';
@@ -120,7 +120,7 @@ export function describeErrors(errors: readonly ErrorObject[]): Problem[] {
   return [...problems.values()];
 }
 
-function walk(error: RuleError, pointer: string, problems: Problem[]): void {
+function walk(error: ValidationError, pointer: string, problems: Problem[]): void {
   const key = error.property ?? '';
   const here = `${pointer}/${escapePointer(key)}`;
   for (const message of Object.values(error.constraints ?? {})) {
@@ -131,7 +131,7 @@ function walk(error: RuleError, pointer: string, problems: Problem[]): void {
 }
 
 /** What class-validator found. */
-export function describeRuleErrors(errors: readonly RuleError[]): Problem[] {
+export function describeRuleErrors(errors: readonly ValidationError[]): Problem[] {
   const problems: Problem[] = [];
   for (const error of errors) walk(error, '', problems);
   return problems;
