@@ -10,7 +10,7 @@ import type { ClassReading } from './class-model.js';
 import { readClass } from './from-class.js';
 import { compileHydrator, type Hydrate, instanceCheck, transformerHydrator } from './hydrate.js';
 import { published } from './keywords.js';
-import { harmfulKey, NotJson, toJsonForm } from './json-form.js';
+import { harmfulPath, NotJson, toJsonForm } from './json-form.js';
 import { describeRuleErrors, readablePath } from './problems.js';
 import { boundSchema, inspectRaw } from './raw.js';
 import type { Checked, Problem, SchemaSource, Shape } from './shape.js';
@@ -44,10 +44,8 @@ function andThen(checked: Checked | Promise<Checked>, step: Step): Checked | Pro
 
 /** A value in which part is not described must not bring keys that could reach a prototype. */
 function refuseHarmful(value: unknown): Checked {
-  const pointer = harmfulKey(value);
-  return pointer === undefined
-    ? passed(value)
-    : failed([{ path: readablePath(pointer), expected: 'is not a known field' }]);
+  const keys = harmfulPath(value);
+  return keys === undefined ? passed(value) : failed([{ path: readablePath(keys), expected: 'is not a known field' }]);
 }
 
 function jsonForm(value: unknown): Checked {

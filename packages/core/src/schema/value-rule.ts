@@ -45,7 +45,12 @@ export function messageOf(rule: Rule, body: ValidatorConstraintInterface | undef
     .replaceAll('$value', () => String(value))
     .replaceAll('$target', () => args.targetName)
     .replaceAll('$property', () => rule.propertyName);
-  return filled.startsWith(`${rule.propertyName} `) ? filled.slice(rule.propertyName.length + 1) : filled;
+  return withoutName(filled, rule.propertyName);
+}
+
+/** A message about a field without the name of the field at its beginning. */
+export function withoutName(message: string, field: string): string {
+  return message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
 }
 
 /** Some of class-validator's rules throw on odd input, such as half a surrogate pair in an e-mail address. */
