@@ -53,27 +53,19 @@ export function typeFact(cls: Class, key: string): { type: unknown; hasDiscrimin
   return { type, hasDiscriminator: fact.options.discriminator !== undefined };
 }
 
-/** What `@Expose`, `@Exclude` and `@Transform` say of a field in one direction. */
-export interface Exposure {
-  /** The name on the wire. */
-  readonly wire: string;
-  readonly isHidden: boolean;
-  /** `@Expose` makes class-transformer visit the field even when it is absent. */
-  readonly isExposed: boolean;
-  readonly isTransformed: boolean;
-}
-
-/** What class-transformer does to a field in one direction. */
-export function exposureOf(cls: Class, key: string, direction: Direction): Exposure {
+/** What class-transformer does to a field in one direction: what `@Expose`, `@Exclude` and `@Transform` say of it. */
+export function exposureOf(cls: Class, key: string, direction: Direction) {
   const { defaultMetadataStorage: store } = loadTransformerStorage();
   const code = direction === 'input' ? 0 : 1;
   const isExposed = store.getExposedProperties(cls, code).includes(key);
   const expose = store.findExposeMetadata(cls, key);
-  const isGrouped = isExposed && (expose?.options?.groups?.length ?? 0) > 0;
+  const isGrouped = isExposed && (expose?.options.groups?.length ?? 0) > 0;
   const isLeftOut = store.getStrategy(cls) === 'excludeAll' && !isExposed;
   return {
-    wire: expose?.options?.name ?? key,
+    /** The name on the wire. */
+    wire: expose?.options.name ?? key,
     isHidden: isLeftOut || isGrouped || store.getExcludedProperties(cls, code).includes(key),
+    /** `@Expose` makes class-transformer visit the field even when it is absent. */
     isExposed,
     isTransformed: store.findTransformMetadatas(cls, key, code).length > 0,
   };

@@ -3,7 +3,7 @@ import { scanFields } from '../metadata/scan.js';
 import { type Class, fieldType } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
-import { type Direction, type Exposure, exposureOf, type Rule, rulesOf, typeFact } from './class-facts.js';
+import { type Direction, exposureOf, type Rule, rulesOf, typeFact } from './class-facts.js';
 import type { ClassModel, ClassReading, Conversion, FieldModel } from './class-model.js';
 import { construct, isJson, leavesRoom, objectSchema } from './class-model.js';
 import { REFUSED } from './constraints.js';
@@ -18,25 +18,12 @@ const NOT_JSON: ReadonlySet<unknown> = new Set([Map, Set, WeakMap, WeakSet, Prom
 /** Field rules that make a field a list: those named after arrays. */
 const ABOUT_LISTS = /^(?:isArray$|array[A-Z])/;
 
-/** One field while it is read. */
-interface Subject {
-  readonly cls: Class;
-  readonly key: string;
-  readonly where: string;
-  readonly rules: readonly Rule[];
-  readonly exposure: Exposure;
-  /** The type as TypeScript emitted it. */
-  readonly emitted: unknown;
-  readonly isList: boolean;
-  readonly isOptional: boolean;
-  readonly isConditional: boolean;
-}
-
 function isOptionalRule({ type, name }: Rule): boolean {
   return type === 'conditionalValidation' && name === 'isOptional';
 }
 
-function readSubject(cls: Class, [key, rules]: [string, readonly Rule[]], direction: Direction): Subject {
+function readSubject(cls: Class, [key, rules]: [string, readonly Rule[]], direction: Direction) {
+  // the type as TypeScript emitted it
   const emitted = fieldType(cls, key);
   return {
     cls,
@@ -50,6 +37,9 @@ function readSubject(cls: Class, [key, rules]: [string, readonly Rule[]], direct
     isConditional: rules.some((rule) => rule.type === 'conditionalValidation' && !isOptionalRule(rule)),
   };
 }
+
+/** One field while it is read. */
+type Subject = ReturnType<typeof readSubject>;
 
 function refuse({ where, rules, emitted }: Subject): void {
   for (const decorator of rules.map(decoratorOf)) {
