@@ -1,12 +1,17 @@
 export { type TemplateValue, UriTemplate } from '@decorum/uri-template';
 
+export { ArrayOf, type ItemType } from './decorators/array-of.js';
+export { Choices, type TitledChoices } from './decorators/choices.js';
 export { Completion } from './decorators/completion.js';
+export { DateOnly } from './decorators/date-only.js';
 export { Describe, type FieldDecorator } from './decorators/describe.js';
 export { Hidden } from './decorators/hidden.js';
 export type { MemberDecorator, Method } from './decorators/member-decorator.js';
 export { McpHeader } from './decorators/mcp-header.js';
 export { Prompt, type PromptOptions } from './decorators/prompt.js';
+export { RecordOf } from './decorators/record-of.js';
 export { Resource, type ResourceOptions } from './decorators/resource.js';
+export { Schema } from './decorators/schema.js';
 export { Tool, type ToolMethod, type ToolOptions } from './decorators/tool.js';
 export { rateLimit, type RateLimiter, type RateLimitOptions } from './interceptors/rate-limit.js';
 export { sanitize, type SanitizeOptions } from './interceptors/sanitize.js';

@@ -22,9 +22,17 @@ export interface FieldDescription {
   readonly examples?: readonly unknown[];
 }
 
-/** What decorators on a field say: `@Describe`, and `@McpHeader` its header. */
+/** What a decorator says of the values of a field. Its `kind` is the name of the decorator. */
+export type FieldForm =
+  | { readonly kind: 'ArrayOf' | 'RecordOf'; readonly of: unknown }
+  | { readonly kind: 'Choices'; readonly titles: unknown; readonly each: boolean }
+  | { readonly kind: 'DateOnly'; readonly each: boolean }
+  | { readonly kind: 'Schema'; readonly schema: unknown };
+
+/** What decorators on a field say: `@Describe`, `@McpHeader` its header, and one of those in `FieldForm` its form. */
 export interface FieldFacts extends FieldDescription {
   readonly header?: string;
+  readonly form?: FieldForm;
 }
 
 /** The facts a decorator wrote about one field. */

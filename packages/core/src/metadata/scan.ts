@@ -35,11 +35,23 @@ function dropMembers(merged: Map<string, MemberRecord>, cls: Class, key: string)
   for (const [id] of dropped) merged.delete(id);
 }
 
-/** What decorators say of each field of a class, with ancestors merged in. */
+/**
+ * What decorators say of each field of a class, with ancestors merged in.
+ * @throws {DecorumError} `DECORUM_INVALID_FIELD` for two forms of one field
+ */
 export function scanFields(cls: Class): Map<string, FieldFacts> {
   const merged = new Map<string, FieldFacts>();
-  for (const { key, facts } of lineage(cls).flatMap(declaredFields)) {
-    merged.set(key, { ...merged.get(key), ...facts });
+  for (const ancestor of lineage(cls)) {
+    const forms = new Map<string, string>();
+    for (const { key, facts } of declaredFields(ancestor)) {
+      const [kind, other] = [facts.form?.kind, forms.get(key)];
+      if (kind !== undefined && other !== undefined) {
+        const problem = `stands beside @${other}, and both say what the field is. Keep one of them`;
+        throw startupError('DECORUM_INVALID_FIELD', `${ancestor.name}.${key}`, kind, problem);
+      }
+      if (kind !== undefined) forms.set(key, kind);
+      merged.set(key, { ...merged.get(key), ...facts });
+    }
   }
   return merged;
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from '../protocol/model.js';
 import { BACKTRACKING_LIMIT } from './constraints.js';
 import { backtracking } from './backtracking.js';
 import { describeErrors } from './problems.js';
-import type { Problem } from './shape.js';
+import type { FieldCheck, Problem } from './shape.js';
 import type { Complaints } from './value-rule.js';
 
 /** A compiled schema: whether a value fits, and what is wrong with the one that did not. */
@@ -64,6 +64,7 @@ function addRuleKeywords(ajv: Ajv): void {
   });
   ajv.addKeyword({ keyword: 'multipleOf', type: 'number', compile: (step: number) => (n: number) => n % step === 0 });
   ajv.addKeyword({ keyword: 'rule', compile: (rule: Complaints) => (value: unknown) => rule(value).length === 0 });
+  ajv.addKeyword({ keyword: 'field', compile: (fits: FieldCheck) => fits });
 }
 
 /** Formats whose expressions may backtrack. */
@@ -116,7 +117,7 @@ function createAjv(dialect: Dialect, mode: Mode, allErrors: boolean): Ajv {
     validateSchema: false,
     // A generated schema is known to be valid, and `@Matches` has no `u` flag unless it says so.
     ...(mode === 'dto'
-      ? { meta: false, validateFormats: false, unicodeRegExp: false }
+      ? { meta: false, validateFormats: false, unicodeRegExp: false, discriminator: true }
       : { code: { regExp: guardedRegExp } }),
   });
   // ajv compares items pairwise, which takes 7 s for 20,000 objects; this is linear.

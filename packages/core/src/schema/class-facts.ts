@@ -45,12 +45,22 @@ export function rulesOf(cls: Class): Map<string, Rule[]> {
 /** Whether a schema speaks of values that come in, or of values that go out. */
 export type Direction = 'input' | 'output';
 
+/** What `@Type` says of a field. */
+export interface TypeFact {
+  readonly type: unknown;
+  /** As the author wrote it, unchecked. */
+  readonly discriminator: unknown;
+  /** class-transformer leaves the discriminator in the instance. */
+  readonly keepsDiscriminator: boolean;
+}
+
 /** What `@Type` says of a field, if the field has one. */
-export function typeFact(cls: Class, key: string): { type: unknown; hasDiscriminator: boolean } | undefined {
+export function typeFact(cls: Class, key: string): TypeFact | undefined {
   const fact = loadTransformerStorage().defaultMetadataStorage.findTypeMetadata(cls, key);
   if (fact === undefined) return undefined;
   const type: unknown = fact.typeFunction?.({ newObject: {}, object: {}, property: key });
-  return { type, hasDiscriminator: fact.options.discriminator !== undefined };
+  const { discriminator, keepDiscriminatorProperty } = fact.options;
+  return { type, discriminator, keepsDiscriminator: keepDiscriminatorProperty === true };
 }
 
 /** What class-transformer does to a field in one direction: what `@Expose`, `@Exclude` and `@Transform` say of it. */
@@ -71,14 +81,27 @@ export function exposureOf(cls: Class, key: string, direction: Direction) {
   };
 }
 
+/** Whether a rule of a class must not be run by class-validator. */
+export type Ignores = (cls: Class, rule: Rule) => boolean;
+
+function ignoreRules(executor: { metadataStorage: RuleStore }, ignores: Ignores): void {
+  const store = executor.metadataStorage;
+  const getTargetValidationMetadatas: RuleStore['getTargetValidationMetadatas'] = (cls, ...rest) =>
+    store.getTargetValidationMetadatas(cls, ...rest).filter((rule) => !ignores(cls, rule));
+  executor.metadataStorage = Object.assign(Object.create(store) as RuleStore, { getTargetValidationMetadatas });
+}
+
 /**
- * Runs class-validator over an instance. A promise only where a rule returned one: the public `validateSync` skips such
+ * Runs class-validator over an instance. A class need not have rules: decorators of ours may say all of it, and whether
+ * the value is an instance was seen before. A promise only where a rule returned one: the public `validateSync` skips such
  * rules silently and `validate` always returns a promise, hence class-validator's executor.
  */
-export function runRules(instance: object): ValidationError[] | Promise<ValidationError[]> {
+export function runRules(instance: object, ignores?: Ignores): ValidationError[] | Promise<ValidationError[]> {
   const { ValidationExecutor } = loadValidationExecutor();
+  const options = { validationError: { target: false, value: false }, forbidUnknownValues: false };
   // it never asks its validator
-  const executor = new ValidationExecutor(undefined as never, { validationError: { target: false, value: false } });
+  const executor = new ValidationExecutor(undefined as never, options);
+  if (ignores !== undefined) ignoreRules(executor as unknown as { metadataStorage: RuleStore }, ignores);
   const errors: ValidationError[] = [];
   executor.execute(instance, '', errors);
   if (executor.awaitingPromises.length === 0) return executor.stripEmptyErrors(errors);

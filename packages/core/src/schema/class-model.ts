@@ -1,10 +1,27 @@
 import type { Class } from '../metadata/store.js';
+import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 
 /** How the value of one field becomes what the DTO declares. */
 export interface Conversion {
-  readonly to: 'date' | ClassModel;
+  /** `day` is a date without a time. */
+  readonly to: 'date' | 'day' | ClassModel | UnionModel;
   readonly isList: boolean;
+  readonly isRecord: boolean;
+}
+
+/** What tells the classes of a union apart: the property, and what it says in one of them. */
+export interface Tag {
+  readonly property: string;
+  readonly name: string;
+  /** The instance has the property even where its class doesn't declare it. */
+  readonly isKept: boolean;
+}
+
+/** Classes that a property of the value chooses from. */
+export interface UnionModel {
+  readonly property: string;
+  readonly variants: ReadonlyMap<unknown, ClassModel>;
 }
 
 /** One field of a DTO. */
@@ -17,11 +34,20 @@ export interface FieldModel {
   /** `null` passes, and means absent. */
   readonly isNullable: boolean;
   readonly convert: Conversion | undefined;
+  /** Of the property that tells the classes of a union apart: whether the class declares it itself. */
+  readonly isDeclared?: boolean;
+  /** The wire has it, the instance doesn't. */
+  readonly isDropped?: boolean;
+  readonly isRecord?: boolean;
+  /** Holds instances that class-validator doesn't reach, because the field has no `@ValidateNested`. */
+  readonly isUnreached?: boolean;
 }
 
 /** A DTO class as the hydrator needs it. */
 export interface ClassModel {
   readonly cls: Class;
+  /** As one of a union. */
+  readonly tag: Tag | undefined;
   readonly fields: FieldModel[];
   /** Its constructor works without arguments. */
   readonly takesNothing: boolean;
@@ -43,6 +69,25 @@ export interface ClassReading {
   readonly isOpen: boolean;
   /** A pattern may backtrack. */
   readonly mayBacktrack: boolean;
+  /** A field is a date without a time, and a `Date` in the instance. */
+  readonly hasDays: boolean;
+}
+
+/** The class that one value of a field becomes, if it becomes an instance. */
+export function modelOf(to: Conversion['to'], value: unknown): ClassModel | undefined {
+  if (to === 'date' || to === 'day') return undefined;
+  if ('cls' in to) return to;
+  const { [to.property]: name, constructor } = value as JsonObject;
+  // an instance need not have the property
+  return to.variants.get(name) ?? [...to.variants.values()].find(({ cls }) => cls === constructor);
+}
+
+/** Does something to the value of a field, or to each value that it holds; values of another shape stay as they are. */
+export function mapHeld({ isList, isRecord }: Conversion, change: (item: unknown) => unknown) {
+  if (isList) return (value: unknown) => (Array.isArray(value) ? value.map((item) => change(item)) : value);
+  if (!isRecord) return change;
+  return (value: unknown) =>
+    isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, change(item)])) : value;
 }
 
 /** An instance with its initializers run; nothing where the constructor wants arguments or throws. */

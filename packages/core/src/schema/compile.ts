@@ -6,13 +6,15 @@ import { startupError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 import { compileGenerated, type Inspection } from './ajv.js';
-import { type Direction, runRules } from './class-facts.js';
+import type { Direction } from './class-facts.js';
 import type { ClassReading } from './class-model.js';
 import { readClass } from './from-class.js';
 import { compileHydrator, type Hydrate, instanceCheck, transformerHydrator } from './hydrate.js';
+import { compileRules } from './instance-rules.js';
 import { published } from './keywords.js';
 import { harmfulPath, NotJson, toJsonForm } from './json-form.js';
-import { describeRuleErrors, readablePath } from './problems.js';
+import { writeDays } from './nested-values.js';
+import { readablePath } from './problems.js';
 import { boundSchema, inspectRaw } from './raw.js';
 import type { Checked, Problem, SchemaSource, Shape } from './shape.js';
 import { checkStandard, isStandardSchema, standardJson } from './standard.js';
@@ -91,26 +93,26 @@ function standardShape(source: StandardSchemaV1, where: string, direction: Direc
   );
 }
 
-function ruled(instance: object): Checked | Promise<Checked> {
-  const judge = (errors: Parameters<typeof describeRuleErrors>[0]): Checked =>
-    errors.length === 0 ? passed(instance) : failed(describeRuleErrors(errors));
-  const errors = runRules(instance);
-  return errors instanceof Promise ? errors.then(judge) : judge(errors);
-}
-
 function inputCheck(reading: ClassReading, inspection: Inspection, hydrate: Hydrate): Shape['check'] {
   const check = instanceCheck(hydrate, inspection);
+  const ruled = compileRules(reading);
   const rule = reading.needsInstance ? (value: unknown) => andThen(check(value), (it) => ruled(it as object)) : check;
   return reading.isOpen ? (value) => andThen(refuseHarmful(value), rule) : rule;
 }
 
 function outputCheck(reading: ClassReading, inspection: () => Inspection, toInstance: Hydrate): Shape['checkOutput'] {
-  const { root, needsInstance, needsTransformer } = reading;
+  const { root, needsInstance, needsTransformer, hasDays } = reading;
+  const ruled = compileRules(reading);
+  const formOf = (plain: unknown): Checked => {
+    const form = jsonForm(plain);
+    if (hasDays && form.ok) writeDays(form.value, root);
+    return form;
+  };
   return (value) => {
     if (!isObject(value)) return inspected(inspection(), value);
     const instance = value instanceof root.cls || !(needsInstance || needsTransformer) ? value : toInstance(value);
     const plain = needsTransformer ? loadClassTransformer().instanceToPlain(instance) : instance;
-    const json = andThen(jsonForm(plain), (form) => inspected(inspection(), form));
+    const json = andThen(formOf(plain), (form) => inspected(inspection(), form));
     return needsInstance ? andThen(json, (form) => andThen(ruled(instance), () => passed(form))) : json;
   };
 }
@@ -118,8 +120,8 @@ function outputCheck(reading: ClassReading, inspection: () => Inspection, toInst
 function classShape(cls: Class, where: string, direction: Direction): Shape {
   const reading = readClass(cls, direction);
   boundSchema(reading.schema, where);
-  const json =
-    direction === 'input' ? published(reading.schema) : (JSON.parse(JSON.stringify(reading.schema)) as JsonObject);
+  const json = published(reading.schema, direction);
+  boundSchema(json, where);
   let compiled: Inspection | undefined;
   const inspection = () => (compiled ??= compileGenerated(reading.schema, reading.mayBacktrack));
   const own = compileHydrator(reading.root);

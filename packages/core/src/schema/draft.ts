@@ -3,8 +3,8 @@ import type { JsonObject } from '../protocol/model.js';
 import type { Direction, Rule } from './class-facts.js';
 import { backtracking } from './backtracking.js';
 import { BACKTRACKING_LIMIT, type Mapping, MAPPED, matchesPattern, MAX_COMPARED_ITEMS, runsOn } from './constraints.js';
-import { addKeywords, noteMessage } from './keywords.js';
-import { complaintsOf, dateComplaints, isGenuine, messageOf } from './value-rule.js';
+import { addKeywords, noteMessage, type Presented, PUBLISHED } from './keywords.js';
+import { complaintsOf, dateComplaints, dayComplaints, isGenuine, messageOf } from './value-rule.js';
 
 /**
  * Hints for models. The rules accept other forms too, so a schema of results does not have them: clients that check
@@ -12,7 +12,8 @@ import { complaintsOf, dateComplaints, isGenuine, messageOf } from './value-rule
  */
 const FORMATS: Readonly<Record<string, string>> = { isEmail: 'email', isUrl: 'uri' };
 
-const TYPES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+/** The types of JSON that TypeScript's types of the same name stand for. */
+export const TYPES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [String, 'string'],
   [Number, 'number'],
   [Boolean, 'boolean'],
@@ -22,6 +23,7 @@ const TYPES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
 export class Draft {
   readonly node: JsonObject = {};
   isDate = false;
+  #isDay = false;
   needsInstance = false;
   mayBacktrack = false;
   #isNotEmpty = false;
@@ -93,6 +95,13 @@ export class Draft {
     this.add({ type: 'string', format: 'date-time' });
   }
 
+  /** Makes it a date without a time. */
+  becomeDay(isDate: boolean): void {
+    this.#isDay = true;
+    this.isDate = isDate;
+    this.add({ type: 'string', format: 'date' });
+  }
+
   /** Adds the type that TypeScript emitted, where the rules leave the type open. */
   refine(type: unknown): void {
     const name = TYPES.get(type);
@@ -107,7 +116,8 @@ export class Draft {
     if (this.#isDefined && this.#allows('null')) this.add({ not: { type: 'null' } });
     const format = this.#run.map(({ name }) => FORMATS[name ?? '']).find((hint) => hint !== undefined);
     if (format !== undefined && direction === 'input') this.add({ format });
-    if (this.isDate) this.node['rule'] = dateComplaints(this.#run);
+    if (this.#isDay) this.node['rule'] = dayComplaints(this.#run, this.isDate);
+    else if (this.isDate) this.node['rule'] = dateComplaints(this.#run);
     else if (this.#run.length > 0) this.node['rule'] = complaintsOf(this.#run);
     return this.node;
   }
@@ -124,6 +134,20 @@ export class Draft {
     if (isNested) delete node['uniqueItems'];
     if (Object.keys(items).length > 0) this.add({ items });
     return node;
+  }
+
+  /** The finished schema of a record. */
+  finishRecord(values: JsonObject): JsonObject {
+    this.add({ type: 'object' });
+    // harmless by themselves; what merges such a record later may not be
+    const propertyNames = { not: { enum: ['__proto__', 'constructor', 'prototype'] } };
+    const node: Presented = this.finish('output');
+    return {
+      ...node,
+      additionalProperties: values,
+      propertyNames,
+      [PUBLISHED]: { propertyNames: undefined },
+    } as Presented;
   }
 
   #allows(type: string): boolean {

@@ -1,14 +1,16 @@
-import type { FieldFacts } from '../metadata/records.js';
+import type { FieldFacts, FieldForm } from '../metadata/records.js';
 import { scanFields } from '../metadata/scan.js';
 import { type Class, fieldType } from '../metadata/store.js';
-import { startupError } from '../protocol/errors.js';
+import { type DecorumError, startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
-import { type Direction, exposureOf, type Rule, rulesOf, typeFact } from './class-facts.js';
-import type { ClassModel, ClassReading, Conversion, FieldModel } from './class-model.js';
+import { type Direction, exposureOf, type Rule, rulesOf, type TypeFact, typeFact } from './class-facts.js';
+import type { ClassModel, ClassReading, Conversion, FieldModel, Tag, UnionModel } from './class-model.js';
 import { construct, isJson, leavesRoom, objectSchema } from './class-model.js';
 import { REFUSED } from './constraints.js';
 import { Draft } from './draft.js';
-import { nullable } from './keywords.js';
+import { addForm, checkForm, checkItems, isListForm, ownSchema, recordProblem } from './field-form.js';
+import { hinted, nullable } from './keywords.js';
+import { isSameTag, requireDeclared, taggedFields, transformerProblem, unionSchema, variantsOf } from './union.js';
 import { decoratorOf } from './value-rule.js';
 
 const SCALARS = [String, Number, Boolean, Symbol, BigInt];
@@ -18,11 +20,35 @@ const NOT_JSON: ReadonlySet<unknown> = new Set([Map, Set, WeakMap, WeakSet, Prom
 /** Field rules that make a field a list: those named after arrays. */
 const ABOUT_LISTS = /^(?:isArray$|array[A-Z])/;
 
+const isClass = (type: unknown): type is Class => typeof type === 'function' && !BUILT_IN.has(type);
+
+const isNestedRule = ({ type }: Rule): boolean => type === 'nestedValidation';
+
+/** The drafts of a field: of its value, or of each item and of what holds them. */
+interface Drafts {
+  readonly item: Draft;
+  readonly whole: Draft | undefined;
+}
+
 function isOptionalRule({ type, name }: Rule): boolean {
   return type === 'conditionalValidation' && name === 'isOptional';
 }
 
-function readSubject(cls: Class, [key, rules]: [string, readonly Rule[]], direction: Direction) {
+const looksLikeList = (emitted: unknown, rules: readonly Rule[]): boolean =>
+  emitted === Array || rules.some(({ each, name }) => each || ABOUT_LISTS.test(name ?? ''));
+
+type Entry = readonly [key: string, rules: readonly Rule[], form: FieldForm | undefined];
+
+const formedKeys = (described: ReadonlyMap<string, FieldFacts>): string[] =>
+  [...described].filter(([, { form }]) => form !== undefined).map(([key]) => key);
+
+/** The fields in the order of the class, where its instances show it. */
+function inOrderOf(fresh: object, keys: readonly string[]): readonly string[] {
+  const shown = Object.keys(fresh);
+  return keys.every((key) => shown.includes(key)) ? shown.filter((key) => keys.includes(key)) : keys;
+}
+
+function readSubject(cls: Class, [key, rules, form]: Entry, direction: Direction) {
   // the type as TypeScript emitted it
   const emitted = fieldType(cls, key);
   return {
@@ -30,10 +56,13 @@ function readSubject(cls: Class, [key, rules]: [string, readonly Rule[]], direct
     key,
     where: `${cls.name}.${key}`,
     rules,
+    form,
     exposure: exposureOf(cls, key, direction),
     emitted,
-    isList: emitted === Array || rules.some(({ each, name }) => each || ABOUT_LISTS.test(name ?? '')),
-    isOptional: rules.some(isOptionalRule) || rules.every(({ type }) => type === 'whitelistValidation'),
+    isList: isListForm(form) || (form === undefined && looksLikeList(emitted, rules)),
+    isRecord: form?.kind === 'RecordOf',
+    isOptional:
+      rules.some(isOptionalRule) || (rules.length > 0 && rules.every(({ type }) => type === 'whitelistValidation')),
     isConditional: rules.some((rule) => rule.type === 'conditionalValidation' && !isOptionalRule(rule)),
   };
 }
@@ -60,10 +89,18 @@ function isRequired({ isOptional, isConditional, exposure, rules }: Subject, ini
 
 class ClassReader {
   readonly #direction: Direction;
-  readonly #models = new Map<Class, ClassModel>();
-  readonly #schemas = new Map<Class, JsonObject>();
-  readonly #recursive = new Map<Class, string>();
-  readonly #flags = { needsInstance: false, needsTransformer: false, isOpen: false, mayBacktrack: false };
+  readonly #models: ClassModel[] = [];
+  readonly #schemas = new Map<ClassModel, JsonObject>();
+  readonly #recursive = new Map<ClassModel, string>();
+  readonly #flags = {
+    needsInstance: false,
+    needsTransformer: false,
+    isOpen: false,
+    mayBacktrack: false,
+    hasDays: false,
+  };
+  /** What class-transformer cannot do, if it is needed. */
+  readonly #notForTransformer: DecorumError[] = [];
 
   constructor(direction: Direction) {
     this.#direction = direction;
@@ -71,32 +108,45 @@ class ClassReader {
 
   read(cls: Class): ClassReading {
     const root = this.#model(cls);
+    const [unfit] = this.#notForTransformer;
+    if (unfit !== undefined && this.#flags.needsTransformer) throw unfit;
     const definitions = [...this.#recursive].map(([of, name]) => [name, this.#schemas.get(of)]);
     const $defs = definitions.length > 0 ? { $defs: Object.fromEntries(definitions) as JsonObject } : {};
-    const schema = { ...this.#schemas.get(cls), ...$defs };
-    return { root, models: [...this.#models.values()], schema, ...this.#flags };
+    const schema = { ...this.#schemas.get(root), ...$defs };
+    return { root, models: this.#models, schema, ...this.#flags };
   }
 
-  #model(cls: Class): ClassModel {
-    const known = this.#models.get(cls);
+  #model(cls: Class, tag?: Tag): ClassModel {
+    const known = this.#models.find((model) => model.cls === cls && isSameTag(model.tag, tag));
     if (known !== undefined) return known;
-    const rules = rulesOf(cls);
     const described = scanFields(cls);
-    const unruled = rules.size === 0 ? '' : [...described.keys()].find((key) => !rules.has(key));
+    const rules = rulesOf(cls);
+    const keys = [...new Set([...rules.keys(), ...formedKeys(described)])];
+    // a class of a union may have nothing but its name
+    const isBare = keys.length === 0 && tag === undefined;
+    const unruled = isBare ? '' : [...described.keys()].find((key) => !keys.includes(key));
     if (unruled !== undefined) throw startupError('DECORUM_NO_RULES', [cls.name, unruled].filter(Boolean).join('.'));
     const constructed = construct(cls);
     const fresh = constructed ?? (Object.create(cls.prototype as object) as JsonObject);
-    const initialized = [...rules.keys()].filter((key) => fresh[key] !== undefined);
-    const model: ClassModel = { cls, takesNothing: constructed !== undefined, initialized, fields: [] };
-    this.#models.set(cls, model);
-    for (const entry of rules) {
-      const subject = readSubject(cls, entry, this.#direction);
+    const initialized = keys.filter((key) => fresh[key] !== undefined);
+    const model: ClassModel = { cls, tag, takesNothing: constructed !== undefined, initialized, fields: [] };
+    this.#models.push(model);
+    for (const key of keys.length > rules.size ? inOrderOf(fresh, keys) : keys) {
+      const subject = readSubject(cls, [key, rules.get(key) ?? [], described.get(key)?.form], this.#direction);
       this.#noteTransformer(subject);
       if (subject.exposure.isHidden) continue;
       model.fields.push(this.#field(subject, described.get(subject.key) ?? {}, fresh[subject.key]));
     }
-    this.#schemas.set(cls, objectSchema(model.fields));
+    if (tag !== undefined) this.#tag(model, tag);
+    this.#schemas.set(model, objectSchema(model.fields));
     return model;
+  }
+
+  #tag({ cls, fields }: ClassModel, tag: Tag): void {
+    fields.splice(0, fields.length, ...taggedFields(cls, fields, tag));
+    if (this.#direction === 'output') requireDeclared(cls, fields, tag);
+    const unfit = transformerProblem(cls, { fields, tag, direction: this.#direction });
+    if (unfit !== undefined) this.#notForTransformer.push(unfit);
   }
 
   #noteTransformer({ exposure, key }: Subject): void {
@@ -106,13 +156,11 @@ class ClassReader {
 
   #field(subject: Subject, { title, description, examples, header }: FieldFacts, initial: unknown): FieldModel {
     refuse(subject);
-    const { key, where, rules, isList, isConditional, isOptional, exposure } = subject;
-    const aboutWhole = rules.filter(({ each }) => !each);
-    const item = new Draft(where, isList ? rules.filter(({ each }) => each) : aboutWhole);
-    const list = isList ? new Draft(where, aboutWhole) : undefined;
-    const convert = this.#conversion(subject, item);
-    const checked = this.#finish(item, list, convert);
-    const schema = isConditional || exposure.isTransformed ? {} : isOptional ? nullable(checked) : checked;
+    const { key, rules, isConditional, isOptional, exposure, form } = subject;
+    const { checked, convert } = this.#value(subject);
+    const allowed = isOptional ? nullable(checked) : checked;
+    const isSkipped = form === undefined && (isConditional || exposure.isTransformed);
+    const schema = isSkipped ? hinted(allowed) : allowed;
     if (isConditional) this.#flags.needsInstance = true;
     if (leavesRoom(schema)) this.#flags.isOpen = true;
     return {
@@ -121,6 +169,8 @@ class ClassReader {
       convert,
       isRequired: isRequired(subject, initial),
       isNullable: rules.some(isOptionalRule),
+      isRecord: subject.isRecord,
+      isUnreached: !rules.some(isNestedRule),
       schema: {
         ...(title !== undefined && { title }),
         ...(description !== undefined && { description }),
@@ -132,11 +182,27 @@ class ClassReader {
     };
   }
 
-  #finish(item: Draft, list: Draft | undefined, convert: Conversion | undefined): JsonObject {
+  /** What is checked of the value of a field, and what the value becomes. */
+  #value(subject: Subject): { checked: JsonObject; convert: Conversion | undefined } {
+    const { where, rules, form, isList, isRecord } = subject;
+    if (form !== undefined) checkForm({ ...subject, form });
+    const aboutWhole = rules.filter(({ each }) => !each);
+    const whole = isList || isRecord ? new Draft(where, aboutWhole) : undefined;
+    const item = new Draft(where, whole ? rules.filter(({ each }) => each) : aboutWhole);
+    if (form?.kind === 'Schema') {
+      this.#flags.needsInstance ||= item.needsInstance;
+      return { checked: ownSchema(form.schema as JsonObject, where), convert: undefined };
+    }
+    if (form !== undefined) checkItems({ ...subject, form }, subject);
+    const convert = this.#conversion(subject, item);
+    return { checked: this.#finish(subject, { item, whole }, convert), convert };
+  }
+
+  #finish({ isList }: Subject, { item, whole }: Drafts, convert: Conversion | undefined): JsonObject {
     const inner = item.finish(this.#direction);
-    const isNested = convert !== undefined && convert.to !== 'date';
-    const schema = list?.finishList(inner, isNested) ?? inner;
-    for (const draft of [item, list]) {
+    const isNested = convert !== undefined && convert.to !== 'date' && convert.to !== 'day';
+    const schema = whole === undefined ? inner : isList ? whole.finishList(inner, isNested) : whole.finishRecord(inner);
+    for (const draft of [item, whole]) {
       this.#flags.needsInstance ||= draft?.needsInstance ?? false;
       this.#flags.mayBacktrack ||= draft?.mayBacktrack ?? false;
     }
@@ -145,37 +211,60 @@ class ClassReader {
 
   /** What the value, or each item of it, becomes. Adds to the draft what follows for the wire. */
   #conversion(subject: Subject, draft: Draft): Conversion | undefined {
-    const { cls, key, where, rules, emitted, isList } = subject;
+    const { cls, key, where, rules, form, emitted, isList, isRecord } = subject;
     const named = typeFact(cls, key);
-    const type = named?.type ?? (isList ? undefined : emitted);
-    const unsupported = (decorator: string, remedy: string): Error =>
-      startupError('DECORUM_UNSUPPORTED_RULE', where, decorator, remedy);
-    if (named?.hasDiscriminator) {
-      throw unsupported('Type with a discriminator', 'Give the tool a Standard Schema or a JSON Schema.');
+    const of = form !== undefined && 'of' in form ? form.of : undefined;
+    const type = of ?? named?.type ?? (isList ? undefined : emitted);
+    if (rules.some(isNestedRule) || isClass(of)) {
+      const to = named?.discriminator === undefined ? this.#nested(type, where) : this.#union(named, where);
+      draft.add(this.#schemaOf(to));
+      return this.#noteRecord(subject, { to, isList, isRecord });
     }
-    if (rules.some((rule) => rule.type === 'nestedValidation')) {
-      if (typeof type !== 'function' || BUILT_IN.has(type)) throw startupError('DECORUM_UNKNOWN_FIELD_TYPE', where);
-      const model = this.#model(type as Class);
-      draft.add(this.#reference(model));
-      return { to: model, isList };
+    if (named !== undefined && (named.discriminator !== undefined || isClass(named.type))) {
+      const remedy = 'Add @ValidateNested(): without it the object is not checked.';
+      throw startupError('DECORUM_UNSUPPORTED_RULE', where, 'Type without @ValidateNested', remedy);
     }
-    if (typeof named?.type === 'function' && !BUILT_IN.has(named.type)) {
-      throw unsupported('Type without @ValidateNested', 'Add @ValidateNested(): without it the object is not checked.');
+    if (form !== undefined) addForm({ ...subject, form }, draft, type === Date || draft.isDate);
+    if (form?.kind === 'DateOnly') {
+      this.#flags.hasDays ||= draft.isDate;
+      return draft.isDate ? { to: 'day', isList, isRecord } : undefined;
     }
     if (draft.isDate || (type === Date && (named !== undefined || draft.node['type'] === undefined))) {
       draft.becomeDate();
-      return { to: 'date', isList };
+      return this.#noteRecord(subject, { to: 'date', isList, isRecord });
     }
     draft.refine(type);
     return undefined;
   }
 
+  #nested(type: unknown, where: string): ClassModel {
+    if (!isClass(type)) throw startupError('DECORUM_UNKNOWN_FIELD_TYPE', where);
+    return this.#model(type);
+  }
+
+  #union(named: TypeFact, where: string): UnionModel {
+    const variants = variantsOf(named, where).map(({ cls, tag }) => [tag.name, this.#model(cls, tag)] as const);
+    const property = variants[0]?.[1].tag?.property ?? '';
+    return { property, variants: new Map(variants) };
+  }
+
+  #schemaOf(to: ClassModel | UnionModel): JsonObject {
+    if ('cls' in to) return this.#reference(to);
+    const schemas = [...to.variants.values()].map((model) => this.#reference(model));
+    return unionSchema(to, schemas);
+  }
+
+  #noteRecord({ where, isRecord }: Subject, convert: Conversion): Conversion {
+    if (isRecord) this.#notForTransformer.push(recordProblem(where));
+    return convert;
+  }
+
   /** Inline wherever possible: some clients do not follow `$ref`. */
-  #reference({ cls }: ClassModel): JsonObject {
-    const finished = this.#schemas.get(cls);
-    if (finished !== undefined && !this.#recursive.has(cls)) return finished;
-    const name = this.#recursive.get(cls) ?? this.#freeName(cls.name || 'Anonymous');
-    this.#recursive.set(cls, name);
+  #reference(model: ClassModel): JsonObject {
+    const finished = this.#schemas.get(model);
+    if (finished !== undefined && !this.#recursive.has(model)) return finished;
+    const name = this.#recursive.get(model) ?? this.#freeName(model.cls.name || 'Anonymous');
+    this.#recursive.set(model, name);
     return { $ref: `#/$defs/${name}` };
   }
 

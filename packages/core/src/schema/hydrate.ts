@@ -2,7 +2,8 @@ import { loadClassTransformer } from '../metadata/libraries.cjs';
 import type { Class } from '../metadata/store.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { Inspection } from './ajv.js';
-import type { ClassModel, Conversion } from './class-model.js';
+import { type ClassModel, type Conversion, mapHeld, modelOf } from './class-model.js';
+import { toJsonForm } from './json-form.js';
 import type { Checked } from './shape.js';
 
 /** Makes a DTO instance of a plain object that was checked. */
@@ -14,10 +15,15 @@ function toDate(value: unknown): unknown {
   return typeof value === 'string' ? new Date(value) : value;
 }
 
-function converter({ to, isList }: Conversion, hydratorOf: (model: ClassModel) => Hydrate): Convert {
-  const convertItem = to === 'date' ? toDate : nested(to, hydratorOf);
-  if (!isList) return convertItem;
-  return (value) => (Array.isArray(value) ? value.map((item) => convertItem(item)) : value);
+function converter(conversion: Conversion, hydratorOf: (model: ClassModel) => Hydrate): Convert {
+  const { to } = conversion;
+  if (to === 'date' || to === 'day') return mapHeld(conversion, toDate);
+  if ('cls' in to) return mapHeld(conversion, nested(to, hydratorOf));
+  const variants = new Map([...to.variants.values()].map((model) => [model, nested(model, hydratorOf)]));
+  return mapHeld(conversion, (value) => {
+    const model = isObject(value) ? modelOf(to, value) : undefined;
+    return model === undefined ? value : variants.get(model)?.(value);
+  });
 }
 
 function nested(model: ClassModel, hydratorOf: (model: ClassModel) => Hydrate): Convert {
@@ -39,8 +45,9 @@ export function compileHydrator(root: ClassModel): Hydrate {
   const hydratorOf = (model: ClassModel): Hydrate => {
     const present = hydrators.get(model);
     if (present !== undefined) return present;
-    const converts = model.fields.map(({ convert }) => convert && converter(convert, hydratorOf));
-    const hydrate = generate(model, converts);
+    const fields = model.fields.filter(({ isDropped }) => isDropped !== true);
+    const converts = fields.map(({ convert }) => convert && converter(convert, hydratorOf));
+    const hydrate = generate({ ...model, fields }, converts);
     hydrators.set(model, hydrate);
     return hydrate;
   };
@@ -82,12 +89,20 @@ export function transformerHydrator(root: ClassModel, models: readonly ClassMode
   }));
   // Without `exposeUnsetFields: false`, an exposed field that is absent would overwrite its initializer.
   const options = { exposeUnsetFields: false, targetMaps };
-  return (plain) => loadClassTransformer().plainToInstance(root.cls as new () => object, plain, options);
+  const hasUnions = models.some(({ tag }) => tag !== undefined);
+  return (plain) => {
+    // class-transformer deletes discriminators
+    const given = hasUnions ? toJsonForm(plain) : plain;
+    return loadClassTransformer().plainToInstance(root.cls as new () => object, given, options);
+  };
 }
 
+/** The class of a field; that of a union is class-transformer's own affair. */
 function typeOf({ key, convert }: ClassModel['fields'][number]): [string, Class][] {
   if (convert === undefined) return [];
-  return [[key, convert.to === 'date' ? (Date as unknown as Class) : convert.to.cls]];
+  const { to } = convert;
+  if (to === 'date' || to === 'day') return [[key, Date as unknown as Class]];
+  return 'cls' in to ? [[key, to.cls]] : [];
 }
 
 /** The check of a DTO whose schema says all: a value that fits becomes an instance. */

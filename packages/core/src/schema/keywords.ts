@@ -1,5 +1,21 @@
 import type { JsonObject } from '../protocol/model.js';
+import type { Direction } from './class-facts.js';
 import { type Complaints, unlessNull } from './value-rule.js';
+
+/** Keywords to publish in the place of those that are checked; `undefined` leaves one out. A symbol, so ajv ignores it. */
+export const PUBLISHED = Symbol('published');
+
+/** A schema that is checked in one way and published in another. */
+export type Presented = JsonObject & { [PUBLISHED]?: JsonObject };
+
+/**
+ * Publishes what is known of a value that the schema doesn't check: `@ValidateIf` may skip its rules, and `@Transform`
+ * may accept more than they say. The empty alternative lets everything pass.
+ */
+export function hinted(schema: JsonObject): JsonObject {
+  if (Object.keys(schema).length === 0) return {};
+  return { [PUBLISHED]: { anyOf: [schema, {}] } } as Presented;
+}
 
 /** Messages that the author gave to rules, by keyword. A symbol, so that they are never published. */
 export const MESSAGES = Symbol('messages');
@@ -55,7 +71,7 @@ export function addKeywords(node: JsonObject, keywords: JsonObject): void {
 }
 
 /** Keywords that say something about `null` too. */
-const ABOUT_ANYTHING = ['not', 'allOf', 'anyOf', '$ref'];
+const ABOUT_ANYTHING = ['not', 'allOf', 'anyOf', 'oneOf', '$ref'];
 
 const NULLABLE = Symbol('nullable');
 
@@ -69,9 +85,13 @@ export function nullable(schema: JsonObject): JsonObject {
  * The schema as it is published. Where `null` stands for "absent" it passes, but is not offered: forms have no null, and
  * some clients cannot read a list of types.
  */
-export function published(schema: JsonObject): JsonObject {
-  const offer = (_key: string, value: unknown): unknown =>
-    typeof value === 'object' && value !== null && NULLABLE in value ? withoutNull(value as JsonObject) : value;
+export function published(schema: JsonObject, direction: Direction): JsonObject {
+  const offer = (_key: string, value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    const hidesNull = direction === 'input' && NULLABLE in value;
+    const offered = (hidesNull ? withoutNull(value as JsonObject) : value) as Presented;
+    return PUBLISHED in offered ? { ...offered, ...offered[PUBLISHED] } : offered;
+  };
   // functions in the schema are meant for ajv only, and fall away here
   return JSON.parse(JSON.stringify(schema, offer)) as JsonObject;
 }
@@ -79,7 +99,11 @@ export function published(schema: JsonObject): JsonObject {
 function orNull(schema: JsonObject): JsonObject {
   const { type, const: only, rule, ...rest } = schema;
   const values = only === undefined ? (rest['enum'] as unknown[] | undefined) : [only];
-  if ((type === undefined && values === undefined) || ABOUT_ANYTHING.some((keyword) => keyword in schema)) {
+  if (
+    (type === undefined && values === undefined) ||
+    PUBLISHED in schema ||
+    ABOUT_ANYTHING.some((keyword) => keyword in schema)
+  ) {
     return { anyOf: [schema, { type: 'null' }] };
   }
   return {

@@ -5,7 +5,7 @@ import type { ValidationError } from 'class-validator';
 import { excerpt } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
 import { ownMessage } from './keywords.js';
-import type { Problem } from './shape.js';
+import type { FieldCheck, Problem } from './shape.js';
 import { type Complaints, withoutName } from './value-rule.js';
 
 const MAX_PROBLEMS = 50;
@@ -49,6 +49,7 @@ const EXPECTATIONS: Readonly<Record<string, (value: unknown) => string>> = {
   propertyNames: () => 'has a field with a name that is not allowed',
   anyOf: () => 'must have one of the allowed forms',
   oneOf: () => 'must have exactly one of the allowed forms',
+  discriminator: (schema) => `must be one of ${listed((schema as { names: unknown }).names)}`,
   not: (schema) => {
     const { enum: values, const: value, type } = schema as JsonObject;
     if (values !== undefined) return `must not be one of ${listed(values)}`;
@@ -76,16 +77,29 @@ function keysOf(pointer: string): string[] {
 
 /** Errors about a field that is missing or unknown are at the object; the problem is at the field. */
 function pathOf({ instancePath, params }: ErrorObject): string {
-  const { missingProperty, additionalProperty, unevaluatedProperty } = params as Record<string, string | undefined>;
-  const field = missingProperty ?? additionalProperty ?? unevaluatedProperty ?? [];
+  const { missingProperty, additionalProperty, unevaluatedProperty, tag } = params as Record<
+    string,
+    string | undefined
+  >;
+  const field = missingProperty ?? additionalProperty ?? unevaluatedProperty ?? tag ?? [];
   return readablePath(keysOf(instancePath).concat(field));
 }
 
-function expectations(error: ErrorObject): string[] {
+function problemsIn(error: ErrorObject): readonly Problem[] {
   const { keyword, schema, parentSchema, data } = error;
-  if (keyword === 'rule') return [...(schema as Complaints)(data)];
+  const path = pathOf(error);
+  if (keyword === 'rule') return (schema as Complaints)(data).map((expected) => ({ path, expected }));
+  if (keyword === 'field') {
+    const inner = (schema as FieldCheck).problemsOf(data);
+    return inner.map((problem) => ({ path: joined(path, problem.path), expected: problem.expected }));
+  }
   const own = keyword === 'required' ? undefined : ownMessage(parentSchema, keyword);
-  return [own?.(data) ?? EXPECTATIONS[keyword]?.(schema) ?? error.message ?? 'is not valid'];
+  return [{ path, expected: own?.(data) ?? EXPECTATIONS[keyword]?.(schema) ?? error.message ?? 'is not valid' }];
+}
+
+/** A path inside the value at another path. */
+function joined(path: string, inner: string): string {
+  return excerpt(inner === '' || inner.startsWith('[') || path === '' ? path + inner : `${path}.${inner}`);
 }
 
 /** `if`, and unions, fail along with something inside them; that says more than the fact that they failed. */
@@ -104,8 +118,7 @@ function withoutWrappers(errors: readonly ErrorObject[]): readonly ErrorObject[]
 export function describeErrors(errors: readonly ErrorObject[]): Problem[] {
   const problems = new Map<string, Problem>();
   for (const error of withoutWrappers(errors)) {
-    const path = pathOf(error);
-    for (const expected of expectations(error)) {
+    for (const { path, expected } of problemsIn(error)) {
       if (problems.size < MAX_PROBLEMS) problems.set(`${path} ${expected}`, { path, expected: excerpt(expected) });
     }
   }
@@ -123,8 +136,8 @@ function ruleProblems(error: ValidationError, parents: readonly string[]): Probl
 }
 
 /** What class-validator found. */
-export function describeRuleErrors(errors: readonly ValidationError[]): Problem[] {
-  return errors.flatMap((error) => ruleProblems(error, [])).slice(0, MAX_PROBLEMS);
+export function describeRuleErrors(errors: readonly ValidationError[], parents: readonly string[] = []): Problem[] {
+  return errors.flatMap((error) => ruleProblems(error, parents)).slice(0, MAX_PROBLEMS);
 }
 
 /** What a Standard Schema found. */

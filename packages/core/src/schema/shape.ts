@@ -20,6 +20,11 @@ export interface Problem {
   readonly expected: string;
 }
 
+/** The check of one field by a schema of its own. A function, so that it is not published. */
+export type FieldCheck = ((value: unknown) => boolean) & {
+  readonly problemsOf: (value: unknown) => readonly Problem[];
+};
+
 /** The outcome of a check: the value to use, or everything that is wrong with it. */
 export type Checked =
   | { readonly ok: true; readonly value: unknown }

@@ -87,6 +87,22 @@ export function dateComplaints(rules: readonly Rule[]): Complaints {
   };
 }
 
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const NOT_A_DAY = ['must be a date such as "2026-01-31"'];
+
+/** V8 takes 30 February for 2 March. */
+function isDay(value: unknown): value is string {
+  if (typeof value !== 'string' || !DAY.test(value)) return false;
+  const date = new Date(value);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
+}
+
+/** The same for a date without a time, which the rules see as the handler does: as `Date` or as text. */
+export function dayComplaints(rules: readonly Rule[], isDate: boolean): Complaints {
+  const complaints = complaintsOf(rules);
+  return (value) => (isDay(value) ? complaints(isDate ? new Date(value) : value) : NOT_A_DAY);
+}
+
 /** Lets `null` pass. */
 export function unlessNull(complaints: Complaints): Complaints {
   return (value) => (value === null ? NONE : complaints(value));

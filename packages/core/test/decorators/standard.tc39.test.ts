@@ -1,6 +1,18 @@
 // Compiled with standard (TC39) decorators, which emit no parameter types: schemas are named by `input`.
 import { describe, expect, it } from '@jest/globals';
-import { Completion, Hidden, McpServer, Prompt, Resource, Tool } from '@decorum/core';
+import {
+  ArrayOf,
+  Choices,
+  Completion,
+  DateOnly,
+  Hidden,
+  McpServer,
+  Prompt,
+  RecordOf,
+  Resource,
+  Schema,
+  Tool,
+} from '@decorum/core';
 import { connect } from '@decorum/testing';
 import { z } from 'zod';
 
@@ -28,6 +40,24 @@ class Speaker {
   }
 }
 
+class Point {
+  @Schema({ type: 'number' }) x!: number;
+}
+
+class Fields {
+  @ArrayOf(String) words!: string[];
+  @RecordOf(Point) points!: Record<string, Point>;
+  @Choices({ a: 'A' }) choice!: string;
+  @DateOnly() day!: string;
+}
+
+class Fielded {
+  @Tool({ input: Fields })
+  take({ words, points }: Fields): string {
+    return `${words.join()} ${points['p'] instanceof Point}`;
+  }
+}
+
 class Shy extends Speaker {
   @Hidden()
   override speech(): string {
@@ -49,6 +79,15 @@ describe('standard decorators', () => {
     expect((await client.getPrompt('ask', { text: 'hi' })).messages).toHaveLength(1);
     const completion = await client.complete({ prompt: 'ask' }, { name: 'text', value: 'a' });
     expect(completion.values).toEqual(['a!']);
+  });
+
+  it('say what the fields of a DTO are', async () => {
+    const client = await connectTo(Fielded);
+    const fields = { words: ['a', 'b'], points: { p: { x: 1 } }, choice: 'a', day: '2026-01-31' };
+    expect((await client.callTool('take', fields)).content).toEqual([{ type: 'text', text: 'a,b true' }]);
+    const { isError, content } = await client.callTool('take', { ...fields, points: { p: {} }, day: 'today' });
+    expect(isError).toBe(true);
+    expect(JSON.stringify(content)).toMatch(/points\.p\.x: is required.*day: must be a date/);
   });
 
   it('check arguments', async () => {

@@ -199,11 +199,6 @@ describe('a DTO that cannot be read', () => {
   class Unchecked {
     @cv.IsObject() @Type(() => Point) point!: Point;
   }
-  class Polymorphic {
-    @cv.ValidateNested()
-    @Type(() => Point, { discriminator: { property: 'kind', subTypes: [{ value: Point, name: 'point' }] } })
-    point!: Point;
-  }
   class Slow {
     @cv.Matches(/^(a+)+$/) text!: string;
   }
@@ -214,7 +209,6 @@ describe('a DTO that cannot be read', () => {
     [Promised, 'DECORUM_UNSUPPORTED_RULE'],
     [Mapped, 'DECORUM_UNSUPPORTED_RULE'],
     [Unchecked, 'DECORUM_UNSUPPORTED_RULE'],
-    [Polymorphic, 'DECORUM_UNSUPPORTED_RULE'],
     [Slow, 'DECORUM_UNSUPPORTED_RULE'],
   ])('%p is an error at startup', (source, code) => {
     expect(startupCode(source)).toBe(code);

@@ -1,0 +1,20 @@
+import { fieldWriter, type Class } from '../metadata/store.js';
+import type { FieldDecorator } from './describe.js';
+
+/** What the items of a list or the values of a record may be: a DTO class, or a type of its own. */
+export type ItemType = StringConstructor | NumberConstructor | BooleanConstructor | DateConstructor | Class;
+
+/**
+ * Declares a DTO field as a list. Rules for the items take class-validator's `{ each: true }`.
+ * @param type `String`, `Number`, `Boolean`, `Date`, or a DTO class
+ * @example
+ * ```ts
+ * class Post {
+ *   @ArrayOf(String) @MaxLength(20, { each: true }) @ArrayMaxSize(5) tags!: string[];
+ * }
+ * ```
+ * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
+ */
+export function ArrayOf(type: ItemType): FieldDecorator {
+  return fieldWriter({ form: { kind: 'ArrayOf', of: type } });
+}

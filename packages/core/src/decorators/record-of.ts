@@ -1,0 +1,19 @@
+import { fieldWriter } from '../metadata/store.js';
+import type { ItemType } from './array-of.js';
+import type { FieldDecorator } from './describe.js';
+
+/**
+ * Declares a DTO field as a record: an object with keys of the client's choice. Rules for the values take
+ * class-validator's `{ each: true }`.
+ * @param type the type of the values: `String`, `Number`, `Boolean`, `Date`, or a DTO class
+ * @example
+ * ```ts
+ * class Prices {
+ *   @RecordOf(Number) @Min(0, { each: true }) byCurrency!: Record<string, number>;
+ * }
+ * ```
+ * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
+ */
+export function RecordOf(type: ItemType): FieldDecorator {
+  return fieldWriter({ form: { kind: 'RecordOf', of: type } });
+}

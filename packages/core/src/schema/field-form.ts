@@ -1,0 +1,200 @@
+import type { FieldForm } from '../metadata/records.js';
+import { type DecorumError, startupError } from '../protocol/errors.js';
+import { isObject } from '../protocol/jsonrpc.js';
+import type { JsonObject } from '../protocol/model.js';
+import type { Rule } from './class-facts.js';
+import type { Conversion } from './class-model.js';
+import { MAPPED, runsOn } from './constraints.js';
+import { type Draft, TYPES } from './draft.js';
+import { type Presented, PUBLISHED } from './keywords.js';
+import { inspectRaw } from './raw.js';
+import type { FieldCheck } from './shape.js';
+import { decoratorOf } from './value-rule.js';
+
+/** A field that has a form, while it is read. */
+export interface Formed {
+  readonly form: FieldForm;
+  /** `Class.field`, for messages. */
+  readonly where: string;
+  readonly rules: readonly Rule[];
+  /** The type as TypeScript emitted it. */
+  readonly emitted: unknown;
+  readonly isConditional: boolean;
+  readonly exposure: { readonly isTransformed: boolean };
+}
+
+const wrong = ({ where, form }: Formed, problem: string) =>
+  startupError('DECORUM_INVALID_FIELD', where, form.kind, problem);
+
+/** Whether the form says that a field is a list. */
+export function isListForm(form: FieldForm | undefined): boolean {
+  return form?.kind === 'ArrayOf' || (form !== undefined && 'each' in form && form.each);
+}
+
+/** The values of `@Choices` with their titles. */
+function choicesOf(titles: unknown): readonly (readonly [value: unknown, title: unknown])[] {
+  if (titles instanceof Map) return [...titles];
+  return isObject(titles) ? Object.entries(titles) : [];
+}
+
+/** What TypeScript emits for the types of JSON. */
+const EMITTED_OF: Readonly<Record<string, readonly unknown[]>> = {
+  string: [String],
+  number: [Number],
+  integer: [Number],
+  boolean: [Boolean],
+  array: [Array],
+  object: [],
+};
+
+/** The types that TypeScript may emit for a field of this form; it emits `Object` for unions and interfaces. */
+function emittedTypes({ form, exposure }: Formed): readonly unknown[] {
+  const plain = [String, Number, Boolean, Array];
+  if (isListForm(form)) return [Array];
+  if (form.kind === 'DateOnly') return [String, Date];
+  if (form.kind === 'Choices') return choicesOf(form.titles).flatMap(([value]) => EMITTED_OF[typeof value] ?? []);
+  if (form.kind !== 'Schema') return [];
+  const { type } = isObject(form.schema) ? form.schema : {};
+  if (exposure.isTransformed) return [...plain, Date];
+  return (typeof type === 'string' ? EMITTED_OF[type] : undefined) ?? plain;
+}
+
+function checkEmitted(field: Formed): void {
+  const { emitted } = field;
+  const expected = emittedTypes(field);
+  if (emitted === undefined || emitted === Object || expected.includes(emitted)) return;
+  const names = expected.map((type) => (type as { name?: string } | undefined)?.name).filter(Boolean);
+  const found = typeof emitted === 'function' ? emitted.name : String(emitted);
+  const remedy = names.length > 0 ? names.join(' or ') : 'an object type such as Record<string, number>';
+  throw wrong(
+    field,
+    `does not fit the type of the field, which is ${found}. Declare the field as ${remedy}, or change the decorator`,
+  );
+}
+
+/** What is wrong with a record whose values become instances or dates where class-transformer is needed. */
+export function recordProblem(where: string): DecorumError {
+  const remedy = 'Declare an array of objects with a key each, or do without these decorators';
+  const problem = `cannot hold classes or dates beside @Transform, @Expose or @Exclude. ${remedy}`;
+  return startupError('DECORUM_INVALID_FIELD', where, 'RecordOf', problem);
+}
+
+/** Rules that say something of the value, which a form or a schema of its own says already. */
+const isAboutValue = (rule: Rule): boolean =>
+  rule.type === 'customValidation' && (MAPPED.has(rule.name ?? '') || runsOn(rule.name) !== 'instance');
+
+const NO_ITEMS: ReadonlySet<unknown> = new Set([Array, Object, Function, Symbol, BigInt, Map, Set, Promise]);
+
+const isItemType = (type: unknown): boolean => typeof type === 'function' && !NO_ITEMS.has(type);
+
+function checkChoices(field: Formed, titles: unknown): void {
+  const choices = choicesOf(titles);
+  const isValue = (value: unknown) => typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+  if (choices.length > 0 && choices.every(([value, title]) => isValue(value) && typeof title === 'string')) return;
+  throw wrong(field, "needs values with titles: `@Choices({ c: 'Celsius' })`, or a Map where they are not strings");
+}
+
+function checkSchema(field: Formed, schema: unknown): void {
+  if (!isObject(schema)) throw wrong(field, "needs a JSON Schema: `@Schema({ type: 'string' })`");
+  const stray = field.rules.find(isAboutValue);
+  if (stray === undefined || field.exposure.isTransformed) return;
+  const name = decoratorOf(stray);
+  throw wrong(
+    field,
+    `stands beside @${name}, and says all of the field. Say in the schema what @${name} says, and remove it`,
+  );
+}
+
+/**
+ * Refuses a form that its field cannot have.
+ * @throws {DecorumError} `DECORUM_INVALID_FIELD`
+ */
+export function checkForm(field: Formed): void {
+  const { form, isConditional, exposure } = field;
+  if (form.kind === 'Schema') checkSchema(field, form.schema);
+  else if (isConditional || exposure.isTransformed) {
+    const other = isConditional ? '@ValidateIf' : '@Transform';
+    throw wrong(
+      field,
+      `cannot be combined with ${other}. Use class-validator's rules, or @Schema for what comes over the wire`,
+    );
+  }
+  if (form.kind === 'Choices') checkChoices(field, form.titles);
+  if ('of' in form && !isItemType(form.of)) {
+    const remedy = `\`@${form.kind}(String)\`. Where an import cycle leaves a class undefined, use @Type and @ValidateNested`;
+    throw wrong(field, `needs String, Number, Boolean, Date or a DTO class: ${remedy}`);
+  }
+  checkEmitted(field);
+}
+
+/**
+ * Refuses rules that contradict a list or a record of these items: most of them miss `{ each: true }`.
+ * @throws {DecorumError} `DECORUM_INVALID_FIELD`
+ */
+export function checkItems(field: Formed, { isList, isRecord }: Pick<Conversion, 'isList' | 'isRecord'>): void {
+  if (!isList && !isRecord) return;
+  const ofWhole = isList ? /^(?:isArray$|array[A-Z])/ : /^(?:isObject|isNotEmptyObject)$/;
+  const stray = field.rules.find(
+    (rule) => !rule.each && isAboutValue(rule) && !isNeutral(rule) && !ofWhole.test(rule.name ?? ''),
+  );
+  if (stray !== undefined) {
+    throw wrong(
+      field,
+      `cannot be combined with @${decoratorOf(stray)} for the whole. For each item, write { each: true }`,
+    );
+  }
+  const custom = field.rules.find((rule) => isRecord && rule.each && !isAboutValue(rule));
+  if (custom === undefined) return;
+  throw wrong(
+    field,
+    `cannot run @${decoratorOf(custom)} on each value. Make the values a class, or check the record as a whole`,
+  );
+}
+
+/** Rules that say nothing of the kind of a value. */
+const isNeutral = ({ name }: Rule): boolean => ['isNotEmpty', 'isEmpty', 'notEquals', 'isNotIn'].includes(name ?? '');
+
+/**
+ * Adds what the form says of a value, or of each item, to its draft.
+ * @throws {DecorumError} `DECORUM_INVALID_FIELD` where rules contradict it
+ */
+export function addForm(field: Formed, draft: Draft, isDate: boolean): void {
+  const { form } = field;
+  if (form.kind === 'DateOnly') draft.becomeDay(isDate);
+  if (form.kind === 'Choices') addChoices(draft, form.titles, form.each);
+  if (!('of' in form)) return;
+  const type = TYPES.get(form.of) ?? 'Date';
+  const { type: ruled } = draft.node;
+  if (ruled !== undefined && ruled !== type && !(type === 'number' && ruled === 'integer')) {
+    throw wrong(field, `says ${type} where the rules say ${String(ruled)}. Make them agree`);
+  }
+  draft.refine(form.of);
+}
+
+function addChoices(draft: Draft, titles: unknown, each: boolean): void {
+  const choices = choicesOf(titles);
+  const types = [...new Set(choices.map(([value]) => typeof value))];
+  draft.add({ type: types.length === 1 ? types[0] : types, enum: choices.map(([value]) => value) });
+  // the two spellings of MCP's forms, for one and for several
+  const titled = { [each ? 'anyOf' : 'oneOf']: choices.map(([value, title]) => ({ const: value, title })) };
+  (draft.node as Presented)[PUBLISHED] = { enum: undefined, ...titled };
+}
+
+const REFERENCES = /"\$(?:ref|dynamicRef|recursiveRef|schema)":/;
+
+/**
+ * The schema of a field that has one of its own: it is checked apart, in its own words, and published as it is.
+ * @throws {DecorumError} `DECORUM_INVALID_SCHEMA`
+ */
+export function ownSchema(source: JsonObject, where: string): JsonObject {
+  const own = JSON.parse(JSON.stringify(source)) as JsonObject;
+  if (REFERENCES.test(JSON.stringify(own))) {
+    const reason =
+      'it is a part of a larger one, so that `$ref` and `$schema` would mean something else there; write it out without them';
+    throw startupError('DECORUM_INVALID_SCHEMA', where, reason);
+  }
+  const { fits, explain } = inspectRaw(own, where);
+  const problemsOf = (value: unknown) => (fits(value) ? [] : explain(value));
+  const field: FieldCheck = Object.assign((value: unknown) => fits(value), { problemsOf });
+  return { field, [PUBLISHED]: own } as Presented;
+}

@@ -1,0 +1,44 @@
+import { isObject } from '../protocol/jsonrpc.js';
+import { type ClassModel, type Conversion, mapHeld, modelOf } from './class-model.js';
+
+/** An instance inside another, and the way to it. */
+interface Inner {
+  readonly instance: object;
+  readonly keys: readonly string[];
+}
+
+/** The values of a field, each with the way to it. */
+function valuesIn(value: unknown, { isList, isRecord }: Conversion): [keys: string[], item: unknown][] {
+  if (!isList && !isRecord) return [[[], value]];
+  return typeof value === 'object' && value !== null ? Object.entries(value).map(([key, item]) => [[key], item]) : [];
+}
+
+/** The instances that class-validator does not reach from an instance of the class: see `FieldModel.isUnreached`. */
+export function unreachedIn(instance: object, model: ClassModel, keys: readonly string[] = []): Inner[] {
+  return model.fields.flatMap(({ key, convert, isUnreached }) => {
+    if (convert === undefined) return [];
+    return valuesIn((instance as Record<string, unknown>)[key], convert).flatMap(([way, item]) => {
+      const inner = isObject(item) ? modelOf(convert.to, item) : undefined;
+      if (inner === undefined) return [];
+      const place = [...keys, key, ...way];
+      const deeper = unreachedIn(item as object, inner, place);
+      return isUnreached ? [{ instance: item as object, keys: place }, ...deeper] : deeper;
+    });
+  });
+}
+
+const MIDNIGHT = 'T00:00:00.000Z';
+
+/** Writes dates without a time as such, in the JSON form of an instance. A `Date` with a time stays, to be refused. */
+export function writeDays(form: unknown, model: ClassModel): void {
+  if (!isObject(form)) return;
+  for (const { wire, convert } of model.fields) {
+    if (convert === undefined || form[wire] === undefined) continue;
+    form[wire] = mapHeld(convert, (item) => {
+      if (convert.to === 'day') return String(item).endsWith(MIDNIGHT) ? String(item).slice(0, -MIDNIGHT.length) : item;
+      const inner = isObject(item) ? modelOf(convert.to, item) : undefined;
+      if (inner !== undefined) writeDays(item, inner);
+      return item;
+    })(form[wire]);
+  }
+}

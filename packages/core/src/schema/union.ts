@@ -1,0 +1,105 @@
+import { DecorumError, startupError } from '../protocol/errors.js';
+import { isObject } from '../protocol/jsonrpc.js';
+import type { Class } from '../metadata/store.js';
+import type { JsonObject } from '../protocol/model.js';
+import type { Direction, TypeFact } from './class-facts.js';
+import type { FieldModel, Tag, UnionModel } from './class-model.js';
+
+const wrong = (where: string, problem: string): DecorumError =>
+  startupError('DECORUM_INVALID_FIELD', where, 'Type', problem);
+
+/** Names that every object has are no use as a property or as a name: looking one up finds something. */
+const isName = (value: unknown): value is string => typeof value === 'string' && value !== '' && !(value in {});
+
+/**
+ * The classes that a discriminator of class-transformer's `@Type` chooses from.
+ * @throws {DecorumError} `DECORUM_INVALID_FIELD`
+ */
+export function variantsOf({ discriminator, keepsDiscriminator }: TypeFact, where: string): { cls: Class; tag: Tag }[] {
+  const { property, subTypes } = isObject(discriminator) ? discriminator : {};
+  if (!isName(property)) throw wrong(where, "has a discriminator without a usable property: `property: 'kind'`");
+  if (!Array.isArray(subTypes) || subTypes.length === 0) {
+    throw wrong(where, "has a discriminator without classes: `subTypes: [{ value: Circle, name: 'circle' }]`");
+  }
+  const names = new Set<unknown>();
+  return subTypes.map((subType: unknown) => {
+    const { value, name } = isObject(subType) ? subType : {};
+    if (typeof value !== 'function')
+      throw wrong(where, "has a subtype without a class: `{ value: Circle, name: 'circle' }`");
+    if (!isName(name) || names.has(name)) {
+      throw wrong(where, `gives ${value.name} the name ${JSON.stringify(name)}. Give each class a name of its own`);
+    }
+    names.add(name);
+    return { cls: value as Class, tag: { property, name, isKept: keepsDiscriminator } };
+  });
+}
+
+/** Whether a declared property may have the value that the discriminator gives it. */
+function admits({ type, enum: values, const: only }: JsonObject, name: string): boolean {
+  if (type !== undefined && ![type].flat().includes('string')) return false;
+  return only === undefined ? !Array.isArray(values) || values.includes(name) : only === name;
+}
+
+/**
+ * The fields of a class as one of a union: the property that says so comes first.
+ * @throws {DecorumError} `DECORUM_INVALID_FIELD` where the class has rules that refuse its own name
+ */
+export function taggedFields(cls: Class, fields: readonly FieldModel[], { property, name, isKept }: Tag): FieldModel[] {
+  const declared = fields.find(({ key }) => key === property);
+  if (declared !== undefined && !admits(declared.schema, name)) {
+    throw wrong(
+      `${cls.name}.${property}`,
+      `calls the class "${name}", which the rules of this field refuse. Make them agree`,
+    );
+  }
+  const { title, description } = declared?.schema ?? {};
+  const schema = {
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    type: 'string',
+    const: name,
+  };
+  const field = { key: property, wire: property, schema, isRequired: true, isNullable: false, convert: undefined };
+  return [
+    { ...field, isDeclared: declared !== undefined, isDropped: declared === undefined && !isKept },
+    ...fields.filter((other) => other !== declared),
+  ];
+}
+
+/** The schema of a union. The discriminator is for ajv, so that it looks at one class only, and isn't published. */
+export function unionSchema({ property, variants }: UnionModel, schemas: readonly JsonObject[]): JsonObject {
+  const discriminator = { propertyName: property, names: [...variants.keys()], toJSON: () => undefined };
+  return { type: 'object', discriminator, oneOf: schemas };
+}
+
+/** Whether two tags say the same. */
+export function isSameTag(a: Tag | undefined, b: Tag | undefined): boolean {
+  return a?.property === b?.property && a?.name === b?.name && a?.isKept === b?.isKept;
+}
+
+/**
+ * What a handler returns says what it is by a field: nothing could add it.
+ * @throws {DecorumError} `DECORUM_INVALID_FIELD` where the class has no such field
+ */
+export function requireDeclared(cls: Class, [field]: readonly FieldModel[], { property, name }: Tag): void {
+  if (field?.isDeclared === true) return;
+  const remedy = `Declare it: \`@Equals('${name}') readonly ${property} = '${name}'\``;
+  throw wrong(`${cls.name}.${property}`, `has a discriminator that results of this class lack. ${remedy}`);
+}
+
+/** What is wrong with a class of a union where class-transformer is needed: for @Transform, @Expose and @Exclude. */
+export function transformerProblem(
+  cls: Class,
+  { fields: [field], tag, direction }: { fields: readonly FieldModel[]; tag: Tag; direction: Direction },
+): DecorumError | undefined {
+  const where = `${cls.name}.${tag.property}`;
+  if (direction === 'output') {
+    return wrong(
+      where,
+      'has a discriminator beside @Transform, @Expose or @Exclude. Return values that need none of them',
+    );
+  }
+  if (field?.isDeclared !== true || tag.isKept) return undefined;
+  const remedy = 'Add `keepDiscriminatorProperty: true` to the options of @Type';
+  return wrong(where, `has a discriminator that class-transformer removes before the rules see it. ${remedy}`);
+}
