@@ -33,7 +33,10 @@ function typesOf(schema: JsonObject, root: JsonObject): ReadonlySet<unknown> {
   if (Array.isArray(values)) return new Set(values.map((value) => typeof value));
   if (only !== undefined) return new Set([typeof only]);
   const branches = [anyOf, oneOf, allOf].find(Array.isArray) as JsonObject[] | undefined;
-  return new Set((branches ?? []).flatMap((branch) => [...typesOf(resolve(branch, root), root)]));
+  const found = (branches ?? []).map((branch) => typesOf(resolve(branch, root), root));
+  // an alternative without a type lets the text pass as it is
+  if (branches !== allOf && found.some(({ size }) => size === 0)) return new Set(['string']);
+  return new Set(found.flatMap((types) => [...types]));
 }
 
 function read(schema: JsonObject, value: unknown, root: JsonObject): unknown {
