@@ -13,7 +13,7 @@ import { startupError } from './protocol/errors.js';
 import { isObject } from './protocol/jsonrpc.js';
 import { type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './protocol/model.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
-import { checkCache, checkIcons } from './registry/plan.js';
+import { checkCache, checkIcons, requireSwitch } from './registry/plan.js';
 
 /** A class with decorated methods, an instance of one, or either with a prefix for its names. */
 export type ProviderSource = Class | object | PrefixedProvider;
@@ -32,6 +32,11 @@ export interface McpServerOptions extends Implementation {
   readonly providers?: readonly ProviderSource[];
   /** Makes or finds the instance of a provider class, for example in a container. By default `new cls()`. */
   readonly resolve?: (cls: Class) => object;
+  /**
+   * Repairs wrong arguments of tools that can only have been meant in one way, such as `"5"` for an integer, and checks
+   * them again. By default off; a tool may decide for itself.
+   */
+  readonly coerce?: boolean;
   /** Entries on one page of a list. By default 1000: many clients never ask for a second page. */
   readonly pageSize?: number;
   /**
@@ -93,6 +98,7 @@ export function kernelOptions(
   const secrets = secretsOf(given);
   if (!LOG_LEVELS.includes(logLevel)) throw invalid('logLevel', `is not one of ${LOG_LEVELS.join(', ')}`);
   checkCache(cache, 'McpServer');
+  requireSwitch(options.coerce, 'McpServer', 'coerce');
   const ttlMs = requireCount('flowTtlMs', flowTtlMs, DAY_MS);
   let isKnown = given !== undefined;
   const warnOnce = () => {

@@ -14,7 +14,7 @@ import type { Visit } from './protocol/exchange.js';
 import type { Implementation } from './protocol/model.js';
 import type { Principal } from './protocol/wire.js';
 import type { Provider } from './registry/plan.js';
-import { Registry } from './registry/registry.js';
+import { type ListName, Registry } from './registry/registry.js';
 import { NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 import { type ClosableHost, HOST, type HostPort, type Transport } from './transports/transport.js';
 
@@ -89,10 +89,11 @@ export class McpServer implements ClosableHost {
       report,
     });
     this.#events = events;
-    this.#registry = new Registry((lists) => {
+    const changed = (lists: Iterable<ListName>) => {
       // until then nobody has seen the lists
       if (this.#isOpen) events.publish({ kind: 'lists', lists: [...lists] });
-    });
+    };
+    this.#registry = new Registry(changed, options.coerce ?? false);
     this.#hooks = new Hooks(this, report);
     this[HOST] = {
       open: (transport) => this.#open(transport),

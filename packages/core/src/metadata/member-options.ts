@@ -25,6 +25,11 @@ export interface ListedOptions<I = unknown> {
 /** Options of `@Tool`. */
 export interface ToolOptions<I = unknown, O = unknown> extends ListedOptions<I> {
   readonly annotations?: ToolAnnotations;
+  /**
+   * Repairs wrong arguments that can only have been meant in one way, such as `"5"` for an integer, and checks them
+   * again. By default what the server says.
+   */
+  readonly coerce?: boolean;
   /** Schema of the result: it is published, and what the handler returns is checked against it. */
   readonly output?: O;
 }
@@ -76,7 +81,7 @@ const LISTED = {
 
 /** The names of the options. An option without a name here, or a name without an option, does not compile. */
 export const OPTION_NAMES = {
-  tool: { ...LISTED, annotations: true, output: true },
+  tool: { ...LISTED, annotations: true, output: true, coerce: true },
   prompt: LISTED,
   resource: { ...LISTED, uri: true, mimeType: true, size: true, annotations: true, cache: true, list: true },
   completion: { for: true, argument: true },

@@ -1,7 +1,7 @@
 import { OPTION_NAMES } from '../metadata/member-options.js';
 import type { MemberKind, MemberRecord } from '../metadata/records.js';
 import { type Class, firstParameterType } from '../metadata/store.js';
-import { McpError, startupError } from '../protocol/errors.js';
+import { excerpt, McpError, startupError } from '../protocol/errors.js';
 import { NeedInput } from '../protocol/input.js';
 import { andThen } from '../protocol/maybe-promise.js';
 import type { Icon, JsonObject, Prompt } from '../protocol/model.js';
@@ -178,6 +178,15 @@ export function checkIcons(icons: readonly Icon[] | undefined, where: string): v
 export function checkCache({ ttlMs, scope }: CacheHint, where: string): void {
   if (Number.isInteger(ttlMs) && ttlMs >= 0 && (scope === 'public' || scope === 'private')) return;
   throw invalidOption(where, 'cache', 'is not { ttlMs: 0 or more, scope: "public" or "private" }');
+}
+
+/**
+ * An option that is on or off, or left out.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function requireSwitch(value: unknown, where: string, option: string): boolean | undefined {
+  if (value === undefined || typeof value === 'boolean') return value;
+  throw invalidOption(where, option, `is ${excerpt(value)}, but must be true or false`);
 }
 
 const RESERVED = new Set<unknown>(['modelcontextprotocol', 'mcp']);

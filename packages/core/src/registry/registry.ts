@@ -39,8 +39,14 @@ export class Registry {
   listed = this.writeLists();
   private ranked: readonly TemplatePlan[] = [];
 
-  /** @param changed called with the lists that an addition or removal changed */
-  constructor(private readonly changed: (lists: ReadonlySet<ListName>) => void) {}
+  /**
+   * @param changed called with the lists that an addition or removal changed
+   * @param coerce whether tools repair wrong arguments where they don't say it themselves
+   */
+  constructor(
+    private readonly changed: (lists: ReadonlySet<ListName>) => void,
+    private readonly coerce: boolean,
+  ) {}
 
   /**
    * Adds the decorated members of a class. All or nothing: when one member is wrong, none is added.
@@ -114,7 +120,7 @@ export class Registry {
   private addMember(member: Member, { undo, lists, completable }: Added): void {
     switch (member.kind) {
       case 'tool':
-        undo.push(put('tool', this.tools, compileTool(member)));
+        undo.push(put('tool', this.tools, compileTool(member, this.coerce)));
         lists.add('tools');
         break;
       case 'prompt': {

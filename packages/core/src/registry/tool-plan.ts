@@ -3,10 +3,21 @@ import { NeedInput } from '../protocol/input.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
 import type { MirroredArgument } from '../protocol/wire.js';
 import { compileShape } from '../schema/compile.js';
+import { repairing } from '../schema/repair.js';
 import type { Checked, Problem, Shape } from '../schema/shape.js';
 import { drain } from './generators.js';
 import { mirroredArguments } from './mirrored.js';
-import { accessOf, type Caller, given, inputShape, listedFields, type Member, type Plan, repeaterOf } from './plan.js';
+import {
+  accessOf,
+  type Caller,
+  given,
+  inputShape,
+  listedFields,
+  type Member,
+  type Plan,
+  repeaterOf,
+  requireSwitch,
+} from './plan.js';
 import { errorResult, toCallToolResult } from './results.js';
 
 /** A tool, ready to be listed and called. */
@@ -24,11 +35,15 @@ export interface ToolPlan extends Plan<Tool> {
 
 const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
 
-/** Compiles a tool. */
-export function compileTool(member: Member<'tool'>): ToolPlan {
+/**
+ * Compiles a tool.
+ * @param coerce whether it repairs wrong arguments where it doesn't say so itself
+ */
+export function compileTool(member: Member<'tool'>, coerce: boolean): ToolPlan {
   const { options, where } = member;
   const input = inputShape(member) ?? compileShape(NO_ARGUMENTS, where);
   const output = options.output ? compileShape(options.output, `${where} (output)`, 'output') : undefined;
+  const repairs = requireSwitch(options.coerce, where, 'coerce') ?? coerce;
   const entry: Tool = {
     ...listedFields(member),
     inputSchema: input.json,
@@ -42,14 +57,14 @@ export function compileTool(member: Member<'tool'>): ToolPlan {
     access: accessOf(member),
     mirrored: mirroredArguments(input.json, where),
     sendsObjects: REVISIONS.map(({ toolResult }) => toolResult(SAMPLE, entry)['structuredContent'] === SAMPLE_OBJECT),
-    run: runnerOf(member, input, output),
+    run: runnerOf(member, repairs ? repairing(input) : input, output),
   };
 }
 
 const SAMPLE_OBJECT = {};
 const SAMPLE: CallToolResult = { content: [{ type: 'text', text: '{}' }], structuredContent: SAMPLE_OBJECT };
 
-function runnerOf(member: Member, input: Shape, output: Shape | undefined): ToolPlan['run'] {
+function runnerOf(member: Member, input: Pick<Shape, 'check'>, output: Shape | undefined): ToolPlan['run'] {
   const { methods, key } = member;
   const repeat = repeaterOf(member);
 

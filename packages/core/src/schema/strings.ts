@@ -14,8 +14,9 @@ export function readStrings(schema: JsonObject, values: Readonly<Record<string, 
 }
 
 /** Follows `$ref` within the schema itself. */
-function resolve(schema: JsonObject, root: JsonObject): JsonObject {
+export function resolve(schema: JsonObject, root: JsonObject): JsonObject {
   const { $ref: ref } = schema;
+  if (ref === '#') return root;
   if (typeof ref !== 'string' || !ref.startsWith('#/')) return schema;
   let target: unknown = root;
   for (const token of ref.slice(2).split('/')) {

@@ -1,0 +1,167 @@
+import { isObject, MAX_DEPTH } from '../protocol/jsonrpc.js';
+import { andThen } from '../protocol/maybe-promise.js';
+import type { JsonObject } from '../protocol/model.js';
+import { harmfulPath } from './json-form.js';
+import { type Kinds, SchemaKinds } from './schema-kinds.js';
+import type { Shape } from './shape.js';
+import { resolve } from './strings.js';
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const BOOLEAN = /^(?:true|false)$/i;
+
+/** Schemas that lead to each other without an end lead nowhere. */
+const MAX_HOPS = 16;
+
+/** Where in a value and in a schema a repair is. */
+interface Place {
+  readonly depth: number;
+  /** How many schemas have led to this one, for the same value. */
+  readonly hops: number;
+}
+
+/** The arguments stand in the params of a message. */
+const ROOT: Place = { depth: 2, hops: 0 };
+
+const further = ({ depth, hops }: Place): Place => ({ depth, hops: hops + 1 });
+const deeper = ({ depth }: Place): Place => ({ depth: depth + 1, hops: 0 });
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels <= 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
+}
+
+/** The value that a JSON text stands for; undefined where it is none, or one that no message may hold. */
+function parse(text: string, { depth }: Place): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isDeeper(value, MAX_DEPTH - depth) || harmfulPath(value) !== undefined ? undefined : value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Gives the items of a list or an object other values. The same list or object where none of them changes. */
+function mapItems(value: unknown, change: (item: unknown, key: string) => unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  let isChanged = false;
+  const entries = Object.entries(value).map(([key, item]) => {
+    const changed = change(item, key);
+    isChanged ||= changed !== item;
+    return [key, changed] as const;
+  });
+  if (!isChanged) return value;
+  // keeps a key `__proto__`, for the check to refuse
+  return Array.isArray(value) ? entries.map(([, item]) => item) : Object.fromEntries(entries);
+}
+
+/** A schema inside another; undefined for `true`, `false` and none. */
+const schemaIn = (holder: unknown, key: string | number): JsonObject | undefined => {
+  const found: unknown = Object.hasOwn(Object(holder) as object, key) ? (holder as JsonObject)[key] : undefined;
+  return isObject(found) ? found : undefined;
+};
+
+/** The schema of an item of a list, in the words of 2020-12 and of draft-07. */
+function itemSchema({ prefixItems, items, additionalItems }: JsonObject, index: number): JsonObject | undefined {
+  const first = prefixItems ?? (Array.isArray(items) ? items : []);
+  const rest = Array.isArray(items) ? additionalItems : items;
+  if (index < (first as unknown[]).length) return schemaIn(first, index);
+  return isObject(rest) ? rest : undefined;
+}
+
+function fieldSchema({ properties, patternProperties, additionalProperties }: JsonObject, key: string) {
+  if (Object.hasOwn(Object(properties) as object, key)) return schemaIn(properties, key);
+  return patternProperties === undefined && isObject(additionalProperties) ? additionalProperties : undefined;
+}
+
+/** Repairs values as one JSON Schema leaves no other reading. */
+class Repairer {
+  readonly #root: JsonObject;
+  readonly #kinds: SchemaKinds;
+
+  constructor(root: JsonObject) {
+    this.#root = root;
+    this.#kinds = new SchemaKinds(root);
+  }
+
+  /** The value where nothing is to repair, else a copy of what changes in it. */
+  repair(value: unknown, schema = this.#root, place = ROOT): unknown {
+    if (place.hops > MAX_HOPS || place.depth > MAX_DEPTH) return value;
+    const kinds = this.#kinds.of(schema);
+    const read = kinds === undefined || kinds.admits(value) ? value : this.#read(value, { schema, kinds, place });
+    return this.#inside(read, schema, place);
+  }
+
+  /** Reads a value as one of the kinds that are due. */
+  #read(value: unknown, due: { schema: JsonObject; kinds: Kinds; place: Place }): unknown {
+    const { kinds, place } = due;
+    if (typeof value !== 'string') return kinds.isOnly('array') && value !== null ? [value] : value;
+    const text = value.trim();
+    if (kinds.isOnly('array')) return this.#readList(text, value, due);
+    if (kinds.has('array') && !text.startsWith('[')) return value;
+    if (kinds.has('boolean') && BOOLEAN.test(text)) return text.toLowerCase() === 'true';
+    if (!NUMBER.test(text) && !/^[[{]|^null$/.test(text)) return value;
+    const parsed = parse(text, place);
+    return parsed !== undefined && kinds.admits(parsed) ? parsed : value;
+  }
+
+  /** One value for a list, or the JSON text of the list. */
+  #readList(text: string, value: string, { schema, place }: { schema: JsonObject; place: Place }): unknown {
+    if (text === '' || text === 'null') return value;
+    const list = text.startsWith('[') ? parse(text, place) : undefined;
+    const items = this.#kinds.of(itemSchema(resolve(schema, this.#root), 0) ?? {});
+    if (!Array.isArray(list)) return [value];
+    const isText = items?.admits(value) === true && list.some((item) => !items.admits(item));
+    return isText ? [value] : list;
+  }
+
+  /** Goes on with what the value holds. */
+  #inside(value: unknown, schema: JsonObject, place: Place): unknown {
+    if (typeof value !== 'object' || value === null) return value;
+    const { $ref, allOf } = schema;
+    let result = mapItems(value, (item, key) => {
+      const inner = Array.isArray(value) ? itemSchema(schema, Number(key)) : fieldSchema(schema, key);
+      return inner === undefined ? item : this.repair(item, inner, deeper(place));
+    });
+    const target = typeof $ref === 'string' ? resolve(schema, this.#root) : schema;
+    if (target !== schema) result = this.repair(result, target, further(place));
+    for (const part of Array.isArray(allOf) ? allOf.filter(isObject) : []) {
+      result = this.repair(result, part, further(place));
+    }
+    const branch = this.#branchOf(result, schema);
+    return branch === undefined ? result : this.repair(result, branch, further(place));
+  }
+
+  /** The alternative that a value can only mean. */
+  #branchOf(value: unknown, { anyOf, oneOf }: JsonObject): JsonObject | undefined {
+    const branches = [anyOf, oneOf].find(Array.isArray) ?? [];
+    const possible = branches.filter((branch: unknown) => branch !== false && this.#mayBe(value, branch));
+    return possible.length === 1 && isObject(possible[0]) ? possible[0] : undefined;
+  }
+
+  /** Whether the kind of a value, and what tells it apart, are those of a schema. */
+  #mayBe(value: unknown, branch: unknown): boolean {
+    if (!isObject(branch)) return true;
+    if (this.#kinds.of(branch)?.admits(value) === false) return false;
+    const { properties } = resolve(branch, this.#root);
+    if (!isObject(value) || !isObject(properties)) return true;
+    return Object.entries(properties).every(([key, field]) => {
+      const only: unknown = isObject(field) ? field['const'] : undefined;
+      return only === undefined || (Object.hasOwn(value, key) && value[key] === only);
+    });
+  }
+}
+
+/**
+ * A check that repairs what models commonly get wrong, and checks again. A value that is valid is never touched, because
+ * it is checked first, as it came.
+ */
+export function repairing(shape: Pick<Shape, 'json' | 'check'>): Pick<Shape, 'check'> {
+  const repairer = new Repairer(shape.json);
+  return {
+    check: (value) =>
+      andThen(shape.check(value), (checked) => {
+        const repaired = checked.ok ? value : repairer.repair(value);
+        return repaired === value ? checked : shape.check(repaired);
+      }),
+  };
+}

@@ -1,0 +1,87 @@
+import { isObject } from '../protocol/jsonrpc.js';
+import type { JsonObject } from '../protocol/model.js';
+import { resolve } from './strings.js';
+
+/** The kind of a JSON value, as JSON Schema calls it; whole numbers are of the kind `integer`. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value;
+}
+
+/** The kinds of values that a schema admits. */
+export class Kinds {
+  readonly #names: ReadonlySet<unknown>;
+
+  constructor(names: readonly unknown[]) {
+    this.#names = new Set(names);
+  }
+
+  /** Whether a value is of one of the kinds. A whole number that JavaScript cannot hold exactly is none. */
+  admits(value: unknown): boolean {
+    const kind = kindOf(value);
+    if (kind !== 'integer') return this.#names.has(kind);
+    return this.#names.has('number') || (this.#names.has('integer') && Number.isSafeInteger(value));
+  }
+
+  has(kind: string): boolean {
+    return this.#names.has(kind);
+  }
+
+  /** Whether there is no other kind, but perhaps `null`. */
+  isOnly(kind: string): boolean {
+    return this.has(kind) && [...this.#names].every((name) => name === kind || name === 'null');
+  }
+
+  /** The kinds that are in both. */
+  and(other: Kinds): Kinds {
+    const common = [...this.#names].filter((name) => other.has(String(name)));
+    const whole = (this.has('integer') && other.has('number')) || (this.has('number') && other.has('integer'));
+    return new Kinds(whole ? [...common, 'integer'] : common);
+  }
+
+  /** The kinds that are in one of them. */
+  or(other: Kinds): Kinds {
+    return new Kinds([...this.#names, ...other.#names]);
+  }
+}
+
+/** What the schemas inside a schema admit. Undefined where one says nothing of it, so that every kind passes. */
+export class SchemaKinds {
+  readonly #root: JsonObject;
+  readonly #known = new WeakMap<JsonObject, Kinds | undefined>();
+
+  constructor(root: JsonObject) {
+    this.#root = root;
+  }
+
+  of(schema: JsonObject): Kinds | undefined {
+    if (this.#known.has(schema)) return this.#known.get(schema);
+    // for schemas that lead back here
+    this.#known.set(schema, undefined);
+    const said = this.#saidBy(schema).filter((kinds) => kinds !== undefined);
+    const [first, ...others] = said;
+    const kinds = others.reduce((all, each) => all?.and(each), first);
+    this.#known.set(schema, kinds);
+    return kinds;
+  }
+
+  #saidBy(schema: JsonObject): (Kinds | undefined)[] {
+    const { type, enum: values, const: only, allOf } = schema;
+    const target = resolve(schema, this.#root);
+    return [
+      type === undefined ? undefined : new Kinds([type].flat()),
+      Array.isArray(values) ? new Kinds(values.map(kindOf)) : undefined,
+      only === undefined ? undefined : new Kinds([kindOf(only)]),
+      target === schema ? undefined : this.of(target),
+      ...(Array.isArray(allOf) ? allOf.filter(isObject).map((part) => this.of(part)) : []),
+      ...[schema['anyOf'], schema['oneOf']].map((branches) => this.#ofAny(branches)),
+    ];
+  }
+
+  #ofAny(branches: unknown): Kinds | undefined {
+    if (!Array.isArray(branches)) return undefined;
+    const each = branches.map((branch: unknown) => (isObject(branch) ? this.of(branch) : undefined));
+    return each.reduce((all, kinds) => (all && kinds ? all.or(kinds) : undefined), new Kinds([]));
+  }
+}
