@@ -9,14 +9,12 @@ import { Context } from './context.js';
 import type { Faults } from './faults.js';
 import type { Call, CallResult, Intercept } from './interceptors.js';
 
-/** What running a member gives in place of a result. */
-export type Unfinished =
+/** What running a member gives. */
+export type Outcome<R> =
+  | { readonly kind: 'complete'; readonly result: R }
   /** The client must answer first: the questions, in the words of the protocol. */
   | { readonly kind: 'input-required'; readonly questions: JsonObject }
   | { readonly kind: 'failed'; readonly error: unknown };
-
-/** What running a member gives. */
-export type Outcome<R> = { readonly kind: 'complete'; readonly result: R } | Unfinished;
 
 /** A tool, prompt, resource or completion that a request names, and how to run it. */
 export interface Invocation<R extends CallResult, C extends Context> {

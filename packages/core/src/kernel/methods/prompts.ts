@@ -1,6 +1,5 @@
 import { requireString } from '../../protocol/checks.js';
 import { excerpt, McpError } from '../../protocol/errors.js';
-import { andThen } from '../../protocol/maybe-promise.js';
 import type { Prompt } from '../../protocol/model.js';
 import { ListPages } from '../../registry/page.js';
 import type { Method, MethodParts } from './method.js';
@@ -31,10 +30,8 @@ export function promptMethods({ registry, members, results, ...parts }: MethodPa
         deny: () => ({ kind: 'failed', error: unknownPrompt(name) }),
         run: plan.run,
       });
-      return andThen(outcome, (given) =>
-        given.kind === 'complete'
-          ? results.write(revision, revision.promptResult(given.result))
-          : results.writeUnfinished(revision, given),
+      return results.writeOutcome(revision, outcome, (result) =>
+        results.write(revision, revision.promptResult(result)),
       );
     },
   };

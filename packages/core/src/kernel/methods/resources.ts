@@ -48,10 +48,8 @@ export function resourceMethods({ registry, members, results, ...parts }: Method
       });
       // what depends on answers is nobody else's, and cannot be asked for again by its URI alone
       const cache = 'inputResponses' in params || 'requestState' in params ? NOT_KEPT : plan.cache;
-      return andThen(outcome, (given) =>
-        given.kind === 'complete'
-          ? results.write(revision, revision.readResult(given.result), cache)
-          : results.writeUnfinished(revision, given),
+      return results.writeOutcome(revision, outcome, (result) =>
+        results.write(revision, revision.readResult(result), cache),
       );
     },
   };
