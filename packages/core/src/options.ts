@@ -107,7 +107,7 @@ export function kernelOptions(
     isKnown = true;
   };
   const keysFor = (purpose: string) => secrets.map((text) => derive(text, `${purpose} ${server.name}`));
-  const ringFor = (purpose: string) => new KeyRing(keysFor(purpose), warnOnce);
+  const ringFor = (purpose: string) => new KeyRing(keysFor(purpose), flowTtlMs, warnOnce);
   return {
     server,
     instructions,
@@ -119,8 +119,8 @@ export function kernelOptions(
     pageSize,
     questionTimeoutMs,
     cursorKeys: keysFor('cursors'),
-    flows: new SealedFlows({ keys: ringFor('flows'), ttlMs: flowTtlMs, singleUse, warn }),
-    tickets: new SealedTickets(ringFor('tickets'), flowTtlMs),
+    flows: new SealedFlows({ keys: ringFor('flows'), singleUse, warn }),
+    tickets: new SealedTickets(ringFor('tickets')),
   };
 }
 

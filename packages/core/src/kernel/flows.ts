@@ -34,9 +34,8 @@ export class MemorySingleUse implements SingleUse {
 
 /** What flows are sealed with. */
 export interface FlowOptions {
+  /** They open for as long as the client has for one round. */
   readonly keys: KeyRing;
-  /** Milliseconds that the client has for one round. */
-  readonly ttlMs: number;
   /** Where each state is for one use only. */
   readonly singleUse: SingleUse | undefined;
   /** Tells the author of the server what the client is told in general terms only. */
@@ -57,12 +56,7 @@ const MAX_STATE_BYTES = 64 * 1024;
 
 /** Seals what a request knows between its rounds: AES-256-GCM, bound to the request it belongs to, for a limited time. */
 export class SealedFlows implements Flows {
-  readonly claim: Flows['claim'];
-
-  constructor(private readonly options: FlowOptions) {
-    const { singleUse } = options;
-    this.claim = singleUse && ((requestState) => this.use(requestState, singleUse));
-  }
+  constructor(private readonly options: FlowOptions) {}
 
   bind(binding: FlowBinding): FlowSeal {
     return {
@@ -72,25 +66,20 @@ export class SealedFlows implements Flows {
   }
 
   open(requestState: unknown, binding: FlowBinding): Journal {
-    try {
-      // a list of one text reads like the text, and would be used again where each state is for one use
-      if (typeof requestState !== 'string') throw new Error('malformed');
-      const text = this.options.keys.open(requestState, binding);
-      const { expires, journal } = JSON.parse(text) as { readonly expires: number; readonly journal: Journal };
-      if (Date.now() <= expires) return journal;
-    } catch {
-      // what exactly was wrong with it is of use to nobody but an attacker
-    }
+    const journal = this.options.keys.open(requestState, binding);
+    if (journal !== undefined) return JSON.parse(journal) as Journal;
     throw new McpError('invalid-state', 'The requestState is not valid for this request, or has expired.');
   }
 
-  private async use(requestState: string, singleUse: SingleUse): Promise<void> {
-    if (await singleUse.claim(sha256(requestState).toString('base64url'), this.options.ttlMs)) return;
+  async claim(requestState: string): Promise<void> {
+    const { singleUse, keys } = this.options;
+    const id = sha256(requestState).toString('base64url');
+    if (singleUse === undefined || (await singleUse.claim(id, keys.ttlMs))) return;
     throw new McpError('invalid-state', 'The requestState was used before.');
   }
 
   private seal(journal: Journal, binding: FlowBinding): string {
-    const text = JSON.stringify({ expires: Date.now() + this.options.ttlMs, journal });
+    const text = JSON.stringify(journal);
     const bytes = Buffer.byteLength(text);
     if (bytes > MAX_STATE_BYTES) {
       this.options.warn(

@@ -184,13 +184,8 @@ function fits(shape: Shape, content: unknown): boolean {
   return checked instanceof Promise || checked.ok;
 }
 
-interface VisitQuestion {
-  readonly params: JsonObject & { readonly elicitationId: string };
-  readonly identity?: JsonObject;
-}
-
 /** The question to visit a URL. */
-function visitOf(exchange: Exchange, { message, url }: ElicitUrlOptions): VisitQuestion {
+function visitOf(exchange: Exchange, { message, url }: ElicitUrlOptions) {
   requireCapability(exchange, { elicitation: { url: {} } });
   const id = randomUUID();
   const params = { mode: 'url', message, elicitationId: id };
