@@ -111,12 +111,8 @@ const REQUIRED_FIELDS: Readonly<Record<string, readonly string[]>> = {
   tool_result: ['toolUseId'],
 };
 
-interface Block extends JsonObject {
-  readonly type: string;
-}
-
 /** The blocks of a message, which may be one or several. */
-function blocksIn(content: unknown): readonly Block[] {
+function blocksIn(content: unknown): readonly JsonObject[] {
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
   for (const block of blocks) {
     const fields = isObject(block) ? REQUIRED_FIELDS[String(block['type'])] : undefined;
@@ -124,11 +120,11 @@ function blocksIn(content: unknown): readonly Block[] {
       refuse('A model is asked with texts, images, audio, and the use of tools; other content cannot be sent.');
     }
   }
-  return blocks as readonly Block[];
+  return blocks as readonly JsonObject[];
 }
 
-const idsOf = (blocks: readonly Block[], type: string, field: string) =>
-  blocks.filter((block) => block.type === type).map((block) => block[field] as string);
+const idsOf = (blocks: readonly JsonObject[], type: string, field: string) =>
+  blocks.filter((block) => block['type'] === type).map((block) => block[field] as string);
 
 /**
  * Refuses conversations that models do not take: each use of a tool is answered in the next message, by nothing else.
