@@ -31,9 +31,8 @@ export class Hooks {
   }
 
   /** Starts all, the first time. */
-  async start(): Promise<void> {
-    this.started ??= this.startAll();
-    await this.started;
+  start(): Promise<void> {
+    return (this.started ??= this.startAll());
   }
 
   /**

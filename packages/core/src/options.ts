@@ -119,7 +119,7 @@ export function kernelOptions(
     pageSize,
     questionTimeoutMs,
     cursorKeys: keysFor('cursors'),
-    flows: new SealedFlows({ keys: ringFor('flows'), singleUse, warn }),
+    flows: new SealedFlows(ringFor('flows'), singleUse, warn),
     tickets: new SealedTickets(ringFor('tickets')),
   };
 }

@@ -32,16 +32,6 @@ export class MemorySingleUse implements SingleUse {
   }
 }
 
-/** What flows are sealed with. */
-export interface FlowOptions {
-  /** They open for as long as the client has for one round. */
-  readonly keys: KeyRing;
-  /** Where each state is for one use only. */
-  readonly singleUse: SingleUse | undefined;
-  /** Tells the author of the server what the client is told in general terms only. */
-  readonly warn: (message: string) => void;
-}
-
 /**
  * Stands right before what runs, where each state is for one use: who is refused by access, headers or another
  * interceptor can try again.
@@ -56,7 +46,16 @@ const MAX_STATE_BYTES = 64 * 1024;
 
 /** Seals what a request knows between its rounds: AES-256-GCM, bound to the request it belongs to, for a limited time. */
 export class SealedFlows implements Flows {
-  constructor(private readonly options: FlowOptions) {}
+  /**
+   * @param keys they open for as long as the client has for one round
+   * @param singleUse where each state is for one use only
+   * @param warn tells the author of the server what the client is told in general terms only
+   */
+  constructor(
+    private readonly keys: KeyRing,
+    private readonly singleUse: SingleUse | undefined,
+    private readonly warn: (message: string) => void,
+  ) {}
 
   bind(binding: FlowBinding): FlowSeal {
     return {
@@ -66,13 +65,13 @@ export class SealedFlows implements Flows {
   }
 
   open(requestState: unknown, binding: FlowBinding): Journal {
-    const journal = this.options.keys.open(requestState, binding);
+    const journal = this.keys.open(requestState, binding);
     if (journal !== undefined) return JSON.parse(journal) as Journal;
     throw new McpError('invalid-state', 'The requestState is not valid for this request, or has expired.');
   }
 
   async claim(requestState: string): Promise<void> {
-    const { singleUse, keys } = this.options;
+    const { singleUse, keys } = this;
     const id = sha256(requestState).toString('base64url');
     if (singleUse === undefined || (await singleUse.claim(id, keys.ttlMs))) return;
     throw new McpError('invalid-state', 'The requestState was used before.');
@@ -82,12 +81,12 @@ export class SealedFlows implements Flows {
     const text = JSON.stringify(journal);
     const bytes = Buffer.byteLength(text);
     if (bytes > MAX_STATE_BYTES) {
-      this.options.warn(
+      this.warn(
         `What a handler of "${binding.target}" has to remember takes ${bytes} bytes, more than ${MAX_STATE_BYTES}. ` +
           'Ask for less at once, and return references from ctx.once instead of data.',
       );
       throw new McpError('internal-error', 'The answers are too large to carry on with this request.');
     }
-    return this.options.keys.seal(text, binding);
+    return this.keys.seal(text, binding);
   }
 }

@@ -25,7 +25,7 @@ export function completionMethods({ registry, members, results }: MethodParts): 
       const target = findTarget(registry, type, named) ?? unknownTarget(type, named);
       const plan = registry.completion(target, name);
       const context = new CompletionContext(exchange, filledIn(params));
-      const outcome = members.run<CompleteResult, CompletionContext>(exchange, {
+      const outcome = members.run<CompleteResult>(exchange, {
         kind: 'completion',
         name: named,
         args: { ...context.args, [name]: value },
@@ -34,7 +34,7 @@ export function completionMethods({ registry, members, results }: MethodParts): 
         deny: () => (registry.resources.has(named) ? unknownTarget('ref/resource', named) : NOTHING),
         isIntercepted: plan !== undefined,
         context,
-        run: (_args, ctx) => plan?.run(value, ctx) ?? NO_VALUES,
+        run: () => plan?.run(value, context) ?? NO_VALUES,
       });
       return results.writeOutcome(revision, outcome, (result) => results.write(revision, result));
     },

@@ -8,7 +8,6 @@ import type { Method, MethodParts } from './method.js';
 /** `initialize`, `ping`, `logging/setLevel` and `server/discover`. */
 export function lifecycleMethods({ registry, server, results, ...parts }: MethodParts): Record<string, Method> {
   const { instructions, extensions, experimental, cache } = parts;
-  const about = instructions === undefined ? {} : { instructions };
   const extended = Object.fromEntries(extensions.map(({ id, settings = {} }) => [id, settings]));
   const declared = { ...(extensions.length > 0 && { extensions: extended }), ...(experimental && { experimental }) };
   return {
@@ -19,7 +18,7 @@ export function lifecycleMethods({ registry, server, results, ...parts }: Method
         protocolVersion: revision.id,
         capabilities: revision.capabilities({ ...offered, ...declared }),
         serverInfo: revision.implementation(server),
-        ...about,
+        instructions,
       });
     },
 
@@ -30,7 +29,7 @@ export function lifecycleMethods({ registry, server, results, ...parts }: Method
 
     'server/discover'({ revision }) {
       const capabilities = revision.capabilities({ ...capabilitiesOf(registry, true), ...declared });
-      return results.write(revision, { supportedVersions: REVISION_IDS, capabilities, ...about }, cache);
+      return results.write(revision, { supportedVersions: REVISION_IDS, capabilities, instructions }, cache);
     },
   };
 }
