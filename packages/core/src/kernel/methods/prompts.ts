@@ -6,8 +6,7 @@ import type { Method, MethodParts } from './method.js';
 import { pageOf } from './page-of.js';
 
 /** `prompts/list` and `prompts/get`. */
-export function promptMethods({ registry, members, results, ...parts }: MethodParts): Record<string, Method> {
-  const { faults } = parts;
+export function promptMethods({ registry, faults, members, results, ...parts }: MethodParts): Record<string, Method> {
   const pages = new ListPages<Prompt>({
     ...parts,
     member: 'prompts',

@@ -11,8 +11,7 @@ import type { Method, MethodParts } from './method.js';
 import { pageOf, pageRequest } from './page-of.js';
 
 /** `resources/list`, `resources/templates/list` and `resources/read`. */
-export function resourceMethods({ registry, members, results, ...parts }: MethodParts): Record<string, Method> {
-  const { faults } = parts;
+export function resourceMethods({ registry, faults, members, results, ...parts }: MethodParts): Record<string, Method> {
   const pages = new ListPages<Resource>({
     ...parts,
     member: 'resources',
