@@ -56,14 +56,11 @@ export function resourceMethods({ registry, faults, members, results, ...parts }
 
 /** `resources/subscribe` and `resources/unsubscribe`, for what a session remembers. */
 export function subscriptionMethods({ registry, faults }: MethodParts): Record<string, Method> {
-  const admitted = async (uri: string, exchange: Exchange): Promise<void> => {
-    const { plan } = registry.match(uri) ?? unknownResource(uri);
-    if (plan.access !== undefined && !(await isAdmitted(plan.access, exchange, faults))) unknownResource(uri);
-  };
   return {
     async 'resources/subscribe'(exchange) {
       const uri = requireString(exchange.params, 'uri');
-      await admitted(uri, exchange);
+      const { plan } = registry.match(uri) ?? unknownResource(uri);
+      if (plan.access !== undefined && !(await isAdmitted(plan.access, exchange, faults))) unknownResource(uri);
       await memoryOf(exchange).subscribe(uri);
       return EMPTY;
     },
