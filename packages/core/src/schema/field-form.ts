@@ -132,6 +132,13 @@ export function checkForm(field: Formed): void {
  * @throws {DecorumError} `DECORUM_INVALID_FIELD`
  */
 export function checkItems(field: Formed, { isList, isRecord }: Pick<Conversion, 'isList' | 'isRecord'>): void {
+  const single = isList || isRecord ? undefined : field.rules.find(({ each }) => each);
+  if (single !== undefined) {
+    throw wrong(
+      field,
+      `says one value, and @${decoratorOf(single)} has { each: true }. Pass it to @${field.form.kind} too`,
+    );
+  }
   if (!isList && !isRecord) return;
   const ofWhole = isList ? /^(?:isArray$|array[A-Z])/ : /^(?:isObject|isNotEmptyObject)$/;
   const stray = field.rules.find(

@@ -5,6 +5,7 @@ import { ArrayOf, Choices, DateOnly, Describe, RecordOf, Schema } from '@decorum
 import { Transform, Type } from 'class-transformer';
 import * as cv from 'class-validator';
 
+import { formOf } from '../../src/kernel/question-rules.js';
 import { compileShape } from '../../src/schema/compile.js';
 import type { SchemaSource } from '../../src/schema/shape.js';
 import { check, Point, point, problemsOf, valueOf } from './fixtures.js';
@@ -151,6 +152,24 @@ describe('@RecordOf', () => {
       'a must be in an even pair',
       'pairs.x.a must be in an even pair',
     ]);
+  });
+
+  it('works beside @Transform on another field', () => {
+    class Trimmed {
+      @Transform(({ value }) => String(value).trim()) @cv.IsString() name!: string;
+      @RecordOf(Number) @cv.Min(0, { each: true }) prices!: Record<string, number>;
+      @ArrayOf(Date) times!: Date[];
+    }
+    const times = ['2026-01-31T12:00:00Z'];
+    const value = valueOf<Trimmed>(Trimmed, { name: ' a ', prices: { EUR: 1 }, times });
+    expect(value).toMatchObject({ name: 'a', prices: { EUR: 1 }, times: [new Date('2026-01-31T12:00:00Z')] });
+    expect(problemsOf(Trimmed, { name: 'a', prices: { EUR: -1 }, times })).toEqual(['prices.EUR must be at least 0']);
+    expect(check(Trimmed, { name: 'a', prices: { constructor: 1 }, times }).ok).toBe(false);
+    const shape = compileShape(Trimmed, 'Test.member', 'output');
+    expect(shape.checkOutput(value)).toEqual({
+      ok: true,
+      value: { name: 'a', prices: { EUR: 1 }, times: ['2026-01-31T12:00:00.000Z'] },
+    });
   });
 
   it('is checked in results', () => {
@@ -308,6 +327,33 @@ describe('@Schema', () => {
   });
 });
 
+describe('a form that asks the user', () => {
+  it('shows titled choices and dates', () => {
+    class Form {
+      @Choices({ c: 'Celsius' }) unit!: string;
+      @Choices({ a: 'A' }, { each: true }) several!: string[];
+      @DateOnly() day!: string;
+    }
+    expect(formOf(compileShape(Form, 'Test.member').json)['properties']).toEqual({
+      unit: { type: 'string', oneOf: [{ const: 'c', title: 'Celsius' }] },
+      several: { type: 'array', items: { anyOf: [{ const: 'a', title: 'A' }] } },
+      day: { type: 'string', format: 'date' },
+    });
+  });
+});
+
+describe('literals', () => {
+  it('need not be repeated in the type of the field', () => {
+    const UNITS = ['metric', 'imperial'] as const;
+    class Query {
+      @cv.IsIn(UNITS) units!: (typeof UNITS)[number];
+    }
+    const { units }: Query = valueOf(Query, { units: 'metric' });
+    expect(units satisfies 'metric' | 'imperial').toBe('metric');
+    expect(fieldsOf(Query)).toEqual({ units: { type: 'string', enum: ['metric', 'imperial'] } });
+  });
+});
+
 describe('fields in the order of the class', () => {
   it('whichever library their decorators come from', () => {
     class Mixed {
@@ -392,6 +438,12 @@ describe('a form that a field cannot have is an error at startup:', () => {
       /combined with @ValidateIf/,
     ],
     ['a custom rule per value', field(Object, RecordOf(Number), cv.Validate(EvenSum, { each: true })), /on each value/],
+    ['a list of choices that misses `each`', field(Array, Choices({ a: 'A' })), /@Choices does not fit .* Array/],
+    [
+      'rules for items of one',
+      field(Object, Choices({ a: 'A' }), cv.MaxLength(1, { each: true })),
+      /@MaxLength has \{ each/,
+    ],
     ['two forms', field(Array, ArrayOf(String), Schema({})), /@Schema stands beside @ArrayOf.*Keep one/],
     [
       'classes in a record that class-transformer would have to make',

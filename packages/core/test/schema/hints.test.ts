@@ -66,6 +66,11 @@ describe('a field whose rules may be skipped, or see another value than the wire
     expect(accepted).toBeGreaterThan(40);
   });
 
+  it('is published alike for results', () => {
+    const { properties } = compileShape(Order, 'Test.member', 'output').json;
+    expect(properties).toMatchObject({ card: { anyOf: [{ type: 'integer', minimum: 1 }, {}] } });
+  });
+
   it('gets its text as it came from a prompt or a URI', () => {
     class Page {
       @Transform(({ value }) => (value as string).split(',')) @cv.IsString({ each: true }) tags!: string[];

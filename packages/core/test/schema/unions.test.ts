@@ -93,6 +93,17 @@ describe('a union by the discriminator of @Type', () => {
     },
   );
 
+  it('may be left out', () => {
+    class Maybe {
+      @cv.IsOptional() @cv.ValidateNested() @Type(() => Shape, shapes) shape?: Shape;
+    }
+    expect(compileShape(Maybe, 'Test.member').json['properties']).toMatchObject({ shape: { oneOf: [{}, {}] } });
+    expect(problemsOf(Maybe, { shape: null })).toEqual([]);
+    expect(valueOf<Maybe>(Maybe, { shape: circle }).shape).toBeInstanceOf(Circle);
+    expect(problemsOf(Maybe, { shape: { kind: 'x' } })).toEqual(['shape.kind must be one of "circle", "square"']);
+    expect(problemsOf(Maybe, { shape: { kind: 'circle' } })).toEqual(['shape.radius is required']);
+  });
+
   it('must be an object', () => {
     expect(problemsOf(Drawing, { main: 'circle' })).toEqual(['main must be an object']);
     expect(problemsOf(Drawing, { main: null })).toEqual(['main must be an object']);
@@ -185,13 +196,15 @@ describe('a union by the discriminator of @Type', () => {
     class Named {
       @Transform(({ value }) => String(value).trim()) @cv.IsString() name!: string;
       @cv.ValidateNested() @Type(() => Shape, shapes) shape!: Shape;
+      @cv.IsOptional() @cv.ValidateNested({ each: true }) @Type(() => Shape, shapes) more?: Shape[];
     }
-    const plain = { name: ' a ', shape: { ...circle } };
+    const plain = { name: ' a ', shape: { ...circle }, more: [square] };
     const named = valueOf<Named>(Named, plain);
     expect(named.name).toBe('a');
     expect(named.shape).toBeInstanceOf(Circle);
     expect(named.shape).toEqual(circle);
-    expect(plain.shape).toEqual(circle);
+    expect(named.more?.[0]).toBeInstanceOf(Square);
+    expect(plain).toEqual({ name: ' a ', shape: circle, more: [square] });
   });
 
   it('is checked in results, which say themselves what they are', () => {
