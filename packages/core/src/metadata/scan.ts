@@ -46,8 +46,8 @@ export function scanFields(cls: Class): Map<string, FieldFacts> {
     for (const { key, facts } of declaredFields(ancestor)) {
       const [kind, other] = [facts.form?.kind, forms.get(key)];
       if (kind !== undefined && other !== undefined) {
-        const problem = `stands beside @${other}, and both say what the field is. Keep one of them`;
-        throw startupError('DECORUM_INVALID_FIELD', `${ancestor.name}.${key}`, kind, problem);
+        const problem = `@${kind} stands beside @${other}, and both say what the field is`;
+        throw startupError('DECORUM_INVALID_FIELD', `${ancestor.name}.${key}`, problem, 'Keep one of them.');
       }
       if (kind !== undefined) forms.set(key, kind);
       merged.set(key, { ...merged.get(key), ...facts });

@@ -46,9 +46,9 @@ const STARTUP = {
     `${cls} has no class-validator rule, so nothing is known of its fields. Decorate its fields, for example with @IsString().`,
   DECORUM_UNSUPPORTED_RULE: (where: string, rule: string, remedy: string) =>
     `${where}: the rule @${rule} is not supported. ${remedy}`,
-  DECORUM_INVALID_FIELD: (where: string, decorator: string, problem: string) => `${where}: @${decorator} ${problem}.`,
   DECORUM_UNKNOWN_FIELD_TYPE: (where: string) =>
     `${where}: the type of the nested object is not known. Add @Type(() => TheClass) from class-transformer.`,
+  DECORUM_INVALID_FIELD: (where: string, problem: string, remedy: string) => `${where}: ${problem}. ${remedy}`,
   DECORUM_INVALID_SCHEMA: (where: string, reason: string) => `${where}: the schema cannot be used: ${reason}.`,
   DECORUM_INVALID_HEADER: (where: string, header: string, problem: string) =>
     `${where}: the header "${header}" ${problem}. Give @McpHeader (x-mcp-header) a unique token, on a string, integer or boolean property.`,

@@ -23,8 +23,8 @@ export interface Formed {
   readonly exposure: { readonly isTransformed: boolean };
 }
 
-const wrong = ({ where, form }: Formed, problem: string) =>
-  startupError('DECORUM_INVALID_FIELD', where, form.kind, problem);
+const wrong = ({ where, form }: Formed, problem: string, remedy: string) =>
+  startupError('DECORUM_INVALID_FIELD', where, `@${form.kind} ${problem}`, remedy);
 
 /** Whether the form says that a field is a list. */
 export function isListForm(form: FieldForm | undefined): boolean {
@@ -68,15 +68,16 @@ function checkEmitted(field: Formed): void {
   const remedy = names.length > 0 ? names.join(' or ') : 'an object type such as Record<string, number>';
   throw wrong(
     field,
-    `does not fit the type of the field, which is ${found}. Declare the field as ${remedy}, or change the decorator`,
+    `does not fit the type of the field, which is ${found}`,
+    `Declare the field as ${remedy}, or change the decorator.`,
   );
 }
 
 /** What is wrong with a record whose values become instances or dates where class-transformer is needed. */
 export function recordProblem(where: string): DecorumError {
-  const remedy = 'Declare an array of objects with a key each, or do without these decorators';
-  const problem = `cannot hold classes or dates beside @Transform, @Expose or @Exclude. ${remedy}`;
-  return startupError('DECORUM_INVALID_FIELD', where, 'RecordOf', problem);
+  const problem = '@RecordOf cannot hold classes or dates beside @Transform, @Expose or @Exclude';
+  const remedy = 'Declare an array of objects with a key each, or do without these decorators.';
+  return startupError('DECORUM_INVALID_FIELD', where, problem, remedy);
 }
 
 /** Rules that say something of the value, which a form or a schema of its own says already. */
@@ -91,17 +92,22 @@ function checkChoices(field: Formed, titles: unknown): void {
   const choices = choicesOf(titles);
   const isValue = (value: unknown) => typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
   if (choices.length > 0 && choices.every(([value, title]) => isValue(value) && typeof title === 'string')) return;
-  throw wrong(field, "needs values with titles: `@Choices({ c: 'Celsius' })`, or a Map where they are not strings");
+  throw wrong(
+    field,
+    'needs values with titles',
+    "Write `@Choices({ c: 'Celsius' })`, or a Map where they are not strings.",
+  );
 }
 
 function checkSchema(field: Formed, schema: unknown): void {
-  if (!isObject(schema)) throw wrong(field, "needs a JSON Schema: `@Schema({ type: 'string' })`");
+  if (!isObject(schema)) throw wrong(field, 'needs a JSON Schema', "Write `@Schema({ type: 'string' })`.");
   const stray = field.rules.find(isAboutValue);
   if (stray === undefined || field.exposure.isTransformed) return;
   const name = decoratorOf(stray);
   throw wrong(
     field,
-    `stands beside @${name}, and says all of the field. Say in the schema what @${name} says, and remove it`,
+    `stands beside @${name}, and says all of the field`,
+    `Say in the schema what @${name} says, and remove it.`,
   );
 }
 
@@ -116,13 +122,14 @@ export function checkForm(field: Formed): void {
     const other = isConditional ? '@ValidateIf' : '@Transform';
     throw wrong(
       field,
-      `cannot be combined with ${other}. Use class-validator's rules, or @Schema for what comes over the wire`,
+      `cannot be combined with ${other}`,
+      `Use class-validator's rules, or @Schema for what comes over the wire.`,
     );
   }
   if (form.kind === 'Choices') checkChoices(field, form.titles);
   if ('of' in form && !isItemType(form.of)) {
     const remedy = `\`@${form.kind}(String)\`. Where an import cycle leaves a class undefined, use @Type and @ValidateNested`;
-    throw wrong(field, `needs String, Number, Boolean, Date or a DTO class: ${remedy}`);
+    throw wrong(field, `needs String, Number, Boolean, Date or a DTO class`, `Write ${remedy}.`);
   }
   checkEmitted(field);
 }
@@ -136,7 +143,8 @@ export function checkItems(field: Formed, { isList, isRecord }: Pick<Conversion,
   if (single !== undefined) {
     throw wrong(
       field,
-      `says one value, and @${decoratorOf(single)} has { each: true }. Pass it to @${field.form.kind} too`,
+      `says one value, and @${decoratorOf(single)} has { each: true }`,
+      `Pass it to @${field.form.kind} too.`,
     );
   }
   if (!isList && !isRecord) return;
@@ -147,14 +155,16 @@ export function checkItems(field: Formed, { isList, isRecord }: Pick<Conversion,
   if (stray !== undefined) {
     throw wrong(
       field,
-      `cannot be combined with @${decoratorOf(stray)} for the whole. For each item, write { each: true }`,
+      `cannot be combined with @${decoratorOf(stray)} for the whole`,
+      `For each item, write { each: true }.`,
     );
   }
   const custom = field.rules.find((rule) => isRecord && rule.each && !isAboutValue(rule));
   if (custom === undefined) return;
   throw wrong(
     field,
-    `cannot run @${decoratorOf(custom)} on each value. Make the values a class, or check the record as a whole`,
+    `cannot run @${decoratorOf(custom)} on each value`,
+    `Make the values a class, or check the record as a whole.`,
   );
 }
 
@@ -173,7 +183,7 @@ export function addForm(field: Formed, draft: Draft, isDate: boolean): void {
   const type = TYPES.get(form.of) ?? 'Date';
   const { type: ruled } = draft.node;
   if (ruled !== undefined && ruled !== type && !(type === 'number' && ruled === 'integer')) {
-    throw wrong(field, `says ${type} where the rules say ${String(ruled)}. Make them agree`);
+    throw wrong(field, `says ${type} where the rules say ${String(ruled)}`, `Make them agree.`);
   }
   draft.refine(form.of);
 }

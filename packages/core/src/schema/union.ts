@@ -5,8 +5,8 @@ import type { JsonObject } from '../protocol/model.js';
 import type { Direction, TypeFact } from './class-facts.js';
 import type { FieldModel, Tag, UnionModel } from './class-model.js';
 
-const wrong = (where: string, problem: string): DecorumError =>
-  startupError('DECORUM_INVALID_FIELD', where, 'Type', problem);
+const wrong = (where: string, problem: string, remedy: string): DecorumError =>
+  startupError('DECORUM_INVALID_FIELD', where, `@Type ${problem}`, remedy);
 
 /** Names that every object has are no use as a property or as a name: looking one up finds something. */
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '' && !(value in {});
@@ -17,17 +17,18 @@ const isName = (value: unknown): value is string => typeof value === 'string' &&
  */
 export function variantsOf({ discriminator, keepsDiscriminator }: TypeFact, where: string): { cls: Class; tag: Tag }[] {
   const { property, subTypes } = isObject(discriminator) ? discriminator : {};
-  if (!isName(property)) throw wrong(where, "has a discriminator without a usable property: `property: 'kind'`");
+  if (!isName(property))
+    throw wrong(where, 'has a discriminator without a usable property', "Write `property: 'kind'`.");
   if (!Array.isArray(subTypes) || subTypes.length === 0) {
-    throw wrong(where, "has a discriminator without classes: `subTypes: [{ value: Circle, name: 'circle' }]`");
+    throw wrong(where, 'has a discriminator without classes', "Write `subTypes: [{ value: Circle, name: 'circle' }]`.");
   }
   const names = new Set<unknown>();
   return subTypes.map((subType: unknown) => {
     const { value, name } = isObject(subType) ? subType : {};
     if (typeof value !== 'function')
-      throw wrong(where, "has a subtype without a class: `{ value: Circle, name: 'circle' }`");
+      throw wrong(where, 'has a subtype without a class', "Write `{ value: Circle, name: 'circle' }`.");
     if (!isName(name) || names.has(name)) {
-      throw wrong(where, `gives ${value.name} the name ${JSON.stringify(name)}. Give each class a name of its own`);
+      throw wrong(where, `gives ${value.name} the name ${JSON.stringify(name)}`, 'Give each class a name of its own.');
     }
     names.add(name);
     return { cls: value as Class, tag: { property, name, isKept: keepsDiscriminator } };
@@ -49,7 +50,8 @@ export function taggedFields(cls: Class, fields: readonly FieldModel[], { proper
   if (declared !== undefined && !admits(declared.schema, name)) {
     throw wrong(
       `${cls.name}.${property}`,
-      `calls the class "${name}", which the rules of this field refuse. Make them agree`,
+      `calls the class "${name}", which the rules of this field refuse`,
+      'Make them agree.',
     );
   }
   const { title, description } = declared?.schema ?? {};
@@ -84,7 +86,7 @@ export function isSameTag(a: Tag | undefined, b: Tag | undefined): boolean {
 export function requireDeclared(cls: Class, [field]: readonly FieldModel[], { property, name }: Tag): void {
   if (field?.isDeclared === true) return;
   const remedy = `Declare it: \`@Equals('${name}') readonly ${property} = '${name}'\``;
-  throw wrong(`${cls.name}.${property}`, `has a discriminator that results of this class lack. ${remedy}`);
+  throw wrong(`${cls.name}.${property}`, `has a discriminator that results of this class lack`, `${remedy}.`);
 }
 
 /** What is wrong with a class of a union where class-transformer is needed: for @Transform, @Expose and @Exclude. */
@@ -96,10 +98,11 @@ export function transformerProblem(
   if (direction === 'output') {
     return wrong(
       where,
-      'has a discriminator beside @Transform, @Expose or @Exclude. Return values that need none of them',
+      'has a discriminator beside @Transform, @Expose or @Exclude',
+      'Return values that need none of them.',
     );
   }
   if (field?.isDeclared !== true || tag.isKept) return undefined;
   const remedy = 'Add `keepDiscriminatorProperty: true` to the options of @Type';
-  return wrong(where, `has a discriminator that class-transformer removes before the rules see it. ${remedy}`);
+  return wrong(where, 'has a discriminator that class-transformer removes before the rules see it', `${remedy}.`);
 }

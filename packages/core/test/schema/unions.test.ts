@@ -239,7 +239,7 @@ describe('a union that cannot be read is an error at startup:', () => {
   it.each<[string, SchemaSource, RegExp]>([
     ['no property', union({ subTypes: bare.subTypes }), /Dto\.x: @Type has a discriminator without a usable property/],
     ['a harmful property', union({ ...bare, property: '__proto__' }), /without a usable property/],
-    ['no classes', union({ property: 'is', subTypes: [] }), /without classes: `subTypes: \[\{ value: Circle/],
+    ['no classes', union({ property: 'is', subTypes: [] }), /without classes\. Write `subTypes: \[\{ value: Circle/],
     ['a class that is missing', union({ ...bare, subTypes: [{ name: 'a' }] }), /a subtype without a class/],
     ['no name', union({ ...bare, subTypes: [{ value: Circle }] }), /gives Circle the name undefined/],
     [
