@@ -118,8 +118,7 @@ function outputCheck(reading: ClassReading, inspection: () => Inspection, toInst
 function classShape(cls: Class, where: string, direction: Direction): Shape {
   const reading = readClass(cls, direction);
   boundSchema(reading.schema, where);
-  const json =
-    direction === 'input' ? published(reading.schema) : (JSON.parse(JSON.stringify(reading.schema)) as JsonObject);
+  const json = published(reading.schema);
   let compiled: Inspection | undefined;
   const inspection = () => (compiled ??= compileGenerated(reading.schema, reading.mayBacktrack));
   const own = compileHydrator(reading.root);

@@ -112,7 +112,8 @@ class ClassReader {
     const list = isList ? new Draft(where, aboutWhole) : undefined;
     const convert = this.#conversion(subject, item);
     const checked = this.#finish(item, list, convert);
-    const schema = isConditional || exposure.isTransformed ? {} : isOptional ? nullable(checked) : checked;
+    const schema =
+      isConditional || exposure.isTransformed ? {} : isOptional ? nullable(checked, this.#direction) : checked;
     if (isConditional) this.#flags.needsInstance = true;
     if (leavesRoom(schema)) this.#flags.isOpen = true;
     return {
