@@ -143,8 +143,8 @@ const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<obje
  * @param where what the schema belongs to, such as `Weather.forecast`, for error messages
  * @param direction whether it describes what comes in (the default) or what goes out: a schema with transformations or
  * defaults can differ between the two
- * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE` or
- * `DECORUM_INVALID_SCHEMA`
+ * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE`,
+ * `DECORUM_INVALID_FIELD` or `DECORUM_INVALID_SCHEMA`
  */
 export function compileShape(source: unknown, where: string, direction: Direction = 'input'): Shape {
   if (!mayBeSource(source)) {

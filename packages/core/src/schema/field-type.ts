@@ -81,7 +81,8 @@ export function checkType(field: Declaration, ruled: Ruled): void {
   if (named !== undefined) agree(field, named.type, kindsOf(item, to));
   // TypeScript emits Object, or nothing, for a field that has an initializer and no annotation
   const declared = emitted === Object && initial !== undefined && initial !== null ? undefined : emitted;
-  const type = named?.type ?? (list === undefined ? declared : undefined);
+  const ofValue = list === undefined ? declared : undefined;
+  const type = typeof named?.type === 'function' ? named.type : ofValue;
   if (type === undefined && isOpen(item) && !exposure.isTransformed) {
     throw startupError('DECORUM_UNKNOWN_FIELD_TYPE', where, list === undefined ? 'field' : 'items');
   }

@@ -212,7 +212,8 @@ class ClassReader {
 
 /**
  * Reads a DTO class: its rules, and those of the classes it leads to, as one JSON Schema.
- * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE` or `DECORUM_UNKNOWN_FIELD_TYPE`
+ * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE` or
+ * `DECORUM_INVALID_FIELD`
  */
 export function readClass(cls: Class, direction: Direction): ClassReading {
   return new ClassReader(direction).read(cls);

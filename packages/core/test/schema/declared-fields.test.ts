@@ -179,7 +179,10 @@ describe('a list whose items nothing describes', () => {
   class Nested {
     @cv.IsArray() points!: Point[];
   }
-  it.each([Bare, Sized, Emitted, Untyped, Nested])('is an error at startup: %p', (cls) => {
+  class Listed {
+    @cv.IsArray() @Type(() => [Point] as never) points!: Point[];
+  }
+  it.each([Bare, Sized, Emitted, Untyped, Nested, Listed])('is an error at startup: %p', (cls) => {
     expect(mistakeIn(cls)).toMatch(
       /\.(?:tags|points): .*@IsString\(\{ each: true \}\).*@ValidateNested\(\{ each: true \}\).*UNKNOWN_FIELD_TYPE/,
     );
