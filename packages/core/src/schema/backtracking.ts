@@ -4,15 +4,19 @@ import { type Part, parseRegex } from './regex-syntax.js';
  * How the time of a backtracking matcher can grow with the length of its input. The criteria are those of Weideman et
  * al., "Analyzing Matching Time Behavior of Backtracking Regular Expression Matchers" (CIAA 2016): on the automaton of
  * the expression, exponential means that a loop can read some text in two ways, and polynomial that two loops in a row
- * can share it in more than one way.
+ * can share it in more than one way. So many loops in a row that a short text has too many ways count as exponential.
  */
 export type Backtracking = 'linear' | 'polynomial' | 'exponential';
 
 /** More steps than this are not spent on one pattern. */
-const MAX_STEPS = 200_000;
+const MAX_STEPS = 500_000;
 const MAX_CHARACTERS = 3000;
 /** A repetition up to this often is written out; others are taken for endless ones. */
 const MAX_COPIES = { character: 64, group: 4 };
+/** How often an endless loop goes round, for an estimate: the strings that are tried are not much longer. */
+const ENDLESS = 1000;
+/** In how many ways loops in a row may share a text, for the pattern to count as linear and as polynomial. */
+const MAX_WAYS = { linear: 100_000, polynomial: ENDLESS ** 3 };
 
 class TooComplex extends Error {}
 
@@ -32,8 +36,8 @@ class Automaton {
   readonly reads: bigint[] = [];
   /** The outermost loop around each state, if any: its states all lead to each other. */
   readonly loopOf: (number | undefined)[] = [];
-  /** The states of each outermost loop. */
-  readonly loops: number[][] = [];
+  /** The outermost loops: their states, and how many times each can go round. */
+  readonly loops: { readonly states: number[]; readonly rounds: number }[] = [];
   /** A loop can go the same way twice, as in `(a*)*`. */
   hasDoubleStep = false;
   #depth = 0;
@@ -72,7 +76,7 @@ class Automaton {
     const state = this.next.push(new Set()) - 1;
     this.reads.push(this.#setOf(source));
     this.loopOf.push(this.#depth > 0 ? this.loops.length - 1 : undefined);
-    if (this.#depth > 0) this.loops.at(-1)?.push(state);
+    if (this.#depth > 0) this.loops.at(-1)?.states.push(state);
     return { first: [state], last: [state], isSkippable: false };
   }
 
@@ -106,12 +110,16 @@ class Automaton {
   }
 
   #repeat(body: Part, least: number, most: number): Ends {
-    const copies = MAX_COPIES[body.kind === 'character' ? 'character' : 'group'];
-    const isEndless = most === Number.POSITIVE_INFINITY;
-    if ((isEndless ? least : most) > copies) return this.#loop(body, least === 0);
+    const isCharacter = body.kind === 'character';
+    const copies = MAX_COPIES[isCharacter ? 'character' : 'group'];
+    const range = most - least + 1;
+    // the ways to read copies of copies multiply
+    const isTooMany = least > copies || (!isCharacter && most > 1 && within(body).some(isRepeatedGroup));
+    if (isTooMany || (!isCharacter && range < ENDLESS && most > copies)) return this.#loop(body, least === 0, range);
     let ends = NOTHING;
-    for (let i = isEndless ? 1 : 0; i < least; i++) ends = this.#join(ends, this.add(body));
-    if (isEndless) return this.#join(ends, this.#loop(body, least === 0));
+    const endsInLoop = most === Number.POSITIVE_INFINITY || (isCharacter && range > 2);
+    for (let i = endsInLoop ? 1 : 0; i < least; i++) ends = this.#join(ends, this.add(body));
+    if (endsInLoop) return this.#join(ends, this.#loop(body, least === 0, range));
     // a{0,3} is (a(a(a)?)?)?, which can be read in one way only, unlike a?a?a?
     const optional = Array.from({ length: most - least }, () => this.add(body));
     return this.#join(
@@ -120,8 +128,8 @@ class Automaton {
     );
   }
 
-  #loop(body: Part, isSkippable: boolean): Ends {
-    if (this.#depth === 0) this.loops.push([]);
+  #loop(body: Part, isSkippable: boolean, rounds: number): Ends {
+    if (this.#depth === 0) this.loops.push({ states: [], rounds: Math.min(rounds, ENDLESS) });
     this.#depth += 1;
     const ends = this.add(body);
     this.#depth -= 1;
@@ -129,6 +137,9 @@ class Automaton {
     return { ...ends, isSkippable: isSkippable || ends.isSkippable };
   }
 }
+
+const isRepeatedGroup = (part: Part): boolean =>
+  part.kind === 'repeat' && part.body.kind !== 'character' && part.most > 1;
 
 /** Follows several readers of the same text at once. */
 class Search {
@@ -231,11 +242,18 @@ function judge(part: Part, source: string, flags: string): Backtracking {
   const { last } = automaton.add(beginsAtStart(part) ? part : { kind: 'sequence', parts: [ANYWHERE, part] });
   if (automaton.hasDoubleStep) return 'exponential';
   const search = new Search(automaton);
-  if (loops.some((states, i) => search.canPartAndMeet(states, i))) return 'exponential';
+  if (loops.some(({ states }, i) => search.canPartAndMeet(states, i))) return 'exponential';
   // Where the expression may end as soon as it is reached, nothing later can fail and send the matcher back.
   const mustEnd = contains(part, ['assertion', 'look', 'backreference']);
-  const goals = loops.map((states) => (mustEnd ? states : states.filter((state) => !last.includes(state))));
-  if (loops.some((from, i) => goals.slice(i + 1).some((to) => search.canShare(from, to)))) return 'polynomial';
+  const ways: number[] = [];
+  for (const [i, { states, rounds }] of loops.entries()) {
+    const goals = mustEnd ? states : states.filter((state) => !last.includes(state));
+    const before = ways.filter((_, j) => search.canShare(loops[j]?.states ?? [], goals));
+    ways[i] = rounds * Math.max(1, ...before);
+  }
+  const most = Math.max(0, ...ways);
+  if (most > MAX_WAYS.polynomial) return 'exponential';
+  if (most > MAX_WAYS.linear) return 'polynomial';
   return loops.length > 0 && contains(part, ['look', 'backreference']) ? 'polynomial' : 'linear';
 }
 
