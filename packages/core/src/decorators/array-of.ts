@@ -2,11 +2,11 @@ import { fieldWriter, type Class } from '../metadata/store.js';
 import type { FieldDecorator } from './describe.js';
 
 /** What the items of a list or the values of a record may be: a DTO class, or a type of its own. */
-export type ItemType = StringConstructor | NumberConstructor | BooleanConstructor | DateConstructor | Class;
+export type ItemType = StringConstructor | NumberConstructor | BooleanConstructor | BigIntConstructor | Class;
 
 /**
  * Declares a DTO field as a list. Rules for the items take class-validator's `{ each: true }`.
- * @param type `String`, `Number`, `Boolean`, `Date`, or a DTO class
+ * @param type `String`, `Number`, `Boolean`, `Date`, `BigInt`, `Uint8Array`, or a DTO class
  * @example
  * ```ts
  * class Post {

@@ -5,7 +5,7 @@ import type { FieldDecorator } from './describe.js';
 /**
  * Declares a DTO field as a record: an object with keys of the client's choice. Rules for the values take
  * class-validator's `{ each: true }`.
- * @param type the type of the values: `String`, `Number`, `Boolean`, `Date`, or a DTO class
+ * @param type the type of the values: as of `@ArrayOf`
  * @example
  * ```ts
  * class Prices {

@@ -2,10 +2,12 @@ import type { Class } from '../metadata/store.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 
+/** Values that JSON has no type for, and that travel as text; `day` is a date without a time. */
+export type Encoded = 'date' | 'day' | 'bytes' | 'buffer' | 'bigint';
+
 /** How the value of one field becomes what the DTO declares. */
 export interface Conversion {
-  /** `day` is a date without a time. */
-  readonly to: 'date' | 'day' | ClassModel | UnionModel;
+  readonly to: Encoded | ClassModel | UnionModel;
   readonly isList: boolean;
   readonly isRecord: boolean;
 }
@@ -75,7 +77,7 @@ export interface ClassReading {
 
 /** The class that one value of a field becomes, if it becomes an instance. */
 export function modelOf(to: Conversion['to'], value: unknown): ClassModel | undefined {
-  if (to === 'date' || to === 'day') return undefined;
+  if (typeof to === 'string') return undefined;
   if ('cls' in to) return to;
   const { [to.property]: name, constructor } = value as JsonObject;
   // an instance need not have the property

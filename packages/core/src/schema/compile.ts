@@ -120,7 +120,7 @@ function outputCheck(reading: ClassReading, inspection: () => Inspection, toInst
 function classShape(cls: Class, where: string, direction: Direction): Shape {
   const reading = readClass(cls, direction);
   boundSchema(reading.schema, where);
-  const json = published(reading.schema, direction);
+  const json = published(reading.schema);
   boundSchema(json, where);
   let compiled: Inspection | undefined;
   const inspection = () => (compiled ??= compileGenerated(reading.schema, reading.mayBacktrack));
@@ -146,8 +146,8 @@ const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<obje
  * @param where what the schema belongs to, such as `Weather.forecast`, for error messages
  * @param direction whether it describes what comes in (the default) or what goes out: a schema with transformations or
  * defaults can differ between the two
- * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE` or
- * `DECORUM_INVALID_SCHEMA`
+ * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE`,
+ * `DECORUM_INVALID_FIELD` or `DECORUM_INVALID_SCHEMA`
  */
 export function compileShape(source: unknown, where: string, direction: Direction = 'input'): Shape {
   if (!mayBeSource(source)) {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../protocol/model.js';
 import type { Direction, Rule } from './class-facts.js';
 import { backtracking } from './backtracking.js';
 import { BACKTRACKING_LIMIT, type Mapping, MAPPED, matchesPattern, MAX_COMPARED_ITEMS, runsOn } from './constraints.js';
+import { isOpen } from './field-type.js';
 import { addKeywords, noteMessage, type Presented, PUBLISHED } from './keywords.js';
 import { complaintsOf, dateComplaints, dayComplaints, isGenuine, messageOf } from './value-rule.js';
 
@@ -105,8 +106,7 @@ export class Draft {
   /** Adds the type that TypeScript emitted, where the rules leave the type open. */
   refine(type: unknown): void {
     const name = TYPES.get(type);
-    const isOpen = !['type', 'enum', '$ref'].some((keyword) => keyword in this.node);
-    if (name !== undefined && isOpen) this.add({ type: name });
+    if (name !== undefined && isOpen(this.node)) this.add({ type: name });
   }
 
   /** The finished schema. */
@@ -132,7 +132,9 @@ export class Draft {
     }
     const node = this.finish('output');
     if (isNested) delete node['uniqueItems'];
-    if (Object.keys(items).length > 0) this.add({ items });
+    // some clients refuse arrays without `items`, at any level
+    const isListOfLists = items['type'] === 'array' && !('items' in items);
+    this.add({ items: isListOfLists ? { ...items, items: {} } : items });
     return node;
   }
 

@@ -1,4 +1,5 @@
 import type { FieldForm } from '../metadata/records.js';
+import type { Class } from '../metadata/store.js';
 import { type DecorumError, startupError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
@@ -84,7 +85,7 @@ export function recordProblem(where: string): DecorumError {
 const isAboutValue = (rule: Rule): boolean =>
   rule.type === 'customValidation' && (MAPPED.has(rule.name ?? '') || runsOn(rule.name) !== 'instance');
 
-const NO_ITEMS: ReadonlySet<unknown> = new Set([Array, Object, Function, Symbol, BigInt, Map, Set, Promise]);
+const NO_ITEMS: ReadonlySet<unknown> = new Set([Array, Object, Function, Symbol, Map, Set, Promise]);
 
 const isItemType = (type: unknown): boolean => typeof type === 'function' && !NO_ITEMS.has(type);
 
@@ -129,7 +130,7 @@ export function checkForm(field: Formed): void {
   if (form.kind === 'Choices') checkChoices(field, form.titles);
   if ('of' in form && !isItemType(form.of)) {
     const remedy = `\`@${form.kind}(String)\`. Where an import cycle leaves a class undefined, use @Type and @ValidateNested`;
-    throw wrong(field, `needs String, Number, Boolean, Date or a DTO class`, `Write ${remedy}.`);
+    throw wrong(field, `needs String, Number, Boolean, Date, BigInt, Uint8Array or a DTO class`, `Write ${remedy}.`);
   }
   checkEmitted(field);
 }
@@ -180,7 +181,7 @@ export function addForm(field: Formed, draft: Draft, isDate: boolean): void {
   if (form.kind === 'DateOnly') draft.becomeDay(isDate);
   if (form.kind === 'Choices') addChoices(draft, form.titles, form.each);
   if (!('of' in form)) return;
-  const type = TYPES.get(form.of) ?? 'Date';
+  const type = TYPES.get(form.of) ?? (form.of as Class).name;
   const { type: ruled } = draft.node;
   if (ruled !== undefined && ruled !== type && !(type === 'number' && ruled === 'integer')) {
     throw wrong(field, `says ${type} where the rules say ${String(ruled)}`, `Make them agree.`);

@@ -1,90 +1,34 @@
-import type { FieldFacts, FieldForm } from '../metadata/records.js';
+import type { FieldFacts } from '../metadata/records.js';
 import { scanFields } from '../metadata/scan.js';
-import { type Class, fieldType } from '../metadata/store.js';
+import type { Class } from '../metadata/store.js';
 import { type DecorumError, startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
-import { type Direction, exposureOf, type Rule, rulesOf, type TypeFact, typeFact } from './class-facts.js';
+import { type Direction, exposureOf, rulesOf, type TypeFact } from './class-facts.js';
 import type { ClassModel, ClassReading, Conversion, FieldModel, Tag, UnionModel } from './class-model.js';
 import { construct, isJson, leavesRoom, objectSchema } from './class-model.js';
-import { REFUSED } from './constraints.js';
 import { Draft } from './draft.js';
-import { addForm, checkForm, checkItems, isListForm, ownSchema, recordProblem } from './field-form.js';
+import { encodedSchema, encodingProblem, ENCODINGS } from './encoded.js';
+import { addForm, checkForm, checkItems, ownSchema, recordProblem } from './field-form.js';
+import {
+  formedKeys,
+  inOrderOf,
+  isClass,
+  isNestedRule,
+  isOptionalRule,
+  isRequired,
+  readSubject,
+  refuse,
+  type Subject,
+} from './field-subject.js';
+import { checkType, isOpen } from './field-type.js';
+import { checkInitializer } from './initializers.js';
 import { hinted, nullable } from './keywords.js';
 import { isSameTag, requireDeclared, taggedFields, transformerProblem, unionSchema, variantsOf } from './union.js';
-import { decoratorOf } from './value-rule.js';
-
-const SCALARS = [String, Number, Boolean, Symbol, BigInt];
-const BUILT_IN: ReadonlySet<unknown> = new Set([...SCALARS, Date, Array, Object, Function]);
-const NOT_JSON: ReadonlySet<unknown> = new Set([Map, Set, WeakMap, WeakSet, Promise]);
-
-/** Field rules that make a field a list: those named after arrays. */
-const ABOUT_LISTS = /^(?:isArray$|array[A-Z])/;
-
-const isClass = (type: unknown): type is Class => typeof type === 'function' && !BUILT_IN.has(type);
-
-const isNestedRule = ({ type }: Rule): boolean => type === 'nestedValidation';
 
 /** The drafts of a field: of its value, or of each item and of what holds them. */
 interface Drafts {
   readonly item: Draft;
   readonly whole: Draft | undefined;
-}
-
-function isOptionalRule({ type, name }: Rule): boolean {
-  return type === 'conditionalValidation' && name === 'isOptional';
-}
-
-const looksLikeList = (emitted: unknown, rules: readonly Rule[]): boolean =>
-  emitted === Array || rules.some(({ each, name }) => each || ABOUT_LISTS.test(name ?? ''));
-
-type Entry = readonly [key: string, rules: readonly Rule[], form: FieldForm | undefined];
-
-const formedKeys = (described: ReadonlyMap<string, FieldFacts>): string[] =>
-  [...described].filter(([, { form }]) => form !== undefined).map(([key]) => key);
-
-/** The fields in the order of the class, where its instances show it. */
-function inOrderOf(fresh: object, keys: readonly string[]): readonly string[] {
-  const shown = Object.keys(fresh);
-  return keys.every((key) => shown.includes(key)) ? shown.filter((key) => keys.includes(key)) : keys;
-}
-
-function readSubject(cls: Class, [key, rules, form]: Entry, direction: Direction) {
-  // the type as TypeScript emitted it
-  const emitted = fieldType(cls, key);
-  return {
-    cls,
-    key,
-    where: `${cls.name}.${key}`,
-    rules,
-    form,
-    exposure: exposureOf(cls, key, direction),
-    emitted,
-    isList: isListForm(form) || (form === undefined && looksLikeList(emitted, rules)),
-    isRecord: form?.kind === 'RecordOf',
-    isOptional:
-      rules.some(isOptionalRule) || (rules.length > 0 && rules.every(({ type }) => type === 'whitelistValidation')),
-    isConditional: rules.some((rule) => rule.type === 'conditionalValidation' && !isOptionalRule(rule)),
-  };
-}
-
-/** One field while it is read. */
-type Subject = ReturnType<typeof readSubject>;
-
-function refuse({ where, rules, emitted }: Subject): void {
-  for (const decorator of rules.map(decoratorOf)) {
-    const remedy = REFUSED[decorator];
-    if (remedy !== undefined) throw startupError('DECORUM_UNSUPPORTED_RULE', where, decorator, remedy);
-    if (!NOT_JSON.has(emitted)) continue;
-    const lack = `JSON has no ${(emitted as Class).name}: declare an array, or an object with known fields.`;
-    throw startupError('DECORUM_UNSUPPORTED_RULE', where, decorator, lack);
-  }
-}
-
-/** Whether a request without the field is refused. */
-function isRequired({ isOptional, isConditional, exposure, rules }: Subject, initial: unknown): boolean {
-  if (isOptional || isConditional || initial !== undefined) return false;
-  if (exposure.isTransformed && exposure.isExposed) return false;
-  return !rules.some(({ name }) => name === 'isEmpty');
 }
 
 class ClassReader {
@@ -122,11 +66,12 @@ class ClassReader {
     const described = scanFields(cls);
     const rules = rulesOf(cls);
     const keys = [...new Set([...rules.keys(), ...formedKeys(described)])];
-    // a class of a union may have nothing but its name
-    const isBare = keys.length === 0 && tag === undefined;
-    const unruled = isBare ? '' : [...described.keys()].find((key) => !keys.includes(key));
-    if (unruled !== undefined) throw startupError('DECORUM_NO_RULES', [cls.name, unruled].filter(Boolean).join('.'));
     const constructed = construct(cls);
+    const held = [...described.keys(), ...this.#dataOf(cls, constructed ?? {})];
+    const unruled = held.find((key) => !keys.includes(key) && key !== tag?.property);
+    // a class of a union may have nothing but its name
+    if (keys.length === 0 && tag === undefined) throw startupError('DECORUM_NO_RULES', cls.name, 'class');
+    if (unruled !== undefined) throw startupError('DECORUM_NO_RULES', `${cls.name}.${unruled}`, 'field');
     const fresh = constructed ?? (Object.create(cls.prototype as object) as JsonObject);
     const initialized = keys.filter((key) => fresh[key] !== undefined);
     const model: ClassModel = { cls, tag, takesNothing: constructed !== undefined, initialized, fields: [] };
@@ -149,6 +94,13 @@ class ClassReader {
     if (unfit !== undefined) this.#notForTransformer.push(unfit);
   }
 
+  /** What a fresh instance holds and clients could take for fields. */
+  #dataOf(cls: Class, fresh: JsonObject): string[] {
+    const isData = (key: string): boolean =>
+      typeof fresh[key] !== 'function' && !exposureOf(cls, key, this.#direction).isHidden;
+    return Object.keys(fresh).filter(isData);
+  }
+
   #noteTransformer({ exposure, key }: Subject): void {
     if (exposure.isHidden || exposure.isTransformed || exposure.wire !== key) this.#flags.needsTransformer = true;
     if (exposure.isTransformed) this.#flags.needsInstance = true;
@@ -157,8 +109,8 @@ class ClassReader {
   #field(subject: Subject, { title, description, examples, header }: FieldFacts, initial: unknown): FieldModel {
     refuse(subject);
     const { key, rules, isConditional, isOptional, exposure, form } = subject;
-    const { checked, convert } = this.#value(subject);
-    const allowed = isOptional ? nullable(checked) : checked;
+    const { checked, convert } = this.#value(subject, initial);
+    const allowed = isOptional ? nullable(checked, this.#direction) : checked;
     const isSkipped = form === undefined && (isConditional || exposure.isTransformed);
     const schema = isSkipped ? hinted(allowed) : allowed;
     if (isConditional) this.#flags.needsInstance = true;
@@ -183,7 +135,7 @@ class ClassReader {
   }
 
   /** What is checked of the value of a field, and what the value becomes. */
-  #value(subject: Subject): { checked: JsonObject; convert: Conversion | undefined } {
+  #value(subject: Subject, initial: unknown): { checked: JsonObject; convert: Conversion | undefined } {
     const { where, rules, form, isList, isRecord } = subject;
     if (form !== undefined) checkForm({ ...subject, form });
     const aboutWhole = rules.filter(({ each }) => !each);
@@ -195,12 +147,15 @@ class ClassReader {
     }
     if (form !== undefined) checkItems({ ...subject, form }, subject);
     const convert = this.#conversion(subject, item);
+    const { to } = convert ?? {};
+    if (form === undefined) checkType(subject, { item: item.node, list: whole?.node, to, initial });
+    checkInitializer(subject, initial, typeof to === 'object' && 'cls' in to ? to.cls : undefined);
     return { checked: this.#finish(subject, { item, whole }, convert), convert };
   }
 
   #finish({ isList }: Subject, { item, whole }: Drafts, convert: Conversion | undefined): JsonObject {
     const inner = item.finish(this.#direction);
-    const isNested = convert !== undefined && convert.to !== 'date' && convert.to !== 'day';
+    const isNested = convert !== undefined && typeof convert.to !== 'string';
     const schema = whole === undefined ? inner : isList ? whole.finishList(inner, isNested) : whole.finishRecord(inner);
     for (const draft of [item, whole]) {
       this.#flags.needsInstance ||= draft?.needsInstance ?? false;
@@ -211,8 +166,7 @@ class ClassReader {
 
   /** What the value, or each item of it, becomes. Adds to the draft what follows for the wire. */
   #conversion(subject: Subject, draft: Draft): Conversion | undefined {
-    const { cls, key, where, rules, form, emitted, isList, isRecord } = subject;
-    const named = typeFact(cls, key);
+    const { where, rules, form, emitted, isList, isRecord, named, exposure } = subject;
     const of = form !== undefined && 'of' in form ? form.of : undefined;
     const type = of ?? named?.type ?? (isList ? undefined : emitted);
     if (rules.some(isNestedRule) || isClass(of)) {
@@ -220,7 +174,7 @@ class ClassReader {
       draft.add(this.#schemaOf(to));
       return this.#noteRecord(subject, { to, isList, isRecord });
     }
-    if (named !== undefined && (named.discriminator !== undefined || isClass(named.type))) {
+    if (named?.discriminator !== undefined) {
       const remedy = 'Add @ValidateNested(): without it the object is not checked.';
       throw startupError('DECORUM_UNSUPPORTED_RULE', where, 'Type without @ValidateNested', remedy);
     }
@@ -229,16 +183,22 @@ class ClassReader {
       this.#flags.hasDays ||= draft.isDate;
       return draft.isDate ? { to: 'day', isList, isRecord } : undefined;
     }
-    if (draft.isDate || (type === Date && (named !== undefined || draft.node['type'] === undefined))) {
+    if (draft.isDate || (type === Date && isOpen(draft.node))) {
       draft.becomeDate();
       return this.#noteRecord(subject, { to: 'date', isList, isRecord });
+    }
+    const encoding = ENCODINGS.get(type);
+    if (encoding !== undefined && isOpen(draft.node) && !exposure.isTransformed) {
+      this.#notForTransformer.push(encodingProblem(where));
+      draft.add(encodedSchema(encoding, this.#direction));
+      return { to: encoding.to, isList, isRecord };
     }
     draft.refine(type);
     return undefined;
   }
 
   #nested(type: unknown, where: string): ClassModel {
-    if (!isClass(type)) throw startupError('DECORUM_UNKNOWN_FIELD_TYPE', where);
+    if (!isClass(type)) throw startupError('DECORUM_UNKNOWN_FIELD_TYPE', where, 'object');
     return this.#model(type);
   }
 
@@ -278,7 +238,8 @@ class ClassReader {
 
 /**
  * Reads a DTO class: its rules, and those of the classes it leads to, as one JSON Schema.
- * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE` or `DECORUM_UNKNOWN_FIELD_TYPE`
+ * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE` or
+ * `DECORUM_INVALID_FIELD`
  */
 export function readClass(cls: Class, direction: Direction): ClassReading {
   return new ClassReader(direction).read(cls);

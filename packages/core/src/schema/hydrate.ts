@@ -3,6 +3,7 @@ import type { Class } from '../metadata/store.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { Inspection } from './ajv.js';
 import { type ClassModel, type Conversion, mapHeld, modelOf } from './class-model.js';
+import { DECODERS } from './encoded.js';
 import { toJsonForm } from './json-form.js';
 import type { Checked } from './shape.js';
 
@@ -11,13 +12,9 @@ export type Hydrate = (plain: unknown) => object;
 
 type Convert = (value: unknown) => unknown;
 
-function toDate(value: unknown): unknown {
-  return typeof value === 'string' ? new Date(value) : value;
-}
-
 function converter(conversion: Conversion, hydratorOf: (model: ClassModel) => Hydrate): Convert {
   const { to } = conversion;
-  if (to === 'date' || to === 'day') return mapHeld(conversion, toDate);
+  if (typeof to === 'string') return mapHeld(conversion, DECODERS[to]);
   if ('cls' in to) return mapHeld(conversion, nested(to, hydratorOf));
   const variants = new Map([...to.variants.values()].map((model) => [model, nested(model, hydratorOf)]));
   return mapHeld(conversion, (value) => {
@@ -101,7 +98,7 @@ export function transformerHydrator(root: ClassModel, models: readonly ClassMode
 function typeOf({ key, convert }: ClassModel['fields'][number]): [string, Class][] {
   if (convert === undefined) return [];
   const { to } = convert;
-  if (to === 'date' || to === 'day') return [[key, Date as unknown as Class]];
+  if (typeof to === 'string') return [[key, Date as unknown as Class]];
   return 'cls' in to ? [[key, to.cls]] : [];
 }
 

@@ -1,3 +1,5 @@
+import { base64 } from '../protocol/content.js';
+
 /** Deeper values are taken for endless ones. */
 const MAX_DEPTH = 400;
 
@@ -7,14 +9,16 @@ type Fields = Record<string, unknown>;
 export class NotJson extends Error {}
 
 /**
- * What `JSON.stringify` would write, as a value: dates as text, instances as plain objects, `undefined` and functions
+ * What `JSON.stringify` would write, as a value: dates and bigints as text, bytes as base64, instances as plain objects, `undefined` and functions
  * left out. Numbers that JSON does not have are kept, so that the schema refuses them.
- * @throws {NotJson} for circular values and bigints
+ * @throws {NotJson} for circular values
  */
 export function toJsonForm(value: unknown, depth = 0): unknown {
-  if (typeof value === 'bigint') throw new NotJson('must not hold a bigint');
+  // as text, because numbers of this size lose digits in most JSON parsers
+  if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth > MAX_DEPTH) throw new NotJson('must not be circular or nested deeper than 400 levels');
+  if (value instanceof Uint8Array) return base64(value);
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === 'function') return toJsonForm((value as { toJSON(): unknown }).toJSON(), depth + 1);
   if (Array.isArray(value)) return value.map((item) => listed(toJsonForm(item, depth + 1)));

@@ -75,21 +75,25 @@ const ABOUT_ANYTHING = ['not', 'allOf', 'anyOf', 'oneOf', '$ref'];
 
 const NULLABLE = Symbol('nullable');
 
-/** Lets `null` pass as well. */
-export function nullable(schema: JsonObject): JsonObject {
+/** Lets `null` pass as well. In arguments it stands for "absent", and clients don't hear of it. */
+export function nullable(schema: JsonObject, direction: Direction): JsonObject {
   if (Object.keys(schema).length === 0) return schema;
-  return { ...orNull(schema), [NULLABLE]: true } as JsonObject;
+  return direction === 'output' ? orNull(schema) : ({ ...orNull(schema), [NULLABLE]: true } as JsonObject);
+}
+
+/** Whether `null` passes a schema that doesn't offer it. */
+export function hidesNull(schema: unknown): boolean {
+  return typeof schema === 'object' && schema !== null && NULLABLE in schema;
 }
 
 /**
  * The schema as it is published. Where `null` stands for "absent" it passes, but is not offered: forms have no null, and
  * some clients cannot read a list of types.
  */
-export function published(schema: JsonObject, direction: Direction): JsonObject {
+export function published(schema: JsonObject): JsonObject {
   const offer = (_key: string, value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return value;
-    const hidesNull = direction === 'input' && NULLABLE in value;
-    const offered = (hidesNull ? withoutNull(value as JsonObject) : value) as Presented;
+    const offered: Presented = hidesNull(value) ? withoutNull(value as JsonObject) : (value as JsonObject);
     return PUBLISHED in offered ? { ...offered, ...offered[PUBLISHED] } : offered;
   };
   // functions in the schema are meant for ajv only, and fall away here

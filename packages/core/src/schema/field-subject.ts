@@ -1,0 +1,82 @@
+import type { FieldFacts, FieldForm } from '../metadata/records.js';
+import { type Class, fieldType } from '../metadata/store.js';
+import { startupError } from '../protocol/errors.js';
+import { type Direction, exposureOf, type Rule, typeFact } from './class-facts.js';
+import { REFUSED } from './constraints.js';
+import { isListForm } from './field-form.js';
+import { decoratorOf } from './value-rule.js';
+
+const SCALARS = [String, Number, Boolean, Symbol, BigInt];
+const BUILT_IN: ReadonlySet<unknown> = new Set([...SCALARS, Date, Array, Object, Function, Uint8Array, Buffer]);
+
+/** Field rules that make a field a list: those named after arrays. */
+const ABOUT_LISTS = /^(?:isArray$|array[A-Z])/;
+
+/** Whether a type is a class of the user, and not of the language. */
+export const isClass = (type: unknown): type is Class => typeof type === 'function' && !BUILT_IN.has(type);
+
+/** Whether a rule is `@ValidateNested`. */
+export const isNestedRule = ({ type }: Rule): boolean => type === 'nestedValidation';
+
+/** Whether a rule is `@IsOptional`. */
+export function isOptionalRule({ type, name }: Rule): boolean {
+  return type === 'conditionalValidation' && name === 'isOptional';
+}
+
+const looksLikeList = (emitted: unknown, rules: readonly Rule[]): boolean =>
+  emitted === Array || rules.some(({ each, name }) => each || ABOUT_LISTS.test(name ?? ''));
+
+type Entry = readonly [key: string, rules: readonly Rule[], form: FieldForm | undefined];
+
+/** The fields that have a form. */
+export const formedKeys = (described: ReadonlyMap<string, FieldFacts>): string[] =>
+  [...described].filter(([, { form }]) => form !== undefined).map(([key]) => key);
+
+/** The fields in the order of the class, where its instances show it. */
+export function inOrderOf(fresh: object, keys: readonly string[]): readonly string[] {
+  const shown = Object.keys(fresh);
+  return keys.every((key) => shown.includes(key)) ? shown.filter((key) => keys.includes(key)) : keys;
+}
+
+/** Reads what decorators and TypeScript say of a field. */
+export function readSubject(cls: Class, [key, rules, form]: Entry, direction: Direction) {
+  // the type as TypeScript emitted it
+  const emitted = fieldType(cls, key);
+  return {
+    cls,
+    key,
+    where: `${cls.name}.${key}`,
+    rules,
+    form,
+    direction,
+    named: typeFact(cls, key),
+    exposure: exposureOf(cls, key, direction),
+    emitted,
+    isList: isListForm(form) || (form === undefined && looksLikeList(emitted, rules)),
+    isRecord: form?.kind === 'RecordOf',
+    isOptional:
+      rules.some(isOptionalRule) || (rules.length > 0 && rules.every(({ type }) => type === 'whitelistValidation')),
+    isConditional: rules.some((rule) => rule.type === 'conditionalValidation' && !isOptionalRule(rule)),
+  };
+}
+
+/** One field while it is read. */
+export type Subject = ReturnType<typeof readSubject>;
+
+/**
+ * Refuses rules that make no sense for JSON.
+ * @throws {DecorumError} `DECORUM_UNSUPPORTED_RULE`
+ */
+export function refuse({ where, rules }: Subject): void {
+  for (const decorator of rules.map(decoratorOf)) {
+    const remedy = REFUSED[decorator];
+    if (remedy !== undefined) throw startupError('DECORUM_UNSUPPORTED_RULE', where, decorator, remedy);
+  }
+}
+
+/** Whether a request without the field is refused. */
+export function isRequired({ isOptional, isConditional, exposure, rules }: Subject, initial: unknown): boolean {
+  if (isOptional || isConditional || initial !== undefined) return false;
+  if (exposure.isTransformed && exposure.isExposed) return false;
+  return !rules.some(({ name }) => name === 'isEmpty');
+}
