@@ -74,7 +74,7 @@ describe('a field whose rules may be skipped, or see another value than the wire
   it('gets its text as it came from a prompt or a URI', () => {
     class Page {
       @Transform(({ value }) => (value as string).split(',')) @cv.IsString({ each: true }) tags!: string[];
-      @Transform(({ value }) => `${(value as string).length}`) @cv.IsNumberString() length!: number;
+      @Transform(({ value }) => `${(value as string).length}`) @cv.IsNumberString() length!: string;
     }
     expect(compileShape(Page, 'Test.member').checkStrings({ tags: 'a,b', length: '123' })).toMatchObject({
       ok: true,
