@@ -77,6 +77,20 @@ describe('@ArrayOf', () => {
     expect(problemsOf(Post, {})).toEqual(['tags is required']);
   });
 
+  it('takes bytes and bigints, as a record does', () => {
+    class Blobs {
+      @ArrayOf(Uint8Array) parts!: Uint8Array[];
+      @RecordOf(BigInt) sums!: Record<string, bigint>;
+    }
+    const blobs = valueOf<Blobs>(Blobs, { parts: ['aGk='], sums: { a: '5' } });
+    expect([...(blobs.parts[0] ?? [])]).toEqual([104, 105]);
+    expect(blobs.sums).toEqual({ a: 5n });
+    expect(problemsOf(Blobs, { parts: ['!'], sums: { a: 'x' } })).toEqual([
+      expect.stringMatching(/^parts\[0\] must be base64/),
+      expect.stringMatching(/^sums\.a must /),
+    ]);
+  });
+
   it('runs rules that need the instance on items, and names their place', () => {
     class Pairs {
       @ArrayOf(Pair) pairs!: Pair[];
