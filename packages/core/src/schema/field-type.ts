@@ -60,7 +60,15 @@ const invalid = (where: string, problem: string, remedy: string) =>
   startupError('DECORUM_INVALID_FIELD', where, problem, remedy);
 
 const listed = (words: readonly unknown[]): string => words.join(' or ');
-const nameOf = (type: unknown): string => listed(KINDS.get(type)?.slice(0, 1) ?? [(type as Class).name]);
+/** As TypeScript spells them. */
+const SCALARS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  [String, 'string'],
+  [Number, 'number'],
+  [Boolean, 'boolean'],
+  [BigInt, 'bigint'],
+]);
+
+const nameOf = (type: unknown): string => SCALARS.get(type) ?? (type === Array ? 'an array' : (type as Class).name);
 
 /** Whether the rules leave open which JSON type a value has. */
 export function isOpen(node: JsonObject): boolean {
@@ -98,7 +106,7 @@ function kindsOf(node: JsonObject, to: Ruled['to']): readonly unknown[] | undefi
 function agree(field: Declaration, type: unknown, kinds: readonly unknown[] | undefined): void {
   const { where, direction, exposure, rules } = field;
   if (typeof type !== 'function' || type === Object) return;
-  const lack = LACKING.get(type);
+  const lack = exposure.isTransformed ? undefined : LACKING.get(type);
   if (lack !== undefined) throw invalid(where, `JSON has no ${type.name}`, lack);
   // a result is checked in its JSON form
   if (direction === 'output' && typeof (type as Class<{ toJSON?: unknown }>).prototype.toJSON === 'function') return;

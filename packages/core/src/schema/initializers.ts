@@ -16,7 +16,7 @@ function holds(rule: Rule, value: unknown): boolean {
   if (Body === undefined || validateIf !== undefined || !isOwn(rule)) return true;
   const body = new Body();
   if (!each) return passes(rule, body, value);
-  return !Array.isArray(value) || value.every((item) => passes(rule, body, item));
+  return Array.isArray(value) && value.every((item) => passes(rule, body, item));
 }
 
 /** The first rule that a value breaks. Of conditional rules nobody knows whether they apply. */

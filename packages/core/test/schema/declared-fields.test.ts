@@ -145,8 +145,10 @@ describe('a type that says as much as the rules', () => {
     class Made {
       @Transform(({ value }) => new URL(String(value))) @cv.IsInstance(URL) link!: URL;
       @Transform(({ value }) => String(value).split(',')) @cv.IsArray() words!: string[];
+      @Transform(({ value }) => new Map(Object.entries(value as object))) @cv.IsDefined() table!: Map<string, number>;
     }
-    expect(valueOf<Made>(Made, { link: 'http://a.de', words: 'a,b' })).toMatchObject({ words: ['a', 'b'] });
+    const made = valueOf<Made>(Made, { link: 'http://a.de', words: 'a,b', table: { a: 1 } });
+    expect(made).toMatchObject({ words: ['a', 'b'], table: new Map([['a', 1]]) });
   });
 
   it('may have a JSON form in a result', () => {
@@ -281,6 +283,9 @@ describe('an initializer', () => {
   class Few {
     @cv.ArrayNotEmpty() @cv.IsString({ each: true }) names: string[] = [];
   }
+  class Single {
+    @cv.IsString({ each: true }) names: string[] = 'a' as never;
+  }
   class Run {
     @cv.IsEmail() mail = 'nobody';
   }
@@ -300,6 +305,7 @@ describe('an initializer', () => {
     [NotANumber, /NotANumber\.odd: its initializer breaks @IsNumber/],
     [Items, /Items\.counts: its initializer breaks @IsInt/],
     [Few, /Few\.names: its initializer breaks @ArrayNotEmpty/],
+    [Single, /Single\.names: its initializer breaks @IsString/],
     [Run, /Run\.mail: its initializer breaks @isEmail/i],
     [Route, /Route\.start: its initializer breaks @IsNumber of Point\.lon\./],
     [Stops, /Stops\.stops: its initializer breaks @IsNumber of Point\.lat\./],
@@ -406,6 +412,7 @@ describe('bytes', () => {
     expect(upload.data).not.toBeInstanceOf(Buffer);
     expect(upload.data.buffer.byteLength).toBe(5);
     expect(upload.thumbnail).toEqual(Buffer.from([0xfb, 0xff, 0]));
+    expect(valueOf<Upload>(Upload, { data: 'AA==', thumbnail: null }).thumbnail).toBeUndefined();
     expect(upload.pages).toEqual([new Uint8Array(), new Uint8Array([1, 2])]);
   });
 
