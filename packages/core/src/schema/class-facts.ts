@@ -1,4 +1,9 @@
-import { loadClassTransformer, loadTransformerStorage, loadValidationExecutor } from '../metadata/libraries.cjs';
+import {
+  loadBundledTransformerStorage,
+  loadClassTransformer,
+  loadTransformerStorage,
+  loadValidationExecutor,
+} from '../metadata/libraries.cjs';
 import { type Class, lineage } from '../metadata/store.js';
 
 /**
@@ -34,8 +39,19 @@ export interface Rule {
   readonly validateIf?: unknown;
 }
 
+/** The first library that a DTO class needs and that isn't installed: both are optional peers. */
+export function missingLibrary(): 'class-validator' | 'class-transformer' | undefined {
+  if (ruleStore() === undefined && loadValidationExecutor() === undefined) return 'class-validator';
+  return transformer() === undefined ? 'class-transformer' : undefined;
+}
+
 interface RuleStore {
   getTargetValidationMetadatas(cls: Class, schema: string, always: boolean, strictGroups: boolean): Rule[];
+}
+
+/** class-validator keeps its store here so that two copies of it agree. */
+function ruleStore(): RuleStore | undefined {
+  return (globalThis as { classValidatorMetadataStorage?: RuleStore }).classValidatorMetadataStorage;
 }
 
 /**
@@ -43,9 +59,7 @@ interface RuleStore {
  * `validate(dto)` without options, rules of every group apply.
  */
 export function rulesOf(cls: Class): Map<string, Rule[]> {
-  // class-validator keeps its store here so that two copies of it agree.
-  const store = (globalThis as { classValidatorMetadataStorage?: RuleStore }).classValidatorMetadataStorage;
-  const rules = store?.getTargetValidationMetadatas(cls, '', false, false) ?? [];
+  const rules = ruleStore()?.getTargetValidationMetadatas(cls, '', false, false) ?? [];
   const ancestors = lineage(cls);
   const fields = new Map<string, Rule[]>();
   for (const rule of rules.toSorted(
@@ -71,13 +85,28 @@ interface TransformerStore {
   findTransformMetadatas(cls: Class, key: string, direction: number): unknown[];
   findExposeMetadata(cls: Class, key: string): TransformerFact | undefined;
   findTypeMetadata(cls: Class, key: string): TransformerFact | undefined;
+  readonly _typeMetadatas: { readonly size: number };
+  readonly _transformMetadatas: { readonly size: number };
+  readonly _exposeMetadatas: { readonly size: number };
+  readonly _excludeMetadatas: { readonly size: number };
 }
 
-let transformerStore: TransformerStore | undefined;
+let transformerStores: readonly TransformerStore[] | undefined;
 
-function transformer(): TransformerStore {
-  transformerStore ??= loadTransformerStorage().defaultMetadataStorage as TransformerStore;
-  return transformerStore;
+function isWritten(store: TransformerStore): boolean {
+  const { _typeMetadatas, _transformMetadatas, _exposeMetadatas, _excludeMetadatas } = store;
+  return _typeMetadatas.size + _transformMetadatas.size + _exposeMetadatas.size + _excludeMetadatas.size > 0;
+}
+
+/**
+ * class-transformer is published as CommonJS and as ES modules, each with a store of its own. Node.js loads the first,
+ * bundlers choose either: the store in use is the one that decorators have written to.
+ */
+function transformer(): TransformerStore | undefined {
+  transformerStores ??= [loadTransformerStorage(), loadBundledTransformerStorage()].flatMap((storage) =>
+    storage === undefined ? [] : [storage.defaultMetadataStorage as TransformerStore],
+  );
+  return transformerStores.find(isWritten) ?? transformerStores[0];
 }
 
 /** What `@Type` says of a field. */
@@ -88,7 +117,7 @@ export interface TypeFact {
 
 /** What `@Type` says of a field, if the field has one. */
 export function typeFact(cls: Class, key: string): TypeFact | undefined {
-  const fact = transformer().findTypeMetadata(cls, key);
+  const fact = transformer()?.findTypeMetadata(cls, key);
   if (fact === undefined) return undefined;
   return {
     type: fact.typeFunction?.({ newObject: {}, object: {}, property: key }),
@@ -108,7 +137,7 @@ export interface Exposure {
 
 /** What class-transformer does to a field in one direction. */
 export function exposureOf(cls: Class, key: string, direction: Direction): Exposure {
-  const store = transformer();
+  const store = transformer() as TransformerStore;
   const code = direction === 'input' ? 0 : 1;
   const isExposed = store.getExposedProperties(cls, code).includes(key);
   const expose = store.findExposeMetadata(cls, key);

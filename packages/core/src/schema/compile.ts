@@ -4,7 +4,7 @@ import type { Class } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
 import { compileGenerated, type Inspection } from './ajv.js';
-import { type Direction, loadTransformer, runRules } from './class-facts.js';
+import { type Direction, loadTransformer, missingLibrary, runRules } from './class-facts.js';
 import type { ClassReading } from './class-model.js';
 import { readClass } from './from-class.js';
 import { compileHydrator, type Hydrate, instanceCheck, transformerHydrator } from './hydrate.js';
@@ -130,6 +130,8 @@ function outputCheck(reading: ClassReading, inspection: () => Inspection, toInst
 }
 
 function classShape(cls: Class, where: string, direction: Direction): Shape {
+  const missing = missingLibrary();
+  if (missing !== undefined) throw startupError('DECORUM_MISSING_LIBRARY', where, cls.name, missing);
   const reading = readClass(cls, direction);
   boundSchema(reading.schema, where);
   const json =
@@ -158,8 +160,8 @@ const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<obje
  * @param where what the schema belongs to, such as `Weather.forecast`, for error messages
  * @param direction whether it describes what comes in (the default) or what goes out: a schema with transformations or
  * defaults can differ between the two
- * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE` or
- * `DECORUM_INVALID_SCHEMA`
+ * @throws {DecorumError} `DECORUM_MISSING_LIBRARY`, `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`,
+ * `DECORUM_UNKNOWN_FIELD_TYPE` or `DECORUM_INVALID_SCHEMA`
  */
 export function compileShape(source: unknown, where: string, direction: Direction = 'input'): Shape {
   if (!mayBeSource(source)) {
