@@ -2,10 +2,13 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { build, type BuildOptions } from 'esbuild';
 
 import { answers, compiled, conversation, createProject, type Project, ROOT } from './project.js';
+
+// compilers and servers run as processes of their own
+jest.setTimeout(60_000);
 
 const SERVERS = {
   orders: [

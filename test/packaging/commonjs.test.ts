@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
 import { compiled, createProject, type Project } from './project.js';
+
+// compilers and servers run as processes of their own
+jest.setTimeout(60_000);
 
 const ENTRIES = ['core', 'core/transport', 'http', 'http/fetch', 'http/node', 'testing', 'uri-template'];
 

@@ -2,12 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-import { afterEach, expect, it } from '@jest/globals';
+import { afterEach, expect, it, jest } from '@jest/globals';
 
 import { createProject, type Project } from './project.js';
 
+// compilers and servers run as processes of their own
+jest.setTimeout(180_000);
+
 const NEXT = 'node_modules/next/dist/bin/next';
-const TIMEOUT_MS = 180_000;
 
 let project: Project;
 let server: ChildProcess | undefined;
@@ -55,20 +57,16 @@ async function post(url: string, method: string, params: object): Promise<unknow
   return await response.json();
 }
 
-it(
-  'a route handler of Next.js serves a tool with a nested DTO',
-  async () => {
-    project = createProject({ from: 'next' });
-    await project.run('node', [NEXT, 'build'], { env: { NEXT_TELEMETRY_DISABLED: '1' } });
-    const url = await start();
-    const lines = { type: 'array', items: { type: 'object', required: ['sku', 'quantity'] } };
-    expect(await post(url, 'tools/list', {})).toMatchObject({
-      result: { tools: [{ name: 'order', inputSchema: { properties: { lines }, required: ['lines'] } }] },
-    });
-    const order = { name: 'order', arguments: { lines: [{ sku: 'TEA', quantity: 2 }] } };
-    expect(await post(url, 'tools/call', order)).toMatchObject({ result: { content: [{ text: 'true 2 tea' }] } });
-    const wrong = { name: 'order', arguments: { lines: [{ sku: 'TEA', quantity: 0 }] } };
-    expect(await post(url, 'tools/call', wrong)).toMatchObject({ result: { isError: true } });
-  },
-  TIMEOUT_MS,
-);
+it('a route handler of Next.js serves a tool with a nested DTO', async () => {
+  project = createProject({ from: 'next' });
+  await project.run('node', [NEXT, 'build'], { env: { NEXT_TELEMETRY_DISABLED: '1' } });
+  const url = await start();
+  const lines = { type: 'array', items: { type: 'object', required: ['sku', 'quantity'] } };
+  expect(await post(url, 'tools/list', {})).toMatchObject({
+    result: { tools: [{ name: 'order', inputSchema: { properties: { lines }, required: ['lines'] } }] },
+  });
+  const order = { name: 'order', arguments: { lines: [{ sku: 'TEA', quantity: 2 }] } };
+  expect(await post(url, 'tools/call', order)).toMatchObject({ result: { content: [{ text: 'true 2 tea' }] } });
+  const wrong = { name: 'order', arguments: { lines: [{ sku: 'TEA', quantity: 0 }] } };
+  expect(await post(url, 'tools/call', wrong)).toMatchObject({ result: { isError: true } });
+});

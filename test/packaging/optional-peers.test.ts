@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { transformSync } from '@swc/core';
 import { buildSync } from 'esbuild';
 
 import { answers, conversation, createProject, type Project, ROOT } from './project.js';
+
+// compilers and servers run as processes of their own
+jest.setTimeout(60_000);
 
 let project: Project;
 afterEach(() => project.remove());

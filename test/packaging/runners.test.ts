@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
 import { createProject, type Project, ROOT } from './project.js';
 
-const TIMEOUT_MS = 60_000;
+// compilers and servers run as processes of their own
+jest.setTimeout(60_000);
 
 let project: Project | undefined;
 afterEach(() => project?.remove());
@@ -40,28 +41,20 @@ describe("a user's tests of a server with DTOs run", () => {
   it.each([
     { kind: 'CommonJS', type: 'commonjs', NODE_OPTIONS: '' },
     { kind: 'an ES module', type: 'module', NODE_OPTIONS: '--experimental-vm-modules' },
-  ])(
-    'in Jest, as $kind',
-    async ({ kind, type, NODE_OPTIONS }) => {
-      project = createProject({ from: 'jest', tools: ['fastify'] });
-      project.write('package.json', JSON.stringify({ type }));
-      project.write('jest.config.json', JSON.stringify(jestConfig(type)));
-      const args = ['node_modules/jest/bin/jest.js', '--ci', '--json', '--config', 'jest.config.json'];
-      expect(statuses(await project.run('node', args, { env: { NODE_OPTIONS } }))).toEqual({
-        [`calls a tool with a nested DTO, as ${kind}`]: 'passed',
-        'has the other entries too': 'passed',
-      });
-    },
-    TIMEOUT_MS,
-  );
+  ])('in Jest, as $kind', async ({ kind, type, NODE_OPTIONS }) => {
+    project = createProject({ from: 'jest', tools: ['fastify'] });
+    project.write('package.json', JSON.stringify({ type }));
+    project.write('jest.config.json', JSON.stringify(jestConfig(type)));
+    const args = ['node_modules/jest/bin/jest.js', '--ci', '--json', '--config', 'jest.config.json'];
+    expect(statuses(await project.run('node', args, { env: { NODE_OPTIONS } }))).toEqual({
+      [`calls a tool with a nested DTO, as ${kind}`]: 'passed',
+      'has the other entries too': 'passed',
+    });
+  });
 
-  it(
-    'in Vitest, which reads parameter types by the tsconfig alone',
-    async () => {
-      project = createProject({ from: 'vitest' });
-      const printed = await project.run('node', ['node_modules/vitest/vitest.mjs', 'run', '--reporter=json']);
-      expect(statuses(printed)).toEqual({ 'calls a tool with a nested DTO': 'passed' });
-    },
-    TIMEOUT_MS,
-  );
+  it('in Vitest, which reads parameter types by the tsconfig alone', async () => {
+    project = createProject({ from: 'vitest' });
+    const printed = await project.run('node', ['node_modules/vitest/vitest.mjs', 'run', '--reporter=json']);
+    expect(statuses(printed)).toEqual({ 'calls a tool with a nested DTO': 'passed' });
+  });
 });

@@ -39,12 +39,6 @@ export interface Rule {
   readonly validateIf?: unknown;
 }
 
-/** The first library that a DTO class needs and that isn't installed: both are optional peers. */
-export function missingLibrary(): 'class-validator' | 'class-transformer' | undefined {
-  if (ruleStore() === undefined && loadValidationExecutor() === undefined) return 'class-validator';
-  return transformer() === undefined ? 'class-transformer' : undefined;
-}
-
 interface RuleStore {
   getTargetValidationMetadatas(cls: Class, schema: string, always: boolean, strictGroups: boolean): Rule[];
 }
@@ -107,6 +101,12 @@ function transformer(): TransformerStore | undefined {
     storage === undefined ? [] : [storage.defaultMetadataStorage as TransformerStore],
   );
   return transformerStores.find(isWritten) ?? transformerStores[0];
+}
+
+/** The first library that DTO classes need and that can't be loaded: both are optional peers. */
+export function missingLibrary(): 'class-validator' | 'class-transformer' | undefined {
+  if (ruleStore() === undefined && loadValidationExecutor() === undefined) return 'class-validator';
+  return transformer() === undefined ? 'class-transformer' : undefined;
 }
 
 /** What `@Type` says of a field. */
