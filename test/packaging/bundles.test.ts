@@ -108,6 +108,16 @@ describe('a bundle, minified and alone in a folder', () => {
     expect(answers(unnamed(printed))).toEqual(answers(unnamed(unbundled.get(server) ?? '')));
   });
 
+  it.each(Object.keys(BUNDLERS))('does so when it is made of CommonJS, by %s', async (bundler) => {
+    project.write('commonjs/package.json', '{ "type": "commonjs" }');
+    project.write('commonjs/orders.js', compiled('orders.ts', 'commonjs'));
+    project.write('commonjs/stdio.js', `require('@decorum/core').serveStdio(require('./orders.js').server);`);
+    const file = join(alone, `commonjs-${bundler.replaceAll(' ', '-')}.cjs`);
+    await BUNDLERS[bundler]?.(project, 'commonjs/stdio.js', file);
+    const printed = await project.run('node', [file], { input: SERVERS.orders[1] });
+    expect(answers(unnamed(printed))).toEqual(answers(unnamed(unbundled.get('orders') ?? '')));
+  });
+
   it('keeps the names of definitions where the bundler keeps those of classes', async () => {
     const outfile = join(alone, 'orders-named.mjs');
     await esbuilt({ entryPoints: [project.path('orders-stdio.js')], outfile, keepNames: true });
