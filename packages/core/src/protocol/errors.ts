@@ -42,6 +42,8 @@ const STARTUP = {
   DECORUM_TEMPLATE_FIELD: (where: string, field: string, known: Iterable<string>) =>
     `${where}: the required DTO field "${field}" is not a variable of the template, so no URI can fill it. Variables: ${quoted(known)}. Add it to the template or mark it @IsOptional().`,
   DECORUM_INVALID_OPTION: (where: string, option: string, problem: string) => `${where}: \`${option}\` ${problem}.`,
+  DECORUM_MISSING_LIBRARY: (where: string, cls: string, library: string) =>
+    `${where}: the DTO class ${cls} needs ${library}, which could not be loaded. Run \`npm install class-validator class-transformer\`, or pass a Standard Schema or a JSON Schema.`,
   DECORUM_NO_RULES: (cls: string) =>
     `${cls} has no class-validator rule, so nothing is known of its fields. Decorate its fields, for example with @IsString().`,
   DECORUM_UNSUPPORTED_RULE: (where: string, rule: string, remedy: string) =>

@@ -1,12 +1,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
-import { loadClassTransformer } from '../metadata/libraries.cjs';
 import type { Class } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 import { compileGenerated, type Inspection } from './ajv.js';
-import { type Direction, runRules } from './class-facts.js';
+import { type Direction, loadTransformer, missingLibrary, runRules } from './class-facts.js';
 import type { ClassReading } from './class-model.js';
 import { readClass } from './from-class.js';
 import { compileHydrator, type Hydrate, instanceCheck, transformerHydrator } from './hydrate.js';
@@ -109,13 +108,15 @@ function outputCheck(reading: ClassReading, inspection: () => Inspection, toInst
   return (value) => {
     if (!isObject(value)) return inspected(inspection(), value);
     const instance = value instanceof root.cls || !(needsInstance || needsTransformer) ? value : toInstance(value);
-    const plain = needsTransformer ? loadClassTransformer().instanceToPlain(instance) : instance;
+    const plain = needsTransformer ? loadTransformer().instanceToPlain(instance) : instance;
     const json = andThen(jsonForm(plain), (form) => inspected(inspection(), form));
     return needsInstance ? andThen(json, (form) => andThen(ruled(instance), () => passed(form))) : json;
   };
 }
 
 function classShape(cls: Class, where: string, direction: Direction): Shape {
+  const missing = missingLibrary();
+  if (missing !== undefined) throw startupError('DECORUM_MISSING_LIBRARY', where, cls.name, missing);
   const reading = readClass(cls, direction);
   boundSchema(reading.schema, where);
   const json =
@@ -144,8 +145,8 @@ const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<obje
  * @param where what the schema belongs to, such as `Weather.forecast`, for error messages
  * @param direction whether it describes what comes in (the default) or what goes out: a schema with transformations or
  * defaults can differ between the two
- * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE` or
- * `DECORUM_INVALID_SCHEMA`
+ * @throws {DecorumError} `DECORUM_MISSING_LIBRARY`, `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`,
+ * `DECORUM_UNKNOWN_FIELD_TYPE` or `DECORUM_INVALID_SCHEMA`
  */
 export function compileShape(source: unknown, where: string, direction: Direction = 'input'): Shape {
   if (!mayBeSource(source)) {

@@ -1,4 +1,4 @@
-import { loadClassTransformer } from '../metadata/libraries.cjs';
+import { loadTransformer } from './class-facts.js';
 import type { Class } from '../metadata/store.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { Inspection } from './ajv.js';
@@ -82,7 +82,7 @@ export function transformerHydrator(root: ClassModel, models: readonly ClassMode
   }));
   // Without `exposeUnsetFields: false`, an exposed field that is absent would overwrite its initializer.
   const options = { exposeUnsetFields: false, targetMaps };
-  return (plain) => loadClassTransformer().plainToInstance(root.cls as new () => object, plain, options);
+  return (plain) => loadTransformer().plainToInstance(root.cls as new () => object, plain, options);
 }
 
 function typeOf({ key, convert }: ClassModel['fields'][number]): [string, Class][] {
