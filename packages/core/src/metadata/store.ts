@@ -80,12 +80,12 @@ export function declaredFields(cls: Class): readonly FieldRecord[] {
   return declared(cls, FIELDS) as readonly FieldRecord[];
 }
 
-/** The class of a method's first parameter as TypeScript emitted it, when it did. */
-export function firstParameterType(cls: Class, key: string): unknown {
+/** The classes of a method's parameters as TypeScript emitted them; undefined when it emitted none. */
+export function parameterTypes(cls: Class, key: string): readonly unknown[] | undefined {
   const { getMetadata } = Reflect as unknown as {
     getMetadata(name: string, target: object, key: string): unknown[] | undefined;
   };
-  return getMetadata('design:paramtypes', cls.prototype as object, key)?.[0];
+  return getMetadata('design:paramtypes', cls.prototype as object, key);
 }
 
 /** The class of a field as TypeScript emitted it, when it did. */

@@ -1,14 +1,16 @@
-import { OPTION_NAMES } from '../metadata/member-options.js';
+import { ANNOTATION_NAMES, OPTION_NAMES } from '../metadata/member-options.js';
 import type { MemberKind, MemberRecord } from '../metadata/records.js';
-import { type Class, firstParameterType } from '../metadata/store.js';
+import type { Class } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import { NeedInput } from '../protocol/input.js';
+import { requireKnown } from '../protocol/option-names.js';
 import { andThen } from '../protocol/maybe-promise.js';
 import type { Icon, JsonObject, Prompt } from '../protocol/model.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 import { compileShape, hasObjectRoot } from '../schema/compile.js';
 import { NoInput, type Shape } from '../schema/shape.js';
+import { inferredInput } from './inferred-input.js';
 import { isTraceKey, isTraceValue } from './trace-meta.js';
 
 /** A decorated method of a provider, with everything needed to call it. */
@@ -86,15 +88,6 @@ export function callerOf(member: Member): (input: unknown, caller: Caller) => un
     );
 }
 
-const NOT_CLASSES = new Map<unknown, string>([
-  [undefined, 'not known'],
-  [Object, 'an interface, a union or "unknown"'],
-  [String, 'string'],
-  [Number, 'number'],
-  [Boolean, 'boolean'],
-  [Array, 'an array'],
-]);
-
 /**
  * The schema of a handler's input: the option `input`, else the emitted class of the first parameter; undefined for a
  * handler without parameters.
@@ -103,7 +96,8 @@ const NOT_CLASSES = new Map<unknown, string>([
 export function inputShape(member: ListedMember): Shape | undefined {
   methodsOf(member);
   const where = whereOf(member);
-  const source = member.record.options.input ?? inferredInput(member, where);
+  const { cls, instance, record } = member;
+  const source = record.options.input ?? inferredInput(cls, record.key, declaredMethod(cls, instance, record.key));
   if (source === undefined || source === NoInput) return undefined;
   const shape = compileShape(source, where);
   if (!hasObjectRoot(shape)) {
@@ -116,37 +110,39 @@ export function inputShape(member: ListedMember): Shape | undefined {
   return shape;
 }
 
-function inferredInput({ cls, instance, record }: Member, where: string): unknown {
-  const type = firstParameterType(cls, record.key);
-  if (type === undefined && !hasParameters((instance as Record<string, unknown>)[record.key])) return undefined;
-  const problem = NOT_CLASSES.get(type) ?? contextProblem(type);
-  if (problem !== undefined) throw startupError('DECORUM_MISSING_INPUT', where, problem);
-  return type;
-}
+/** As the class has it: the instance may be a stand-in, whose methods say nothing of their parameters. */
+const declaredMethod = (cls: Class, instance: object, key: string): unknown =>
+  (cls.prototype as Methods)[key] ?? (instance as Methods)[key];
 
-/** A parameter with a default, or a list of all, does not count in the `length` of a function. */
-function hasParameters(method: unknown): boolean {
-  const { length } = method as { length: number };
-  return length > 0 || !/^[^(]*\(\s*\)/.test(Function.prototype.toString.call(method));
-}
-
-function contextProblem(type: unknown): string | undefined {
-  const { name } = type as { name: string };
-  if (name !== 'Context' && name !== 'CompletionContext') return undefined;
-  return 'the context, which comes second (write NoInput for the first where there is no input)';
-}
+const SCHEMAS = ['input', 'output'];
 
 /**
- * Refuses options that a decorator does not have: a misspelt one would have no effect.
+ * Refuses options that a decorator does not have, and those without which it means nothing.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function checkOptions(member: Member): void {
   const { kind, options } = member.record;
-  const unknown = Object.keys(options).find((option) => !Object.hasOwn(OPTION_NAMES[kind], option));
-  if (unknown !== undefined) {
-    throw startupError('DECORUM_INVALID_OPTION', whereOf(member), unknown, `is not an option of a ${kind}`);
+  const where = whereOf(member);
+  requireKnown(where, options, OPTION_NAMES[kind]);
+  const given: Readonly<Record<string, unknown>> = { ...options };
+  if ((kind === 'tool' || kind === 'resource') && given['annotations'] !== undefined) {
+    requireKnown(`${where} (annotations)`, given['annotations'], ANNOTATION_NAMES[kind]);
+  }
+  const absent = SCHEMAS.find((name) => name in given && (given[name] ?? undefined) === undefined);
+  if (absent !== undefined) {
+    const problem = `is ${given[absent]}, often because two modules import each other. Move the class to a module of its own, or leave \`${absent}\` out`;
+    throw startupError('DECORUM_INVALID_OPTION', where, absent, problem);
+  }
+  if (kind === 'resource' && typeof given['uri'] !== 'string') {
+    throw startupError('DECORUM_INVALID_OPTION', where, 'uri', "is not a string. Write @Resource('docs://readme')");
+  }
+  if (kind === 'completion' && !(isNames(given['for']) && typeof given['argument'] === 'string')) {
+    const problem = "and `argument` are missing. Write @Completion({ for: 'method', argument: 'name' })";
+    throw startupError('DECORUM_INVALID_OPTION', where, 'for', problem);
   }
 }
+
+const isNames = (value: unknown): boolean => [value].flat().every((name) => typeof name === 'string');
 
 /**
  * Refuses icons that clients do not load.

@@ -9,26 +9,13 @@ import type { ClassReading } from './class-model.js';
 import { readClass } from './from-class.js';
 import { compileHydrator, type Hydrate, instanceCheck, transformerHydrator } from './hydrate.js';
 import { published } from './keywords.js';
+import { mistakenSource } from './mistaken-source.js';
 import { harmfulKey, NotJson, toJsonForm } from './json-form.js';
 import { describeRuleErrors, readablePath } from './problems.js';
 import { boundSchema, inspectRaw } from './raw.js';
 import type { Checked, Problem, SchemaSource, Shape } from './shape.js';
 import { checkStandard, isStandardSchema, standardJson } from './standard.js';
 import { readStrings } from './strings.js';
-
-const BUILT_IN: ReadonlySet<unknown> = new Set(
-  [
-    [Object, Function, Array, String, Number, Boolean, Symbol, BigInt],
-    [Date, RegExp, Error, Map, Set, Promise],
-  ].flat(),
-);
-
-/** Whether a schema can be read from a value: a class of the user's own, a Standard Schema, or a JSON Schema object. */
-export function isSchemaSource(value: unknown): value is SchemaSource {
-  if (isStandardSchema(value)) return true;
-  if (typeof value === 'function') return !BUILT_IN.has(value) && typeof value.prototype === 'object';
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 const failed = (problems: readonly Problem[]): Checked => ({ ok: false, problems });
 const passed = (value: unknown): Checked => ({ ok: true, value });
@@ -147,9 +134,6 @@ function build(source: SchemaSource, where: string, direction: Direction): Shape
   return rawShape(source as JsonObject, where);
 }
 
-/** Of a function, the reading of its rules says whether it is a DTO class. */
-const mayBeSource = (value: unknown): value is SchemaSource => typeof value === 'function' || isSchemaSource(value);
-
 const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<object, Shape>() };
 
 /**
@@ -162,14 +146,12 @@ const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<obje
  * `DECORUM_INVALID_SCHEMA`
  */
 export function compileShape(source: unknown, where: string, direction: Direction = 'input'): Shape {
-  if (!mayBeSource(source)) {
-    const problem = 'it is neither a DTO class, nor a Standard Schema, nor a JSON Schema object';
-    throw startupError('DECORUM_INVALID_SCHEMA', where, problem);
-  }
-  const known = compiled[direction].get(source);
+  const known = compiled[direction].get(source as object);
   if (known !== undefined) return known;
-  const built = build(source, where, direction);
-  compiled[direction].set(source, built);
+  const mistake = mistakenSource(source);
+  if (mistake !== undefined) throw startupError('DECORUM_INVALID_SCHEMA', where, mistake);
+  const built = build(source as SchemaSource, where, direction);
+  compiled[direction].set(source as object, built);
   return built;
 }
 

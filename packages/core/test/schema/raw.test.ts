@@ -5,7 +5,8 @@ import { describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '../../src/protocol/model.js';
 import { BOUNDED_FORMATS } from '../../src/schema/ajv.js';
 import { backtracking } from '../../src/schema/backtracking.js';
-import { compileShape, hasObjectRoot, isSchemaSource } from '../../src/schema/compile.js';
+import { compileShape, hasObjectRoot } from '../../src/schema/compile.js';
+import { mistakenSource } from '../../src/schema/mistaken-source.js';
 import { nestedObject } from './nested-object.js';
 
 const problemsOf = (schema: JsonObject, value: unknown): string[] => {
@@ -183,14 +184,35 @@ describe('a JSON Schema', () => {
 });
 
 describe('a schema source', () => {
-  it.each([[class Dto {}], [{ type: 'object' }], [{ '~standard': {} }]])('can be %p', (value) => {
-    expect(isSchemaSource(value)).toBe(true);
-  });
-
-  it.each([[Object], [String], [Array], [Promise], [() => 1], [undefined], [null], ['text'], [[]]])(
-    'cannot be %p',
+  it.each([[class Dto {}], [{ type: 'object' }], [Object.create(null)], [{ '~standard': {} }]])(
+    'can be %p',
     (value) => {
-      expect(isSchemaSource(value)).toBe(false);
+      expect(mistakenSource(value)).toBeUndefined();
     },
   );
+
+  const field = { '~standard': { vendor: 'zod' } };
+  const dto = 'Declare a DTO class';
+  it.each([
+    [Object, dto],
+    [String, dto],
+    [Array, dto],
+    [Promise, dto],
+    [() => 1, 'Pass the class itself: `MyDto`, not `() => MyDto`'],
+    [undefined, 'Pass `MyDto`'],
+    [null, 'Pass `MyDto`'],
+    ['text', 'Pass `MyDto`'],
+    [[], 'Pass `MyDto`'],
+    [new (class Dto {})(), 'Pass the class itself: `Dto`'],
+    [
+      new (class ZodObject {
+        parse() {}
+      })(),
+      'Upgrade its library',
+    ],
+    [{ city: field }, 'Wrap it: z.object({ … })'],
+    [{ city: { '~standard': { vendor: 'acme' } } }, 'Wrap it: the object schema of acme'],
+  ])('cannot be %p, and says what to pass', (value, remedy) => {
+    expect(mistakenSource(value)).toContain(remedy);
+  });
 });
