@@ -21,6 +21,8 @@ export interface Provider {
   readonly instance: object;
   /** Put before the names of its tools, prompts and resources. */
   readonly prefix: string;
+  /** Put before the URIs of its resources. */
+  readonly uriPrefix: string;
   /** The members to serve; by default the decorated ones of the class. */
   readonly records?: readonly MemberRecord[];
 }
@@ -156,8 +158,10 @@ export class Registry {
         added.completable.set(record.key, { ...plan, target: plan });
         break;
       }
-      case 'resource':
-        this.addResource({ ...provider, record }, added);
+      case 'resource': {
+        const options = { ...record.options, uri: provider.uriPrefix + record.options.uri };
+        this.addResource({ ...provider, record: { ...record, options } }, added);
+      }
     }
   }
 
