@@ -4,7 +4,7 @@ import type { Class } from './metadata/store.js';
 import { startupError } from './protocol/errors.js';
 import { andThen, isPromise } from './protocol/maybe-promise.js';
 import { requireKnown } from './protocol/option-names.js';
-import type { Provider } from './registry/registry.js';
+import type { Provider } from './registry/plan.js';
 import { HOST } from './transports/transport.js';
 
 /** A provider class, as containers take it. */

@@ -13,7 +13,8 @@ import type { Visit } from './protocol/exchange.js';
 import type { Implementation } from './protocol/model.js';
 import type { Principal } from './protocol/wire.js';
 import { Providers, type ProviderSource } from './providers.js';
-import { type Provider, Registry } from './registry/registry.js';
+import type { Provider } from './registry/plan.js';
+import { Registry } from './registry/registry.js';
 import { NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 import { type ClosableHost, HOST, type HostPort, type Transport } from './transports/transport.js';
 
@@ -82,15 +83,14 @@ export class McpServer implements ClosableHost {
     this.#tickets = parts.tickets;
     const report = (error: unknown) => void this.#faults.report(error);
     this.#providers = new Providers(options.resolve, report);
-    const events = new Events({
+    this.#events = new Events({
       bus: options.changeBus ?? new MemoryChangeBus(),
       isRestricted: (uri) => this.#registry.accessTo(uri) !== undefined,
       report,
     });
-    this.#events = events;
     this.#registry = new Registry((lists) => {
       // until then nobody has seen the lists
-      if (this.#isOpen) events.publish({ kind: 'lists', lists: [...lists] });
+      if (this.#isOpen) this.#events.publish({ kind: 'lists', lists: [...lists] });
     });
     this.#hooks = new Hooks(this, report);
     this[HOST] = {
@@ -100,20 +100,20 @@ export class McpServer implements ClosableHost {
       warn: (message) => this.#faults.warn({}, message),
     };
     this.notify = {
-      resourceUpdated: (uri) => events.publish({ kind: 'resource', uri }),
-      toolsChanged: () => events.publish({ kind: 'lists', lists: ['tools'] }),
-      promptsChanged: () => events.publish({ kind: 'lists', lists: ['prompts'] }),
-      resourcesChanged: () => events.publish({ kind: 'lists', lists: ['resources'] }),
-      elicitationCompleted: (id) => events.publish({ kind: 'elicitation', id }),
+      resourceUpdated: (uri) => this.#events.publish({ kind: 'resource', uri }),
+      toolsChanged: () => this.#events.publish({ kind: 'lists', lists: ['tools'] }),
+      promptsChanged: () => this.#events.publish({ kind: 'lists', lists: ['prompts'] }),
+      resourcesChanged: () => this.#events.publish({ kind: 'lists', lists: ['resources'] }),
+      elicitationCompleted: (id) => this.#events.publish({ kind: 'elicitation', id }),
     };
-    this.#kernel = new Kernel({ ...parts, registry: this.#registry, faults: this.#faults, events });
+    this.#kernel = new Kernel({ ...parts, registry: this.#registry, faults: this.#faults, events: this.#events });
     const cls = new.target;
     const members = scanMembers(cls);
     for (const { key } of members) {
       if (key in McpServer.prototype) throw startupError('DECORUM_RESERVED_MEMBER', `${cls.name}.${key}`);
     }
     if (members.length > 0) this.#addProvider({ cls, instance: this, prefix: '', uriPrefix: '' });
-    else this.#hooks.add(this);
+    else this.#hooks.add(this as Lifecycle);
     for (const provider of options.providers ?? []) this.addProvider(provider);
   }
 
@@ -208,11 +208,14 @@ export class McpServer implements ClosableHost {
 
   #addProvider(provider: Provider): Registration {
     const remove = this.#registry.add(provider);
-    const unhook = this.#hooks.add(provider.instance);
+    this.#hooks.add(provider.instance);
+    let isServed = true;
     return {
       remove: () => {
+        if (!isServed) return;
+        isServed = false;
         remove();
-        unhook();
+        this.#hooks.remove(provider.instance);
       },
     };
   }

@@ -1,5 +1,5 @@
 import type { FieldDescription } from '../metadata/records.js';
-import { writeField } from '../metadata/store.js';
+import { fieldWriter } from '../metadata/store.js';
 import { refuseArgument, refuseBare, refusePlace, type Usage } from './misuse.js';
 
 /** A decorator for fields, in the TC39 dialect and in that of `experimentalDecorators`. */
@@ -16,10 +16,10 @@ export interface FieldDecorator {
 export function fieldDecorator(
   usage: Usage,
   args: readonly unknown[],
-  write: (target: unknown, context: unknown) => void,
+  write: ReturnType<typeof fieldWriter>,
 ): FieldDecorator {
   refuseBare(usage, args);
-  return (...place: [target: unknown, context: unknown, extra?: unknown]) => {
+  return (...place: [...Parameters<typeof write>, extra?: unknown]) => {
     refusePlace(usage, place);
     const [given] = args;
     if (given === undefined || given === null || given === '') refuseArgument(usage, place, 'has no argument');
@@ -38,5 +38,5 @@ const DESCRIBE: Usage = { decorator: 'Describe', example: "@Describe('City, for 
 export function Describe(description: string | FieldDescription): FieldDecorator;
 export function Describe(description: string | FieldDescription, ...rest: unknown[]): FieldDecorator {
   const facts = typeof description === 'string' ? { description } : description;
-  return fieldDecorator(DESCRIBE, [description, ...rest], (target, context) => writeField(facts, target, context));
+  return fieldDecorator(DESCRIBE, [description, ...rest], fieldWriter(facts));
 }

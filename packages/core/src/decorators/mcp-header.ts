@@ -1,4 +1,4 @@
-import { writeField } from '../metadata/store.js';
+import { fieldWriter } from '../metadata/store.js';
 import { type FieldDecorator, fieldDecorator } from './describe.js';
 import type { Usage } from './misuse.js';
 
@@ -14,7 +14,5 @@ const MCP_HEADER: Usage = { decorator: 'McpHeader', example: "@McpHeader('Region
  */
 export function McpHeader(name: string): FieldDecorator;
 export function McpHeader(name: string, ...rest: unknown[]): FieldDecorator {
-  return fieldDecorator(MCP_HEADER, [name, ...rest], (target, context) =>
-    writeField({ header: name }, target, context),
-  );
+  return fieldDecorator(MCP_HEADER, [name, ...rest], fieldWriter({ header: name }));
 }

@@ -1,7 +1,7 @@
 import type { MemberOptions } from '../metadata/member-options.js';
 import type { MemberKind } from '../metadata/records.js';
-import { writeMember } from '../metadata/store.js';
-import { refuseBare, refusePlace, type Usage } from './misuse.js';
+import { memberWriter } from '../metadata/store.js';
+import { refuseArgument, refuseBare, refusePlace, type Usage } from './misuse.js';
 
 /** A handler of any parameters and result. */
 export type Method = (...args: never[]) => unknown;
@@ -15,9 +15,9 @@ export interface MemberDecorator<M extends Method = Method> {
 const method = (decorator: string, example: string): Usage => ({ decorator, example, place: 'method' });
 
 const USAGES: Readonly<Record<MemberKind, Usage>> = {
-  tool: method('Tool', '@Tool()'),
+  tool: { ...method('Tool', '@Tool()'), full: "@Tool({ description: '…' })" },
   resource: method('Resource', "@Resource('docs://readme')"),
-  prompt: method('Prompt', '@Prompt()'),
+  prompt: { ...method('Prompt', '@Prompt()'), full: "@Prompt({ description: '…' })" },
   completion: method('Completion', "@Completion({ for: 'method', argument: 'name' })"),
   hidden: method('Hidden', '@Hidden()'),
 };
@@ -34,10 +34,10 @@ export function memberDecorator<Kind extends MemberKind, M extends Method>(
 ): MemberDecorator<M> {
   const usage = USAGES[kind];
   refuseBare(usage, args);
-  // anything but an object is refused at startup, when the class is known
-  const record = { kind, options: typeof options === 'object' && options !== null ? { ...options } : options };
-  return (...place: [target: unknown, context: unknown, extra?: unknown]) => {
+  const write = memberWriter({ kind, options: { ...options } });
+  return (...place: [...Parameters<typeof write>, extra?: unknown]) => {
     refusePlace(usage, place);
-    writeMember(record, place[0], place[1]);
+    if (typeof options !== 'object' || options === null) refuseArgument(usage, place, 'takes an object of options');
+    write(place[0], place[1]);
   };
 }

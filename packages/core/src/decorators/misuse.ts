@@ -19,15 +19,14 @@ function whereOf(target: unknown, context: unknown): string {
 const misused = (place: readonly unknown[], decorator: string, problem: string) =>
   startupError('DECORUM_MISUSED_DECORATOR', whereOf(place[0], place[1]), decorator, problem);
 
-/** What decorators are written on, for messages. */
-type Place = 'method' | 'field';
-
 /** One use of a decorator: its name, an example of it, and what it belongs on. */
 export interface Usage {
   readonly decorator: string;
-  /** Such as `@Tool({ description: '…' })`. */
+  /** Such as `@Tool()`. */
   readonly example: string;
-  readonly place: Place;
+  /** An example with an argument, where the first has none. */
+  readonly full?: string;
+  readonly place: 'method' | 'field';
 }
 
 /**
@@ -72,6 +71,10 @@ export function refusePlace({ decorator, example, place }: Usage, args: readonly
  * @param args what the compiler passes to the decorator
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */
-export function refuseArgument({ decorator, example }: Usage, args: readonly unknown[], problem: string): never {
-  throw misused(args, decorator, `${problem}. Write ${example}`);
+export function refuseArgument(
+  { decorator, example, full = example }: Usage,
+  args: readonly unknown[],
+  problem: string,
+): never {
+  throw misused(args, decorator, `${problem}. Write ${full}`);
 }

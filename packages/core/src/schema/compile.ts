@@ -1,16 +1,18 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
+import { loadClassTransformer } from '../metadata/libraries.cjs';
 import type { Class } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
+import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 import { compileGenerated, type Inspection } from './ajv.js';
-import { type Direction, loadTransformer, runRules } from './class-facts.js';
+import { type Direction, runRules } from './class-facts.js';
 import type { ClassReading } from './class-model.js';
 import { readClass } from './from-class.js';
 import { compileHydrator, type Hydrate, instanceCheck, transformerHydrator } from './hydrate.js';
 import { published } from './keywords.js';
 import { mistakenSource } from './mistaken-source.js';
-import { harmfulKey, NotJson, toJsonForm } from './json-form.js';
+import { harmfulPath, NotJson, toJsonForm } from './json-form.js';
 import { describeRuleErrors, readablePath } from './problems.js';
 import { boundSchema, inspectRaw } from './raw.js';
 import type { Checked, Problem, SchemaSource, Shape } from './shape.js';
@@ -30,10 +32,8 @@ function andThen(checked: Checked | Promise<Checked>, step: Step): Checked | Pro
 
 /** A value in which part is not described must not bring keys that could reach a prototype. */
 function refuseHarmful(value: unknown): Checked {
-  const pointer = harmfulKey(value);
-  return pointer === undefined
-    ? passed(value)
-    : failed([{ path: readablePath(pointer), expected: 'is not a known field' }]);
+  const keys = harmfulPath(value);
+  return keys === undefined ? passed(value) : failed([{ path: readablePath(keys), expected: 'is not a known field' }]);
 }
 
 function jsonForm(value: unknown): Checked {
@@ -108,9 +108,9 @@ function inputCheck(reading: ClassReading, inspection: Inspection, hydrate: Hydr
 function outputCheck(reading: ClassReading, inspection: () => Inspection, toInstance: Hydrate): Shape['checkOutput'] {
   const { root, needsInstance, needsTransformer } = reading;
   return (value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return inspected(inspection(), value);
+    if (!isObject(value)) return inspected(inspection(), value);
     const instance = value instanceof root.cls || !(needsInstance || needsTransformer) ? value : toInstance(value);
-    const plain = needsTransformer ? loadTransformer().instanceToPlain(instance, {}) : instance;
+    const plain = needsTransformer ? loadClassTransformer().instanceToPlain(instance) : instance;
     const json = andThen(jsonForm(plain), (form) => inspected(inspection(), form));
     return needsInstance ? andThen(json, (form) => andThen(ruled(instance), () => passed(form))) : json;
   };

@@ -91,22 +91,29 @@ describe('a decorator on what it is not for fails at once, and says where to wri
   });
 });
 
-describe('an argument of another kind than a decorator takes fails at startup:', () => {
-  const mistakeOf = (decorator: Untyped, ...args: unknown[]) => {
-    class Wrong {
-      search() {}
-    }
-    decorator(...args)(Wrong.prototype, 'search', Object.getOwnPropertyDescriptor(Wrong.prototype, 'search'));
-    return () => new McpServer({ name: 'test', version: '1', providers: [Wrong] });
-  };
+describe('an argument that a decorator cannot take fails before anything is served:', () => {
+  const mistakeOf =
+    (decorator: Untyped, ...args: unknown[]) =>
+    () => {
+      class Wrong {
+        search() {}
+      }
+      decorator(...args)(Wrong.prototype, 'search', Object.getOwnPropertyDescriptor(Wrong.prototype, 'search'));
+      return new McpServer({ name: 'test', version: '1', providers: [Wrong] });
+    };
 
   it.each([
-    ["@Tool('Searches')", Tool, ['Searches'], 'Pass { … }'],
-    ["@Prompt('Searches')", Prompt, ['Searches'], 'Pass { … }'],
-    ['@Tool(null)', Tool, [null], 'Pass { … }'],
+    ["@Tool('Searches')", Tool, ['Searches'], "@Tool({ description: '…' })"],
+    ["@Prompt('Searches')", Prompt, ['Searches'], "@Prompt({ description: '…' })"],
+    ['@Tool(null)', Tool, [null], "@Tool({ description: '…' })"],
+    ['@Completion()', Completion, [], "@Completion({ for: 'method', argument: 'name' })"],
+  ] as unknown as [string, Untyped, unknown[], string][])('%s', (_line, decorator, args, remedy) => {
+    expectMisuse(mistakeOf(decorator, ...args), 'Wrong.search', `takes an object of options. Write ${remedy}`);
+  });
+
+  it.each([
     ['@Resource()', Resource, [], "Write @Resource('docs://readme')"],
     ["@Resource({ uri: 'x://a' })", Resource, [{ uri: 'x://a' }], "Write @Resource('docs://readme')"],
-    ['@Completion()', Completion, [], 'Pass { … }'],
     ['@Completion({})', Completion, [{}], "Write @Completion({ for: 'method', argument: 'name' })"],
   ] as unknown as [string, Untyped, unknown[], string][])('%s', (_line, decorator, args, remedy) => {
     const start = mistakeOf(decorator, ...args);

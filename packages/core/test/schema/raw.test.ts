@@ -121,6 +121,9 @@ describe('a JSON Schema', () => {
     expect(problemsOf({ type: 'object' }, JSON.parse('{ "a": { "__proto__": 1 } }'))).toEqual([
       'a.__proto__ is not a known field',
     ]);
+    expect(problemsOf({ type: 'object' }, JSON.parse('{ "a/b": { "__proto__": 1 } }'))).toEqual([
+      '["a/b"].__proto__ is not a known field',
+    ]);
   });
 
   it('has its formats checked', () => {
