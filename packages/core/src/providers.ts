@@ -161,9 +161,11 @@ type Methods = Readonly<Record<PropertyKey, (...args: unknown[]) => unknown>>;
  * @param held has the instance once it is there, so that its own properties are found too
  */
 function standIn(cls: Class, instanceFor: (context: unknown) => object | Promise<object>, held: Held = {}): object {
-  return new Proxy(cls.prototype as object, {
-    get(prototype, key) {
-      const value: unknown = Reflect.get(held.instance ?? prototype, key);
+  // not a proxy of the prototype itself: of one that is frozen, a proxy must give the very methods
+  const target = Object.create(cls.prototype as object) as object;
+  return new Proxy(target, {
+    get(_target, key) {
+      const value: unknown = Reflect.get(held.instance ?? target, key);
       if (typeof value !== 'function') return value;
       return (...args: unknown[]) =>
         andThen(instanceFor(args.at(-1)), (instance) => (instance as Methods)[key]?.(...args));

@@ -79,6 +79,15 @@ describe('an option that does not exist', () => {
     );
   });
 
+  it('is none of what Fastify adds to options that it has listened with', async () => {
+    const options = { port: 0, host: '127.0.0.1' };
+    const app = fastify();
+    afterwards(() => app.close());
+    await app.listen(options);
+    const listening = await listen(server, options);
+    await listening.close();
+  });
+
   it('is none of those that Fastify passes on', async () => {
     const app = fastify();
     afterwards(() => app.close());

@@ -154,6 +154,18 @@ describe('a promise of an instance', () => {
     await expect(connect(server)).rejects.toThrow(message);
   });
 
+  it('serves a class with a frozen prototype', async () => {
+    class Frozen {
+      @Tool()
+      help() {
+        return 'helped';
+      }
+    }
+    Object.freeze(Frozen.prototype);
+    const client = await connect(serverOf([Frozen], { resolve: () => later(new Frozen()) }));
+    expect(textOf(await client.callTool('help'))).toBe('helped');
+  });
+
   it('does not hide a mistake in annotations, which still fails at once', () => {
     class Wrong {
       @Tool({ name: 'two words' })

@@ -13,7 +13,7 @@ import {
   type StartupErrorCode,
   Tool,
 } from '@decorum/core';
-import { connect } from '@decorum/testing';
+import { connect, type TestClient } from '@decorum/testing';
 import { type } from 'arktype';
 import { IsString } from 'class-validator';
 import * as v from 'valibot';
@@ -65,6 +65,11 @@ describe('a parameter from which no schema can be inferred', () => {
   }
 
   it('may be a class that is imported with `import type`', () => {
+    class Real {
+      @Tool()
+      search(_query: TestClient) {}
+    }
+    expectMistake(start(Real), 'DECORUM_MISSING_INPUT', 'Real.search', 'write `import { MyDto }`', '`input: MyDto`.');
     const remedies = ['`import type`, write `import { MyDto }`', 'name the schema: `input: MyDto`.'];
     expectMistake(start(compiled([Object])), 'DECORUM_MISSING_INPUT', 'Shop.search', ...remedies);
   });

@@ -48,7 +48,8 @@ export interface Listening {
  * @throws {DecorumError} `DECORUM_UNSAFE_HOST`, `DECORUM_INVALID_OPTION` or `DECORUM_SERVER_CLOSED`
  */
 export async function listen(server: ClosableHost, options: ListenOptions = {}): Promise<Listening> {
-  checkOptionNames('listen', options, LISTEN_OPTIONS);
+  // Fastify's own `listen` adds `cb` to its options, which a program may use for both
+  checkOptionNames('listen', options, { ...LISTEN_OPTIONS, cb: true });
   const { port = 3000, host = '127.0.0.1', requestTimeoutMs = 20_000, signals = true, ...rest } = options;
   requireCount('requestTimeoutMs', requestTimeoutMs, MAX_TIMER_MS);
   requireFlag('signals', signals);
