@@ -45,7 +45,7 @@ export class Providers {
   readonly #resolve: Resolve | undefined;
   readonly #report: (error: unknown) => void;
   readonly #instances = new Map<Class, object>();
-  /** Instances that are still on their way. */
+  /** Instances that the first transport waits for. */
   readonly #pending = new Set<Promise<void>>();
   #isReady = false;
 
@@ -74,12 +74,14 @@ export class Providers {
   }
 
   /**
-   * Waits for the instances that `resolve` has promised.
+   * Waits, the first time, for the instances that `resolve` has promised.
    * @throws whatever `resolve` rejects with, and `DecorumError` for anything that is not an instance of the class
    */
   async ready(): Promise<void> {
-    await Promise.all(this.#pending);
+    // also for those that are added while it waits
+    for (const settled of this.#pending) await settled;
     this.#isReady = true;
+    this.#pending.clear();
   }
 
   #ofEntry(entry: object, isScoped: boolean): Provider {
@@ -128,11 +130,11 @@ export class Providers {
     if (!(made instanceof Promise)) return made;
     const held: Held = {};
     const settled = holdWhenMade(cls, made, held);
-    this.#pending.add(settled);
+    if (!this.#isReady) this.#pending.add(settled);
     settled.catch((error: unknown) => {
+      // before that, the start of a transport fails with it
       if (!this.#isReady) return;
-      // added at run time: whoever opens the next transport has nothing to do with it
-      this.#pending.delete(settled);
+      this.#instances.delete(cls);
       this.#report(error);
     });
     return standIn(cls, () => held.instance ?? made, held);
@@ -179,8 +181,8 @@ const invalid = (where: string, option: string, problem: string) =>
   startupError('DECORUM_INVALID_OPTION', where, option, problem);
 
 function nameOf(provider: unknown): string {
-  if (typeof provider === 'function') return provider.name;
-  return typeof provider === 'object' && provider !== null ? provider.constructor.name : 'providers';
+  const cls = typeof provider === 'function' ? provider : (provider as object | null | undefined)?.constructor;
+  return cls?.name ?? 'providers';
 }
 
 function requireInstance(cls: Class, instance: unknown): object {

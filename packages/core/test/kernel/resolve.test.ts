@@ -187,10 +187,15 @@ describe('a promise of an instance', () => {
       @Tool()
       late() {}
     }
-    server.addProvider(Late);
+    const registration = server.addProvider(Late);
     expect(textOf(await client.callTool('late'))).toMatch(/^Internal error/);
     expect(onError).toHaveBeenCalledWith(expect.objectContaining({ message: 'no database' }), expect.anything());
     await expect(connect(server)).resolves.toBeDefined();
+    // the next time it may work
+    given.push(later(new Late()));
+    registration.remove();
+    server.addProvider(Late);
+    expect((await client.callTool('late')).isError).toBeUndefined();
   });
 });
 

@@ -115,6 +115,7 @@ describe('`providers`', () => {
     [{}, 'an object with the keys (none)'],
     [Object.create(null), 'an object with the keys (none)'],
     [{ provider: undefined, prefix: 'a_' }, 'undefined'],
+    [{ provider: Object.create(null), prefix: 'a_' }, 'an object with the keys (none)'],
   ])('holds neither %p nor the like', (source, found) => {
     const ending = 'List classes, ready instances, or { provider, prefix }.';
     expectMistake(start([source]), 'DECORUM_BAD_PROVIDER', [found], ending);
