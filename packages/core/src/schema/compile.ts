@@ -10,6 +10,7 @@ import type { ClassReading } from './class-model.js';
 import { readClass } from './from-class.js';
 import { compileHydrator, type Hydrate, instanceCheck, transformerHydrator } from './hydrate.js';
 import { published } from './keywords.js';
+import { mistakenSource } from './mistaken-source.js';
 import { harmfulPath, NotJson, toJsonForm } from './json-form.js';
 import { describeRuleErrors, readablePath } from './problems.js';
 import { boundSchema, inspectRaw } from './raw.js';
@@ -134,9 +135,6 @@ function build(source: SchemaSource, where: string, direction: Direction): Shape
   return rawShape(source as JsonObject, where);
 }
 
-/** Of a function, the reading of its rules says whether it is a DTO class. */
-const mayBeSource = (value: unknown): value is SchemaSource => typeof value === 'function' || isObject(value);
-
 const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<object, Shape>() };
 
 /**
@@ -149,14 +147,12 @@ const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<obje
  * `DECORUM_UNKNOWN_FIELD_TYPE` or `DECORUM_INVALID_SCHEMA`
  */
 export function compileShape(source: unknown, where: string, direction: Direction = 'input'): Shape {
-  if (!mayBeSource(source)) {
-    const problem = 'it is neither a DTO class, nor a Standard Schema, nor a JSON Schema object';
-    throw startupError('DECORUM_INVALID_SCHEMA', where, problem);
-  }
-  const known = compiled[direction].get(source);
+  const known = compiled[direction].get(source as object);
   if (known !== undefined) return known;
-  const built = build(source, where, direction);
-  compiled[direction].set(source, built);
+  const mistake = mistakenSource(source);
+  if (mistake !== undefined) throw startupError('DECORUM_INVALID_SCHEMA', where, mistake);
+  const built = build(source as SchemaSource, where, direction);
+  compiled[direction].set(source as object, built);
   return built;
 }
 
