@@ -95,7 +95,8 @@ export type {
 export type { Access, Principal, RequestHeaders, TransportInfo } from './protocol/wire.js';
 export type { CompleteResult } from './registry/completion-plan.js';
 export { type Accepted, NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
-export type { McpServerOptions, PrefixedProvider, ProviderSource } from './options.js';
+export type { McpServerOptions } from './options.js';
+export type { ProviderClass, ProviderEntry, ProviderSource, Resolve } from './providers.js';
 export type { ListName } from './registry/registry.js';
 export { type Lifecycle, McpServer, type Notifier, type Registration } from './server.js';
 export type { ClosableHost, Host, HostPort, Transport } from './transports/transport.js';

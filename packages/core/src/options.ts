@@ -8,21 +8,13 @@ import type { ErrorOrigin, Logger } from './kernel/faults.js';
 import { intercepting, type Interceptor } from './kernel/interceptors.js';
 import type { KernelParts } from './kernel/methods/method.js';
 import { SealedTickets } from './kernel/tickets.js';
-import type { Class } from './metadata/store.js';
+import type { ProviderSource, Resolve } from './providers.js';
 import { startupError } from './protocol/errors.js';
 import { isObject } from './protocol/jsonrpc.js';
 import { type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './protocol/model.js';
+import { requireKnown } from './protocol/option-names.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
 import { checkCache, checkIcons, requireSwitch } from './registry/plan.js';
-
-/** A class with decorated methods, an instance of one, or either with a prefix for its names. */
-export type ProviderSource = Class | object | PrefixedProvider;
-
-/** A provider whose tools, prompts and resources get a prefix. Their URIs stay as they are. */
-export interface PrefixedProvider {
-  readonly provider: Class | object;
-  readonly prefix: string;
-}
 
 /** Options of `McpServer`. */
 export interface McpServerOptions extends Implementation {
@@ -30,8 +22,11 @@ export interface McpServerOptions extends Implementation {
   readonly instructions?: string;
   /** What is served: classes, which are constructed once, and ready instances. */
   readonly providers?: readonly ProviderSource[];
-  /** Makes or finds the instance of a provider class, for example in a container. By default `new cls()`. */
-  readonly resolve?: (cls: Class) => object;
+  /**
+   * Makes or finds the instance of a provider class, for example in a container: `(cls) => container.resolve(cls)`. By
+   * default `new cls()`. A promise is awaited before the first transport opens.
+   */
+  readonly resolve?: Resolve;
   /**
    * Repairs wrong arguments of tools that can only have been meant in one way, such as `"5"` for an integer, and checks
    * them again. By default off; a tool may decide for itself.
@@ -82,6 +77,33 @@ export interface McpServerOptions extends Implementation {
   readonly onError?: (error: unknown, origin: ErrorOrigin) => void;
 }
 
+/** The names of the options: an option without a name here does not compile. */
+const OPTION_NAMES: Readonly<Record<keyof McpServerOptions, true>> = {
+  name: true,
+  version: true,
+  title: true,
+  description: true,
+  icons: true,
+  websiteUrl: true,
+  instructions: true,
+  providers: true,
+  coerce: true,
+  resolve: true,
+  pageSize: true,
+  logLevel: true,
+  questionTimeoutMs: true,
+  secret: true,
+  flowTtlMs: true,
+  singleUse: true,
+  interceptors: true,
+  extensions: true,
+  experimental: true,
+  cache: true,
+  changeBus: true,
+  logger: true,
+  onError: true,
+};
+
 const DAY_MS = 86_400_000;
 
 /**
@@ -130,6 +152,21 @@ export function kernelOptions(
   };
 }
 
+/**
+ * Refuses options that a server does not have, and anything but options.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function checkServerOptions(options: McpServerOptions): void {
+  const remedy = "Write `new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop] })`";
+  demand(isObject(options), 'options', `are missing. ${remedy}`);
+  requireKnown('McpServer', options, OPTION_NAMES);
+  const { providers = [] } = options;
+  for (const option of ['name', 'version'] as const) {
+    demand(typeof options[option] === 'string' && options[option] !== '', option, `is missing. ${remedy}`);
+  }
+  demand(Array.isArray(providers), 'providers', 'is not an array. Write `providers: [Shop]`');
+}
+
 function demand(isMet: boolean, option: string, problem: string): void {
   if (!isMet) throw startupError('DECORUM_INVALID_OPTION', 'McpServer', option, problem);
 }
@@ -145,9 +182,6 @@ const isNested = (object: unknown) =>
   object === undefined || (isObject(object) && Object.values(object).every(isObject));
 
 function implementationOf(options: McpServerOptions): Implementation {
-  for (const option of ['name', 'version'] as const) {
-    demand(typeof options[option] === 'string' && options[option] !== '', option, 'is missing');
-  }
   checkIcons(options.icons, 'McpServer');
   const fields = IMPLEMENTATION_FIELDS.map((field) => [field, options[field]] as const);
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as unknown as Implementation;

@@ -7,12 +7,12 @@ import { Faults, STDERR_LOGGER } from './kernel/faults.js';
 import { Kernel } from './kernel/kernel.js';
 import type { SealedTickets } from './kernel/tickets.js';
 import { scanMembers } from './metadata/scan.js';
-import type { Class } from './metadata/store.js';
-import { kernelOptions, type McpServerOptions, type PrefixedProvider, type ProviderSource } from './options.js';
+import { checkServerOptions, kernelOptions, type McpServerOptions } from './options.js';
 import { startupError } from './protocol/errors.js';
 import type { Visit } from './protocol/exchange.js';
 import type { Implementation } from './protocol/model.js';
 import type { Principal } from './protocol/wire.js';
+import { Providers, type ProviderSource } from './providers.js';
 import type { Provider } from './registry/plan.js';
 import { type ListName, Registry } from './registry/registry.js';
 import { NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
@@ -67,8 +67,7 @@ export class McpServer implements ClosableHost {
   readonly #kernel: Kernel;
   readonly #faults: Faults;
   readonly #tickets: SealedTickets;
-  readonly #resolve: (cls: Class) => object;
-  readonly #instances = new Map<Class, object>();
+  readonly #providers: Providers;
   readonly #hooks: Hooks;
   readonly #events: Events;
   readonly #transports = new Set<Transport>();
@@ -77,12 +76,13 @@ export class McpServer implements ClosableHost {
 
   /** @throws {DecorumError} for the first mistake in options or annotations */
   constructor(options: McpServerOptions) {
+    checkServerOptions(options);
     this.#faults = new Faults(options.logger ?? STDERR_LOGGER, options.onError);
     const parts = kernelOptions(options, (message) => this.#faults.warn({}, message));
     this.info = parts.server;
     this.#tickets = parts.tickets;
-    this.#resolve = options.resolve ?? ((cls) => new (cls as new () => object)());
     const report = (error: unknown) => void this.#faults.report(error);
+    this.#providers = new Providers(options.resolve, report);
     this.#events = new Events({
       bus: options.changeBus ?? new MemoryChangeBus(),
       isRestricted: (uri) => this.#registry.accessTo(uri) !== undefined,
@@ -98,6 +98,7 @@ export class McpServer implements ClosableHost {
       open: (transport) => this.#open(transport),
       detach: (transport) => void this.#transports.delete(transport),
       report,
+      warn: (message) => this.#faults.warn({}, message),
     };
     this.notify = {
       resourceUpdated: (uri) => this.#events.publish({ kind: 'resource', uri }),
@@ -112,7 +113,7 @@ export class McpServer implements ClosableHost {
     for (const { key } of members) {
       if (key in McpServer.prototype) throw startupError('DECORUM_RESERVED_MEMBER', `${cls.name}.${key}`);
     }
-    if (members.length > 0) this.#addProvider({ cls, instance: this, prefix: '' });
+    if (members.length > 0) this.#addProvider({ cls, instance: this, prefix: '', uriPrefix: '' });
     else this.#hooks.add(this as Lifecycle);
     for (const provider of options.providers ?? []) this.addProvider(provider);
   }
@@ -122,7 +123,7 @@ export class McpServer implements ClosableHost {
    * @throws {DecorumError} for a mistake in its annotations; nothing is added then
    */
   addProvider(source: ProviderSource): Registration {
-    return this.#addProvider(this.#providerOf(source));
+    return this.#addProvider(this.#providers.read(source));
   }
 
   /**
@@ -148,10 +149,18 @@ export class McpServer implements ClosableHost {
     handler: (input: NoInput, context: Context) => unknown,
   ): Registration;
   addTool(options: Named<{ readonly input?: unknown }>, handler: (...args: never[]) => unknown): Registration {
-    const { name, input = NoInput } = options;
-    const record = { kind: 'tool', key: name, options: { ...options, input } } as const;
+    const { name } = options ?? {};
+    if (typeof name !== 'string' || typeof handler !== 'function') {
+      throw startupError(
+        'DECORUM_INVALID_OPTION',
+        'addTool',
+        'name',
+        "or the handler is missing. Write `addTool({ name: 'lookup' }, (input, ctx) => …)`",
+      );
+    }
+    const record = { kind: 'tool', key: name, options: { input: NoInput, ...options } } as const;
     const instance = { [name]: handler };
-    return this.#addProvider({ cls: ADDED, instance, prefix: '', records: [record] });
+    return this.#addProvider({ cls: ADDED, instance, prefix: '', uriPrefix: '', records: [record] });
   }
 
   /**
@@ -178,6 +187,7 @@ export class McpServer implements ClosableHost {
 
   async #open(transport: Transport): Promise<Kernel> {
     if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
+    await this.#providers.ready();
     await this.#hooks.start();
     // it may have closed meanwhile
     if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
@@ -210,30 +220,7 @@ export class McpServer implements ClosableHost {
       },
     };
   }
-
-  #providerOf(source: ProviderSource): Provider {
-    if (typeof source === 'function') {
-      return { cls: source as Class, instance: this.#instanceOf(source as Class), prefix: '' };
-    }
-    if (typeof source !== 'object' || source === null) throw startupError('DECORUM_BAD_PROVIDER', String(source));
-    if (!isPrefixed(source)) return { cls: source.constructor as Class, instance: source, prefix: '' };
-    const provider = this.#providerOf(source.provider);
-    return { ...provider, prefix: source.prefix + provider.prefix };
-  }
-
-  #instanceOf(cls: Class): object {
-    const instance = this.#instances.get(cls) ?? this.#resolve(cls);
-    if (typeof instance !== 'object' || instance === null || instance instanceof Promise) {
-      const problem = 'gave no instance: it must give one, and at once';
-      throw startupError('DECORUM_INVALID_OPTION', cls.name, 'resolve', problem);
-    }
-    this.#instances.set(cls, instance);
-    return instance;
-  }
 }
 
 /** Stands for the class of tools that are functions, in messages. */
 const ADDED = class addTool {};
-
-const isPrefixed = (source: object): source is PrefixedProvider =>
-  Object.getPrototypeOf(source) === Object.prototype && 'provider' in source;

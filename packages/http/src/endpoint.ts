@@ -1,7 +1,7 @@
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 
 import type { Host, Principal } from '@decorum/core';
-import { HOST, type Kernel, revisionOf, type Transport } from '@decorum/core/transport';
+import { hostOf, type Kernel, revisionOf, type Transport } from '@decorum/core/transport';
 
 import { type Answer, wordError } from './answer.js';
 import { authenticate, type RequestHead } from './authenticate.js';
@@ -222,7 +222,8 @@ export async function openEndpoint<HostRequest>(
   settings: ResolvedOptions<HostRequest>,
   end?: () => Promise<void>,
 ): Promise<Opened<HostRequest>> {
-  const host = server[HOST];
+  const host = hostOf(server);
+  settings.guard.warn = (message) => host.warn(message);
   // the server may close before the endpoint is there
   const here: { endpoint?: Endpoint<HostRequest> } = {};
   const transport: Transport = {

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 
 import type { Principal } from '@decorum/core';
-import { startupError } from '@decorum/core/transport';
+import { requireKnown, startupError } from '@decorum/core/transport';
 
 import type { Authenticate } from './authenticate.js';
 import { Guard } from './guard.js';
@@ -111,6 +111,37 @@ const COUNTS = {
   closeDeadlineMs: [5000, MAX_TIMER_MS],
 } as const;
 
+/** The names of the options: an option without a name here does not compile. */
+const OPTION_NAMES: Readonly<Record<keyof EndpointOptions<never>, true>> = {
+  path: true,
+  allowedHosts: true,
+  allowedOrigins: true,
+  principal: true,
+  authenticate: true,
+  bodyLimit: true,
+  bodyTimeoutMs: true,
+  maxSessions: true,
+  sessionIdleMs: true,
+  maxStreams: true,
+  maxBufferedBytes: true,
+  keepAliveMs: true,
+  retryMs: true,
+  closeDeadlineMs: true,
+  events: true,
+  sessionStore: true,
+  sessions: true,
+  legacySse: true,
+};
+
+/**
+ * Refuses options that an endpoint does not have.
+ * @param others the names of options that are not the endpoint's
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function checkOptionNames(where: string, options: object, others: Readonly<Record<string, true>> = {}): void {
+  requireKnown(where, options, { ...OPTION_NAMES, ...others });
+}
+
 /**
  * Fills in the defaults.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
@@ -156,6 +187,7 @@ function legacyPaths(option: EndpointOptions<never>['legacySse']): Required<Lega
   if (option !== true && (typeof option !== 'object' || option === null)) {
     throw invalid('legacySse', 'is neither true nor false nor an object with `path` and `messagesPath`');
   }
+  if (option !== true) requireKnown('legacySse', option, { path: true, messagesPath: true });
   const { path = '/sse', messagesPath = '/messages' } = option === true ? {} : option;
   requirePath('legacySse.path', path);
   requirePath('legacySse.messagesPath', messagesPath);

@@ -45,6 +45,7 @@ async function openTarget() {
       },
       detach: (transport) => server[HOST].detach(transport),
       report: (error) => server[HOST].report(error),
+      warn: (message) => server[HOST].warn(message),
     },
     close: (options) => server.close(options),
   };

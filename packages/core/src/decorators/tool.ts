@@ -22,6 +22,7 @@ type OutputOnly<O> = (...args: never[]) => Returned<O>;
  *
  * A method whose parameter contradicts `input`, or whose result contradicts `output`, does not compile.
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a method
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  */
 export function Tool<I extends SchemaSource, O extends SchemaSource>(
@@ -36,6 +37,6 @@ export function Tool<O extends SchemaSource>(
 export function Tool(
   options?: ToolOptions & { readonly input?: undefined; readonly output?: undefined },
 ): MemberDecorator<Method>;
-export function Tool(options: ToolOptions = {}): MemberDecorator<Method> {
-  return memberDecorator('tool', options);
+export function Tool(options: ToolOptions = {}, ...rest: unknown[]): MemberDecorator<Method> {
+  return memberDecorator('tool', options, [options, ...rest]);
 }

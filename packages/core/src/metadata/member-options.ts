@@ -79,6 +79,12 @@ const LISTED = {
   input: true,
 } satisfies Names<ListedOptions>;
 
+/** The names of what `annotations` may have: what clients would not be sent has no effect. */
+export const ANNOTATION_NAMES = {
+  tool: { title: true, readOnlyHint: true, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  resource: { audience: true, priority: true, lastModified: true },
+} satisfies { readonly tool: Names<ToolAnnotations>; readonly resource: Names<Annotations> };
+
 /** The names of the options. An option without a name here, or a name without an option, does not compile. */
 export const OPTION_NAMES = {
   tool: { ...LISTED, annotations: true, output: true, coerce: true },

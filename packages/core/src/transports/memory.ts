@@ -2,7 +2,7 @@ import { errorFrame, type JsonRpcMessage, parseMessage } from '../protocol/jsonr
 import { McpError } from '../protocol/errors.js';
 import type { Frame } from '../protocol/frame.js';
 import type { Principal, Wire } from '../protocol/wire.js';
-import { type Host, HOST, type Transport } from './transport.js';
+import { type Host, hostOf, type Transport } from './transport.js';
 
 /** Options of `connectMemory`. */
 export interface MemoryOptions {
@@ -25,7 +25,7 @@ export interface MemoryConnection {
 
 /** Connects to a server in the same process. Messages are written and parsed as on any wire. */
 export async function connectMemory(server: Host, { receive, principal }: MemoryOptions): Promise<MemoryConnection> {
-  const host = server[HOST];
+  const host = hostOf(server);
   const deliver = (text: string) => receive(JSON.parse(text) as JsonRpcMessage);
   const send = (frame: Frame) => deliver(frame.text);
   let closed = false;

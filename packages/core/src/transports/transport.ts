@@ -1,4 +1,5 @@
 import type { Kernel } from '../kernel/kernel.js';
+import { startupError } from '../protocol/errors.js';
 
 /**
  * Where a server keeps what transports need of it: behind a symbol, so that its members may have any name. Registered, so
@@ -25,11 +26,24 @@ export interface HostPort {
   detach(transport: Transport): void;
   /** Gives an error that no client may see to the logger and to `onError`. */
   report(error: unknown): void;
+  /** Gives the logger something that its operator should know. */
+  warn(message: string): void;
 }
 
 /** A server that transports can be opened on. `McpServer` is one. */
 export interface Host {
   readonly [HOST]: HostPort;
+}
+
+/**
+ * What a transport needs of a server.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but a server
+ */
+export function hostOf(server: Host): HostPort {
+  const host = (server as Partial<Host> | undefined)?.[HOST];
+  if (host !== undefined) return host;
+  const problem = 'is not an McpServer. Pass what `new McpServer({ … })` returns';
+  throw startupError('DECORUM_INVALID_OPTION', 'transport', 'server', problem);
 }
 
 /** A server with which the process may end. `McpServer` is one. */

@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { type Endpoint, openEndpoint } from '../endpoint.js';
 import { isLoopback } from '../guard.js';
-import { MAX_TIMER_MS, requireCount, requireFlag, resolveOptions } from '../options.js';
+import { checkOptionNames, MAX_TIMER_MS, requireCount, requireFlag, resolveOptions } from '../options.js';
 import { addEndpoint, type HttpOptions } from './fastify-plugin.js';
 import { OneWriteResponse } from './one-write.js';
 
@@ -27,6 +27,13 @@ export interface ListenOptions extends HttpOptions {
   readonly signals?: boolean;
 }
 
+const LISTEN_OPTIONS: Readonly<Record<Exclude<keyof ListenOptions, keyof HttpOptions>, true>> = {
+  port: true,
+  host: true,
+  requestTimeoutMs: true,
+  signals: true,
+};
+
 /** A server that listens. */
 export interface Listening {
   /** Where clients connect to. */
@@ -41,6 +48,8 @@ export interface Listening {
  * @throws {DecorumError} `DECORUM_UNSAFE_HOST`, `DECORUM_INVALID_OPTION` or `DECORUM_SERVER_CLOSED`
  */
 export async function listen(server: ClosableHost, options: ListenOptions = {}): Promise<Listening> {
+  // Fastify's own `listen` adds `cb` to its options, which a program may use for both
+  checkOptionNames('listen', options, { ...LISTEN_OPTIONS, cb: true });
   const { port = 3000, host = '127.0.0.1', requestTimeoutMs = 20_000, signals = true, ...rest } = options;
   requireCount('requestTimeoutMs', requestTimeoutMs, MAX_TIMER_MS);
   requireFlag('signals', signals);
