@@ -22,11 +22,20 @@ export interface ListedOptions<I = unknown> {
   readonly input?: I;
 }
 
-/** Options of `@Tool`. */
-export interface ToolOptions<I = unknown, O = unknown> extends ListedOptions<I> {
+/** A function that words a value. As a method: those of narrower values may stand where any is expected. */
+type Words<V> = { words(value: V): string }['words'];
+
+/** Options of `@Tool`. `V` is the type of what the handler returns. */
+export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends ListedOptions<I> {
   readonly annotations?: ToolAnnotations;
   /** Schema of the result: it is published, and what the handler returns is checked against it. */
   readonly output?: O;
+  /**
+   * What is sent as text beside the structured content of `output`, for clients that read structured content: its JSON
+   * (`true`), nothing (`false`), this text, or what a function makes of the returned value. By default what the server's
+   * option `text` says, else the JSON. Clients of revisions without structured content get the JSON in any case.
+   */
+  readonly text?: boolean | string | Words<V>;
 }
 
 /** Options of `@Resource`. */
@@ -76,7 +85,7 @@ const LISTED = {
 
 /** The names of the options. An option without a name here, or a name without an option, does not compile. */
 export const OPTION_NAMES = {
-  tool: { ...LISTED, annotations: true, output: true },
+  tool: { ...LISTED, annotations: true, output: true, text: true },
   prompt: LISTED,
   resource: { ...LISTED, uri: true, mimeType: true, size: true, annotations: true, cache: true, list: true },
   completion: { for: true, argument: true },

@@ -1,5 +1,6 @@
-import type { CompletionValues } from '../metadata/records.js';
+import { isObject } from '../protocol/jsonrpc.js';
 import { andThen } from '../protocol/maybe-promise.js';
+import type { JsonObject } from '../protocol/model.js';
 import { type Caller, callerOf, type Member, whereOf } from './plan.js';
 
 /** How many values one completion may carry (MCP, `CompleteResult`). */
@@ -26,19 +27,29 @@ export function compileCompletion(member: Member<'completion'>): CompletionPlan 
     where: whereOf(member),
     targets: typeof targets === 'string' ? [targets] : targets,
     argument,
-    run: (value, caller) => andThen(call(value, caller), (found) => toCompleteResult(found as CompletionValues)),
+    run: (value, caller) => andThen(call(value, caller), (found) => toCompleteResult(found, whereOf(member))),
   };
 }
 
-const isList = (found: CompletionValues): found is readonly string[] => Array.isArray(found);
+const isList = (found: unknown): found is Iterable<unknown> =>
+  typeof found === 'object' && found !== null && Symbol.iterator in found;
 
-function toCompleteResult(found: CompletionValues): CompleteResult {
-  const given: Exclude<CompletionValues, readonly string[]> = isList(found) ? { values: found } : found;
-  const values = given.values.slice(0, MAX_VALUES);
-  const cut = given.values.length > MAX_VALUES;
-  const total = given.total ?? (cut ? given.values.length : undefined);
-  const hasMore = cut || given.hasMore;
+function toCompleteResult(found: unknown, where: string): CompleteResult {
+  if (found instanceof Error) throw found;
+  const given = isObject(found) && !isList(found) ? found : { values: found ?? [] };
+  const { values: listed, total: known, hasMore: more } = given as JsonObject;
+  const all: readonly unknown[] = isList(listed) ? [...listed] : [undefined];
+  if (!all.every((value) => typeof value === 'string')) {
+    throw new Error(`${where} returned what is no list of strings. Return strings, or { values, total, hasMore }.`);
+  }
+  const cut = all.length > MAX_VALUES;
+  const total = Number.isSafeInteger(known) ? (known as number) : cut ? all.length : undefined;
+  const hasMore = cut || more;
   return {
-    completion: { values, ...(total !== undefined && { total }), ...(hasMore !== undefined && { hasMore }) },
+    completion: {
+      values: all.slice(0, MAX_VALUES),
+      ...(total !== undefined && { total }),
+      ...(typeof hasMore === 'boolean' && { hasMore }),
+    },
   };
 }

@@ -1,8 +1,9 @@
-import { McpError } from '../protocol/errors.js';
+import { McpError, startupError } from '../protocol/errors.js';
 import { andThen } from '../protocol/maybe-promise.js';
 import type { GetPromptResult, JsonObject, Prompt, PromptArgument } from '../protocol/model.js';
 import type { Access } from '../protocol/wire.js';
 import type { Checked, Problem, Shape } from '../schema/shape.js';
+import { takesObjectsOnly } from '../schema/strings.js';
 import { accessOf, type Caller, callerOf, checkName, inputShape, listedFields, type Member, whereOf } from './plan.js';
 import { toGetPromptResult } from './results.js';
 
@@ -24,22 +25,33 @@ export interface PromptPlan {
 
 /** Compiles a prompt. */
 export function compilePrompt(member: Member<'prompt'>): PromptPlan {
+  const where = whereOf(member);
   const call = callerOf(member);
   const input = inputShape(member);
+  if (input) refuseObjects(input, where);
   const fields = listedFields(member);
   checkName(member, fields.name);
   const entry: Prompt = { ...fields, ...(input && { arguments: promptArguments(input) }) };
   return {
     name: entry.name,
-    where: whereOf(member),
+    where,
     entry,
     access: accessOf(member),
     variables: input ? [...input.fields.keys()] : [],
     run: (args, caller) =>
       andThen(input?.checkStrings(args), (checked) =>
-        andThen(call(requireInput(checked), caller), (value) => toGetPromptResult(value, entry.description)),
+        andThen(call(requireInput(checked), caller), (value) => toGetPromptResult(value, entry.description, where)),
       ),
   };
+}
+
+/**
+ * Refuses fields that no text can fill.
+ * @throws {DecorumError} `DECORUM_OBJECT_ARGUMENT`
+ */
+export function refuseObjects({ json, fields }: Shape, where: string): void {
+  const nested = [...fields.keys()].find((name) => takesObjectsOnly(json, name));
+  if (nested !== undefined) throw startupError('DECORUM_OBJECT_ARGUMENT', where, nested);
 }
 
 function promptArguments(input: Shape): PromptArgument[] {

@@ -9,7 +9,8 @@ import { type Admits, Listing } from './listing.js';
 import type { Listed } from './page.js';
 import { type Caller, checkOptions, type Member } from './plan.js';
 import { compilePrompt, type PromptPlan } from './prompt-plan.js';
-import { compileResource, type ResourcePlan, type TemplatePlan, type Variables } from './resource-plan.js';
+import { compileResource, type Report, type ResourcePlan, type TemplatePlan, type Variables } from './resource-plan.js';
+import type { SpokenText } from './results.js';
 import { compileTool, type ToolPlan } from './tool-plan.js';
 
 /** The lists that clients can follow. */
@@ -58,7 +59,11 @@ export class Registry {
   private lists = this.writeLists();
 
   /** @param changed called with the lists that an addition or removal changed */
-  constructor(private readonly changed: (lists: ReadonlySet<ListName>) => void) {}
+  constructor(
+    private readonly changed: (lists: ReadonlySet<ListName>) => void,
+    /** What tools say beside structured content, where they do not say themselves. */
+    private readonly text?: SpokenText,
+  ) {}
 
   /**
    * Adds the decorated members of a class. All or nothing: when one member is wrong, none is added.
@@ -120,12 +125,12 @@ export class Registry {
   }
 
   /** Everything there is to read: the fixed resources, and what the templates enumerate. */
-  async enumerate(caller: Caller, admits: Admits): Promise<readonly Listed<Resource>[]> {
+  async enumerate(caller: Caller, admits: Admits, report: Report): Promise<readonly Listed<Resource>[]> {
     const { dynamic } = this;
     const fixed = await this.lists.resources.visible(admits);
     const found = await Promise.all(
       dynamic.map(async ({ list, access }) =>
-        access === undefined || (await admits(access)) ? ((await list?.(caller)) ?? []) : [],
+        access === undefined || (await admits(access)) ? ((await list?.(caller, report)) ?? []) : [],
       ),
     );
     // what one template enumerates may be served by another member
@@ -144,7 +149,7 @@ export class Registry {
     checkOptions({ ...provider, record });
     switch (record.kind) {
       case 'tool': {
-        const plan = compileTool({ ...provider, record });
+        const plan = compileTool({ ...provider, record }, this.text);
         this.put({ kind: 'tool', map: this.tools, key: plan.name, plan }, added);
         added.lists.add('tools');
         break;

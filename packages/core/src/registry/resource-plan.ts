@@ -1,15 +1,18 @@
 import { UriTemplate } from '@decorum/uri-template';
 
 import type { ResourceListing } from '../metadata/records.js';
-import { startupError } from '../protocol/errors.js';
+import { excerpt, startupError } from '../protocol/errors.js';
+import { isObject } from '../protocol/jsonrpc.js';
 import { andThen } from '../protocol/maybe-promise.js';
 import type { ReadResourceResult, Resource, ResourceTemplate } from '../protocol/model.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 import type { Shape } from '../schema/shape.js';
 import { accessOf, type Caller, callerOf, checkCache, inputShape, listedFields, type Member, whereOf } from './plan.js';
-import { requireInput } from './prompt-plan.js';
-import { toReadResourceResult } from './results.js';
+import { collect, readBody } from './bodies.js';
+import { isGenerator } from './generators.js';
+import { refuseObjects, requireInput } from './prompt-plan.js';
+import { type ResourceWording, toReadResourceResult } from './results.js';
 
 /** What the variables of a template stand for in one URI. */
 export type Variables = Readonly<Record<string, string | string[]>>;
@@ -29,13 +32,16 @@ export interface ResourcePlan extends Readable {
   readonly entry: Resource;
 }
 
+/** Tells the author of the server of an entry that was left out. */
+export type Report = (error: Error) => void;
+
 /** A family of resources. */
 export interface TemplatePlan extends Readable {
   readonly entry: ResourceTemplate;
   readonly template: UriTemplate;
   readonly variables: readonly string[];
   /** What exists of the family, where a method enumerates it. */
-  readonly list: ((caller: Caller) => Promise<readonly Resource[]>) | undefined;
+  readonly list: ((caller: Caller, report: Report) => Promise<readonly Resource[]>) | undefined;
 }
 
 /** Clients may not keep it. */
@@ -102,7 +108,7 @@ function compileFixed(member: ResourceMember): ResourcePlan {
     access: accessOf(member),
     entry: { uri, ...sharedFields(member), ...(size !== undefined && { size }) },
     read: (_uri, _variables, caller) =>
-      andThen(call({}, caller), (value) => toReadResourceResult(value, uri, mimeType)),
+      andThen(call({}, caller), (value) => finish(value, uri, { where, mimeType, caller })),
   };
 }
 
@@ -113,6 +119,7 @@ function compileTemplate(member: ResourceMember): TemplatePlan {
   const template = parseTemplate(options.uri, where);
   const input = inputShape(member);
   if (input) compareVariables(template, input, where);
+  if (input) refuseObjects(input, where);
   if (options.size !== undefined)
     throw startupError('DECORUM_INVALID_OPTION', where, 'size', 'is for fixed URIs, and this one has variables');
   return {
@@ -126,10 +133,23 @@ function compileTemplate(member: ResourceMember): TemplatePlan {
     read: (uri, variables, caller) =>
       andThen(input?.checkStrings(variables), (checked) =>
         andThen(call(checked ? requireInput(checked) : variables, caller), (value) =>
-          toReadResourceResult(value, uri, options.mimeType),
+          finish(value, uri, { where, mimeType: options.mimeType, caller }),
         ),
       ),
   };
+}
+
+/** Reads what the method returned, where it must be read first, and makes contents of it. */
+function finish(
+  value: unknown,
+  uri: string,
+  { caller, ...wording }: ResourceWording & { readonly caller: Caller },
+): ReadResourceResult | Promise<ReadResourceResult> {
+  const isObject = typeof value === 'object' && value !== null;
+  const reading = isObject
+    ? (readBody(value, caller) ?? (isGenerator(value) ? collect(value, caller) : undefined))
+    : undefined;
+  return andThen(reading ?? value, (body) => toReadResourceResult(body, uri, wording));
 }
 
 function parseTemplate(text: string, where: string): UriTemplate {
@@ -157,14 +177,46 @@ function compileList(member: ResourceMember, key: string, template: UriTemplate)
   if (key === 'constructor' || typeof methods[key] !== 'function')
     throw startupError('DECORUM_DANGLING_LIST', whereOf(member), key);
   const { mimeType, annotations } = member.record.options;
-  return async (caller) => {
+  const shared = { ...(mimeType !== undefined && { mimeType }), ...(annotations && { annotations }) };
+  const lister = `${member.cls.name}.${key}`;
+  return async (caller, report) => {
     const listings = await (methods[key] as (caller: Caller) => unknown)(caller);
+    if (listings instanceof Error) throw listings;
+    if (!isIterable(listings)) {
+      throw new Error(
+        `${lister} returned ${listings === null ? 'null' : typeof listings}. Return a list of resources.`,
+      );
+    }
     const resources: Resource[] = [];
-    for await (const { variables, ...fields } of listings as AsyncIterable<ResourceListing>) {
-      const uri = template.expand(variables);
-      const shared = { ...(mimeType !== undefined && { mimeType }), ...(annotations && { annotations }) };
-      resources.push({ uri, name: uri, ...shared, ...fields });
+    for await (const listing of listings) {
+      try {
+        resources.push(toResource(listing, template, shared));
+      } catch (error) {
+        report(new Error(`${lister} lists an entry that is left out: ${(error as Error).message}`));
+      }
     }
     return resources;
   };
+}
+
+const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
+
+const TEXT_FIELDS = ['name', 'title', 'description', 'mimeType'] as const;
+
+/** @throws {Error} for what clients could not read */
+function toResource(listing: unknown, template: UriTemplate, shared: Partial<Resource>): Resource {
+  const given = typeof listing === 'string' ? { uri: listing } : listing;
+  const { variables, uri: own, ...fields } = (isObject(given) ? given : {}) as Partial<ResourceListing & Resource>;
+  if (own === undefined && !isObject(variables)) {
+    throw new Error(`${excerpt(listing)} is no URI and has neither \`uri\` nor \`variables\`.`);
+  }
+  const uri = own ?? template.expand(variables ?? {});
+  if (typeof uri !== 'string' || template.match(uri) === undefined) {
+    throw new Error(`the URI ${excerpt(uri)} does not match the template, so nobody could read it.`);
+  }
+  const entry = { uri, name: uri, ...shared, ...fields };
+  const wrong = TEXT_FIELDS.find((field) => !['string', 'undefined'].includes(typeof entry[field]));
+  if (wrong !== undefined) throw new Error(`the \`${wrong}\` of ${excerpt(uri)} is no text.`);
+  return entry;
 }

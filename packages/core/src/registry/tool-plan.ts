@@ -1,10 +1,13 @@
+import type { ToolOptions } from '../metadata/member-options.js';
+import { startupError } from '../protocol/errors.js';
 import type { CallToolResult, JsonObject, Tool } from '../protocol/model.js';
 import { NeedInput } from '../protocol/input.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
 import type { Access, MirroredArgument } from '../protocol/wire.js';
 import { compileShape } from '../schema/compile.js';
 import type { Checked, Problem, Shape } from '../schema/shape.js';
-import { drain } from './generators.js';
+import { readBody } from './bodies.js';
+import { drain, isGenerator } from './generators.js';
 import { mirroredArguments } from './mirrored.js';
 import {
   accessOf,
@@ -17,7 +20,7 @@ import {
   repeaterOf,
   whereOf,
 } from './plan.js';
-import { errorResult, toCallToolResult } from './results.js';
+import { checkSpokenText, errorResult, type SpokenText, toCallToolResult, type ToolWording } from './results.js';
 
 /** A tool, ready to be listed and called. */
 export interface ToolPlan {
@@ -39,8 +42,11 @@ export interface ToolPlan {
 
 const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
 
-/** Compiles a tool. */
-export function compileTool(member: Member<'tool'>): ToolPlan {
+/**
+ * Compiles a tool.
+ * @param text what is said beside structured content, where the tool does not say
+ */
+export function compileTool(member: Member<'tool'>, text: SpokenText = true): ToolPlan {
   const where = whereOf(member);
   const { options } = member.record;
   const { annotations } = options;
@@ -61,27 +67,40 @@ export function compileTool(member: Member<'tool'>): ToolPlan {
     access: accessOf(member),
     mirrored: mirroredArguments(input.json, where),
     sendsObjects: REVISIONS.map(({ toolResult }) => toolResult(SAMPLE, entry)['structuredContent'] === SAMPLE_OBJECT),
-    run: runnerOf(member, input, output),
+    run: runnerOf(member, input, { where, output, text: checkText(options, where) ?? text }),
   };
 }
 
 const SAMPLE_OBJECT = {};
 const SAMPLE: CallToolResult = { content: [{ type: 'text', text: '{}' }], structuredContent: SAMPLE_OBJECT };
 
-function runnerOf(member: Member, input: Shape, output: Shape | undefined): ToolPlan['run'] {
+/**
+ * What the tool says beside its structured content.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything that is no text, and where there is no such content
+ */
+function checkText({ text, output }: ToolOptions, where: string): SpokenText {
+  if (text === undefined) return undefined;
+  if (output === undefined) {
+    const problem = 'is the text beside structured content, and there is no `output`. Add `output`, or return the text';
+    throw startupError('DECORUM_INVALID_OPTION', where, 'text', problem);
+  }
+  checkSpokenText(text, where);
+  return text;
+}
+
+function runnerOf(member: Member, input: Shape, wording: ToolWording): ToolPlan['run'] {
   const methods = methodsOf(member);
   const repeat = repeaterOf(member);
   const { key } = member.record;
 
   const finish = (value: unknown, args: unknown, caller: Caller): CallToolResult | Promise<CallToolResult> => {
-    if (typeof value === 'string' && output === undefined) return { content: [{ type: 'text', text: value }] };
+    if (typeof value === 'string' && wording.output === undefined) return { content: [{ type: 'text', text: value }] };
+    if (typeof value !== 'object' || value === null) return toCallToolResult(value, wording);
     if (value instanceof NeedInput) {
       return repeat(value, args, caller).then((result) => finish(result, args, caller));
     }
-    if (typeof value === 'object' && value !== null && Symbol.asyncIterator in value) {
-      return drain(value as AsyncIterable<unknown>, caller).then((result) => toCallToolResult(result, output));
-    }
-    return toCallToolResult(value, output);
+    const settling = readBody(value, caller) ?? (isGenerator(value) ? drain(value, caller) : undefined);
+    return settling?.then((result) => finish(result, args, caller)) ?? toCallToolResult(value, wording);
   };
 
   const call = (checked: Checked, caller: Caller): CallToolResult | Promise<CallToolResult> => {

@@ -13,6 +13,13 @@ export function readStrings(schema: JsonObject, values: Readonly<Record<string, 
   );
 }
 
+/** Whether a field admits nothing but objects, which no text can be read as. */
+export function takesObjectsOnly(schema: JsonObject, field: string): boolean {
+  const { properties } = resolve(schema, schema) as { readonly properties?: Readonly<Record<string, JsonObject>> };
+  const types = typesOf(resolve(properties?.[field] ?? {}, schema), schema);
+  return types.has('object') && [...types].every((type) => type === 'object' || type === 'null');
+}
+
 /** Follows `$ref` within the schema itself. */
 function resolve(schema: JsonObject, root: JsonObject): JsonObject {
   const { $ref: ref } = schema;

@@ -28,7 +28,9 @@ export function resourceMethods({ registry, members, results, ...parts }: Method
     'resources/list': (exchange) =>
       registry.isEnumerated
         ? registry
-            .enumerate(new Context(exchange), admission(exchange, faults))
+            .enumerate(new Context(exchange), admission(exchange, faults), (error) =>
+              faults.warn({ error }, error.message),
+            )
             .then((listed) => pages.page(listed, pageRequest(exchange, true)))
         : pageOf(registry.listed.resources, pages, { exchange, faults }),
 
