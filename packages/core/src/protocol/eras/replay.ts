@@ -1,4 +1,4 @@
-import { Effects } from '../effects.js';
+import { Effects, type Entry } from '../effects.js';
 import { McpError } from '../errors.js';
 import { InputSignal } from '../input.js';
 import { isObject } from '../jsonrpc.js';
@@ -10,7 +10,7 @@ export interface Journal {
   /** Answers by key, each with the question it belongs to. */
   readonly answers: readonly (readonly [key: string, question: string, answer: JsonObject])[];
   /** Results of `ctx.once` by key. */
-  readonly effects: readonly (readonly [key: string, result: unknown])[];
+  readonly effects: readonly Entry[];
   /** The questions of the last round by key. */
   readonly asked: readonly (readonly [key: string, question: string])[];
 }
