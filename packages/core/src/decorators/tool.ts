@@ -12,8 +12,6 @@ export type ToolOptions<I extends SchemaSource = SchemaSource, O extends SchemaS
   Accepted<O>
 >;
 
-type Awaitable<T> = T | Promise<T>;
-
 /** As users of the official SDK write a result. */
 type WrittenOut<T> = Omit<CallToolResult, 'structuredContent'> &
   ({ readonly structuredContent: T } | { readonly isError: true });
@@ -21,7 +19,8 @@ type WrittenOut<T> = Omit<CallToolResult, 'structuredContent'> &
 type Answer<O> = Accepted<O> | ToolResult<Accepted<O>> | WrittenOut<Accepted<O>> | NeedInput;
 
 type Returned<O> =
-  | Awaitable<Answer<O>>
+  | Answer<O>
+  | Promise<Answer<O>>
   | AsyncGenerator<unknown, Answer<O>, void>
   | Generator<unknown, Answer<O>, void>;
 

@@ -1,4 +1,4 @@
-import { excerpt, McpError } from '../protocol/errors.js';
+import { excerpt, FAILURES, McpError } from '../protocol/errors.js';
 import { PassingPeer } from '../protocol/eras/passing.js';
 import { Session, type SessionMeans, type SessionOptions, type SessionRecord } from '../protocol/eras/stateful.js';
 import { openStateless } from '../protocol/eras/stateless.js';
@@ -32,7 +32,7 @@ import { toolMethods } from './methods/tools.js';
 import { Results } from './results.js';
 
 /** What a transport opens a session with. */
-export interface OpenSessionOptions extends Pick<SessionOptions, 'push' | 'save'> {
+export interface OpenSessionOptions extends SessionOptions {
   /** Of a session that begins: its id on the wire, where the transport has one. */
   readonly id?: string;
   /** Of a session that begins: the only one who may use it. */
@@ -66,8 +66,7 @@ export class Kernel {
         ...listenMethods(means),
       }),
     );
-    const { logLevel, questionTimeoutMs, tickets } = parts;
-    this.sessionMeans = { logLevel, questionTimeoutMs, tickets, join: (session) => events.join(session) };
+    this.sessionMeans = { ...parts, join: (session) => events.join(session) };
   }
 
   /**
@@ -96,7 +95,7 @@ export class Kernel {
   openSession({ id, principal, record, push, save }: OpenSessionOptions): Session {
     const now = Date.now();
     const begun: SessionRecord = { id, principal, createdAt: now, usedAt: now };
-    return new Session(this.sessionMeans, { record: record ?? begun, push, save });
+    return new Session(this.sessionMeans, record ?? begun, { push, save });
   }
 
   /**
@@ -117,7 +116,7 @@ export class Kernel {
   /** Handles the messages of a batch side by side (JSON-RPC 2.0, section 6). */
   private handleBatch(batch: readonly unknown[], wire: Wire, conversation: Conversation): Reply | Promise<Reply> {
     const fault = batchFault(batch);
-    if (fault) return this.refuse(fault, conversation.revision.unreadableId);
+    if (fault) return this.refuse(new McpError('invalid-request', fault), conversation.revision.unreadableId);
     const { transport, principal, owner } = wire;
     const each: Wire = { transport, principal, owner, send: (frame) => wire.send(frame) };
     const replies = batch.map((message) => this.handle(message, each, conversation));
@@ -152,12 +151,11 @@ export class Kernel {
       const result = method(exchange);
       if (typeof result !== 'string') return this.wait(result, exchange, conversation);
       exchange.closed = true;
-      const { cancelled } = exchange;
-      return cancelled === undefined ? { text: resultFrame(exchange.id, result) } : { text: undefined, cancelled };
+      if (exchange.cancelled !== undefined) return this.failed(exchange.cancelled, exchange);
+      return { text: resultFrame(exchange.id, result) };
     } catch (error) {
       exchange.closed = true;
-      const { cancelled } = exchange;
-      return cancelled === undefined ? this.failed(error, exchange) : { text: undefined, cancelled };
+      return this.failed(error, exchange);
     } finally {
       inFlight.starting = starting;
       inFlight.startingIn = startingIn;
@@ -192,7 +190,7 @@ export class Kernel {
         exchange.settle = undefined;
         exchange.closed = true;
         inFlight.release(exchange, conversation);
-        resolve(typeof early === 'string' ? { text: undefined, cancelled: early } : this.failed(early, exchange));
+        resolve(this.failed(early, exchange));
       };
       const end = (reply: Reply | undefined) => {
         exchange.settle = undefined;
@@ -211,11 +209,13 @@ export class Kernel {
     });
   }
 
+  /** The reply to a request that has no result, which is none where it was cancelled. */
   private failed(failure: unknown, exchange: Exchange): Reply {
-    const { id, revision } = exchange;
+    const { id, revision, cancelled } = exchange;
+    if (cancelled !== undefined) return { text: undefined, cancelled };
     const { faults } = this.parts;
     const error = faults.publicError(failure, exchange);
-    const code = revision.errorCode(error) ?? INTERNAL_ERROR;
+    const code = revision.errorCode(error) ?? FAILURES['internal-error'];
     try {
       const text = errorFrame(id, { code, message: error.message, data: error.data });
       return { text, failure: error, ran: true };
@@ -248,11 +248,9 @@ export class Kernel {
     exchange.cancel('client', given);
   }
 
-  private take(
-    { method, params }: JsonRpcNotification,
-    conversation: Conversation | undefined,
-  ): Reply | Promise<Reply> {
+  private take(message: JsonRpcNotification, conversation: Conversation | undefined): Reply | Promise<Reply> {
     if (conversation === undefined) return NOTHING;
+    const { method, params } = message;
     if (method === 'notifications/cancelled') {
       const { requestId, reason } = params ?? {};
       const exchange = this.inFlight.find(conversation, requestId);
@@ -269,8 +267,6 @@ export class Kernel {
     }
   }
 }
-
-const INTERNAL_ERROR = -32603;
 
 /** Also a bad notification is never answered. */
 const isNotification = (message: unknown) =>

@@ -1,7 +1,7 @@
 import { InputSignal } from './input.js';
 
 /** The result of an effect by its key; without one where it is `undefined`. */
-export type Entry = readonly [key: string, result?: unknown];
+export type Effect = readonly [key: string, result?: unknown];
 
 /** What the handler of one request does once, by key: however often it asks for it, and however often it runs. */
 export class Effects {
@@ -12,7 +12,7 @@ export class Effects {
   begun = false;
 
   /** @param done results of earlier runs, by key */
-  constructor(done: Iterable<Entry> = []) {
+  constructor(done: Iterable<Effect> = []) {
     this.done = new Map(done as Iterable<readonly [string, unknown]>);
   }
 
@@ -22,7 +22,9 @@ export class Effects {
    */
   once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
     if (this.done.has(key)) return Promise.resolve(this.done.get(key) as T);
-    return (this.underWay.get(key) as Promise<T> | undefined) ?? this.begin(key, effect);
+    const running = this.underWay.get(key) ?? this.run(key, effect).finally(() => this.underWay.delete(key));
+    this.underWay.set(key, running);
+    return running as Promise<T>;
   }
 
   /**
@@ -35,19 +37,11 @@ export class Effects {
   }
 
   /** Results by key, as JSON can say them: it has no `undefined`. */
-  entries(): readonly Entry[] {
+  entries(): readonly Effect[] {
     return [...this.done].map(([key, result]) => (result === undefined ? [key] : [key, result]));
   }
 
-  private begin<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
-    const running = this.run(key, effect);
-    this.underWay.set(key, running);
-    const end = () => void this.underWay.delete(key);
-    running.then(end, end);
-    return running;
-  }
-
-  private async run<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
+  private async run(key: string, effect: () => unknown): Promise<unknown> {
     // it would be forgotten, and done again
     if (this.sealed) throw new InputSignal();
     this.begun = true;

@@ -1,9 +1,7 @@
-import type { ToolOptions } from '../metadata/member-options.js';
-import { startupError } from '../protocol/errors.js';
 import type { CallToolResult, JsonObject, Tool } from '../protocol/model.js';
 import { NeedInput } from '../protocol/input.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
-import type { Access, MirroredArgument } from '../protocol/wire.js';
+import type { MirroredArgument } from '../protocol/wire.js';
 import { compileShape } from '../schema/compile.js';
 import type { Checked, Problem, Shape } from '../schema/shape.js';
 import { readBody } from './bodies.js';
@@ -12,23 +10,18 @@ import { mirroredArguments } from './mirrored.js';
 import {
   accessOf,
   type Caller,
-  checkName,
+  given,
   inputShape,
+  invalidOption,
   listedFields,
   type Member,
-  methodsOf,
+  type Plan,
   repeaterOf,
-  whereOf,
 } from './plan.js';
 import { checkSpokenText, errorResult, type SpokenText, toCallToolResult, type ToolWording } from './results.js';
 
 /** A tool, ready to be listed and called. */
-export interface ToolPlan {
-  readonly name: string;
-  readonly where: string;
-  readonly entry: Tool;
-  /** Who may see and call it; undefined where everybody may. */
-  readonly access: Access | undefined;
+export interface ToolPlan extends Plan<Tool> {
   /** Arguments that clients repeat in headers. */
   readonly mirrored: readonly MirroredArgument[];
   /** Whether structured objects are sent as they are; by the rank of the revision. */
@@ -47,27 +40,23 @@ const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {}, additionalPro
  * @param text what is said beside structured content, where the tool does not say
  */
 export function compileTool(member: Member<'tool'>, text: SpokenText = true): ToolPlan {
-  const where = whereOf(member);
-  const { options } = member.record;
-  const { annotations } = options;
+  const { options, where } = member;
   const input = inputShape(member) ?? compileShape(NO_ARGUMENTS, where);
   const output = options.output ? compileShape(options.output, `${where} (output)`, 'output') : undefined;
-  const fields = listedFields(member);
-  checkName(member, fields.name);
   const entry: Tool = {
-    ...fields,
+    ...listedFields(member),
     inputSchema: input.json,
     ...(output && { outputSchema: output.json }),
-    ...(annotations && { annotations }),
+    ...given(options, ['annotations']),
   };
   return {
-    name: entry.name,
+    key: entry.name,
     where,
     entry,
     access: accessOf(member),
     mirrored: mirroredArguments(input.json, where),
     sendsObjects: REVISIONS.map(({ toolResult }) => toolResult(SAMPLE, entry)['structuredContent'] === SAMPLE_OBJECT),
-    run: runnerOf(member, input, { where, output, text: checkText(options, where) ?? text }),
+    run: runnerOf(member, input, { where, output, text: textOf(member) ?? text }),
   };
 }
 
@@ -78,20 +67,18 @@ const SAMPLE: CallToolResult = { content: [{ type: 'text', text: '{}' }], struct
  * What the tool says beside its structured content.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything that is no text, and where there is no such content
  */
-function checkText({ text, output }: ToolOptions, where: string): SpokenText {
-  if (text === undefined) return undefined;
-  if (output === undefined) {
+function textOf({ options: { text, output }, where }: Member<'tool'>): SpokenText {
+  if (text !== undefined && output === undefined) {
     const problem = 'is the text beside structured content, and there is no `output`. Add `output`, or return the text';
-    throw startupError('DECORUM_INVALID_OPTION', where, 'text', problem);
+    throw invalidOption(where, 'text', problem);
   }
   checkSpokenText(text, where);
   return text;
 }
 
 function runnerOf(member: Member, input: Shape, wording: ToolWording): ToolPlan['run'] {
-  const methods = methodsOf(member);
+  const { methods, key } = member;
   const repeat = repeaterOf(member);
-  const { key } = member.record;
 
   const finish = (value: unknown, args: unknown, caller: Caller): CallToolResult | Promise<CallToolResult> => {
     if (typeof value === 'string' && wording.output === undefined) return { content: [{ type: 'text', text: value }] };

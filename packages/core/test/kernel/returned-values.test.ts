@@ -17,8 +17,9 @@ async function call(handler: (ctx: Context) => unknown, output?: Record<string, 
     logger: { warn: () => {}, error: () => {} },
     onError: (error) => reported.push(error as Error),
   });
-  const options = { name: 'tool', input: NoInput, ...(output && { output }) };
-  server.addTool(options, (_input: NoInput, ctx: Context) => handler(ctx));
+  const run = (_input: NoInput, ctx: Context) => handler(ctx);
+  if (output) server.addTool({ name: 'tool', input: NoInput, output }, run);
+  else server.addTool({ name: 'tool', input: NoInput }, run);
   const client = await connect(server);
   const progress: unknown[] = [];
   const result = await client.callTool('tool', {}, { onProgress: (...each) => progress.push(each) });

@@ -60,7 +60,7 @@ describe('the text beside structured content', () => {
     expect(await (await serve()).callTool(name)).toEqual({ content: texts(...words), structuredContent: good() });
   });
 
-  it.each<[McpServerOptions['text'], string[]]>([
+  it.each<[NonNullable<McpServerOptions['text']>, string[]]>([
     [false, []],
     ['See the data.', ['See the data.']],
     [(value) => `${Object.keys(value as object).join()}!`, ['sum!']],
