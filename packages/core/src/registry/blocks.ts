@@ -30,24 +30,20 @@ export function isContents(value: unknown): value is ResourceContents {
  */
 export function toContent(value: unknown): readonly ContentBlock[] {
   if (value === undefined) return [];
-  if (typeof value === 'string' || typeof value === 'bigint') return [text(String(value))];
+  if (typeof value === 'string' || typeof value === 'bigint' || typeof value === 'number') return [text(String(value))];
   if (isContentBlock(value)) return [value];
   if (Array.isArray(value) && value.some((item) => isContentBlock(item) || bytesOf(item) !== undefined)) {
     return value.flatMap((item: unknown) => toContent(item));
   }
   const bytes = bytesOf(value);
-  return [bytes === undefined ? text(toText(value)) : bytesBlock(bytes)];
+  if (bytes !== undefined) return [bytesBlock(bytes)];
+  const json = toJsonText(value);
+  return [text(textOfJson(json) ?? json)];
 }
 
-/**
- * What a reader sees of a value: its JSON, or the text that is all of its JSON, as of a date.
- * @throws {NotJson}
- */
-export function toText(value: unknown): string {
-  // JSON has null for it
-  if (typeof value === 'number') return String(value);
-  const json = toJsonText(value);
-  return json.startsWith('"') ? (JSON.parse(json) as string) : json;
+/** The text that is all of a JSON, as of that of a date; undefined for any other JSON. */
+export function textOfJson(json: string): string | undefined {
+  return json.startsWith('"') ? (JSON.parse(json) as string) : undefined;
 }
 
 // the first bytes of the formats that clients show or play

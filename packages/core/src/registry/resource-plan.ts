@@ -37,8 +37,8 @@ interface Readable {
 /** A resource with one fixed URI. */
 export type ResourcePlan = Plan<Resource> & Readable;
 
-/** Tells the author of the server of an entry that was left out. */
-export type Report = (error: Error) => void;
+/** Tells the author of the server of entries that were left out. */
+export type Report = (problem: string) => void;
 
 /** A family of resources. */
 export interface TemplatePlan extends Plan<ResourceTemplate>, Readable, Completable {
@@ -157,13 +157,16 @@ function compileList({ options, methods, where, cls }: ResourceMember, template:
       throw new Error(`${lister} returned ${found}. Return a list of resources.`);
     }
     const resources: Resource[] = [];
+    const problems: string[] = [];
     for await (const listing of listings) {
       try {
         resources.push(toResource(listing, template, shared));
       } catch (error) {
-        report(new Error(`${lister} lists an entry that is left out: ${(error as Error).message}`));
+        problems.push((error as Error).message);
       }
     }
+    // one line, however many they are: clients may ask often
+    if (problems.length > 0) report(`${lister} lists what is left out (${problems.length} in all): ${problems[0]}`);
     return resources;
   };
 }

@@ -9,9 +9,9 @@ import type {
   PromptMessage,
   ReadResourceResult,
 } from '../protocol/model.js';
-import { bytesOf, NotJson, toJsonForm } from '../schema/json-form.js';
+import { bytesOf, NotJson, toJsonForm, toJsonText } from '../schema/json-form.js';
 import type { Checked, Shape } from '../schema/shape.js';
-import { bytesBlock, isContentBlock, isContents, toContent, toText } from './blocks.js';
+import { bytesBlock, isContentBlock, isContents, textOfJson, toContent } from './blocks.js';
 import { Body, textOrBytes } from './bodies.js';
 
 /** A result that says what went wrong. */
@@ -201,6 +201,9 @@ export function toReadResourceResult(value: unknown, uri: string, wording: Resou
   const bytes = bytesOf(data);
   if (bytes !== undefined) return { contents: [resourceContents(uri, textOrBytes(bytes, type), type)] };
   if (typeof data === 'string') return { contents: [resourceContents(uri, data, type)] };
-  const shown = sendable(wording.where, () => toText(data));
-  return { contents: [resourceContents(uri, shown, type ?? 'application/json')] };
+  const json = sendable(wording.where, () => toJsonText(data));
+  const plain = textOfJson(json);
+  return {
+    contents: [resourceContents(uri, plain ?? json, type ?? (plain === undefined ? 'application/json' : undefined))],
+  };
 }

@@ -1,5 +1,3 @@
-import { types } from 'node:util';
-
 /** Deeper values are taken for endless ones. */
 const MAX_DEPTH = 400;
 
@@ -50,59 +48,75 @@ export function toJsonForm(value: unknown, name = '', depth = 0): unknown {
   if (typeof value === 'bigint') throw notJson('a bigint', name, 'Return its text, or a number.');
   if (typeof value !== 'object' || value === null) return value;
   if (depth > MAX_DEPTH) throw new NotJson('must not be circular or nested deeper than 400 levels.');
-  const bytes = bytesOf(value);
-  if (bytes !== undefined) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  if (Array.isArray(value)) return value.map((item) => listed(toJsonForm(item, name, depth + 1)));
+  const plain = isPlain(value) ? value : standIn(value, name);
+  if (plain !== value) return toJsonForm(plain, name, depth + 1);
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === 'function') return toJsonForm((value as { toJSON(): unknown }).toJSON(), name, depth + 1);
-  if (Array.isArray(value)) return value.map((item, index) => listed(toJsonForm(item, `${name}[${index}]`, depth + 1)));
-  const isMap = types.isMap(value);
-  const entries: (readonly [unknown, unknown])[] = isMap ? [...value] : Object.entries(value);
-  const isEmpty = entries.length === 0;
-  if (!isMap && (isEmpty || types.isNativeError(value))) refuseHidden(value, name);
-  if (types.isTypedArray(value) || (isEmpty && !isMap && isIterable(value)))
-    return toJsonForm([...value], name, depth + 1);
-  if (!entries.every(([key]) => typeof key === 'string')) return toJsonForm(entries, name, depth + 1);
   const form: Fields = {};
-  for (const [key, entry] of entries as [string, unknown][]) {
-    const item = toJsonForm(entry, key, depth + 1);
+  let hasFunctions = false;
+  for (const key of Object.keys(value)) {
+    const item = toJsonForm((value as Fields)[key], key, depth + 1);
     if (isWritten(item) && key !== '__proto__') form[key] = item;
+    else hasFunctions ||= typeof item === 'function';
   }
-  if (Object.keys(form).length === 0 && entries.some(([, entry]) => typeof entry === 'function')) {
+  if (hasFunctions && Object.keys(form).length === 0) {
     throw notJson('an object of functions', name, 'Return what they return.');
   }
   return form;
 }
 
-/** The bytes of a view or buffer of bytes. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/**
+ * What stands for an instance whose members do not say what it holds; else the instance itself.
+ * @throws {NotJson} where nothing does
+ */
+function standIn(value: object, name: string): unknown {
+  const bytes = bytesOf(value);
+  if (bytes !== undefined) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return value;
+  if (value instanceof Map) {
+    const entries = [...(value as Map<unknown, unknown>)];
+    return entries.every(([key]) => typeof key === 'string') ? Object.fromEntries(entries) : entries;
+  }
+  if (value instanceof Error) throw notJson(`an ${value.name}`, name, 'Throw it, or return its message.');
+  if (ArrayBuffer.isView(value)) return [...(value as Float32Array)];
+  if (Object.keys(value).length > 0) return value;
+  if (value instanceof Promise) throw notJson('a promise', name, 'Await it.');
+  if (Symbol.iterator in value) return [...(value as Iterable<unknown>)];
+  const cls = classWithMembers(value);
+  if (cls !== undefined) throw notJson(`a ${cls.name}`, name, 'Return plain data, or give the class a toJSON().');
+  return value;
+}
+
+/** The class of an instance that has methods or accessors: one of a class without them holds nothing out of sight. */
+function classWithMembers(value: object): { readonly name: string } | undefined {
+  let prototype = Object.getPrototypeOf(value) as object | null;
+  while (prototype !== null && !isTop(prototype)) {
+    if (Reflect.ownKeys(prototype).length > 1) return prototype.constructor;
+    prototype = Object.getPrototypeOf(prototype) as object | null;
+  }
+  return undefined;
+}
+
+const isTop = (prototype: object): boolean => Object.getPrototypeOf(prototype) === null;
+
+/** The bytes of a view or buffer of bytes; of other views, such as of floats, none. */
 export function bytesOf(value: unknown): Uint8Array | undefined {
-  if (types.isAnyArrayBuffer(value)) return new Uint8Array(value);
-  if (types.isDataView(value) || types.isUint8ClampedArray(value))
-    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-  return types.isUint8Array(value) ? value : undefined;
+  if (ArrayBuffer.isView(value)) {
+    const isBytes = value instanceof Uint8Array || value instanceof Uint8ClampedArray || value instanceof DataView;
+    return isBytes ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : undefined;
+  }
+  const isBuffer = value instanceof ArrayBuffer || value instanceof SharedArrayBuffer;
+  return isBuffer ? new Uint8Array(value) : undefined;
 }
 
 const notJson = (what: string, name: string, remedy: string): NotJson =>
   new NotJson(`must not hold ${what}${name === '' ? '' : ` (in "${name}")`}. ${remedy}`);
-
-const isIterable = (value: object): value is Iterable<unknown> => Symbol.iterator in value;
-
-/** Refuses an object without members whose class has some: what it holds would be lost. */
-function refuseHidden(value: object, name: string): void {
-  if (types.isNativeError(value)) throw notJson(`an ${value.name}`, name, 'Throw it, or return its message.');
-  if (types.isPromise(value)) throw notJson('a promise', name, 'Await it.');
-  if (isIterable(value)) return;
-  let prototype: unknown = Object.getPrototypeOf(value);
-  while (typeof prototype === 'object' && prototype !== null && Object.getPrototypeOf(prototype) !== null) {
-    if (Reflect.ownKeys(prototype).length > 1) {
-      throw notJson(
-        `a ${(prototype as object).constructor.name}`,
-        name,
-        'Return plain data, or give the class a toJSON().',
-      );
-    }
-    prototype = Object.getPrototypeOf(prototype);
-  }
-}
 
 /** What `JSON.stringify` leaves of what it cannot see: objects without members, and bytes as lists of numbers. */
 const LEFTOVERS = ['{}', '{"0":', '"type":"Buffer"'];

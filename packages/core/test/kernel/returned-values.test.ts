@@ -123,7 +123,7 @@ describe('what JSON.stringify would lose', () => {
 
   it.each<[string, () => unknown, RegExp]>([
     ['private state', () => new Point(), /^addTool\.tool returned a value that cannot be sent.* a Point\. .*toJSON/],
-    ['private state inside', () => ({ at: [new Point()] }), /a Point \(in "at\[0\]"\)/],
+    ['private state inside', () => ({ at: [new Point()] }), /a Point \(in "at"\)/],
     ['a promise inside', () => ({ user: Promise.resolve(1) }), /a promise \(in "user"\)\. Await it/],
     ['an error inside', () => [{ reason: new Error('x') }], /an Error \(in "reason"\)/],
     ['a stream inside', () => ({ body: new ReadableStream() }), /a ReadableStream \(in "body"\)/],
@@ -317,7 +317,7 @@ describe('a resource', () => {
     ['r://response', { mimeType: 'application/json', text: '{"a":1}' }],
     ['r://stream', { blob: 'YWI=' }],
     ['r://lines', { mimeType: 'text/plain', text: 'a\nb\n' }],
-    ['r://url', { text: 'https://example.com/' }],
+    ['r://url', { mimeType: 'text/plain', text: 'https://example.com/' }],
     ['r://data', { mimeType: 'application/json', text: '{"contents":["a","b"]}' }],
     ['r://whole', { uri: 'r://other', text: 'a' }],
     ['text://note', { mimeType: 'text/markdown', text: '# Grüße' }],
