@@ -1,5 +1,6 @@
-import type { Class } from '../metadata/store.js';
 import { type FailureKind, McpError, startupError, ToolError } from '../protocol/errors.js';
+
+type Class<T = object> = abstract new (...args: never[]) => T;
 
 /** What clients see of an error: a message, or the whole error. */
 export type PublicError = string | McpError;
