@@ -258,7 +258,7 @@ describe('cancellation', () => {
     const client = await connect(server);
     const call = client.callTool('wait_unaware');
     await server.close({ deadlineMs: 1 });
-    await expect(call).rejects.toThrow();
+    await expect(call).rejects.toBeInstanceOf(Error);
     expect(asker.late?.signal.reason).toMatchObject({ name: 'AbortError', message: 'The server is closing.' });
   });
 
