@@ -49,7 +49,7 @@ export interface ResourceOptions<I = unknown> extends ListedOptions<I> {
   readonly cache?: CacheHint;
   /**
    * Of a template: the method that enumerates what exists, so that `resources/list` shows it. It takes the `Context`
-   * and returns (or resolves to, or yields) `ResourceListing`s.
+   * and returns (or resolves to, or yields) `ResourceListing`s or URIs.
    */
   readonly list?: string;
 }

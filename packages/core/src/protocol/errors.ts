@@ -42,7 +42,7 @@ const STARTUP = {
   DECORUM_TEMPLATE_FIELD: (where: string, field: string, known: Iterable<string>) =>
     `${where}: the required DTO field "${field}" is not a variable of the template, so no URI can fill it. Variables: ${quoted(known)}. Add it to the template or mark it @IsOptional().`,
   DECORUM_OBJECT_ARGUMENT: (where: string, field: string) =>
-    `${where}: the argument "${field}" is an object, and arguments of prompts and templates are text. Give its fields to the DTO itself, or take the object as a JSON text: \`${field}: string\`.`,
+    `${where}: the argument "${field}" takes objects, and arguments of prompts and templates are text. Give its fields to the DTO itself, or take the object as a JSON text: \`${field}: string\`.`,
   DECORUM_INVALID_OPTION: (where: string, option: string, problem: string) => `${where}: \`${option}\` ${problem}.`,
   DECORUM_NO_RULES: (cls: string) =>
     `${cls} has no class-validator rule, so nothing is known of its fields. Decorate its fields, for example with @IsString().`,

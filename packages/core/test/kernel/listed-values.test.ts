@@ -218,8 +218,33 @@ describe('arguments that are text on the wire', () => {
       }
     }
     expect(start(new Prompts())).toThrow(
-      /Prompts\.letter: the argument "address" is an object.*address: string.*DECORUM_OBJECT_ARGUMENT/,
+      /Prompts\.letter: the argument "address" takes objects.*address: string.*DECORUM_OBJECT_ARGUMENT/,
     );
+  });
+
+  it('have no lists of objects in them', () => {
+    class Circular {
+      @IsOptional() @ValidateNested({ each: true }) @Type(() => Address) addresses?: Address[];
+    }
+    class Prompts {
+      @Prompt() circular(_circular: Circular) {
+        return '';
+      }
+    }
+    expect(start(new Prompts())).toThrow(/Prompts\.circular: the argument "addresses" takes objects/);
+    class Raw {
+      @Prompt({
+        input: {
+          type: 'object',
+          properties: { all: { $ref: '#/$defs/all' } },
+          $defs: { all: { type: ['object', 'null'] } },
+        },
+      })
+      ask() {
+        return '';
+      }
+    }
+    expect(start(new Raw())).toThrow(/Raw\.ask: the argument "all" takes objects/);
   });
 
   it('have no objects in them: a template', () => {
@@ -228,7 +253,18 @@ describe('arguments that are text on the wire', () => {
         return '';
       }
     }
-    expect(start(new Notes())).toThrow(/Notes\.note: the argument "filter" is an object/);
+    expect(start(new Notes())).toThrow(/Notes\.note: the argument "filter" takes objects/);
+  });
+
+  it('may be lists of lists without end', () => {
+    const nested = { type: 'array', items: { $ref: '#/properties/nested' } };
+    class Prompts {
+      @Prompt({ input: { type: 'object', properties: { nested } } })
+      ask() {
+        return '';
+      }
+    }
+    expect(start(new Prompts())).not.toThrow();
   });
 
   it('may be numbers, and lists of them; tools may have objects', () => {
