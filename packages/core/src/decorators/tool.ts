@@ -14,7 +14,7 @@ export type ToolOptions<I extends SchemaSource = SchemaSource, O extends SchemaS
 
 /** As users of the official SDK write a result. */
 type WrittenOut<T> = Omit<CallToolResult, 'structuredContent'> &
-  ({ readonly structuredContent: T } | { readonly isError: true });
+  ({ readonly structuredContent: T } | { readonly isError: boolean });
 
 type Answer<O> = Accepted<O> | ToolResult<Accepted<O>> | WrittenOut<Accepted<O>> | NeedInput;
 

@@ -102,8 +102,10 @@ function explicitResult(
 ): CallToolResult | Promise<CallToolResult> {
   const { output, where } = wording;
   const { content, structuredContent, isError, _meta: meta } = options;
+  // the data of an error fits no schema, and somebody must be able to read it
+  const words = isError === true ? { where, output, text: true } : wording;
   const build = (data: unknown): CallToolResult => ({
-    content: content === undefined ? spoken(data, structuredContent, wording) : contentOfResult(content, where),
+    content: content === undefined ? spoken(data, structuredContent, words) : contentOfResult(content, where),
     ...(data !== undefined && { structuredContent: data }),
     ...(isError !== undefined && { isError }),
     ...(meta !== undefined && { _meta: meta }),

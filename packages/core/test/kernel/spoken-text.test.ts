@@ -33,6 +33,9 @@ class Adder {
   @Tool({ output: Sum, text: 'Added.' }) structured() {
     return toolResult({ structuredContent: good() });
   }
+  @Tool({ output: Sum, text: ({ sum }) => sum.toFixed() }) failed() {
+    return toolResult({ structuredContent: { why: 'overflow' } as never, isError: true });
+  }
   @Tool({ output: Sum, text: (() => Promise.resolve('later')) as unknown as () => string }) wrong() {
     return good();
   }
@@ -86,6 +89,12 @@ describe('the text beside structured content', () => {
     const server = new McpServer({ name: 'test', version: '1', providers: [Adder] });
     const client = await connect(server, { era: 'stateless' });
     expect(await client.callTool('silent')).toMatchObject({ content: [], structuredContent: good() });
+  });
+
+  it('is the JSON of what an error brings along, which fits no schema', async () => {
+    for (const client of [await serve(), await serve({ text: false })]) {
+      expect(await client.callTool('failed')).toMatchObject({ isError: true, content: texts('{"why":"overflow"}') });
+    }
   });
 
   it('must be text: anything else is an error of the author', async () => {

@@ -156,7 +156,7 @@ export class Worded {
 
   @Tool({ output: Sum })
   failed() {
-    return { content: [text('none')], isError: true } as const;
+    return { content: [text('none')], isError: true };
   }
 
   @Tool({ output: Sum })
