@@ -24,7 +24,8 @@ const isShown = (value: unknown): value is PublicError => typeof value === 'stri
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function checkErrorRules(rules: unknown = []): readonly ErrorRule[] {
-  if (!Array.isArray(rules)) throw invalid('is no list. Write `errors: [[NotFoundError, (error) => error.message]]`');
+  if (!Array.isArray(rules))
+    throw invalid('is not a list. Write `errors: [[NotFoundError, (error) => error.message]]`');
   const classes: Class[] = [];
   for (const [index, rule] of rules.entries()) {
     const [cls, shown] = (Array.isArray(rule) ? rule : []) as readonly unknown[];
@@ -36,10 +37,12 @@ export function checkErrorRules(rules: unknown = []): readonly ErrorRule[] {
     }
     const earlier = [ToolError, McpError, ...classes].find((known) => known === cls || isWithin(cls, known));
     if (earlier === ToolError || earlier === McpError) {
-      throw invalid(`has ${cls.name}, which clients see as it is. Take the entry out`);
+      throw invalid(`has ${cls.name}, which clients see anyway. Remove the entry`);
     }
     if (earlier)
-      throw invalid(`has ${cls.name} after ${earlier.name}, which takes all of them. List ${cls.name} first, once`);
+      throw invalid(
+        `has ${cls.name} after ${earlier.name}, which already matches it. List ${cls.name} once, before its base classes`,
+      );
     classes.push(cls as unknown as Class);
   }
   return rules as readonly ErrorRule[];

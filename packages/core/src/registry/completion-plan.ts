@@ -56,7 +56,9 @@ function toCompleteResult(found: unknown, where: string): CompleteResult {
   const { values: listed, total: known, hasMore: more } = given as JsonObject;
   const all: readonly unknown[] = isList(listed) ? [...listed] : [undefined];
   if (!all.every((value) => typeof value === 'string')) {
-    throw new Error(`${where} returned what is no list of strings. Return strings, or { values, total, hasMore }.`);
+    throw new Error(
+      `${where} returned something other than a list of strings. Return strings, or { values, total, hasMore }.`,
+    );
   }
   const cut = all.length > MAX_VALUES;
   const total = Number.isSafeInteger(known) ? (known as number) : cut ? all.length : undefined;

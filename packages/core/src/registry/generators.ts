@@ -42,7 +42,7 @@ export async function drain(iterable: AsyncIterable<unknown> | Generator, caller
     } else if (value !== undefined) {
       await generator.return?.(undefined);
       throw new TypeError(
-        'a generator yielded what is neither progress nor content. Yield a number, { progress }, text, bytes or a content block, and return the result.',
+        'A generator yielded something that is neither progress nor content. Yield a number, { progress }, text, bytes or a content block, and return the result.',
       );
     }
   }

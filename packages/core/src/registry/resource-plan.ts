@@ -166,7 +166,8 @@ function compileList({ options, methods, where, cls }: ResourceMember, template:
       }
     }
     // one line, however many they are: clients may ask often
-    if (problems.length > 0) report(`${lister} lists what is left out (${problems.length} in all): ${problems[0]}`);
+    if (problems.length > 0)
+      report(`${lister} returned ${problems.length} entries that are left out of the list. The first: ${problems[0]}`);
     return resources;
   };
 }
@@ -181,14 +182,14 @@ function toResource(listing: unknown, template: UriTemplate, shared: Partial<Res
   const listed = typeof listing === 'string' ? { uri: listing } : listing;
   const { variables, uri: own, ...fields } = (isObject(listed) ? listed : {}) as Partial<ResourceListing & Resource>;
   if (own === undefined && !isObject(variables)) {
-    throw new Error(`${excerpt(listing)} is no URI and has neither \`uri\` nor \`variables\`.`);
+    throw new Error(`${excerpt(listing)} is not a URI and has neither \`uri\` nor \`variables\`.`);
   }
   const uri = own ?? template.expand(variables ?? {});
   if (typeof uri !== 'string' || template.match(uri) === undefined) {
-    throw new Error(`the URI ${excerpt(uri)} does not match the template, so nobody could read it.`);
+    throw new Error(`the URI ${excerpt(uri)} does not match the template, so no client could read it.`);
   }
   const entry = { uri, name: uri, ...shared, ...fields };
   const wrong = TEXT_FIELDS.find((field) => !['string', 'undefined'].includes(typeof entry[field]));
-  if (wrong !== undefined) throw new Error(`the \`${wrong}\` of ${excerpt(uri)} is no text.`);
+  if (wrong !== undefined) throw new Error(`the \`${wrong}\` of ${excerpt(uri)} is not a string.`);
   return entry;
 }

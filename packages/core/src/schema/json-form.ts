@@ -83,13 +83,14 @@ function standIn(value: object, name: string): unknown {
     const entries = [...(value as Map<unknown, unknown>)];
     return entries.every(([key]) => typeof key === 'string') ? Object.fromEntries(entries) : entries;
   }
-  if (value instanceof Error) throw notJson(`an ${value.name}`, name, 'Throw it, or return its message.');
+  if (value instanceof Error) throw notJson(`an error (${value.name})`, name, 'Throw it, or return its message.');
   if (ArrayBuffer.isView(value)) return [...(value as Float32Array)];
   if (Object.keys(value).length > 0) return value;
   if (value instanceof Promise) throw notJson('a promise', name, 'Await it.');
   if (Symbol.iterator in value) return [...(value as Iterable<unknown>)];
   const cls = classWithMembers(value);
-  if (cls !== undefined) throw notJson(`a ${cls.name}`, name, 'Return plain data, or give the class a toJSON().');
+  if (cls !== undefined)
+    throw notJson(`an instance of ${cls.name}`, name, 'Return plain data, or give the class a toJSON().');
   return value;
 }
 

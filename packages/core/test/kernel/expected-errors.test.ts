@@ -156,7 +156,7 @@ describe('an error with `expose: true`', () => {
 
 describe('the option `errors`', () => {
   it.each<[string, unknown, RegExp]>([
-    ['no list', { NoteError: 'x' }, /is no list/],
+    ['no list', { NoteError: 'x' }, /is not a list/],
     ['an entry that is no pair', [NoteError], /entry 0 without a class/],
     ['no class', [['NoteError', 'x']], /entry 0 without a class/],
     ['an arrow function', [[() => NoteError, 'x']], /entry 0 without a class/],
@@ -177,10 +177,10 @@ describe('the option `errors`', () => {
         [NoteError, 'x'],
         [NoteNotFound, 'y'],
       ],
-      /NoteNotFound after NoteError.*List NoteNotFound first/,
+      /NoteNotFound after NoteError.*List NoteNotFound once, before/,
     ],
-    ['a class that clients see anyway', [[ToolError, 'x']], /ToolError, which clients see as it is/],
-    ['a subclass of one', [[class Refused extends McpError {}, 'x']], /Refused, which clients see as it is/],
+    ['a class that clients see anyway', [[ToolError, 'x']], /ToolError, which clients see anyway/],
+    ['a subclass of one', [[class Refused extends McpError {}, 'x']], /Refused, which clients see anyway/],
   ])('is checked at startup: %s', (_name, errors, message) => {
     const start = () => new McpServer({ name: 'test', version: '1', errors: errors as never });
     expect(start).toThrow(message);

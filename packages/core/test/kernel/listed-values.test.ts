@@ -93,7 +93,7 @@ describe('a method that enumerates a template', () => {
     ['a URI of another scheme', { uri: 'x://1' }, /Shelf\.all .*x:\/\/1 does not match/],
     ['variables that the template does not have', { variables: { isbn: '1' } }, /Shelf\.all .*does not match/],
     ['a URI that is no text', { uri: 1 }, /Shelf\.all .*does not match/],
-    ['a title that is no text', { uri: 'shelf://1', title: 1 }, /Shelf\.all .*`title` of shelf:\/\/1 is no text/],
+    ['a title that is no text', { uri: 'shelf://1', title: 1 }, /Shelf\.all .*`title` of shelf:\/\/1 is not a string/],
   ])('is told of an entry that cannot be read, and the others are listed: %s', async (_name, entry, message) => {
     const { listed, warned } = await listing(() => ['shelf://0', entry, 'shelf://9']);
     expect((listed as readonly { uri: string }[]).map(({ uri }) => uri)).toEqual([
@@ -313,7 +313,7 @@ describe('a completion', () => {
   it('is checked before it is sent', async () => {
     for (const wrong of [[1], 'text', { values: 'a' }, { values: [null] }, 5]) {
       const { reported } = (await completing(() => wrong)) as { reported: string };
-      expect(reported).toMatch(/^Prompts\.names returned what is no list of strings/);
+      expect(reported).toMatch(/^Prompts\.names returned something other than a list of strings/);
     }
     expect(await completing(() => new Error('secret'))).toEqual({ code: -32603, reported: 'secret' });
   });

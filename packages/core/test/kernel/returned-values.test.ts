@@ -122,14 +122,18 @@ describe('what JSON.stringify would lose', () => {
   });
 
   it.each<[string, () => unknown, RegExp]>([
-    ['private state', () => new Point(), /^addTool\.tool returned a value that cannot be sent.* a Point\. .*toJSON/],
-    ['private state inside', () => ({ at: [new Point()] }), /a Point \(in "at"\)/],
+    [
+      'private state',
+      () => new Point(),
+      /^addTool\.tool returned a value that cannot be sent.* an instance of Point\. .*toJSON/,
+    ],
+    ['private state inside', () => ({ at: [new Point()] }), /an instance of Point \(in "at"\)/],
     ['a promise inside', () => ({ user: Promise.resolve(1) }), /a promise \(in "user"\)\. Await it/],
-    ['an error inside', () => [{ reason: new Error('x') }], /an Error \(in "reason"\)/],
-    ['a stream inside', () => ({ body: new ReadableStream() }), /a ReadableStream \(in "body"\)/],
-    ['a Blob inside', () => ({ file: new Blob(['x']) }), /a Blob \(in "file"\)/],
-    ['a regular expression', () => /x/, /a RegExp/],
-    ['a WeakMap', () => new WeakMap(), /a WeakMap/],
+    ['an error inside', () => [{ reason: new Error('x') }], /an error \(Error\) \(in "reason"\)/],
+    ['a stream inside', () => ({ body: new ReadableStream() }), /an instance of ReadableStream \(in "body"\)/],
+    ['a Blob inside', () => ({ file: new Blob(['x']) }), /an instance of Blob \(in "file"\)/],
+    ['a regular expression', () => /x/, /an instance of RegExp/],
+    ['a WeakMap', () => new WeakMap(), /an instance of WeakMap/],
     ['a bigint inside', () => ({ id: 1n }), /a bigint \(in "id"\)/],
     ['a function', () => () => 1, /a function/],
     ['a symbol', () => Symbol('x'), /a symbol/],
@@ -143,7 +147,7 @@ describe('what JSON.stringify would lose', () => {
       },
       /circular/,
     ],
-    ['structured content', () => toolResult({ structuredContent: { at: new Point() } }), /a Point/],
+    ['structured content', () => toolResult({ structuredContent: { at: new Point() } }), /an instance of Point/],
   ])('is an error that says what and where: %s', async (_name, make, message) => {
     expect(await failureOf(make)).toMatch(message);
   });
@@ -338,7 +342,7 @@ describe('a resource', () => {
   it('that returns what cannot be sent says who did', async () => {
     expect(await read('r://point')).toMatchObject({
       code: -32603,
-      reported: expect.stringMatching(/^Shelf\.read .*a Point/),
+      reported: expect.stringMatching(/^Shelf\.read .*an instance of Point/),
     });
   });
 });
