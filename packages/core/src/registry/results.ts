@@ -51,13 +51,18 @@ export function toCallToolResult(value: unknown, wording: ToolWording): CallTool
   const { output, where } = wording;
   if (isResult(value, output)) return explicitResult(value, wording);
   if (output === undefined) return { content: sendable(where, () => contentOf(value)) };
-  const checked = output.checkOutput(value instanceof Body ? value.data : value);
+  const given = value instanceof Body ? jsonOf(value) : value;
+  const checked = output.checkOutput(given);
   const build = (settled: Checked): CallToolResult => {
     const structuredContent = requireOutput(settled, where);
-    return { content: spoken(structuredContent, value, wording), structuredContent };
+    return { content: spoken(structuredContent, given, wording), structuredContent };
   };
   return checked instanceof Promise ? checked.then(build) : build(checked);
 }
+
+/** What is to be checked of a body: what it says, where it is JSON. */
+const jsonOf = ({ data, mimeType }: Body): unknown =>
+  typeof data === 'string' && /[/+]json$/.test(mimeType ?? '') ? JSON.parse(data) : data;
 
 const contentOf = (value: unknown): readonly ContentBlock[] => {
   if (!(value instanceof Body)) return toContent(value);

@@ -188,6 +188,35 @@ describe('bytes', () => {
     expect(await contentOf(() => ['The chart:', text('b')])).toEqual(said('The chart:', 'b'));
   });
 
+  it('that are JSON are parsed where the tool has an output schema', async () => {
+    const output = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] };
+    expect((await call(() => Response.json({ a: 1 }), output)).result.structuredContent).toEqual({ a: 1 });
+    const { reported } = await call(() => Response.json({ a: 'one' }), output);
+    expect(reported[0]?.message).toMatch(/output schema.*a /);
+  });
+
+  it('of a stream without end are not read on when the call is cancelled', async () => {
+    const controller = new AbortController();
+    let chunks = 0;
+    let closed: () => void = () => {};
+    const stopped = new Promise<void>((resolve) => {
+      closed = resolve;
+    });
+    const endless = new ReadableStream({
+      pull(stream) {
+        if (++chunks === 3) controller.abort();
+        stream.enqueue(PNG);
+      },
+      cancel: () => closed(),
+    });
+    const server = new McpServer({ name: 'test', version: '1' });
+    server.addTool({ name: 'endless' }, () => endless);
+    const client = await connect(server);
+    await expect(client.callTool('endless', {}, { signal: controller.signal })).rejects.toThrow('aborted');
+    await stopped;
+    expect(chunks).toBeLessThan(100);
+  });
+
   it('of a Response that failed are not sent', async () => {
     expect(await failureOf(() => new Response('secret', { status: 404 }))).toMatch(/status 404/);
   });
