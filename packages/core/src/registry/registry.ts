@@ -7,7 +7,8 @@ import { type Admits, Listing } from './listing.js';
 import type { Listed } from './page.js';
 import { type Caller, type Member, memberOf, type Plan, type Provider } from './plan.js';
 import { compilePrompt, type PromptPlan } from './prompt-plan.js';
-import { compileResource, type ResourcePlan, type TemplatePlan, type Variables } from './resource-plan.js';
+import { compileResource, type Report, type ResourcePlan, type TemplatePlan, type Variables } from './resource-plan.js';
+import type { SpokenText } from './results.js';
 import { compileTool, type ToolPlan } from './tool-plan.js';
 
 /** The lists that clients can follow. */
@@ -40,7 +41,11 @@ export class Registry {
   private ranked: readonly TemplatePlan[] = [];
 
   /** @param changed called with the lists that an addition or removal changed */
-  constructor(private readonly changed: (lists: ReadonlySet<ListName>) => void) {}
+  constructor(
+    private readonly changed: (lists: ReadonlySet<ListName>) => void,
+    /** What tools say beside structured content, where they do not say themselves. */
+    private readonly text?: SpokenText,
+  ) {}
 
   /**
    * Adds the decorated members of a class. All or nothing: when one member is wrong, none is added.
@@ -102,10 +107,10 @@ export class Registry {
   }
 
   /** Everything there is to read: the fixed resources, and what the templates enumerate. */
-  async enumerate(caller: Caller, admits: Admits): Promise<readonly Listed<Resource>[]> {
+  async enumerate(caller: Caller, admits: Admits, report: Report): Promise<readonly Listed<Resource>[]> {
     const { resources, dynamic } = this.listed;
     const templates = await dynamic.visible(admits);
-    const found = await Promise.all(templates.map(async ({ list }) => (await list?.(caller)) ?? []));
+    const found = await Promise.all(templates.map(async ({ list }) => (await list?.(caller, report)) ?? []));
     // what one template enumerates may be served by another member
     const enumerated = found.flat().map((entry) => ({ key: entry.uri, entry, access: this.accessTo(entry.uri) }));
     return await new Listing<Listed<Resource>>([...resources.all, ...enumerated]).visible(admits);
@@ -114,7 +119,7 @@ export class Registry {
   private addMember(member: Member, { undo, lists, completable }: Added): void {
     switch (member.kind) {
       case 'tool':
-        undo.push(put('tool', this.tools, compileTool(member)));
+        undo.push(put('tool', this.tools, compileTool(member, this.text)));
         lists.add('tools');
         break;
       case 'prompt': {
