@@ -94,7 +94,7 @@ export class McpServer implements ClosableHost {
     });
     this.#hooks = new Hooks(this, report);
     this[HOST] = {
-      open: (transport) => this.#open(transport),
+      open: (create) => this.#open(create),
       detach: (transport) => void this.#transports.delete(transport),
       report,
     };
@@ -175,14 +175,15 @@ export class McpServer implements ClosableHost {
     await this.#closed;
   }
 
-  async #open(transport: Transport): Promise<Kernel> {
+  async #open<T extends Transport>(create: (kernel: Kernel) => T): Promise<T> {
     if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
     await this.#hooks.start();
     // it may have closed meanwhile
     if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
     this.#isOpen = true;
+    const transport = create(this.#kernel);
     this.#transports.add(transport);
-    return this.#kernel;
+    return transport;
   }
 
   async #close(deadlineMs: number): Promise<void> {

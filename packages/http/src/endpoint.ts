@@ -206,7 +206,7 @@ export class Endpoint<HostRequest> {
 }
 
 /** An endpoint that is open on a server. */
-export interface Opened<HostRequest> {
+export interface Opened<HostRequest> extends Transport {
   readonly endpoint: Endpoint<HostRequest>;
   /** The endpoint closes by itself: the server need not close it any more. */
   detach(): void;
@@ -223,19 +223,20 @@ export async function openEndpoint<HostRequest>(
   end?: () => Promise<void>,
 ): Promise<Opened<HostRequest>> {
   const host = server[HOST];
-  // the server may close before the endpoint is there
-  const here: { endpoint?: Endpoint<HostRequest> } = {};
-  const transport: Transport = {
-    stop: () => here.endpoint?.stop(),
-    async close() {
-      // the server has waited for requests in flight by then
-      await here.endpoint?.close(0);
-      await end?.();
-    },
-  };
-  const endpoint = new Endpoint(await host.open(transport), settings, (error) => host.report(error));
-  here.endpoint = endpoint;
-  return { endpoint, detach: () => host.detach(transport) };
+  return await host.open((kernel) => {
+    const endpoint = new Endpoint(kernel, settings, (error) => host.report(error));
+    const opened: Opened<HostRequest> = {
+      endpoint,
+      stop: () => endpoint.stop(),
+      async close() {
+        // the server has waited for requests in flight by then
+        await endpoint.close(0);
+        await end?.();
+      },
+      detach: () => host.detach(opened),
+    };
+    return opened;
+  });
 }
 
 /** Asks a store. What one says when it fails is for the log, whatever status it names. */
