@@ -47,13 +47,14 @@ export class Endpoint<HostRequest> {
     readonly settings: ResolvedOptions<HostRequest>,
     private readonly report: (error: unknown) => void,
   ) {
-    const { maxBufferedBytes, retryMs, keepAliveMs, sessions: keepsSessions, legacySse } = settings;
+    const { maxBufferedBytes, retryMs, keepAliveMs, sessions: keepsSessions, legacySse, credentials } = settings;
     this.guard = settings.guard;
     this.bodies = new Bodies(settings);
     const streams = (this.streams = { open: this.open, ending: new Set(), maxBufferedBytes });
     const { held } = this;
     const sessions = new Sessions(kernel, { ...settings, streams, report, held });
-    this.parts = { kernel, sessions, streams, retryMs, keepsSessions, report, stopped: false, closed: false };
+    const own = { stopped: false, closed: false };
+    this.parts = { kernel, sessions, streams, retryMs, keepsSessions, credentials, report, ...own };
     this.legacy = legacySse && new LegacySse(this.parts, legacySse);
     this.timer = setInterval(() => this.tick(), keepAliveMs).unref();
   }

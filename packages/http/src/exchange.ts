@@ -43,6 +43,8 @@ export interface ExchangeParts {
   readonly retryMs: number;
   /** Whether clients can have sessions. */
   readonly keepsSessions: boolean;
+  /** Names of the headers that handlers don't see. */
+  readonly credentials: ReadonlySet<string>;
   /** Takes errors that no client shall see. */
   readonly report: (error: unknown) => void;
   /** Requests are refused; responses and notifications still pass. */
@@ -157,7 +159,7 @@ export class PostExchange implements Wire {
   }
 
   get transport(): TransportInfo {
-    return transportInfo(this.carrier);
+    return transportInfo(this.carrier, this.parts.credentials);
   }
 
   /** While hooks of the application ran, the client may have left. */

@@ -181,7 +181,7 @@ class LegacyPost implements Wire {
   }
 
   get transport(): TransportInfo {
-    return transportInfo(this.posted.carrier);
+    return transportInfo(this.posted.carrier, this.parts.credentials);
   }
 
   send(frame: Frame): void {

@@ -42,7 +42,7 @@ describe.each(Object.entries(WAYS))('a server that is closed while an endpoint o
     const handler = nodeHandler(server);
     for (let turn = 0; turn < turns; turn += 1) await pass();
     await expect(server.close()).resolves.toBeUndefined();
-    await Promise.all([opening, handler.ready].map((opened) => Promise.resolve(opened).then(() => {}, refused)));
+    await Promise.all([opening, handler.ready.catch(refused)]);
     await handler.close();
     expect(errors.filter((error) => (error as { code?: string }).code !== 'DECORUM_SERVER_CLOSED')).toEqual([]);
   });
