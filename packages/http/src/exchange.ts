@@ -209,7 +209,7 @@ export class PostExchange implements Wire {
   private finish(reply: Reply): void {
     const { text, parts } = reply;
     const cancelled = parts ? parts.find(isGivenUp)?.cancelled : reply.cancelled;
-    if (cancelled !== undefined) return this.giveUp(cancelled);
+    if (cancelled !== undefined) return this.giveUp(cancelled, text);
     this.leave();
     const isPlain = reply.failure === undefined && parts === undefined;
     const status = isPlain ? 200 : statusOf(reply, { alone: this.alone, named: this.id !== undefined });
@@ -224,18 +224,18 @@ export class PostExchange implements Wire {
     else this.carrier.answer(202, undefined, headers);
   }
 
-  private giveUp(why: Cancellation): void {
-    if (why === 'session') return this.refuse(sessionEnded());
-    if (why === 'closing') return this.refuse(closing());
+  private giveUp(why: Cancellation, text: string | undefined): void {
+    if (why === 'session') return this.refuse(sessionEnded(), text);
+    if (why === 'closing') return this.refuse(closing(), text);
     this.leave();
     if (this.stream) this.endStream();
     else this.carrier.answer(202);
   }
 
-  private refuse(refusal: Refusal): void {
+  private refuse(refusal: Refusal, text = refusal.body(this.id)): void {
     this.leave();
-    if (this.stream) this.endStream();
-    else this.carrier.answer(refusal.status, refusal.body(this.id), refusal.headers);
+    if (this.stream) this.endStream(text);
+    else this.carrier.answer(refusal.status, text, refusal.headers);
   }
 
   /** Answers with an error, whatever became of the rest. */

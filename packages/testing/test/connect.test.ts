@@ -172,7 +172,7 @@ describe.each(ERAS)('A test client of the $era era', (options) => {
     await server.close({ deadlineMs: 1 });
     expect(await Promise.all(calls)).toEqual([
       'Error: The client is closed.',
-      'Error: The server ended "tools/call" without an answer.',
+      'McpError: The server is closing.',
     ]);
     expect(await notification).toBe('Error: The client is closed.');
     await expect(first.listTools()).rejects.toThrow('The client is closed.');

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers';
+
 import type { Exchange } from '../protocol/exchange.js';
 import type { RequestId } from '../protocol/model.js';
 import type { Cancellation } from '../protocol/reply.js';
@@ -98,7 +100,10 @@ export class InFlight {
     await undefined;
     for (const exchange of this.of(owner)) exchange.finish?.();
     if (this.holds(owner)) await this.emptied(deadlineMs, owner);
-    for (const exchange of this.of(owner)) exchange.cancel('closing');
+    const late = this.of(owner);
+    for (const exchange of late) exchange.cancel('closing');
+    // their answers go out before their transport closes
+    if (late.length > 0) await new Promise(setImmediate);
   }
 
   private of(owner: object | undefined): readonly Exchange[] {

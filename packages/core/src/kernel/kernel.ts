@@ -15,7 +15,7 @@ import {
 import { isPromise } from '../protocol/maybe-promise.js';
 import { beginsConversation } from '../protocol/methods.js';
 import type { JsonObject, RequestId } from '../protocol/model.js';
-import type { Reply } from '../protocol/reply.js';
+import type { Cancellation, Reply } from '../protocol/reply.js';
 import type { Revision } from '../protocol/revisions/revision.js';
 import type { Principal, Wire } from '../protocol/wire.js';
 import { batchFault, joined, unreadableId } from './batch.js';
@@ -143,7 +143,7 @@ export class Kernel {
     } catch (error) {
       return this.refuse(error, request.id);
     }
-    if (exchange.peer.endsWithConnection && wire.gone) return { text: undefined, cancelled: 'gone' };
+    if (exchange.peer.endsWithConnection && wire.gone) return givenUp(request.id, 'gone');
     // a handler may cause another message to be handled in its first turn
     const { starting, startingIn } = inFlight;
     try {
@@ -153,11 +153,11 @@ export class Kernel {
       if (typeof result !== 'string') return this.wait(result, exchange, conversation);
       exchange.closed = true;
       const { cancelled } = exchange;
-      return cancelled === undefined ? { text: resultFrame(exchange.id, result) } : { text: undefined, cancelled };
+      return cancelled === undefined ? { text: resultFrame(exchange.id, result) } : givenUp(exchange.id, cancelled);
     } catch (error) {
       exchange.closed = true;
       const { cancelled } = exchange;
-      return cancelled === undefined ? this.failed(error, exchange) : { text: undefined, cancelled };
+      return cancelled === undefined ? this.failed(error, exchange) : givenUp(exchange.id, cancelled);
     } finally {
       inFlight.starting = starting;
       inFlight.startingIn = startingIn;
@@ -192,7 +192,7 @@ export class Kernel {
         exchange.settle = undefined;
         exchange.closed = true;
         inFlight.release(exchange, conversation);
-        resolve(typeof early === 'string' ? { text: undefined, cancelled: early } : this.failed(early, exchange));
+        resolve(typeof early === 'string' ? givenUp(exchange.id, early) : this.failed(early, exchange));
       };
       const end = (reply: Reply | undefined) => {
         exchange.settle = undefined;
@@ -271,6 +271,17 @@ export class Kernel {
 }
 
 const INTERNAL_ERROR = -32603;
+
+/** What a client hears of a request that was not its own to end. */
+const ENDED: Readonly<Partial<Record<Cancellation, McpError>>> = {
+  closing: new McpError('closing', 'The server is closing.'),
+  session: new McpError('invalid-request', 'The session has ended.'),
+};
+
+function givenUp(id: RequestId, cancelled: Cancellation): Reply {
+  const error = ENDED[cancelled];
+  return { text: error && errorFrame(id, error), cancelled };
+}
 
 /** Also a bad notification is never answered. */
 const isNotification = (message: unknown) =>

@@ -36,7 +36,7 @@ export async function connectMemory(server: Host, { receive, principal }: Memory
         try {
           const parsed = parseMessage(typeof message === 'string' ? message : JSON.stringify(message));
           const { text } = await kernel.handle(parsed, wire, session);
-          if (text !== undefined) deliver(text);
+          if (text !== undefined && !closed) deliver(text);
         } catch (error) {
           if (!(error instanceof McpError)) throw error;
           deliver(errorFrame(session.revision.unreadableId, error));

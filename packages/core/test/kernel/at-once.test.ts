@@ -142,7 +142,12 @@ describe('A request that must wait', () => {
     const reply = handle('tools/call', { name: 'later' }, 7);
     expect(kernel.inFlight.isBusy(session)).toBe(true);
     kernel.closeSession(session);
-    expect(await reply).toEqual({ text: undefined, cancelled: 'session' });
+    const text = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 7,
+      error: { code: -32600, message: 'The session has ended.' },
+    });
+    expect(await reply).toEqual({ text, cancelled: 'session' });
     expect(kernel.inFlight.isBusy(session)).toBe(false);
     weather.release?.();
   });
@@ -162,7 +167,8 @@ describe('A request that must wait', () => {
     const { handle, server } = await open('session');
     const running = handle('tools/call', { name: 'later' });
     await server.close({ deadlineMs: 1 });
-    expect(await running).toEqual({ text: undefined, cancelled: 'closing' });
+    const error = { code: -32603, message: 'The server is closing.' };
+    expect(await running).toEqual({ text: JSON.stringify({ jsonrpc: '2.0', id: 1, error }), cancelled: 'closing' });
   });
 });
 
