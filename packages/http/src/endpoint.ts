@@ -178,6 +178,7 @@ export class Endpoint<HostRequest> {
 
   private tick(): void {
     for (const stream of this.open) stream.keepAlive();
+    this.parts.kernel.inFlight.keepAlive(this.parts);
     this.parts.sessions.sweep();
   }
 

@@ -1,4 +1,4 @@
-import type { JsonObject, Principal, RequestId, TransportInfo } from '@decorum/core';
+import type { JsonObject, Principal, TransportInfo } from '@decorum/core';
 import {
   beginsConversation,
   belongsToSession,
@@ -70,6 +70,8 @@ export class PostExchange implements Wire {
   /** Takes back that the carrier tells when the client goes away. */
   private forget: (() => void) | undefined;
   private done = false;
+  /** It was in flight at the last tick. */
+  private lasting = false;
 
   /** @param body what was JSON */
   constructor(
@@ -190,6 +192,18 @@ export class PostExchange implements Wire {
     this.openStream().send(frame);
   }
 
+  /** Proxies cut connections on which nothing comes: from the second tick on there is a stream, with comments. */
+  keepAlive(): void {
+    if (this.done || this.stream !== undefined || this.accepted === 'json') return;
+    try {
+      if (this.lasting) this.openStream().keepAlive();
+    } catch {
+      // the application has answered by itself; ours fails as well then, and that is reported
+      this.accepted = 'json';
+    }
+    this.lasting = true;
+  }
+
   closeStream(retryMs = this.parts.retryMs): void {
     if (!this.done && this.session) this.openStream().pause(retryMs);
   }
@@ -212,7 +226,7 @@ export class PostExchange implements Wire {
     if (cancelled !== undefined) return this.giveUp(cancelled, text);
     this.leave();
     const isPlain = reply.failure === undefined && parts === undefined;
-    const status = isPlain ? 200 : statusOf(reply, { alone: this.alone, named: this.id !== undefined });
+    const status = isPlain ? 200 : statusOf(reply, { alone: this.alone, named: readableId(this.body) !== undefined });
     if (text !== undefined && this.stream === undefined && this.accepted === 'stream' && status === 200) {
       this.openStream();
     }
@@ -225,35 +239,28 @@ export class PostExchange implements Wire {
   }
 
   private giveUp(why: Cancellation, text: string | undefined): void {
-    if (why === 'session') return this.refuse(sessionEnded(), text);
-    if (why === 'closing') return this.refuse(closing(), text);
-    this.leave();
-    if (this.stream) this.endStream();
-    else this.carrier.answer(202);
+    if (why === 'client' || why === 'gone') return this.answer(202);
+    const { status, headers } = why === 'session' ? sessionEnded() : closing();
+    this.answer(status, text, headers);
   }
 
-  private refuse(refusal: Refusal, text = refusal.body(this.id)): void {
+  private answer(status: number, text?: string, headers?: AnswerHeaders): void {
     this.leave();
     if (this.stream) this.endStream(text);
-    else this.carrier.answer(refusal.status, text, refusal.headers);
+    else this.carrier.answer(status, text, headers);
   }
 
   /** Answers with an error, whatever became of the rest. */
   private fail(error: unknown): void {
-    if (error instanceof Refusal && !this.done) return this.refuse(error);
+    if (error instanceof Refusal && !this.done) {
+      return this.answer(error.status, error.body(readableId(this.body)), error.headers);
+    }
     this.parts.report(error);
     // the answer itself has failed: nothing is left but to let the connection go
     if (this.done) return this.carrier.drop();
-    this.leave();
     // its client will never know of it
     if (this.fresh && this.session) this.parts.sessions.end(this.session);
-    const text = internalError(this.id);
-    if (this.stream) this.endStream(text);
-    else this.carrier.answer(500, text);
-  }
-
-  private get id(): RequestId | undefined {
-    return readableId(this.body);
+    this.answer(500, internalError(readableId(this.body)));
   }
 
   private get headers(): AnswerHeaders {
@@ -272,8 +279,9 @@ export class PostExchange implements Wire {
 
   private openStream(): EventStream {
     if (this.stream) return this.stream;
+    const sink = this.carrier.open({ ...STREAM_HEADERS, ...this.headers });
     const stream = this.session?.openStream('p') ?? new EventStream(this.parts.streams, 'p');
-    stream.attach(this.carrier.open({ ...STREAM_HEADERS, ...this.headers }));
+    stream.attach(sink);
     stream.prime();
     return (this.stream = stream);
   }

@@ -63,7 +63,10 @@ export interface EndpointOptions<HostRequest> {
    * stream, ends when 16 times as much waits. By default 1 MiB.
    */
   readonly maxBufferedBytes?: number;
-  /** Milliseconds between comments on quiet streams; idle sessions are looked for as often. By default 15 seconds. */
+  /**
+   * Milliseconds between comments on quiet streams; idle sessions are looked for as often. A call that has sent nothing
+   * for as long, at most twice as long, is answered with a stream. By default 15 seconds.
+   */
   readonly keepAliveMs?: number;
   /** Milliseconds after which a client comes back to a stream that `ctx.closeStream()` ended. By default 1 second. */
   readonly retryMs?: number;

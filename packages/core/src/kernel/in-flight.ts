@@ -73,6 +73,11 @@ export class InFlight {
     for (const exchange of this.byConversation.get(conversation)?.values() ?? []) exchange.cancel(why);
   }
 
+  /** Tells the wires of a transport, each once, that a request of theirs is still in flight. */
+  keepAlive(owner: object): void {
+    for (const wire of new Set(this.of(owner).map((exchange) => exchange.wire))) wire.keepAlive?.();
+  }
+
   /**
    * Stops the intake: the kernel refuses requests from now on. Responses and notifications still pass, because requests
    * in flight may wait for them.

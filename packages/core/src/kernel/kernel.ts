@@ -119,7 +119,8 @@ export class Kernel {
     const fault = batchFault(batch);
     if (fault) return this.refuse(fault, conversation.revision.unreadableId);
     const { transport, principal, owner } = wire;
-    const each: Wire = { transport, principal, owner, send: (frame) => wire.send(frame) };
+    const keepAlive = () => wire.keepAlive?.();
+    const each: Wire = { transport, principal, owner, keepAlive, send: (frame) => wire.send(frame) };
     const replies = batch.map((message) => this.handle(message, each, conversation));
     return replies.some((reply) => isPromise(reply))
       ? Promise.all(replies).then(joined)

@@ -78,6 +78,8 @@ export interface Wire {
    * @throws {McpError} `header-mismatch`
    */
   checkArguments?(mirrored: readonly MirroredArgument[], args: JsonObject): void;
+  /** A request of it is still in flight. Called now and then by transports that ask for it: `InFlight.keepAlive`. */
+  keepAlive?(): void;
   /** Ends the response stream for now; the client comes back for the rest after `retryMs`. */
   closeStream?(retryMs: number | undefined): void;
 }
