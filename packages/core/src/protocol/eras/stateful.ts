@@ -72,8 +72,10 @@ export class Session implements Conversation, Memory {
   readonly endsWithConnection = false;
   /** Handlers of a session run once. */
   readonly replaying = false;
-  /** Kept until the client says that they changed. */
+  /** Kept until the client says that they changed, where it does. */
   private roots: readonly Root[] | undefined;
+  /** How often the client has said that. */
+  private rootsChanges = 0;
   /** What the record says, for looking up. */
   private followed: ReadonlySet<string> | undefined;
   /** The URLs that the client was sent to, by the id of the question. */
@@ -134,7 +136,10 @@ export class Session implements Conversation, Memory {
   }
 
   take(method: string): void | Promise<void> {
-    if (method === 'notifications/roots/list_changed') this.roots = undefined;
+    if (method === 'notifications/roots/list_changed') {
+      this.roots = undefined;
+      this.rootsChanges += 1;
+    }
     if (method !== 'notifications/initialized' || !this.initialized || this.record.joined) return;
     this.record.joined = true;
     this.means.join(this);
@@ -219,10 +224,19 @@ export class Session implements Conversation, Memory {
     return this.save();
   }
 
+  /** A client that shares its session with other processes may tell one of them. */
+  private get hearsOfRoots(): boolean {
+    return this.client.capabilities.roots?.['listChanged'] === true && this.options.save === undefined;
+  }
+
   private async askRoots(question: Question, exchange: Exchange): Promise<JsonObject> {
     if (this.roots !== undefined) return { roots: this.roots };
+    const changes = this.rootsChanges;
     const answer = await this.send(question, exchange);
-    if (question.fits?.(answer) === true) this.roots = answer['roots'] as Root[];
+    // what changed since the question was sent, or while this waited for its turn, is not in the answer
+    if (this.hearsOfRoots && changes === this.rootsChanges && question.fits?.(answer)) {
+      this.roots = answer['roots'] as Root[];
+    }
     return answer;
   }
 
