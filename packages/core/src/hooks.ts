@@ -15,26 +15,24 @@ export class Hooks {
     private readonly report: (error: unknown) => void,
   ) {}
 
-  /**
-   * An instance is served. Where the server runs already, it starts at once.
-   * @returns a function that takes it out of service, and closes it
-   */
-  add(served: object): () => void {
-    const instance: Hooked = served;
+  /** An instance is served. Where the server runs already, it starts at once. */
+  add(instance: Hooked): void {
     const times = this.served.get(instance) ?? 0;
     this.served.set(instance, times + 1);
     if (this.started && times === 0) this.attempt(() => instance.onStart?.(this.server));
-    let isServed = true;
-    return () => {
-      if (isServed) this.remove(instance);
-      isServed = false;
-    };
+  }
+
+  /** An instance is served once less. It closes when it is not served any more. */
+  remove(instance: Hooked): void {
+    const times = (this.served.get(instance) ?? 0) - 1;
+    if (times > 0) return void this.served.set(instance, times);
+    this.served.delete(instance);
+    if (this.started) this.attempt(() => instance.onClose?.());
   }
 
   /** Starts all, the first time. */
-  async start(): Promise<void> {
-    this.started ??= this.startAll();
-    await this.started;
+  start(): Promise<void> {
+    return (this.started ??= this.startAll());
   }
 
   /**
@@ -57,13 +55,6 @@ export class Hooks {
 
   private async startAll(): Promise<void> {
     for (const instance of this.served.keys()) await instance.onStart?.(this.server);
-  }
-
-  private remove(instance: Hooked): void {
-    const times = (this.served.get(instance) ?? 0) - 1;
-    if (times > 0) return void this.served.set(instance, times);
-    this.served.delete(instance);
-    if (this.started) this.attempt(() => instance.onClose?.());
   }
 
   private attempt(hook: () => void | Promise<void>): void {

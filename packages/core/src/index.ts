@@ -33,7 +33,6 @@ export type { Class } from './metadata/store.js';
 export {
   assistant,
   audio,
-  type BlockOptions,
   embedded,
   type EmbeddedOptions,
   image,
@@ -62,6 +61,7 @@ export type { Client, Visit } from './protocol/exchange.js';
 export type {
   Annotations,
   AudioContent,
+  BlockOptions,
   CallToolResult,
   ClientCapabilities,
   ContentBlock,

@@ -87,77 +87,67 @@ export function kernelOptions(
   options: McpServerOptions,
   warn: (message: string) => void,
 ): Omit<KernelParts, 'registry' | 'faults' | 'events'> {
-  const { instructions, pageSize = 1000, logLevel = 'info', singleUse } = options;
+  const { instructions, experimental, pageSize = 1000, logLevel = 'info', singleUse } = options;
   const { questionTimeoutMs = 600_000, flowTtlMs = 600_000, cache = { ttlMs: 0, scope: 'private' } } = options;
-  const given = options.secret ?? secretsOfEnvironment();
-  const secrets = secretsOf(given);
-  if (!LOG_LEVELS.includes(logLevel)) throw invalid('logLevel', `is not one of ${LOG_LEVELS.join(', ')}`);
+  const secret = options.secret ?? secretsOfEnvironment();
+  const secrets = secret === undefined ? [randomBytes(32).toString('hex')] : [secret].flat();
+  demand(secrets.length > 0 && secrets.every(({ length }) => length >= 32), 'secret', 'has fewer than 32 characters');
+  demand(LOG_LEVELS.includes(logLevel), 'logLevel', `is not one of ${LOG_LEVELS.join(', ')}`);
+  const interceptors = options.interceptors ?? [];
+  demand(isListOfFunctions(interceptors), 'interceptors', 'is not a list of functions');
+  demand(isNested(experimental), 'experimental', 'is not an object whose members are objects');
+  demandCount('flowTtlMs', flowTtlMs, DAY_MS);
+  demandCount('pageSize', pageSize, 1_000_000);
+  demandCount('questionTimeoutMs', questionTimeoutMs, DAY_MS);
   checkCache(cache, 'McpServer');
-  const ttlMs = requireCount('flowTtlMs', flowTtlMs, DAY_MS);
-  let isKnown = given !== undefined;
+  const server = implementationOf(options);
+  let isKnown = secret !== undefined;
   const warnOnce = () => {
     if (!isKnown) warn(RANDOM_SECRET);
     isKnown = true;
   };
-  const server = implementationOf(options);
-  const keysFor = (purpose: string) => secrets.map((secret) => derive(secret, `${purpose} ${server.name}`));
-  const ringFor = (purpose: string) => new KeyRing(keysFor(purpose), warnOnce);
-  const interceptors = interceptorsOf(options.interceptors ?? []);
+  const keysFor = (purpose: string) => secrets.map((text) => derive(text, `${purpose} ${server.name}`));
+  const ringFor = (purpose: string) => new KeyRing(keysFor(purpose), flowTtlMs, warnOnce);
   return {
     server,
     instructions,
     extensions: checkExtensions(options.extensions ?? []),
-    experimental: experimentalOf(options.experimental),
+    experimental,
     intercept: intercepting(singleUse ? [...interceptors, useUp] : interceptors),
     cache,
     logLevel,
-    pageSize: requireCount('pageSize', pageSize, 1_000_000),
-    questionTimeoutMs: requireCount('questionTimeoutMs', questionTimeoutMs, DAY_MS),
+    pageSize,
+    questionTimeoutMs,
     cursorKeys: keysFor('cursors'),
-    flows: new SealedFlows({ keys: ringFor('flows'), ttlMs, singleUse, warn }),
-    tickets: new SealedTickets(ringFor('tickets'), ttlMs),
+    flows: new SealedFlows(ringFor('flows'), singleUse, warn),
+    tickets: new SealedTickets(ringFor('tickets')),
   };
 }
 
-const invalid = (option: string, problem: string) =>
-  startupError('DECORUM_INVALID_OPTION', 'McpServer', option, problem);
+function demand(isMet: boolean, option: string, problem: string): void {
+  if (!isMet) throw startupError('DECORUM_INVALID_OPTION', 'McpServer', option, problem);
+}
+
+function demandCount(option: string, value: number, max: number): void {
+  const isCount = Number.isInteger(value) && value >= 1 && value <= max;
+  demand(isCount, option, `is ${value}, but must be a whole number from 1 to ${max}`);
+}
+
+const isListOfFunctions = (list: unknown) => Array.isArray(list) && list.every((each) => typeof each === 'function');
+
+const isNested = (object: unknown) =>
+  object === undefined || (isObject(object) && Object.values(object).every(isObject));
 
 function implementationOf(options: McpServerOptions): Implementation {
-  const { name, version, title, description, icons, websiteUrl } = options;
-  for (const [option, value] of Object.entries({ name, version })) {
-    if (typeof value !== 'string' || value === '') throw invalid(option, 'is missing');
+  for (const option of ['name', 'version'] as const) {
+    demand(typeof options[option] === 'string' && options[option] !== '', option, 'is missing');
   }
-  checkIcons(icons, 'McpServer');
-  return {
-    name,
-    version,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(icons !== undefined && { icons }),
-    ...(websiteUrl !== undefined && { websiteUrl }),
-  };
+  checkIcons(options.icons, 'McpServer');
+  const fields = IMPLEMENTATION_FIELDS.map((field) => [field, options[field]] as const);
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as unknown as Implementation;
 }
 
-function requireCount(option: string, value: number, max: number): number {
-  if (Number.isInteger(value) && value >= 1 && value <= max) return value;
-  throw startupError(
-    'DECORUM_INVALID_OPTION',
-    'McpServer',
-    option,
-    `is ${value}, but must be a whole number from 1 to ${max}`,
-  );
-}
-
-function experimentalOf(experimental: McpServerOptions['experimental']): McpServerOptions['experimental'] {
-  if (experimental === undefined || (isObject(experimental) && Object.values(experimental).every(isObject)))
-    return experimental;
-  throw invalid('experimental', 'is not an object whose members are objects');
-}
-
-function interceptorsOf(interceptors: readonly Interceptor[]): readonly Interceptor[] {
-  if (Array.isArray(interceptors) && interceptors.every((each) => typeof each === 'function')) return interceptors;
-  throw invalid('interceptors', 'is not a list of functions');
-}
+const IMPLEMENTATION_FIELDS = ['name', 'version', 'title', 'description', 'icons', 'websiteUrl'] as const;
 
 const RANDOM_SECRET =
   'requestState and tickets are sealed with a random key: flows end with this process, and cannot move to another. Set `secret` or DECORUM_SECRET.';
@@ -166,13 +156,6 @@ const RANDOM_SECRET =
 function secretsOfEnvironment(): readonly string[] | undefined {
   const given = process.env['DECORUM_SECRET']?.trim();
   return given ? given.split(',').map((secret) => secret.trim()) : undefined;
-}
-
-function secretsOf(given: string | readonly string[] | undefined): readonly string[] {
-  if (given === undefined) return [randomBytes(32).toString('hex')];
-  const secrets = typeof given === 'string' ? [given] : given;
-  if (secrets.length > 0 && secrets.every((secret) => secret.length >= 32)) return secrets;
-  throw startupError('DECORUM_INVALID_OPTION', 'McpServer', 'secret', 'has fewer than 32 characters');
 }
 
 /** A key for one purpose (RFC 5869). */

@@ -13,7 +13,8 @@ import { startupError } from './protocol/errors.js';
 import type { Visit } from './protocol/exchange.js';
 import type { Implementation } from './protocol/model.js';
 import type { Principal } from './protocol/wire.js';
-import { type Provider, Registry } from './registry/registry.js';
+import type { Provider } from './registry/plan.js';
+import { Registry } from './registry/registry.js';
 import { NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 import { type ClosableHost, HOST, type HostPort, type Transport } from './transports/transport.js';
 
@@ -82,15 +83,14 @@ export class McpServer implements ClosableHost {
     this.#tickets = parts.tickets;
     this.#resolve = options.resolve ?? ((cls) => new (cls as new () => object)());
     const report = (error: unknown) => void this.#faults.report(error);
-    const events = new Events({
+    this.#events = new Events({
       bus: options.changeBus ?? new MemoryChangeBus(),
       isRestricted: (uri) => this.#registry.accessTo(uri) !== undefined,
       report,
     });
-    this.#events = events;
     this.#registry = new Registry((lists) => {
       // until then nobody has seen the lists
-      if (this.#isOpen) events.publish({ kind: 'lists', lists: [...lists] });
+      if (this.#isOpen) this.#events.publish({ kind: 'lists', lists: [...lists] });
     });
     this.#hooks = new Hooks(this, report);
     this[HOST] = {
@@ -99,20 +99,20 @@ export class McpServer implements ClosableHost {
       report,
     };
     this.notify = {
-      resourceUpdated: (uri) => events.publish({ kind: 'resource', uri }),
-      toolsChanged: () => events.publish({ kind: 'lists', lists: ['tools'] }),
-      promptsChanged: () => events.publish({ kind: 'lists', lists: ['prompts'] }),
-      resourcesChanged: () => events.publish({ kind: 'lists', lists: ['resources'] }),
-      elicitationCompleted: (id) => events.publish({ kind: 'elicitation', id }),
+      resourceUpdated: (uri) => this.#events.publish({ kind: 'resource', uri }),
+      toolsChanged: () => this.#events.publish({ kind: 'lists', lists: ['tools'] }),
+      promptsChanged: () => this.#events.publish({ kind: 'lists', lists: ['prompts'] }),
+      resourcesChanged: () => this.#events.publish({ kind: 'lists', lists: ['resources'] }),
+      elicitationCompleted: (id) => this.#events.publish({ kind: 'elicitation', id }),
     };
-    this.#kernel = new Kernel({ ...parts, registry: this.#registry, faults: this.#faults, events });
+    this.#kernel = new Kernel({ ...parts, registry: this.#registry, faults: this.#faults, events: this.#events });
     const cls = new.target;
     const members = scanMembers(cls);
     for (const { key } of members) {
       if (key in McpServer.prototype) throw startupError('DECORUM_RESERVED_MEMBER', `${cls.name}.${key}`);
     }
     if (members.length > 0) this.#addProvider({ cls, instance: this, prefix: '' });
-    else this.#hooks.add(this);
+    else this.#hooks.add(this as Lifecycle);
     for (const provider of options.providers ?? []) this.addProvider(provider);
   }
 
@@ -199,35 +199,33 @@ export class McpServer implements ClosableHost {
 
   #addProvider(provider: Provider): Registration {
     const remove = this.#registry.add(provider);
-    const unhook = this.#hooks.add(provider.instance);
+    this.#hooks.add(provider.instance);
+    let isServed = true;
     return {
       remove: () => {
+        if (!isServed) return;
+        isServed = false;
         remove();
-        unhook();
+        this.#hooks.remove(provider.instance);
       },
     };
   }
 
   #providerOf(source: ProviderSource): Provider {
-    if (isPrefixed(source)) {
-      const provider = this.#providerOf(source.provider);
-      return { ...provider, prefix: source.prefix + provider.prefix };
-    }
-    if (typeof source === 'function')
+    if (typeof source === 'function') {
       return { cls: source as Class, instance: this.#instanceOf(source as Class), prefix: '' };
+    }
     if (typeof source !== 'object' || source === null) throw startupError('DECORUM_BAD_PROVIDER', String(source));
-    return { cls: source.constructor as Class, instance: source, prefix: '' };
+    if (!isPrefixed(source)) return { cls: source.constructor as Class, instance: source, prefix: '' };
+    const provider = this.#providerOf(source.provider);
+    return { ...provider, prefix: source.prefix + provider.prefix };
   }
 
   #instanceOf(cls: Class): object {
     const instance = this.#instances.get(cls) ?? this.#resolve(cls);
     if (typeof instance !== 'object' || instance === null || instance instanceof Promise) {
-      throw startupError(
-        'DECORUM_INVALID_OPTION',
-        cls.name,
-        'resolve',
-        'gave no instance: it must give one, and at once',
-      );
+      const problem = 'gave no instance: it must give one, and at once';
+      throw startupError('DECORUM_INVALID_OPTION', cls.name, 'resolve', problem);
     }
     this.#instances.set(cls, instance);
     return instance;
@@ -237,11 +235,5 @@ export class McpServer implements ClosableHost {
 /** Stands for the class of tools that are functions, in messages. */
 const ADDED = class addTool {};
 
-function isPrefixed(source: ProviderSource): source is PrefixedProvider {
-  return (
-    typeof source === 'object' &&
-    source !== null &&
-    Object.getPrototypeOf(source) === Object.prototype &&
-    'provider' in source
-  );
-}
+const isPrefixed = (source: object): source is PrefixedProvider =>
+  Object.getPrototypeOf(source) === Object.prototype && 'provider' in source;

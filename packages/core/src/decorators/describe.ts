@@ -1,5 +1,5 @@
 import type { FieldDescription } from '../metadata/records.js';
-import { writeField } from '../metadata/store.js';
+import { fieldWriter } from '../metadata/store.js';
 
 /** A decorator for fields, in the TC39 dialect and in that of `experimentalDecorators`. */
 export interface FieldDecorator {
@@ -13,6 +13,5 @@ export interface FieldDecorator {
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
  */
 export function Describe(description: string | FieldDescription): FieldDecorator {
-  const facts = typeof description === 'string' ? { description } : description;
-  return (target: unknown, context: unknown) => writeField(facts, target, context);
+  return fieldWriter(typeof description === 'string' ? { description } : description);
 }

@@ -1,4 +1,4 @@
-import { writeField } from '../metadata/store.js';
+import { fieldWriter } from '../metadata/store.js';
 import type { FieldDecorator } from './describe.js';
 
 /**
@@ -9,5 +9,5 @@ import type { FieldDecorator } from './describe.js';
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
 export function McpHeader(name: string): FieldDecorator {
-  return (target: unknown, context: unknown) => writeField({ header: name }, target, context);
+  return fieldWriter({ header: name });
 }

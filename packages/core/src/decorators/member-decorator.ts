@@ -1,6 +1,6 @@
 import type { MemberOptions } from '../metadata/member-options.js';
 import type { MemberKind } from '../metadata/records.js';
-import { writeMember } from '../metadata/store.js';
+import { memberWriter } from '../metadata/store.js';
 
 /** A handler of any parameters and result. */
 export type Method = (...args: never[]) => unknown;
@@ -16,6 +16,5 @@ export function memberDecorator<Kind extends MemberKind, M extends Method>(
   kind: Kind,
   options: MemberOptions[Kind],
 ): MemberDecorator<M> {
-  const record = { kind, options: { ...options } };
-  return (target: unknown, context: unknown) => writeMember(record, target, context);
+  return memberWriter({ kind, options: { ...options } });
 }

@@ -7,10 +7,8 @@ import { type MemberDecorator, memberDecorator, type Method } from './member-dec
 /** Options of `@Tool`. */
 export type ToolOptions<I extends SchemaSource = SchemaSource, O extends SchemaSource = SchemaSource> = Options<I, O>;
 
-type Awaitable<T> = T | Promise<T>;
 type Answer<O> = Accepted<O> | ToolResult<Accepted<O>> | NeedInput;
-
-type Returned<O> = Awaitable<Answer<O>> | AsyncGenerator<unknown, Answer<O>, void>;
+type Returned<O> = Answer<O> | Promise<Answer<O>> | AsyncGenerator<unknown, Answer<O>, void>;
 
 /** Methods that take what the schema `I` gives, and return what the schema `O` accepts. */
 export type ToolMethod<I, O> = (input: Parsed<I>, context: never) => Returned<O>;

@@ -1,4 +1,3 @@
-import { McpError } from '../protocol/errors.js';
 import { belongsToSession, type Conversation } from '../protocol/exchange.js';
 import { isObject, type JsonRpcMessage } from '../protocol/jsonrpc.js';
 import { beginsConversation } from '../protocol/methods.js';
@@ -8,16 +7,13 @@ import type { Reply } from '../protocol/reply.js';
 const MAX_BATCH = 100;
 
 /** Why a batch is refused as a whole, if it is. */
-export function batchFault(batch: readonly unknown[]): McpError | undefined {
-  if (batch.length === 0) return new McpError('invalid-request', 'The batch is empty.');
-  if (batch.length > MAX_BATCH) return new McpError('invalid-request', `A batch holds at most ${MAX_BATCH} messages.`);
-  const nested = batch.some((message) => Array.isArray(message));
-  if (nested) return new McpError('invalid-request', 'A batch cannot hold another batch.');
-  if (batch.some(beginsConversation)) return new McpError('invalid-request', 'A batch cannot hold "initialize".');
+export function batchFault(batch: readonly unknown[]): string | undefined {
+  if (batch.length === 0) return 'The batch is empty.';
+  if (batch.length > MAX_BATCH) return `A batch holds at most ${MAX_BATCH} messages.`;
+  if (batch.some((message) => Array.isArray(message))) return 'A batch cannot hold another batch.';
+  if (batch.some(beginsConversation)) return 'A batch cannot hold "initialize".';
   // those that belong to no session have headers, each its own
-  return batch.some(standsAlone)
-    ? new McpError('invalid-request', 'A batch holds messages of its session only.')
-    : undefined;
+  return batch.some(standsAlone) ? 'A batch holds messages of its session only.' : undefined;
 }
 
 /** The reply to a batch. A batch without requests gets none. */

@@ -35,18 +35,15 @@ const PRIVATE = '\0';
 export class Context {
   readonly #exchange: Exchange;
   #log: ClientLog | undefined;
-  #progress: number;
+  #progress = Number.NEGATIVE_INFINITY;
   #answers: Readonly<Record<string, JsonObject>> | undefined;
   #state: unknown;
-  #collected: number;
-  #failures: number;
+  #collected = 0;
+  #failures = 0;
 
   /** @param exchange the request under way */
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
-    this.#progress = Number.NEGATIVE_INFINITY;
-    this.#collected = 0;
-    this.#failures = 0;
   }
 
   /** What the client answered to `needInput`, by key; undefined until it has. The answers are unchecked. */
@@ -232,7 +229,7 @@ export class Context {
 
   /** The handler runs again through what it has done in an earlier round; log and progress are silent. */
   get replaying(): boolean {
-    return this.#exchange.peer.replaying;
+    return this.#exchange.peer.replaying === true;
   }
 
   /**

@@ -1,5 +1,4 @@
 import type { JsonObject } from '../protocol/model.js';
-import { isPromise } from '../protocol/maybe-promise.js';
 import type { ListName } from '../registry/registry.js';
 import type { Change, ChangeBus } from './change-bus.js';
 
@@ -37,7 +36,7 @@ export class Events {
   join(listener: Listener): void {
     this.listeners.add(listener);
     // not before somebody listens: until then there is nobody to tell
-    if (this.subscription === undefined) this.attempt(() => this.subscribe());
+    if (this.subscription === undefined) void this.subscribe();
   }
 
   leave(listener: Listener): void {
@@ -46,28 +45,23 @@ export class Events {
 
   /** Tells everybody on the bus. */
   publish(change: Change): void {
-    this.attempt(() => this.options.bus.publish(change));
+    void this.attempt(() => this.options.bus.publish(change));
   }
 
   /** Ends the subscription to the bus. */
   close(): void {
     const { subscription } = this;
-    if (subscription !== undefined) this.attempt(async () => (await subscription)());
+    if (subscription !== undefined) void this.attempt(async () => (await subscription)());
   }
 
-  private subscribe(): void | Promise<void> {
-    const subscription = this.options.bus.subscribe((change) => this.deliver(change));
-    this.subscription = subscription;
-    if (isPromise(subscription)) return this.settled(subscription);
-  }
-
-  private async settled(subscription: PromiseLike<unknown>): Promise<void> {
+  private async subscribe(): Promise<void> {
     try {
-      await subscription;
+      this.subscription = this.options.bus.subscribe((change) => this.deliver(change));
+      await this.subscription;
     } catch (error) {
       // whoever joins next tries again
       this.subscription = undefined;
-      throw error;
+      this.options.report(error);
     }
   }
 
@@ -103,10 +97,9 @@ export class Events {
     }
   }
 
-  private attempt(step: () => void | Promise<void>): void {
+  private async attempt(step: () => void | Promise<void>): Promise<void> {
     try {
-      const outcome = step();
-      if (isPromise(outcome)) outcome.then(undefined, this.options.report);
+      await step();
     } catch (error) {
       this.options.report(error);
     }

@@ -30,12 +30,9 @@ const EXTENSION_ID = /^(?:[a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z
 export function checkExtensions(extensions: readonly Extension[]): readonly Extension[] {
   const ids = new Set<string>();
   const owners = new Map<string, string>();
-  for (const extension of extensions) {
-    const {
-      id,
-      methods = {},
-      settings = {},
-    } = isObject(extension) ? extension : ({ id: String(extension) } as Extension);
+  for (const given of extensions) {
+    const extension: Extension = isObject(given) ? given : { id: String(given) };
+    const { id, methods = {}, settings = {} } = extension;
     const wrong = (problem: string) => startupError('DECORUM_INVALID_EXTENSION', id, problem);
     if (!isObject(methods) || !isObject(settings))
       throw wrong('has `methods` or `settings` that are no object. Give one');

@@ -32,17 +32,6 @@ export class MemorySingleUse implements SingleUse {
   }
 }
 
-/** What flows are sealed with. */
-export interface FlowOptions {
-  readonly keys: KeyRing;
-  /** Milliseconds that the client has for one round. */
-  readonly ttlMs: number;
-  /** Where each state is for one use only. */
-  readonly singleUse: SingleUse | undefined;
-  /** Tells the author of the server what the client is told in general terms only. */
-  readonly warn: (message: string) => void;
-}
-
 /**
  * Stands right before what runs, where each state is for one use: who is refused by access, headers or another
  * interceptor can try again.
@@ -57,12 +46,16 @@ const MAX_STATE_BYTES = 64 * 1024;
 
 /** Seals what a request knows between its rounds: AES-256-GCM, bound to the request it belongs to, for a limited time. */
 export class SealedFlows implements Flows {
-  readonly claim: Flows['claim'];
-
-  constructor(private readonly options: FlowOptions) {
-    const { singleUse } = options;
-    this.claim = singleUse && ((requestState) => this.use(requestState, singleUse));
-  }
+  /**
+   * @param keys they open for as long as the client has for one round
+   * @param singleUse where each state is for one use only
+   * @param warn tells the author of the server what the client is told in general terms only
+   */
+  constructor(
+    private readonly keys: KeyRing,
+    private readonly singleUse: SingleUse | undefined,
+    private readonly warn: (message: string) => void,
+  ) {}
 
   bind(binding: FlowBinding): FlowSeal {
     return {
@@ -72,33 +65,28 @@ export class SealedFlows implements Flows {
   }
 
   open(requestState: unknown, binding: FlowBinding): Journal {
-    try {
-      // a list of one text reads like the text, and would be used again where each state is for one use
-      if (typeof requestState !== 'string') throw new Error('malformed');
-      const text = this.options.keys.open(requestState, binding);
-      const { expires, journal } = JSON.parse(text) as { readonly expires: number; readonly journal: Journal };
-      if (Date.now() <= expires) return journal;
-    } catch {
-      // what exactly was wrong with it is of use to nobody but an attacker
-    }
+    const journal = this.keys.open(requestState, binding);
+    if (journal !== undefined) return JSON.parse(journal) as Journal;
     throw new McpError('invalid-state', 'The requestState is not valid for this request, or has expired.');
   }
 
-  private async use(requestState: string, singleUse: SingleUse): Promise<void> {
-    if (await singleUse.claim(sha256(requestState).toString('base64url'), this.options.ttlMs)) return;
+  async claim(requestState: string): Promise<void> {
+    const { singleUse, keys } = this;
+    const id = sha256(requestState).toString('base64url');
+    if (singleUse === undefined || (await singleUse.claim(id, keys.ttlMs))) return;
     throw new McpError('invalid-state', 'The requestState was used before.');
   }
 
   private seal(journal: Journal, binding: FlowBinding): string {
-    const text = JSON.stringify({ expires: Date.now() + this.options.ttlMs, journal });
+    const text = JSON.stringify(journal);
     const bytes = Buffer.byteLength(text);
     if (bytes > MAX_STATE_BYTES) {
-      this.options.warn(
+      this.warn(
         `What a handler of "${binding.target}" has to remember takes ${bytes} bytes, more than ${MAX_STATE_BYTES}. ` +
           'Ask for less at once, and return references from ctx.once instead of data.',
       );
       throw new McpError('internal-error', 'The answers are too large to carry on with this request.');
     }
-    return this.options.keys.seal(text, binding);
+    return this.keys.seal(text, binding);
   }
 }

@@ -4,17 +4,13 @@ import type { Exchange } from '../protocol/exchange.js';
 import type { RequestId } from '../protocol/model.js';
 import type { Cancellation } from '../protocol/reply.js';
 
-interface Drain {
-  readonly owner: object | undefined;
-  readonly done: () => void;
-}
-
 /** All requests in flight, over all transports of a server. Requests that are answered at once never get here. */
 export class InFlight {
   private readonly exchanges: Exchange[] = [];
   /** Those of one conversation by their id, for cancellation. */
   private readonly byConversation = new Map<object, Map<RequestId, Exchange>>();
-  private readonly drains = new Set<Drain>();
+  /** What waits until nothing is in flight any more looks again when a request has ended. */
+  private readonly drains = new Set<() => void>();
   private readonly stopped = new WeakSet<object>();
   private isClosing = false;
   /** How many conversations have requests in flight. Looked at for each message, so it is a field. */
@@ -53,7 +49,7 @@ export class InFlight {
       this.exchanges[exchange.slot] = last;
       last.slot = exchange.slot;
     }
-    if (this.drains.size > 0) this.tellDrains();
+    if (this.drains.size > 0) for (const check of this.drains) check();
   }
 
   /** A request of a conversation by its id. */
@@ -112,28 +108,25 @@ export class InFlight {
   }
 
   private of(owner: object | undefined): readonly Exchange[] {
-    return owner === undefined ? [...this.exchanges] : this.exchanges.filter(({ wire }) => wire.owner === owner);
+    return this.exchanges.filter(({ wire }) => owner === undefined || wire.owner === owner);
   }
 
   private holds(owner: object | undefined): boolean {
-    if (owner === undefined) return this.exchanges.length > 0;
-    return this.exchanges.some(({ wire }) => wire.owner === owner);
-  }
-
-  private tellDrains(): void {
-    for (const drain of this.drains) if (!this.holds(drain.owner)) drain.done();
+    return this.exchanges.some(({ wire }) => owner === undefined || wire.owner === owner);
   }
 
   private async emptied(deadlineMs: number, owner: object | undefined): Promise<void> {
     await new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer);
-        this.drains.delete(drain);
+        this.drains.delete(check);
         resolve();
       };
+      const check = () => {
+        if (!this.holds(owner)) done();
+      };
       const timer = setTimeout(done, deadlineMs);
-      const drain: Drain = { owner, done };
-      this.drains.add(drain);
+      this.drains.add(check);
     });
   }
 }

@@ -1,4 +1,4 @@
-import { excerpt, McpError } from '../protocol/errors.js';
+import { excerpt, FAILURES, McpError } from '../protocol/errors.js';
 import { PassingPeer } from '../protocol/eras/passing.js';
 import { Session, type SessionMeans, type SessionOptions, type SessionRecord } from '../protocol/eras/stateful.js';
 import { openStateless } from '../protocol/eras/stateless.js';
@@ -32,7 +32,7 @@ import { toolMethods } from './methods/tools.js';
 import { Results } from './results.js';
 
 /** What a transport opens a session with. */
-export interface OpenSessionOptions extends Pick<SessionOptions, 'push' | 'save'> {
+export interface OpenSessionOptions extends SessionOptions {
   /** Of a session that begins: its id on the wire, where the transport has one. */
   readonly id?: string;
   /** Of a session that begins: the only one who may use it. */
@@ -66,8 +66,7 @@ export class Kernel {
         ...listenMethods(means),
       }),
     );
-    const { logLevel, questionTimeoutMs, tickets } = parts;
-    this.sessionMeans = { logLevel, questionTimeoutMs, tickets, join: (session) => events.join(session) };
+    this.sessionMeans = { ...parts, join: (session) => events.join(session) };
   }
 
   /**
@@ -96,7 +95,7 @@ export class Kernel {
   openSession({ id, principal, record, push, save }: OpenSessionOptions): Session {
     const now = Date.now();
     const begun: SessionRecord = { id, principal, createdAt: now, usedAt: now };
-    return new Session(this.sessionMeans, { record: record ?? begun, push, save });
+    return new Session(this.sessionMeans, record ?? begun, { push, save });
   }
 
   /**
@@ -117,7 +116,7 @@ export class Kernel {
   /** Handles the messages of a batch side by side (JSON-RPC 2.0, section 6). */
   private handleBatch(batch: readonly unknown[], wire: Wire, conversation: Conversation): Reply | Promise<Reply> {
     const fault = batchFault(batch);
-    if (fault) return this.refuse(fault, conversation.revision.unreadableId);
+    if (fault) return this.refuse(new McpError('invalid-request', fault), conversation.revision.unreadableId);
     const { transport, principal, owner } = wire;
     const keepAlive = () => wire.keepAlive?.();
     const each: Wire = { transport, principal, owner, keepAlive, send: (frame) => wire.send(frame) };
@@ -144,7 +143,7 @@ export class Kernel {
     } catch (error) {
       return this.refuse(error, request.id);
     }
-    if (exchange.peer.endsWithConnection && wire.gone) return givenUp(request.id, 'gone');
+    if (exchange.peer.endsWithConnection && wire.gone) return { text: undefined, cancelled: 'gone' };
     // a handler may cause another message to be handled in its first turn
     const { starting, startingIn } = inFlight;
     try {
@@ -153,12 +152,11 @@ export class Kernel {
       const result = method(exchange);
       if (typeof result !== 'string') return this.wait(result, exchange, conversation);
       exchange.closed = true;
-      const { cancelled } = exchange;
-      return cancelled === undefined ? { text: resultFrame(exchange.id, result) } : givenUp(exchange.id, cancelled);
+      if (exchange.cancelled !== undefined) return this.failed(exchange.cancelled, exchange);
+      return { text: resultFrame(exchange.id, result) };
     } catch (error) {
       exchange.closed = true;
-      const { cancelled } = exchange;
-      return cancelled === undefined ? this.failed(error, exchange) : givenUp(exchange.id, cancelled);
+      return this.failed(error, exchange);
     } finally {
       inFlight.starting = starting;
       inFlight.startingIn = startingIn;
@@ -193,7 +191,7 @@ export class Kernel {
         exchange.settle = undefined;
         exchange.closed = true;
         inFlight.release(exchange, conversation);
-        resolve(typeof early === 'string' ? givenUp(exchange.id, early) : this.failed(early, exchange));
+        resolve(this.failed(early, exchange));
       };
       const end = (reply: Reply | undefined) => {
         exchange.settle = undefined;
@@ -212,11 +210,16 @@ export class Kernel {
     });
   }
 
+  /** The reply to a request that has no result. A client that gave it up itself gets none. */
   private failed(failure: unknown, exchange: Exchange): Reply {
-    const { id, revision } = exchange;
+    const { id, revision, cancelled } = exchange;
+    if (cancelled !== undefined) {
+      const ended = ENDED[cancelled];
+      return { text: ended && errorFrame(id, ended), cancelled };
+    }
     const { faults } = this.parts;
     const error = faults.publicError(failure, exchange);
-    const code = revision.errorCode(error) ?? INTERNAL_ERROR;
+    const code = revision.errorCode(error) ?? FAILURES['internal-error'];
     try {
       const text = errorFrame(id, { code, message: error.message, data: error.data });
       return { text, failure: error, ran: true };
@@ -249,11 +252,9 @@ export class Kernel {
     exchange.cancel('client', given);
   }
 
-  private take(
-    { method, params }: JsonRpcNotification,
-    conversation: Conversation | undefined,
-  ): Reply | Promise<Reply> {
+  private take(message: JsonRpcNotification, conversation: Conversation | undefined): Reply | Promise<Reply> {
     if (conversation === undefined) return NOTHING;
+    const { method, params } = message;
     if (method === 'notifications/cancelled') {
       const { requestId, reason } = params ?? {};
       const exchange = this.inFlight.find(conversation, requestId);
@@ -271,18 +272,11 @@ export class Kernel {
   }
 }
 
-const INTERNAL_ERROR = -32603;
-
 /** What a client hears of a request that was not its own to end. */
 const ENDED: Readonly<Partial<Record<Cancellation, McpError>>> = {
   closing: new McpError('closing', 'The server is closing.'),
   session: new McpError('invalid-request', 'The session has ended.'),
 };
-
-function givenUp(id: RequestId, cancelled: Cancellation): Reply {
-  const error = ENDED[cancelled];
-  return { text: error && errorFrame(id, error), cancelled };
-}
 
 /** Also a bad notification is never answered. */
 const isNotification = (message: unknown) =>

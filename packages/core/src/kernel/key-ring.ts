@@ -20,19 +20,20 @@ export function canonical(value: unknown): string {
 
 const bindingBytes = (binding: unknown) => sha256(canonical(binding));
 
-/** Seals texts that clients and pages carry for the server: AES-256-GCM, in base64url. */
+/** Seals texts that clients and pages carry for the server, for a limited time: AES-256-GCM, in base64url. */
 export class KeyRing {
   private readonly keys: ReadonlyMap<string, Uint8Array>;
   private readonly sealingKey: readonly [id: string, key: Uint8Array];
-  private used = false;
 
   /**
    * @param keys 32 bytes each. The first seals; all open, so that a key can be replaced while what it sealed is under way
-   * @param onFirstUse called when the first text is sealed
+   * @param ttlMs milliseconds after which what was sealed does not open any more
+   * @param onSeal called for each text that is sealed
    */
   constructor(
     keys: readonly Uint8Array[],
-    private readonly onFirstUse: () => void,
+    readonly ttlMs: number,
+    private readonly onSeal: () => void,
   ) {
     const identified = keys.map((key) => [sha256(key).toString('hex', 0, KEY_ID_BYTES), key] as const);
     this.keys = new Map(identified);
@@ -41,19 +42,30 @@ export class KeyRing {
 
   /** @param binding what the text belongs to: it opens for an equal value only */
   seal(text: string, binding: unknown): string {
-    if (!this.used) {
-      this.used = true;
-      this.onFirstUse();
-    }
+    this.onSeal();
     const [id, key] = this.sealingKey;
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(CIPHER, key, iv).setAAD(bindingBytes(binding));
-    const data = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+    const data = Buffer.concat([cipher.update(`${Date.now() + this.ttlMs} ${text}`, 'utf8'), cipher.final()]);
     return Buffer.concat([Buffer.from(id, 'hex'), iv, cipher.getAuthTag(), data]).toString('base64url');
   }
 
+  /** The text that was sealed; undefined where it was changed, has expired, belongs to something else, or its key is gone. */
+  open(sealed: unknown, binding: unknown): string | undefined {
+    try {
+      // a list of one text reads like the text, and would be used again where each state is for one use
+      if (typeof sealed !== 'string') return undefined;
+      const text = this.decipher(sealed, binding);
+      const space = text.indexOf(' ');
+      return Date.now() <= Number(text.slice(0, space)) ? text.slice(space + 1) : undefined;
+    } catch {
+      // what exactly was wrong with it is of use to nobody but an attacker
+      return undefined;
+    }
+  }
+
   /** @throws {Error} for a text that was changed, belongs to something else, or whose key is gone */
-  open(sealed: string, binding: unknown): string {
+  private decipher(sealed: string, binding: unknown): string {
     const bytes = Buffer.from(sealed, 'base64url');
     // a decoder that skips what it does not know would accept a changed text
     if (bytes.toString('base64url') !== sealed || bytes.length <= HEAD_BYTES) throw new Error('malformed');

@@ -9,17 +9,15 @@ import { Context } from './context.js';
 import type { Faults } from './faults.js';
 import type { Call, CallResult, Intercept } from './interceptors.js';
 
-/** What running a member gives in place of a result. */
-export type Unfinished =
+/** What running a member gives. */
+export type Outcome<R> =
+  | { readonly kind: 'complete'; readonly result: R }
   /** The client must answer first: the questions, in the words of the protocol. */
   | { readonly kind: 'input-required'; readonly questions: JsonObject }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** What running a member gives. */
-export type Outcome<R> = { readonly kind: 'complete'; readonly result: R } | Unfinished;
-
 /** A tool, prompt, resource or completion that a request names, and how to run it. */
-export interface Invocation<R extends CallResult, C extends Context> {
+export interface Invocation<R extends CallResult> {
   readonly kind: Call['kind'];
   readonly name: string;
   /** As they were sent; undefined where none were. */
@@ -32,8 +30,8 @@ export interface Invocation<R extends CallResult, C extends Context> {
   /** By default interceptors stand around the run. */
   readonly isIntercepted?: boolean;
   /** The handler's context, where it is not a plain one. */
-  readonly context?: C;
-  run(args: JsonObject, context: C): R | Promise<R>;
+  readonly context?: Context;
+  run(args: JsonObject, context: Context): R | Promise<R>;
 }
 
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
@@ -47,9 +45,9 @@ export class Members {
   ) {}
 
   /** Synchronous where nothing has to be waited for. Throws, or rejects, where `deny` does, and for questions that cannot be sent. */
-  run<R extends CallResult, C extends Context = Context>(
+  run<R extends CallResult>(
     exchange: Exchange,
-    invocation: Invocation<R, C>,
+    invocation: Invocation<R>,
     mayRun = invocation.access === undefined,
   ): Outcome<R> | Promise<Outcome<R>> {
     if (!mayRun) return this.admit(exchange, invocation);
@@ -59,7 +57,7 @@ export class Members {
     try {
       if (!isObject(args)) throw new McpError('invalid-params', '"arguments" is not an object.');
       if (mirrored !== undefined && mirrored.length > 0) exchange.peer.checkArguments?.(mirrored, args);
-      const ctx = invocation.context ?? (new Context(exchange) as C);
+      const ctx = invocation.context ?? new Context(exchange);
       const result =
         intercept === undefined || !isIntercepted
           ? invocation.run(args, ctx)
@@ -72,10 +70,7 @@ export class Members {
     return askedBy(exchange, outcome);
   }
 
-  private admit<R extends CallResult, C extends Context>(
-    exchange: Exchange,
-    invocation: Invocation<R, C>,
-  ): Outcome<R> | Promise<Outcome<R>> {
+  private admit<R extends CallResult>(exchange: Exchange, invocation: Invocation<R>): Outcome<R> | Promise<Outcome<R>> {
     return andThen(isAdmitted(invocation.access as Access, exchange, this.faults), (admitted) =>
       admitted ? this.run(exchange, invocation, true) : invocation.deny(),
     );

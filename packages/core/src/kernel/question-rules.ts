@@ -111,24 +111,18 @@ const REQUIRED_FIELDS: Readonly<Record<string, readonly string[]>> = {
   tool_result: ['toolUseId'],
 };
 
-interface Block extends JsonObject {
-  readonly type: string;
-}
+const isSendable = (block: unknown): block is JsonObject =>
+  isObject(block) && REQUIRED_FIELDS[String(block['type'])]?.every((name) => typeof block[name] === 'string') === true;
 
 /** The blocks of a message, which may be one or several. */
-function blocksIn(content: unknown): readonly Block[] {
-  const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
-  for (const block of blocks) {
-    const fields = isObject(block) ? REQUIRED_FIELDS[String(block['type'])] : undefined;
-    if (!fields?.every((field) => typeof (block as JsonObject)[field] === 'string')) {
-      refuse('A model is asked with texts, images, audio, and the use of tools; other content cannot be sent.');
-    }
-  }
-  return blocks as readonly Block[];
+function blocksIn(content: unknown): readonly JsonObject[] {
+  const blocks = [content].flat();
+  if (blocks.every(isSendable)) return blocks;
+  return refuse('A model is asked with texts, images, audio, and the use of tools; other content cannot be sent.');
 }
 
-const idsOf = (blocks: readonly Block[], type: string, field: string) =>
-  blocks.filter((block) => block.type === type).map((block) => block[field] as string);
+const idsOf = (blocks: readonly JsonObject[], type: string, field: string) =>
+  blocks.filter((block) => block['type'] === type).map((block) => block[field] as string);
 
 /**
  * Refuses conversations that models do not take: each use of a tool is answered in the next message, by nothing else.

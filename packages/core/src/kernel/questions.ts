@@ -107,33 +107,29 @@ export interface SampleResult {
 
 /**
  * Refuses questions that the client has not declared to answer, before anything is sent.
- * @param required the capabilities that the question needs, as a client would declare them
+ * @param parts what it needs of the capability, as a client would declare it
  * @throws {McpError} `missing-capability`
  */
-function requireCapability({ peer }: Exchange, required: ClientCapabilities): void {
-  const declared = peer.client.capabilities as Record<string, JsonObject | undefined>;
-  for (const [name, parts] of Object.entries(required) as [string, JsonObject][]) {
-    const known = declared[name];
-    if (isObject(known) && Object.keys(parts).every((part) => known[part] !== undefined)) continue;
-    const what = [name, ...Object.keys(parts)].join('.');
-    throw new McpError('missing-capability', `The client does not support ${what}.`, {
-      requiredCapabilities: required,
-    });
-  }
+function requireCapability({ peer }: Exchange, name: keyof ClientCapabilities, parts: JsonObject = {}): void {
+  const known: unknown = peer.client.capabilities[name];
+  if (isObject(known) && Object.keys(parts).every((part) => known[part] !== undefined)) return;
+  const what = [name, ...Object.keys(parts)].join('.');
+  const data = { requiredCapabilities: { [name]: parts } };
+  throw new McpError('missing-capability', `The client does not support ${what}.`, data);
 }
 
 /** A client that has elicitation and names no mode has forms (MCP 2025-11-25, "Elicitation", capabilities). */
 function requireForms(exchange: Exchange): void {
   const { elicitation } = exchange.peer.client.capabilities;
   const onlyUrls = isObject(elicitation) && elicitation['url'] !== undefined;
-  requireCapability(exchange, { elicitation: onlyUrls ? { form: {} } : {} });
+  requireCapability(exchange, 'elicitation', onlyUrls ? { form: {} } : {});
 }
 
 /** A client that has sampling need not take tools, and need not give context. */
 function requireSampling(exchange: Exchange, params: JsonObject): void {
   const { includeContext = 'none' } = params;
   const parts = { ...(usesTools(params) && { tools: {} }), ...(includeContext !== 'none' && { context: {} }) };
-  requireCapability(exchange, { sampling: parts });
+  requireCapability(exchange, 'sampling', parts);
 }
 
 /**
@@ -142,9 +138,9 @@ function requireSampling(exchange: Exchange, params: JsonObject): void {
  * @throws {McpError} `missing-capability`
  */
 export function requireDeclared(exchange: Exchange, { method, params = {} }: InputRequest): void {
-  if (method === 'roots/list') requireCapability(exchange, { roots: {} });
+  if (method === 'roots/list') requireCapability(exchange, 'roots');
   else if (method === 'sampling/createMessage') requireSampling(exchange, params);
-  else if (params['mode'] === 'url') requireCapability(exchange, { elicitation: { url: {} } });
+  else if (params['mode'] === 'url') requireCapability(exchange, 'elicitation', { url: {} });
   else requireForms(exchange);
   if (exchange.revision.question({ method, params }) !== undefined) return;
   throw new McpError('missing-capability', `The protocol revision of the client has no such "${method}".`);
@@ -184,14 +180,9 @@ function fits(shape: Shape, content: unknown): boolean {
   return checked instanceof Promise || checked.ok;
 }
 
-interface VisitQuestion {
-  readonly params: JsonObject & { readonly elicitationId: string };
-  readonly identity?: JsonObject;
-}
-
 /** The question to visit a URL. */
-function visitOf(exchange: Exchange, { message, url }: ElicitUrlOptions): VisitQuestion {
-  requireCapability(exchange, { elicitation: { url: {} } });
+function visitOf(exchange: Exchange, { message, url }: ElicitUrlOptions) {
+  requireCapability(exchange, 'elicitation', { url: {} });
   const id = randomUUID();
   const params = { mode: 'url', message, elicitationId: id };
   if (typeof url === 'string') return { params: { ...params, url: visitable(url) } };
@@ -257,7 +248,7 @@ export async function sample(exchange: Exchange, options: SampleOptions): Promis
 
 /** One block, or several in the revisions that have them. */
 function blocksOf({ content }: JsonObject): readonly SampledContent[] {
-  const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
+  const blocks = [content].flat();
   return blocks.every(isObject) ? (blocks as unknown as readonly SampledContent[]) : [];
 }
 
@@ -266,7 +257,7 @@ const isRoot = (root: unknown): boolean =>
 
 /** Asks for the directories and files that the client works in. */
 export async function roots(exchange: Exchange, options: QuestionOptions): Promise<readonly Root[]> {
-  requireCapability(exchange, { roots: {} });
+  requireCapability(exchange, 'roots');
   const isListed = ({ roots: given }: JsonObject) => Array.isArray(given) && given.every(isRoot);
   const answer = await exchange.ask({ ...options, method: 'roots/list', params: {}, fits: isListed });
   if (!isListed(answer))

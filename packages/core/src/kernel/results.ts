@@ -1,8 +1,9 @@
 import type { ResultEnvelope } from '../protocol/jsonrpc.js';
+import { andThen } from '../protocol/maybe-promise.js';
 import type { Implementation, JsonObject } from '../protocol/model.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
 import type { CacheHint, Revision } from '../protocol/revisions/revision.js';
-import type { Unfinished } from './members.js';
+import type { Outcome } from './members.js';
 
 /** Writes results as JSON, each as its revision has it. */
 export class Results {
@@ -23,11 +24,17 @@ export class Results {
   }
 
   /**
-   * The JSON of what takes the place of a result.
+   * The JSON of an outcome: of its result, or of the questions that take its place.
    * @throws the error of an outcome that failed
    */
-  writeUnfinished(revision: Revision, outcome: Unfinished): string {
-    if (outcome.kind === 'failed') throw outcome.error;
-    return this.write(revision, outcome.questions);
+  writeOutcome<R>(
+    revision: Revision,
+    running: Outcome<R> | Promise<Outcome<R>>,
+    write: (result: R) => string,
+  ): string | Promise<string> {
+    return andThen(running, (outcome) => {
+      if (outcome.kind === 'failed') throw outcome.error;
+      return outcome.kind === 'complete' ? write(outcome.result) : this.write(revision, outcome.questions);
+    });
   }
 }

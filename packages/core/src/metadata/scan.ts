@@ -10,44 +10,36 @@ import { type Class, declaredFields, declaredMembers, lineage } from './store.js
 export function scanMembers(cls: Class): MemberRecord[] {
   const merged = new Map<string, MemberRecord>();
   for (const ancestor of lineage(cls)) {
-    const records = declaredMembers(ancestor);
-    refuseRepeats(ancestor, records);
-    for (const record of records) {
-      const id = `${record.kind} ${record.key}`;
-      const inherited = merged.get(id);
-      merged.set(id, inherited ? refined(inherited, record) : record);
+    const own = new Set<string>();
+    const hidden: string[] = [];
+    for (const record of declaredMembers(ancestor)) {
+      const { kind, key } = record;
+      const id = `${kind} ${key}`;
+      if (own.has(id)) throw startupError('DECORUM_DECORATED_TWICE', `${ancestor.name}.${key}`, kind);
+      own.add(id);
+      if (kind === 'hidden') hidden.push(key);
+      else merged.set(id, refined(merged.get(id), record));
     }
-    for (const { key } of records.filter(({ kind }) => kind === 'hidden')) dropMember(merged, ancestor, key);
+    for (const key of hidden) dropMembers(merged, ancestor, key);
   }
   return [...merged.values()];
 }
 
 /** Both are of one kind, which the compiler cannot see: the kind is part of the id. */
-const refined = (inherited: MemberRecord, record: MemberRecord) =>
-  ({ ...record, options: { ...inherited.options, ...record.options } }) as MemberRecord;
+const refined = (inherited: MemberRecord | undefined, record: MemberRecord) =>
+  ({ ...record, options: { ...inherited?.options, ...record.options } }) as MemberRecord;
 
-function dropMember(merged: Map<string, MemberRecord>, cls: Class, key: string): void {
-  const dropped = [...merged].filter(([, record]) => record.key === key && record.kind !== 'hidden');
+function dropMembers(merged: Map<string, MemberRecord>, cls: Class, key: string): void {
+  const dropped = [...merged].filter(([, record]) => record.key === key);
   if (dropped.length === 0) throw startupError('DECORUM_NOTHING_HIDDEN', `${cls.name}.${key}`);
-  for (const [id, record] of merged) if (record.key === key) merged.delete(id);
-}
-
-function refuseRepeats(cls: Class, records: readonly MemberRecord[]): void {
-  const seen = new Set<string>();
-  for (const { kind, key } of records) {
-    const id = `${kind} ${key}`;
-    if (seen.has(id)) throw startupError('DECORUM_DECORATED_TWICE', `${cls.name}.${key}`, kind);
-    seen.add(id);
-  }
+  for (const [id] of dropped) merged.delete(id);
 }
 
 /** What decorators say of each field of a class, with ancestors merged in. */
 export function scanFields(cls: Class): Map<string, FieldFacts> {
   const merged = new Map<string, FieldFacts>();
-  for (const ancestor of lineage(cls)) {
-    for (const { key, facts } of declaredFields(ancestor)) {
-      merged.set(key, { ...merged.get(key), ...facts });
-    }
+  for (const { key, facts } of lineage(cls).flatMap(declaredFields)) {
+    merged.set(key, { ...merged.get(key), ...facts });
   }
   return merged;
 }

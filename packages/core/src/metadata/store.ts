@@ -1,7 +1,6 @@
 import { startupError } from '../protocol/errors.js';
 import { loadReflectMetadata } from './libraries.cjs';
-import type { MemberOptions } from './member-options.js';
-import type { FieldFacts, FieldRecord, MemberKind, MemberRecord } from './records.js';
+import type { FieldFacts, FieldRecord, MemberRecord } from './records.js';
 
 // at once: the decorators of modules that import this one run next
 loadReflectMetadata();
@@ -14,28 +13,18 @@ const MEMBERS = Symbol.for('decorum:members');
 const FIELDS = Symbol.for('decorum:fields');
 
 // A TC39 decorator context carries `metadata` only where this symbol exists, and no Node release defines it.
-const METADATA: symbol = (Symbol as { metadata?: symbol }).metadata ?? Symbol.for('Symbol.metadata');
-(Symbol as { metadata?: symbol }).metadata ??= METADATA;
+const METADATA: symbol = ((Symbol as { metadata?: symbol }).metadata ??= Symbol.for('Symbol.metadata'));
 
-type Holder = object & { [slot: symbol]: unknown };
-type Standard = ClassMethodDecoratorContext | ClassFieldDecoratorContext;
+/** The second argument of a decorator: the key of the member, or the context of the TC39 dialect. */
+type Place = string | symbol | ClassMethodDecoratorContext | ClassFieldDecoratorContext;
 
-function isStandard(context: unknown): context is Standard {
-  return typeof context === 'object' && context !== null && 'kind' in context && 'metadata' in context;
+/** What an object itself has in a slot, without what it inherits. */
+function own(holder: object, slot: symbol): unknown {
+  return Object.hasOwn(holder, slot) ? (holder as Record<symbol, unknown>)[slot] : undefined;
 }
 
-/** Only the class's own list is touched; ancestors are merged when reading. */
-function append(holder: object, slot: symbol, record: object): void {
-  if (!Object.hasOwn(holder, slot)) Object.defineProperty(holder, slot, { value: [] });
-  ((holder as Holder)[slot] as object[]).push(Object.freeze(record));
-}
-
-function own(holder: object | undefined, slot: symbol): readonly unknown[] {
-  return holder !== undefined && Object.hasOwn(holder, slot) ? ((holder as Holder)[slot] as unknown[]) : [];
-}
-
-function holderOf(target: unknown, context: unknown): { holder: object; key: string } {
-  if (isStandard(context)) {
+function holderOf(target: unknown, context: Place): { holder: object; key: string } {
+  if (typeof context === 'object') {
     const { name, metadata } = context;
     if (typeof name !== 'string' || context.static || context.private || !metadata) throw unsupported(name);
     return { holder: metadata, key: name };
@@ -46,28 +35,24 @@ function holderOf(target: unknown, context: unknown): { holder: object; key: str
 
 const unsupported = (name: unknown) => startupError('DECORUM_UNSUPPORTED_MEMBER', String(name));
 
-/**
- * Writes what a method decorator says, in either decorator dialect.
- * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
- */
-export function writeMember<Kind extends MemberKind>(
-  { kind, options }: { readonly kind: Kind; readonly options: MemberOptions[Kind] },
-  target: unknown,
-  context: unknown,
-): void {
-  const { holder, key } = holderOf(target, context);
-  append(holder, MEMBERS, { kind, key, options });
+/** A decorator of either dialect. Only the class's own list is touched; ancestors are merged when reading. */
+function writer(slot: symbol, said: object): (target: unknown, context: Place) => void {
+  return (target, context) => {
+    const { holder, key } = holderOf(target, context);
+    if (!Object.hasOwn(holder, slot)) Object.defineProperty(holder, slot, { value: [] });
+    (own(holder, slot) as object[]).push(Object.freeze({ key, ...said }));
+  };
 }
 
-/** Writes what a decorator says of a field, in either decorator dialect. */
-export function writeField(facts: FieldFacts, target: unknown, context: unknown): void {
-  const { holder, key } = holderOf(target, context);
-  append(holder, FIELDS, { key, facts });
-}
+/** A decorator that writes what it says of a method. It throws for static, private and symbol-named members. */
+export const memberWriter = (said: Pick<MemberRecord, 'kind' | 'options'>) => writer(MEMBERS, said);
+
+/** A decorator that writes what it says of a field. It throws for static, private and symbol-named members. */
+export const fieldWriter = (facts: FieldFacts) => writer(FIELDS, { facts });
 
 function declared(cls: Class, slot: symbol): readonly unknown[] {
-  const metadata = Object.hasOwn(cls, METADATA) ? ((cls as unknown as Holder)[METADATA] as object) : undefined;
-  return [...own(cls, slot), ...own(metadata, slot)];
+  const metadata = own(cls, METADATA) ?? {};
+  return [cls, metadata].flatMap((holder) => own(holder, slot) ?? []);
 }
 
 /** The method records a class itself declares, without those of its ancestors. */
@@ -80,18 +65,20 @@ export function declaredFields(cls: Class): readonly FieldRecord[] {
   return declared(cls, FIELDS) as readonly FieldRecord[];
 }
 
+/** What TypeScript emitted of the types of a member, when it did. */
+function emitted(name: string, cls: Class, key: string): unknown {
+  const { getMetadata } = Reflect as unknown as { getMetadata(name: string, target: object, key: string): unknown };
+  return getMetadata(name, cls.prototype as object, key);
+}
+
 /** The class of a method's first parameter as TypeScript emitted it, when it did. */
 export function firstParameterType(cls: Class, key: string): unknown {
-  const { getMetadata } = Reflect as unknown as {
-    getMetadata(name: string, target: object, key: string): unknown[] | undefined;
-  };
-  return getMetadata('design:paramtypes', cls.prototype as object, key)?.[0];
+  return (emitted('design:paramtypes', cls, key) as readonly unknown[] | undefined)?.[0];
 }
 
 /** The class of a field as TypeScript emitted it, when it did. */
 export function fieldType(cls: Class, key: string): unknown {
-  const { getMetadata } = Reflect as unknown as { getMetadata(name: string, target: object, key: string): unknown };
-  return getMetadata('design:type', cls.prototype as object, key);
+  return emitted('design:type', cls, key);
 }
 
 /** A class and its ancestors, base class first. */

@@ -1,6 +1,7 @@
 import { excerpt, McpError } from './errors.js';
+import type { Client } from './exchange.js';
 import { isObject } from './jsonrpc.js';
-import type { JsonObject } from './model.js';
+import type { ClientCapabilities, Implementation, JsonObject } from './model.js';
 
 /**
  * A member of the params that must be a string.
@@ -30,3 +31,14 @@ export function requireOneOf<T extends string>(value: unknown, name: string, all
   if ((allowed as readonly unknown[]).includes(value)) return value as T;
   throw new McpError('invalid-params', `"${name}" is ${excerpt(value)}, but must be one of ${allowed.join(', ')}.`);
 }
+
+/** What a client says of itself. What is not an object says nothing. */
+export function clientOf(info: unknown, capabilities: unknown): Client {
+  return {
+    info: isObject(info) ? (info as unknown as Implementation) : undefined,
+    capabilities: isObject(capabilities) ? (capabilities as ClientCapabilities) : {},
+  };
+}
+
+/** A client that has not said anything of itself. */
+export const UNKNOWN_CLIENT = clientOf(undefined, undefined);

@@ -1,6 +1,6 @@
 import type {
-  Annotations,
   AudioContent,
+  BlockOptions,
   ContentBlock,
   EmbeddedResource,
   ImageContent,
@@ -10,12 +10,6 @@ import type {
   ResourceLink,
   TextContent,
 } from './model.js';
-
-/** What any block of content may carry beside its data. */
-export interface BlockOptions {
-  readonly annotations?: Annotations;
-  readonly _meta?: JsonObject;
-}
 
 const base64 = (data: Uint8Array | string): string =>
   typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64');
@@ -61,7 +55,7 @@ export function link(
   uri: string,
   options: Omit<ResourceLink, 'type' | 'uri' | 'name'> & { name?: string } = {},
 ): ResourceLink {
-  return { type: 'resource_link', uri, name: options.name ?? uri, ...options };
+  return { type: 'resource_link', uri, ...options, name: options.name ?? uri };
 }
 
 /** The content of one resource, from text or bytes. */

@@ -19,7 +19,9 @@ export class Effects {
    */
   once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
     if (this.done.has(key)) return Promise.resolve(this.done.get(key) as T);
-    return (this.underWay.get(key) as Promise<T> | undefined) ?? this.begin(key, effect);
+    const running = this.underWay.get(key) ?? this.run(key, effect).finally(() => this.underWay.delete(key));
+    this.underWay.set(key, running);
+    return running as Promise<T>;
   }
 
   /**
@@ -35,15 +37,7 @@ export class Effects {
     return [...this.done];
   }
 
-  private begin<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
-    const running = this.run(key, effect);
-    this.underWay.set(key, running);
-    const end = () => void this.underWay.delete(key);
-    running.then(end, end);
-    return running;
-  }
-
-  private async run<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
+  private async run(key: string, effect: () => unknown): Promise<unknown> {
     // it would be forgotten, and done again
     if (this.sealed) throw new InputSignal();
     this.begun = true;

@@ -102,6 +102,9 @@ function branded(value: unknown, brand: symbol): boolean {
   return typeof value === 'object' && value !== null && brand in value;
 }
 
+/** `instanceof` as usual, for the subclasses that users write: they inherit what their base says of itself. */
+const isMade = (cls: object, value: unknown): boolean => Function.prototype[Symbol.hasInstance].call(cls, value);
+
 /** A mistake in annotations or options, found before the server serves anything. */
 export class DecorumError extends Error {
   readonly code: StartupErrorCode;
@@ -116,7 +119,7 @@ export class DecorumError extends Error {
 
   /** Recognises errors of another copy of this package too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return branded(value, DECORUM_ERROR);
+    return this === DecorumError ? branded(value, DECORUM_ERROR) : isMade(this, value);
   }
 }
 
@@ -150,7 +153,7 @@ export class McpError extends Error {
 
   /** Recognises errors of another copy of this package too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return branded(value, MCP_ERROR);
+    return this === McpError ? branded(value, MCP_ERROR) : isMade(this, value);
   }
 }
 
@@ -169,7 +172,7 @@ export class ToolError extends Error {
 
   /** Recognises errors of another copy of this package too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return branded(value, TOOL_ERROR);
+    return this === ToolError ? branded(value, TOOL_ERROR) : isMade(this, value);
   }
 }
 
@@ -193,7 +196,7 @@ export class ClientError extends ToolError {
 
   /** Recognises errors of another copy of this package too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return branded(value, CLIENT_ERROR);
+    return this === ClientError ? branded(value, CLIENT_ERROR) : isMade(this, value);
   }
 }
 
@@ -211,7 +214,7 @@ export class TicketError extends Error {
 
   /** Recognises errors of another copy of this package too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return branded(value, TICKET_ERROR);
+    return this === TicketError ? branded(value, TICKET_ERROR) : isMade(this, value);
   }
 }
 

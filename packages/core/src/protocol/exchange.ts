@@ -1,14 +1,7 @@
 import { Effects } from './effects.js';
 import { ClientError, McpError } from './errors.js';
-import { kindOf } from './frame.js';
-import {
-  isObject,
-  isRequestId,
-  type JsonRpcMessage,
-  type JsonRpcRequest,
-  type JsonRpcResponse,
-  notificationFrame,
-} from './jsonrpc.js';
+import { notificationFrame } from './frame.js';
+import { isObject, isRequestId, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from './jsonrpc.js';
 import { type ClientCapabilities, type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './model.js';
 import type { RequestId } from './model.js';
 import { ProgressTemplate } from './progress-template.js';
@@ -50,16 +43,16 @@ export interface Memory {
 export interface Peer {
   readonly revision: Revision;
   readonly client: Client;
-  readonly sessionId: string | undefined;
+  readonly sessionId?: string | undefined;
   /** The least severe level the client wants to see; undefined when it wants none. */
-  readonly logLevel: LogLevel | undefined;
+  readonly logLevel?: LogLevel | undefined;
   readonly tickets: Tickets;
   /** What outlives the request; undefined where nothing does. */
   readonly memory?: Memory | undefined;
-  /** The client has given its requests up when its connection is gone. */
-  readonly endsWithConnection: boolean;
+  /** The client has given its requests up when its connection is gone; otherwise it may come back for its answers. */
+  readonly endsWithConnection?: boolean;
   /** The handler is running again through what it has done in an earlier round. */
-  readonly replaying: boolean;
+  readonly replaying?: boolean;
   /** What was done once in earlier rounds; undefined where the handler runs once. */
   readonly effects?: Effects | undefined;
   /**
@@ -125,17 +118,17 @@ export class Exchange {
   /** The client's token for progress notifications; 0 and the empty string are tokens too. */
   readonly progressToken: RequestId | undefined;
   /** Where the book of what is in flight keeps it. */
-  slot: number;
+  slot = 0;
   /** Why it was given up. */
-  cancelled: Cancellation | undefined;
+  cancelled: Cancellation | undefined = undefined;
   /** Why it fails, whatever its handler does. */
-  fault: Error | undefined;
+  fault: Error | undefined = undefined;
   /** Ends what would go on for as long as the client wants. */
-  finish: (() => void) | undefined;
+  finish: (() => void) | undefined = undefined;
   /** Answers before the handler has ended: undefined where nothing waits for it. */
-  settle: ((early: Cancellation | Error) => void) | undefined;
+  settle: ((early: Cancellation | Error) => void) | undefined = undefined;
   /** The handler is done: later notifications of it are dropped. */
-  closed: boolean;
+  closed = false;
   private progressTemplate: ProgressTemplate | undefined;
   private controller: AbortController | undefined;
   private cancellations: Set<(reason: Error) => void> | undefined;
@@ -151,12 +144,6 @@ export class Exchange {
     this.method = request.method;
     this.params = request.params ?? NO_PARAMS;
     this.revision = peer.revision;
-    this.closed = false;
-    this.slot = 0;
-    this.cancelled = undefined;
-    this.fault = undefined;
-    this.finish = undefined;
-    this.settle = undefined;
     const meta = this.params['_meta'];
     this.progressToken = isObject(meta) ? (meta['progressToken'] as RequestId | undefined) : undefined;
     if (this.progressToken !== undefined && !isRequestId(this.progressToken)) {
@@ -173,7 +160,7 @@ export class Exchange {
   /** Aborts when the client cancels, and when the server stops waiting. Made on first use: most handlers never look. */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
-    if (this.cancelled !== undefined && !this.controller.signal.aborted) this.controller.abort();
+    if (this.cancelled !== undefined) this.controller.abort(new DOMException(REASONS[this.cancelled], 'AbortError'));
     return this.controller.signal;
   }
 
@@ -234,7 +221,7 @@ export class Exchange {
   /** Sends a notification that belongs to this request, as long as it is in flight and was not sent before. */
   notify(method: string, params: JsonObject): void {
     if (this.over || this.peer.replaying) return;
-    this.wire.send({ kind: kindOf(method), text: notificationFrame(method, params) });
+    this.wire.send(notificationFrame(method, params));
   }
 
   /** Sends progress, if the client has given a token for it. Written by hand: handlers may send it thousands of times. */

@@ -1,3 +1,5 @@
+import type { JsonObject, RequestId } from './model.js';
+
 /**
  * What a frame is to its reader. For a slow reader, `progress` and `log` may be dropped and a `change` waits only once;
  * everything else is needed.
@@ -20,7 +22,12 @@ const KINDS: ReadonlyMap<string, FrameKind> = new Map([
   ['notifications/resources/list_changed', 'change'],
 ]);
 
-/** The kind of a notification, by its method. */
-export function kindOf(method: string): FrameKind {
-  return KINDS.get(method) ?? 'notice';
+/** A notification; its kind follows from its method. */
+export function notificationFrame(method: string, params: JsonObject): Frame {
+  return { kind: KINDS.get(method) ?? 'notice', text: JSON.stringify({ jsonrpc: '2.0', method, params }) };
+}
+
+/** A request that the server sends. */
+export function questionFrame(id: RequestId, method: string, params: JsonObject): Frame {
+  return { kind: 'question', text: JSON.stringify({ jsonrpc: '2.0', id, method, params }) };
 }

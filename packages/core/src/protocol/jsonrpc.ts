@@ -1,19 +1,16 @@
 import { McpError } from './errors.js';
 import type { CallToolResult, JsonObject, RequestId } from './model.js';
 
-/** A JSON-RPC request (JSON-RPC 2.0, section 4). */
-export interface JsonRpcRequest {
-  readonly jsonrpc: '2.0';
-  readonly id: RequestId;
-  readonly method: string;
-  readonly params?: JsonObject;
-}
-
 /** A JSON-RPC notification: a request that wants no answer. */
 export interface JsonRpcNotification {
   readonly jsonrpc: '2.0';
   readonly method: string;
   readonly params?: JsonObject;
+}
+
+/** A JSON-RPC request (JSON-RPC 2.0, section 4). */
+export interface JsonRpcRequest extends JsonRpcNotification {
+  readonly id: RequestId;
 }
 
 /** A JSON-RPC response (JSON-RPC 2.0, section 5). */
@@ -88,22 +85,9 @@ export function plainResult(
 const PLAIN_FIELDS = new Set(['content', 'structuredContent', 'isError']);
 
 /** The text of a response that carries an error; without `id`, or with null, where the request's could not be read. */
-export function errorFrame(
-  id: RequestId | null | undefined,
-  error: { code: number; message: string; data?: unknown },
-): string {
+export function errorFrame(id: RequestId | null | undefined, error: NonNullable<JsonRpcResponse['error']>): string {
   const { code, message, data } = error;
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });
-}
-
-/** The text of a notification. */
-export function notificationFrame(method: string, params?: JsonObject): string {
-  return JSON.stringify({ jsonrpc: '2.0', method, params });
-}
-
-/** The text of a request that the server sends. */
-export function requestFrame(id: RequestId, method: string, params?: JsonObject): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, method, params });
 }
 
 /**
@@ -128,8 +112,7 @@ export function isRequestId(value: unknown): value is RequestId {
 
 /** The id of a message, where it has a readable one. */
 export function readableId(message: unknown): RequestId | undefined {
-  if (!isObject(message)) return undefined;
-  return isRequestId(message['id']) ? message['id'] : undefined;
+  return isObject(message) && isRequestId(message['id']) ? message['id'] : undefined;
 }
 
 const invalid = (message: string) => new McpError('invalid-request', message);

@@ -50,36 +50,40 @@ export interface ToolAnnotations {
   readonly openWorldHint?: boolean;
 }
 
-/** Name and version of a server or client (MCP, `Implementation`). */
-export interface Implementation {
+interface Named {
   readonly name: string;
-  readonly version: string;
   readonly title?: string;
   readonly description?: string;
+}
+
+/** Name and version of a server or client (MCP, `Implementation`). */
+export interface Implementation extends Named {
+  readonly version: string;
   readonly icons?: readonly Icon[];
   readonly websiteUrl?: string;
 }
 
-interface BlockFields {
+/** What any block of content may carry beside its data. */
+export interface BlockOptions {
   readonly annotations?: Annotations;
   readonly _meta?: JsonObject;
 }
 
 /** Text content. */
-export interface TextContent extends BlockFields {
+export interface TextContent extends BlockOptions {
   readonly type: 'text';
   readonly text: string;
 }
 
 /** An image: `data` is base64. */
-export interface ImageContent extends BlockFields {
+export interface ImageContent extends BlockOptions {
   readonly type: 'image';
   readonly data: string;
   readonly mimeType: string;
 }
 
 /** Audio: `data` is base64. */
-export interface AudioContent extends BlockFields {
+export interface AudioContent extends BlockOptions {
   readonly type: 'audio';
   readonly data: string;
   readonly mimeType: string;
@@ -95,22 +99,14 @@ export interface ResourceContents {
 }
 
 /** A resource carried inside a message. */
-export interface EmbeddedResource extends BlockFields {
+export interface EmbeddedResource extends BlockOptions {
   readonly type: 'resource';
   readonly resource: ResourceContents;
 }
 
 /** A pointer to a resource the client may read. */
-export interface ResourceLink extends BlockFields {
+export interface ResourceLink extends Resource {
   readonly type: 'resource_link';
-  readonly uri: string;
-  readonly name: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly mimeType?: string;
-  /** Bytes. */
-  readonly size?: number;
-  readonly icons?: readonly Icon[];
 }
 
 /** One block of content (MCP, `ContentBlock`). */
@@ -150,10 +146,7 @@ export interface Root {
   readonly name?: string;
 }
 
-interface ListEntry {
-  readonly name: string;
-  readonly title?: string;
-  readonly description?: string;
+interface ListEntry extends Named {
   readonly icons?: readonly Icon[];
   readonly _meta?: JsonObject;
 }
@@ -166,10 +159,7 @@ export interface Tool extends ListEntry {
 }
 
 /** An argument of a prompt. */
-export interface PromptArgument {
-  readonly name: string;
-  readonly title?: string;
-  readonly description?: string;
+export interface PromptArgument extends Named {
   readonly required?: boolean;
 }
 

@@ -8,13 +8,13 @@ export type Admits = (access: Access) => boolean | Promise<boolean>;
 const MAX_PARTS = 64;
 
 /** A list of which not every caller may see all. */
-export class Listing<T> {
+export class Listing<L extends Listed<unknown>> {
   /** The functions that decide what is seen. */
   private readonly deciding: readonly Access[];
-  private readonly parts = new Map<string, readonly Listed<T>[]>();
+  private readonly parts = new Map<string, readonly L[]>();
 
   /** @param all everything there is, the same array until something changes */
-  constructor(readonly all: readonly Listed<T>[]) {
+  constructor(readonly all: readonly L[]) {
     this.deciding = [...new Set(all.flatMap(({ access }) => access ?? []))];
   }
 
@@ -24,7 +24,7 @@ export class Listing<T> {
   }
 
   /** What a caller may see: mostly the same array for callers who may see the same. */
-  async visible(admits: Admits): Promise<readonly Listed<T>[]> {
+  async visible(admits: Admits): Promise<readonly L[]> {
     if (this.deciding.length === 0) return this.all;
     const answers = await Promise.all(this.deciding.map(admits));
     const id = answers.map(Number).join('');

@@ -6,6 +6,12 @@ import type { MirroredArgument } from '../protocol/wire.js';
 const KEYWORD = 'x-mcp-header';
 const TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
 
+/** Keywords with schemas by names, which may be called like keywords. */
+const NAMED = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
+
+/** Keywords with values, in which everything is data. */
+const VALUES = new Set(['default', 'const', 'enum', 'examples']);
+
 // a token (RFC 9110, section 5.6.2)
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
@@ -18,50 +24,36 @@ export function mirroredArguments(schema: JsonObject, where: string): readonly M
   const wrong = (header: unknown, problem: string) =>
     startupError('DECORUM_INVALID_HEADER', where, String(header), problem);
   const mirrored: MirroredArgument[] = [];
-  const visit = (node: JsonObject, path: readonly string[]) => {
-    const properties = isObject(node['properties']) ? node['properties'] : {};
-    for (const [name, property] of Object.entries(properties)) {
-      if (!isObject(property)) continue;
-      if (KEYWORD in property) mirrored.push(argumentOf(property, [...path, name], wrong));
-      visit(property, [...path, name]);
+  // the path is undefined where it depends on the value whether there is such an argument
+  const visit = (node: unknown, path?: readonly string[]): void => {
+    if (Array.isArray(node)) for (const item of node) visit(item);
+    if (!isObject(node)) return;
+    for (const [key, value] of Object.entries(node)) {
+      if (key === KEYWORD) mirrored.push(argumentOf(node, path, wrong));
+      else if (NAMED.has(key) && isObject(value)) {
+        const isSure = key === 'properties' && path !== undefined;
+        for (const [name, child] of Object.entries(value)) visit(child, isSure ? [...path, name] : undefined);
+      } else if (!VALUES.has(key)) visit(value);
     }
   };
   visit(schema, []);
   const headers = new Set(mirrored.map(({ header }) => header));
   if (headers.size < mirrored.length) throw wrong([...headers].join(), 'is used twice');
-  if (occurrences(schema) > mirrored.length) {
-    throw wrong(
-      '',
-      'stands where it depends on the value whether there is such an argument; only properties can be mirrored',
-    );
-  }
   return mirrored;
 }
 
 function argumentOf(
   { [KEYWORD]: name, type }: JsonObject,
-  path: readonly string[],
+  path: readonly string[] | undefined,
   wrong: (header: unknown, problem: string) => Error,
 ): MirroredArgument {
+  if (path === undefined || path.length === 0) {
+    const problem =
+      'stands where it depends on the value whether there is such an argument; only properties can be mirrored';
+    throw wrong('', problem);
+  }
   if (typeof name !== 'string' || !TOKEN.test(name)) throw wrong(name, 'is not a token (RFC 9110)');
   if (!TYPES.includes(type))
     throw wrong(name, 'belongs to an argument that is neither a string, an integer nor a boolean');
   return { header: `mcp-param-${name.toLowerCase()}`, path, type: type as MirroredArgument['type'] };
-}
-
-/** Keywords with schemas by names, which may be called like keywords. */
-const NAMED = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
-
-/** Keywords with values, in which everything is data. */
-const VALUES = new Set(['default', 'const', 'enum', 'examples']);
-
-/** How often the keyword stands anywhere in the schema. */
-function occurrences(node: unknown, isNamed = false): number {
-  if (Array.isArray(node)) return node.reduce<number>((sum, item) => sum + occurrences(item), 0);
-  if (!isObject(node)) return 0;
-  return Object.entries(node).reduce((sum, [key, value]) => {
-    if (isNamed) return sum + occurrences(value);
-    if (VALUES.has(key)) return sum;
-    return sum + (key === KEYWORD ? 1 : occurrences(value, NAMED.has(key)));
-  }, 0);
 }

@@ -9,6 +9,7 @@ import type { Access } from '../protocol/wire.js';
 export interface Listed<T> {
   readonly key: string;
   readonly entry: T;
+  /** Undefined where everybody may see and use it. */
   readonly access?: Access | undefined;
 }
 

@@ -1,27 +1,44 @@
 import { OPTION_NAMES } from '../metadata/member-options.js';
 import type { MemberKind, MemberRecord } from '../metadata/records.js';
 import { type Class, firstParameterType } from '../metadata/store.js';
-import { startupError } from '../protocol/errors.js';
+import { McpError, startupError } from '../protocol/errors.js';
 import { NeedInput } from '../protocol/input.js';
 import { andThen } from '../protocol/maybe-promise.js';
 import type { Icon, JsonObject, Prompt } from '../protocol/model.js';
+import { pick } from '../protocol/revisions/fields.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 import { compileShape, hasObjectRoot } from '../schema/compile.js';
-import { NoInput, type Shape } from '../schema/shape.js';
+import { type Checked, NoInput, type Shape } from '../schema/shape.js';
+import type { Listed } from './page.js';
 import { isTraceKey, isTraceValue } from './trace-meta.js';
 
-/** A decorated method of a provider, with everything needed to call it. */
-export interface Member<Kind extends MemberKind = MemberKind> {
-  readonly record: MemberRecord<Kind>;
+/** A class whose members are served, with the object they are called on. */
+export interface Provider {
   readonly cls: Class;
   readonly instance: object;
-  /** Put before the names of the provider's members. */
+  /** Put before the names of its tools, prompts and resources. */
   readonly prefix: string;
+  /** The members to serve; by default the decorated ones of the class. */
+  readonly records?: readonly MemberRecord[];
 }
+
+/** A decorated method of a provider, with everything needed to call it. */
+export type Member<Kind extends MemberKind = MemberKind> = MemberRecord<Kind> &
+  Pick<Provider, 'cls' | 'prefix'> & {
+    /** The instance. Methods are called by name, not kept: what overrides, wraps or spies on one takes effect. */
+    readonly methods: Readonly<Record<string, (input: unknown, caller: Caller) => unknown>>;
+    /** `Class.method`, for messages. */
+    readonly where: string;
+  };
 
 /** A member that is listed, and has the options of such. */
 type ListedMember = Member<'tool' | 'prompt' | 'resource'>;
+
+/** A listed member, ready to be used; its key is its name, URI or URI template. */
+export interface Plan<Entry> extends Listed<Entry> {
+  readonly where: string;
+}
 
 /** What a plan needs of a handler's context; the kernel passes the whole of it. */
 export interface Caller {
@@ -33,22 +50,23 @@ export interface Caller {
   collect(needed: NeedInput): Promise<void>;
 }
 
-/** `Class.method`, for messages. */
-export function whereOf({ cls, record }: Member): string {
-  return `${cls.name}.${record.key}`;
-}
-
-type Methods = Readonly<Record<string, (input: unknown, caller: Caller) => unknown>>;
+/** The error of an option that cannot be used. */
+export const invalidOption = (where: string, option: string, problem: string) =>
+  startupError('DECORUM_INVALID_OPTION', where, option, problem);
 
 /**
- * The methods of the instance. They are called by name, not kept: what overrides, wraps or spies on one takes effect.
- * @throws {DecorumError} `DECORUM_NOT_A_METHOD`
+ * The member that a record is about. Options that a decorator does not have are refused: a misspelt one would have no
+ * effect.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_NOT_A_METHOD`
  */
-export function methodsOf(member: Member): Methods {
-  const { instance, record } = member;
-  const methods = instance as Methods;
-  if (typeof methods[record.key] === 'function') return methods;
-  throw startupError('DECORUM_NOT_A_METHOD', whereOf(member), record.kind);
+export function memberOf({ cls, instance, prefix }: Provider, record: MemberRecord): Member {
+  const { kind, key, options } = record;
+  const where = `${cls.name}.${key}`;
+  const unknown = Object.keys(options).find((option) => !Object.hasOwn(OPTION_NAMES[kind], option));
+  if (unknown !== undefined) throw invalidOption(where, unknown, `is not an option of a ${kind}`);
+  const methods = instance as Member['methods'];
+  if (typeof methods[key] !== 'function') throw startupError('DECORUM_NOT_A_METHOD', where, kind);
+  return { ...record, cls, prefix, methods, where };
 }
 
 /** How often a handler may ask by returning before it has a result. */
@@ -58,32 +76,42 @@ const MAX_ROUNDS = 10;
  * Calls a handler again until it has a result, with what the client has answered.
  * @returns rejects when the handler asks without end
  */
-export function repeaterOf(member: Member): (needed: NeedInput, input: unknown, caller: Caller) => Promise<unknown> {
-  const methods = methodsOf(member);
-  const { key } = member.record;
-  return async (needed, input, caller) => {
+export function repeaterOf({ methods, key, where }: Member) {
+  return async (needed: NeedInput, input: unknown, caller: Caller): Promise<unknown> => {
     let value: unknown = needed;
     for (let round = 1; round <= MAX_ROUNDS; round++) {
       await caller.collect(value as NeedInput);
       value = await methods[key]?.(input, caller);
       if (!(value instanceof NeedInput)) return value;
     }
-    throw new Error(`${whereOf(member)} has asked ${MAX_ROUNDS} times and still has no result.`);
+    throw new Error(`${where} has asked ${MAX_ROUNDS} times and still has no result.`);
   };
 }
 
-/**
- * Calls the method of the member, again as long as it needs input: at once where nothing has to be waited for.
- * @throws {DecorumError} `DECORUM_NOT_A_METHOD`
- */
-export function callerOf(member: Member): (input: unknown, caller: Caller) => unknown {
-  const methods = methodsOf(member);
-  const { key } = member.record;
+/** Calls the method of the member, again as long as it needs input: at once where nothing has to be waited for. */
+export function callerOf(member: Member) {
+  const { methods, key } = member;
   const repeat = repeaterOf(member);
-  return (input, caller) =>
+  return (input: unknown, caller: Caller): unknown =>
     andThen(methods[key]?.(input, caller), (value) =>
       value instanceof NeedInput ? repeat(value, input, caller) : value,
     );
+}
+
+/** As `callerOf`, for a handler that takes strings from the wire: they are checked where it has a schema. */
+export function stringCallerOf(member: Member, input: Shape | undefined) {
+  const call = callerOf(member);
+  if (input === undefined) return call;
+  return (strings: Readonly<Record<string, unknown>>, caller: Caller): unknown =>
+    andThen(input.checkStrings(strings), (checked) => call(requireInput(checked), caller));
+}
+
+/** @throws {McpError} `invalid-params` that lists everything that is wrong */
+function requireInput(checked: Checked): unknown {
+  if (checked.ok) return checked.value;
+  const { problems } = checked;
+  const list = problems.map(({ path, expected }) => `${path || 'the arguments'} ${expected}`);
+  throw new McpError('invalid-params', `Invalid arguments: ${list.join('; ')}`, { problems });
 }
 
 const NOT_CLASSES = new Map<unknown, string>([
@@ -98,27 +126,23 @@ const NOT_CLASSES = new Map<unknown, string>([
 /**
  * The schema of a handler's input: the option `input`, else the emitted class of the first parameter; undefined for a
  * handler without parameters.
- * @throws {DecorumError} `DECORUM_NOT_A_METHOD`, `DECORUM_MISSING_INPUT` and those of the schema
+ * @throws {DecorumError} `DECORUM_MISSING_INPUT` and those of the schema
  */
 export function inputShape(member: ListedMember): Shape | undefined {
-  methodsOf(member);
-  const where = whereOf(member);
-  const source = member.record.options.input ?? inferredInput(member, where);
+  const { where } = member;
+  const source = member.options.input ?? inferredInput(member);
   if (source === undefined || source === NoInput) return undefined;
   const shape = compileShape(source, where);
   if (!hasObjectRoot(shape)) {
-    throw startupError(
-      'DECORUM_INVALID_SCHEMA',
-      where,
-      'the input is not an object, so its root must say "type": "object"',
-    );
+    const problem = 'the input is not an object, so its root must say "type": "object"';
+    throw startupError('DECORUM_INVALID_SCHEMA', where, problem);
   }
   return shape;
 }
 
-function inferredInput({ cls, instance, record }: Member, where: string): unknown {
-  const type = firstParameterType(cls, record.key);
-  if (type === undefined && !hasParameters((instance as Record<string, unknown>)[record.key])) return undefined;
+function inferredInput({ cls, key, methods, where }: Member): unknown {
+  const type = firstParameterType(cls, key);
+  if (type === undefined && !hasParameters(methods[key])) return undefined;
   const problem = NOT_CLASSES.get(type) ?? contextProblem(type);
   if (problem !== undefined) throw startupError('DECORUM_MISSING_INPUT', where, problem);
   return type;
@@ -137,25 +161,13 @@ function contextProblem(type: unknown): string | undefined {
 }
 
 /**
- * Refuses options that a decorator does not have: a misspelt one would have no effect.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION`
- */
-export function checkOptions(member: Member): void {
-  const { kind, options } = member.record;
-  const unknown = Object.keys(options).find((option) => !Object.hasOwn(OPTION_NAMES[kind], option));
-  if (unknown !== undefined) {
-    throw startupError('DECORUM_INVALID_OPTION', whereOf(member), unknown, `is not an option of a ${kind}`);
-  }
-}
-
-/**
  * Refuses icons that clients do not load.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for other schemes than http, https and data
  */
 export function checkIcons(icons: readonly Icon[] | undefined, where: string): void {
   for (const { src } of icons ?? []) {
     if (/^(?:https?|data):/i.test(src)) continue;
-    throw startupError('DECORUM_INVALID_OPTION', where, 'icons', `have the source "${src}": use https, http or data`);
+    throw invalidOption(where, 'icons', `have the source "${src}": use https, http or data`);
   }
 }
 
@@ -165,8 +177,7 @@ export function checkIcons(icons: readonly Icon[] | undefined, where: string): v
  */
 export function checkCache({ ttlMs, scope }: CacheHint, where: string): void {
   if (Number.isInteger(ttlMs) && ttlMs >= 0 && (scope === 'public' || scope === 'private')) return;
-  const problem = 'is not { ttlMs: 0 or more, scope: "public" or "private" }';
-  throw startupError('DECORUM_INVALID_OPTION', where, 'cache', problem);
+  throw invalidOption(where, 'cache', 'is not { ttlMs: 0 or more, scope: "public" or "private" }');
 }
 
 const RESERVED = new Set<unknown>(['modelcontextprotocol', 'mcp']);
@@ -181,7 +192,7 @@ const META_KEY =
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/index#meta
  */
 function checkMeta(meta: JsonObject = {}, where: string): void {
-  const wrong = (problem: string) => startupError('DECORUM_INVALID_OPTION', where, '_meta', problem);
+  const wrong = (problem: string) => invalidOption(where, '_meta', problem);
   for (const [key, value] of Object.entries(meta)) {
     if (!META_KEY.test(key)) throw wrong(`has the key "${key}", which is no name with or without a prefix of labels`);
     const [first, second] = key.includes('/') ? (key.split('/')[0] as string).split('.') : [];
@@ -192,41 +203,35 @@ function checkMeta(meta: JsonObject = {}, where: string): void {
   }
 }
 
+/** Some members of an object, as far as they are given. */
+export function given<T extends object, K extends keyof T & string>(from: T, names: readonly K[]): Pick<T, K> {
+  return pick(from, names) as Pick<T, K>;
+}
+
+const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
+
 /**
  * The fields that every list entry has in common.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION` for icons and `_meta` keys that cannot be sent
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for icons and `_meta` keys that cannot be sent, `DECORUM_INVALID_NAME`
+ * for names that clients may not accept
  */
-export function listedFields(member: ListedMember): Omit<Prompt, 'arguments'> {
-  const { name, title, description, icons, _meta } = member.record.options;
-  checkIcons(icons, whereOf(member));
-  checkMeta(_meta, whereOf(member));
-  return {
-    name: member.prefix + (name ?? member.record.key),
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(icons !== undefined && { icons }),
-    ...(_meta !== undefined && { _meta }),
-  };
+export function listedFields({ kind, key, options, prefix, where }: ListedMember): Omit<Prompt, 'arguments'> {
+  const { name: called = key, icons, _meta } = options;
+  checkIcons(icons, where);
+  checkMeta(_meta, where);
+  const name = prefix + called;
+  // a resource is known by its URI
+  if (kind !== 'resource' && !NAME.test(name)) throw startupError('DECORUM_INVALID_NAME', where, name);
+  return { name, ...given(options, ['title', 'description', 'icons', '_meta']) };
 }
 
 /**
  * Who may see and use the member; undefined where everybody may.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but a function: a restriction must not get lost
  */
-export function accessOf(member: ListedMember): Access | undefined {
-  const { options } = member.record;
+export function accessOf({ options, where }: ListedMember): Access | undefined {
   if (!('access' in options)) return undefined;
   if (typeof options.access === 'function') return options.access;
-  throw startupError('DECORUM_INVALID_OPTION', whereOf(member), 'access', 'is not a function that says who may');
-}
-
-const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
-
-/**
- * Refuses names that clients may not accept.
- * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names
- * @throws {DecorumError} `DECORUM_INVALID_NAME`
- */
-export function checkName(member: ListedMember, name: string): void {
-  if (!NAME.test(name)) throw startupError('DECORUM_INVALID_NAME', whereOf(member), name);
+  throw invalidOption(where, 'access', 'is not a function that says who may');
 }

@@ -1,20 +1,21 @@
-import { McpError } from '../protocol/errors.js';
 import { andThen } from '../protocol/maybe-promise.js';
 import type { GetPromptResult, JsonObject, Prompt, PromptArgument } from '../protocol/model.js';
-import type { Access } from '../protocol/wire.js';
-import type { Checked, Problem, Shape } from '../schema/shape.js';
-import { accessOf, type Caller, callerOf, checkName, inputShape, listedFields, type Member, whereOf } from './plan.js';
+import type { Shape } from '../schema/shape.js';
+import type { Completable } from './completion-plan.js';
+import {
+  accessOf,
+  type Caller,
+  given,
+  inputShape,
+  listedFields,
+  type Member,
+  type Plan,
+  stringCallerOf,
+} from './plan.js';
 import { toGetPromptResult } from './results.js';
 
 /** A prompt, ready to be listed and got. */
-export interface PromptPlan {
-  readonly name: string;
-  readonly where: string;
-  readonly entry: Prompt;
-  /** Who may see and get it; undefined where everybody may. */
-  readonly access: Access | undefined;
-  /** Names of the arguments, for completions. */
-  readonly variables: readonly string[];
+export interface PromptPlan extends Plan<Prompt>, Completable {
   /**
    * Checks the arguments, calls the method and turns what it returns into messages.
    * @throws {McpError} `invalid-params` that lists every wrong argument
@@ -24,47 +25,26 @@ export interface PromptPlan {
 
 /** Compiles a prompt. */
 export function compilePrompt(member: Member<'prompt'>): PromptPlan {
-  const call = callerOf(member);
   const input = inputShape(member);
-  const fields = listedFields(member);
-  checkName(member, fields.name);
-  const entry: Prompt = { ...fields, ...(input && { arguments: promptArguments(input) }) };
+  const call = stringCallerOf(member, input);
+  const entry: Prompt = { ...listedFields(member), ...(input && { arguments: promptArguments(input) }) };
   return {
-    name: entry.name,
-    where: whereOf(member),
+    key: entry.name,
+    where: member.where,
     entry,
     access: accessOf(member),
     variables: input ? [...input.fields.keys()] : [],
+    completions: new Map(),
     run: (args, caller) =>
-      andThen(input?.checkStrings(args), (checked) =>
-        andThen(call(requireInput(checked), caller), (value) => toGetPromptResult(value, entry.description)),
-      ),
+      andThen(call(input ? args : {}, caller), (value) => toGetPromptResult(value, entry.description)),
   };
 }
 
-function promptArguments(input: Shape): PromptArgument[] {
-  const properties = (input.json['properties'] ?? {}) as Record<string, { title?: string; description?: string }>;
-  return [...input.fields].map(([name, { required }]) => {
-    const { title, description } = properties[name] ?? {};
-    return {
-      name,
-      ...(title !== undefined && { title }),
-      ...(description !== undefined && { description }),
-      required,
-    };
-  });
-}
-
-const describeProblem = ({ path, expected }: Problem) => `${path || 'the arguments'} ${expected}`;
-
-/**
- * The input of a handler that takes strings from the wire.
- * @throws {McpError} `invalid-params` that lists everything that is wrong
- */
-export function requireInput(checked: Checked | undefined): unknown {
-  if (checked === undefined) return {};
-  if (checked.ok) return checked.value;
-  throw new McpError('invalid-params', `Invalid arguments: ${checked.problems.map(describeProblem).join('; ')}`, {
-    problems: checked.problems,
-  });
+function promptArguments({ json, fields }: Shape): PromptArgument[] {
+  const properties = (json['properties'] ?? {}) as Record<string, { title?: string; description?: string }>;
+  return [...fields].map(([name, { required }]) => ({
+    name,
+    ...given(properties[name] ?? {}, ['title', 'description']),
+    required,
+  }));
 }

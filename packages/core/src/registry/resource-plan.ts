@@ -5,35 +5,38 @@ import { startupError } from '../protocol/errors.js';
 import { andThen } from '../protocol/maybe-promise.js';
 import type { ReadResourceResult, Resource, ResourceTemplate } from '../protocol/model.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
-import type { Access } from '../protocol/wire.js';
 import type { Shape } from '../schema/shape.js';
-import { accessOf, type Caller, callerOf, checkCache, inputShape, listedFields, type Member, whereOf } from './plan.js';
-import { requireInput } from './prompt-plan.js';
+import type { Completable } from './completion-plan.js';
+import {
+  accessOf,
+  type Caller,
+  checkCache,
+  given,
+  inputShape,
+  invalidOption,
+  listedFields,
+  type Member,
+  type Plan,
+  stringCallerOf,
+} from './plan.js';
 import { toReadResourceResult } from './results.js';
 
 /** What the variables of a template stand for in one URI. */
 export type Variables = Readonly<Record<string, string | string[]>>;
 
 interface Readable {
-  readonly where: string;
   /** How long clients may keep what they read. */
   readonly cache: CacheHint;
-  /** Who may see and read it; undefined where everybody may. */
-  readonly access: Access | undefined;
   /** @throws {McpError} `unknown-resource` */
   read(uri: string, variables: Variables, caller: Caller): ReadResourceResult | Promise<ReadResourceResult>;
 }
 
 /** A resource with one fixed URI. */
-export interface ResourcePlan extends Readable {
-  readonly entry: Resource;
-}
+export type ResourcePlan = Plan<Resource> & Readable;
 
 /** A family of resources. */
-export interface TemplatePlan extends Readable {
-  readonly entry: ResourceTemplate;
+export interface TemplatePlan extends Plan<ResourceTemplate>, Readable, Completable {
   readonly template: UriTemplate;
-  readonly variables: readonly string[];
   /** What exists of the family, where a method enumerates it. */
   readonly list: ((caller: Caller) => Promise<readonly Resource[]>) | undefined;
 }
@@ -48,15 +51,52 @@ type ResourceMember = Member<'resource'>;
  * @throws {DecorumError} for an unusable URI, template, DTO or `list`
  */
 export function compileResource(member: ResourceMember): ResourcePlan | TemplatePlan {
-  checkFields(member);
-  return UriTemplate.isTemplate(member.record.options.uri) ? compileTemplate(member) : compileFixed(member);
+  const { options, where } = member;
+  const { uri, mimeType, cache = NOT_KEPT } = options;
+  const template = templateOf(uri, where);
+  checkOptions(member, template !== undefined);
+  const input = inputShape(member);
+  const call = stringCallerOf(member, input);
+  const fields = { ...listedFields(member), ...given(options, ['mimeType', 'annotations', 'size']) };
+  const shared = {
+    key: uri,
+    where,
+    access: accessOf(member),
+    cache,
+    read: (asked: string, variables: Variables, caller: Caller) =>
+      andThen(call(variables, caller), (value) => toReadResourceResult(value, asked, mimeType)),
+  };
+  if (template === undefined) {
+    if (input) throw invalidOption(where, 'uri', 'has no variables that could fill the parameter of the method');
+    return { ...shared, entry: { uri, ...fields } };
+  }
+  if (input) compareVariables(template, input, where);
+  return {
+    ...shared,
+    entry: { uriTemplate: uri, ...fields },
+    template,
+    variables: template.variables,
+    completions: new Map(),
+    list: compileList(member, template),
+  };
 }
 
-function checkFields(member: ResourceMember): void {
-  const { annotations = {}, size = 0, cache } = member.record.options;
-  const wrong = (option: string, problem: string) =>
-    startupError('DECORUM_INVALID_OPTION', whereOf(member), option, problem);
+/** The template that a URI with variables is. */
+function templateOf(uri: string, where: string): UriTemplate | undefined {
+  // RFC 3986, section 3.1
+  if (!/^[A-Za-z][A-Za-z0-9+.-]*:./.test(uri)) throw startupError('DECORUM_BAD_URI', where, uri);
+  if (!UriTemplate.isTemplate(uri)) return undefined;
+  try {
+    return new UriTemplate(uri);
+  } catch (error) {
+    throw startupError('DECORUM_BAD_TEMPLATE', where, uri, (error as Error).message);
+  }
+}
+
+function checkOptions(member: ResourceMember, isTemplate: boolean): void {
+  const { annotations = {}, size, list, cache } = member.options;
   const { priority = 0, audience = [], lastModified } = annotations;
+  const wrong = (option: string, problem: string) => invalidOption(member.where, option, problem);
   if (!(priority >= 0 && priority <= 1)) throw wrong('annotations.priority', 'must be between 0 and 1');
   if (!audience.every((role) => role === 'user' || role === 'assistant')) {
     throw wrong('annotations.audience', 'must be a list of "user" and "assistant"');
@@ -64,83 +104,14 @@ function checkFields(member: ResourceMember): void {
   if (lastModified !== undefined && Number.isNaN(Date.parse(lastModified))) {
     throw wrong('annotations.lastModified', 'must be a date and time (ISO 8601)');
   }
-  if (!Number.isSafeInteger(size) || size < 0) throw wrong('size', 'must be a number of bytes');
-  if (cache !== undefined) checkCache(cache, whereOf(member));
+  if (size !== undefined && isTemplate) throw wrong('size', 'is for fixed URIs, and this one has variables');
+  if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0))
+    throw wrong('size', 'must be a number of bytes');
+  if (list !== undefined && !isTemplate) throw wrong('list', 'is for templates, and this URI has no variables');
+  if (cache !== undefined) checkCache(cache, member.where);
   if (accessOf(member) !== undefined && cache?.scope === 'public') {
     throw wrong('cache.scope', 'is "public", and not everybody may see it (`access`): make it "private"');
   }
-}
-
-function sharedFields(member: ResourceMember) {
-  const { mimeType, annotations } = member.record.options;
-  return {
-    ...listedFields(member),
-    ...(mimeType !== undefined && { mimeType }),
-    ...(annotations !== undefined && { annotations }),
-  };
-}
-
-function compileFixed(member: ResourceMember): ResourcePlan {
-  const { uri, mimeType, size, list, cache } = member.record.options;
-  const where = whereOf(member);
-  const call = callerOf(member);
-  // RFC 3986, section 3.1
-  if (!/^[A-Za-z][A-Za-z0-9+.-]*:./.test(uri)) throw startupError('DECORUM_BAD_URI', where, uri);
-  if (list !== undefined)
-    throw startupError('DECORUM_INVALID_OPTION', where, 'list', 'is for templates, and this URI has no variables');
-  if (inputShape(member) !== undefined) {
-    throw startupError(
-      'DECORUM_INVALID_OPTION',
-      where,
-      'uri',
-      'has no variables that could fill the parameter of the method',
-    );
-  }
-  return {
-    where,
-    cache: cache ?? NOT_KEPT,
-    access: accessOf(member),
-    entry: { uri, ...sharedFields(member), ...(size !== undefined && { size }) },
-    read: (_uri, _variables, caller) =>
-      andThen(call({}, caller), (value) => toReadResourceResult(value, uri, mimeType)),
-  };
-}
-
-function compileTemplate(member: ResourceMember): TemplatePlan {
-  const { options } = member.record;
-  const where = whereOf(member);
-  const call = callerOf(member);
-  const template = parseTemplate(options.uri, where);
-  const input = inputShape(member);
-  if (input) compareVariables(template, input, where);
-  if (options.size !== undefined)
-    throw startupError('DECORUM_INVALID_OPTION', where, 'size', 'is for fixed URIs, and this one has variables');
-  return {
-    where,
-    cache: options.cache ?? NOT_KEPT,
-    access: accessOf(member),
-    template,
-    variables: template.variables,
-    entry: { uriTemplate: options.uri, ...sharedFields(member) },
-    list: options.list === undefined ? undefined : compileList(member, options.list, template),
-    read: (uri, variables, caller) =>
-      andThen(input?.checkStrings(variables), (checked) =>
-        andThen(call(checked ? requireInput(checked) : variables, caller), (value) =>
-          toReadResourceResult(value, uri, options.mimeType),
-        ),
-      ),
-  };
-}
-
-function parseTemplate(text: string, where: string): UriTemplate {
-  let template: UriTemplate;
-  try {
-    template = new UriTemplate(text);
-  } catch (error) {
-    throw startupError('DECORUM_BAD_TEMPLATE', where, text, (error as Error).message);
-  }
-  if (!/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text)) throw startupError('DECORUM_BAD_URI', where, text);
-  return template;
 }
 
 function compareVariables({ variables }: UriTemplate, { fields }: Shape, where: string): void {
@@ -152,17 +123,19 @@ function compareVariables({ variables }: UriTemplate, { fields }: Shape, where: 
   }
 }
 
-function compileList(member: ResourceMember, key: string, template: UriTemplate): TemplatePlan['list'] {
-  const methods = member.instance as Record<string, (caller: Caller) => unknown>;
-  if (key === 'constructor' || typeof methods[key] !== 'function')
-    throw startupError('DECORUM_DANGLING_LIST', whereOf(member), key);
-  const { mimeType, annotations } = member.record.options;
+function compileList({ options, methods, where }: ResourceMember, template: UriTemplate): TemplatePlan['list'] {
+  const { list: key } = options;
+  if (key === undefined) return undefined;
+  const listers = methods as Readonly<Record<string, (caller: Caller) => unknown>>;
+  if (key === 'constructor' || typeof listers[key] !== 'function') {
+    throw startupError('DECORUM_DANGLING_LIST', where, key);
+  }
+  const shared = given(options, ['mimeType', 'annotations']);
   return async (caller) => {
-    const listings = await (methods[key] as (caller: Caller) => unknown)(caller);
+    const listings = await listers[key]?.(caller);
     const resources: Resource[] = [];
     for await (const { variables, ...fields } of listings as AsyncIterable<ResourceListing>) {
       const uri = template.expand(variables);
-      const shared = { ...(mimeType !== undefined && { mimeType }), ...(annotations && { annotations }) };
       resources.push({ uri, name: uri, ...shared, ...fields });
     }
     return resources;

@@ -94,7 +94,6 @@ function toContent(value: unknown): readonly ContentBlock[] {
     case 'undefined':
       return [];
     case 'string':
-      return [text(value)];
     case 'number':
     case 'boolean':
     case 'bigint':
@@ -112,10 +111,8 @@ function toJson(value: unknown): string {
   return json;
 }
 
-type Signature = readonly [mimeType: string, bytes: string, offset: number];
-
-// the first bytes of the formats that clients show or play
-const SIGNATURES: readonly Signature[] = [
+// the first bytes of the formats that clients show or play, and where they are
+const SIGNATURES: readonly (readonly [mimeType: string, bytes: string, offset: number])[] = [
   ['image/png', '\x89PNG\r\n\x1a\n', 0],
   ['image/jpeg', '\xff\xd8\xff', 0],
   ['image/gif', 'GIF8', 0],

@@ -1,31 +1,16 @@
 import type { CallToolResult, JsonObject, Tool } from '../protocol/model.js';
 import { NeedInput } from '../protocol/input.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
-import type { Access, MirroredArgument } from '../protocol/wire.js';
+import type { MirroredArgument } from '../protocol/wire.js';
 import { compileShape } from '../schema/compile.js';
 import type { Checked, Problem, Shape } from '../schema/shape.js';
 import { drain } from './generators.js';
 import { mirroredArguments } from './mirrored.js';
-import {
-  accessOf,
-  type Caller,
-  checkName,
-  inputShape,
-  listedFields,
-  type Member,
-  methodsOf,
-  repeaterOf,
-  whereOf,
-} from './plan.js';
+import { accessOf, type Caller, given, inputShape, listedFields, type Member, type Plan, repeaterOf } from './plan.js';
 import { errorResult, toCallToolResult } from './results.js';
 
 /** A tool, ready to be listed and called. */
-export interface ToolPlan {
-  readonly name: string;
-  readonly where: string;
-  readonly entry: Tool;
-  /** Who may see and call it; undefined where everybody may. */
-  readonly access: Access | undefined;
+export interface ToolPlan extends Plan<Tool> {
   /** Arguments that clients repeat in headers. */
   readonly mirrored: readonly MirroredArgument[];
   /** Whether structured objects are sent as they are; by the rank of the revision. */
@@ -41,21 +26,17 @@ const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {}, additionalPro
 
 /** Compiles a tool. */
 export function compileTool(member: Member<'tool'>): ToolPlan {
-  const where = whereOf(member);
-  const { options } = member.record;
-  const { annotations } = options;
+  const { options, where } = member;
   const input = inputShape(member) ?? compileShape(NO_ARGUMENTS, where);
   const output = options.output ? compileShape(options.output, `${where} (output)`, 'output') : undefined;
-  const fields = listedFields(member);
-  checkName(member, fields.name);
   const entry: Tool = {
-    ...fields,
+    ...listedFields(member),
     inputSchema: input.json,
     ...(output && { outputSchema: output.json }),
-    ...(annotations && { annotations }),
+    ...given(options, ['annotations']),
   };
   return {
-    name: entry.name,
+    key: entry.name,
     where,
     entry,
     access: accessOf(member),
@@ -69,9 +50,8 @@ const SAMPLE_OBJECT = {};
 const SAMPLE: CallToolResult = { content: [{ type: 'text', text: '{}' }], structuredContent: SAMPLE_OBJECT };
 
 function runnerOf(member: Member, input: Shape, output: Shape | undefined): ToolPlan['run'] {
-  const methods = methodsOf(member);
+  const { methods, key } = member;
   const repeat = repeaterOf(member);
-  const { key } = member.record;
 
   const finish = (value: unknown, args: unknown, caller: Caller): CallToolResult | Promise<CallToolResult> => {
     if (typeof value === 'string' && output === undefined) return { content: [{ type: 'text', text: value }] };

@@ -1,4 +1,4 @@
-import type { Ajv, ErrorObject, KeywordCxt, Options, ValidateFunction } from 'ajv';
+import type { Ajv, KeywordCxt, ValidateFunction } from 'ajv';
 
 import { loadAjv, loadAjv2020, loadAjvFormats } from '../metadata/libraries.cjs';
 import type { JsonObject } from '../protocol/model.js';
@@ -80,16 +80,16 @@ function addRawKeywords(ajv: Ajv): void {
 
 /** Refuses patterns that take exponential time, and bounds the input of those that may take polynomial time. */
 const guardedRegExp = Object.assign(
-  (pattern: string, flags: string): { test(text: string): boolean } => {
+  (pattern: string, flags: string) => {
     const risk = backtracking(pattern);
     if (risk === 'exponential') throw new Error(`the pattern ${pattern} can take exponential time`);
     const compiled = lenientRegExp(pattern, flags);
     if (risk === 'linear') return compiled;
-    return Object.assign(Object.create(null) as object, {
+    return {
       test: (text: string) => text.length <= BACKTRACKING_LIMIT && compiled.test(text),
       // ajv tells patterns apart by their text
       toString: () => String(compiled),
-    });
+    };
   },
   { code: 'guardedRegExp' },
 );
@@ -103,25 +103,22 @@ function lenientRegExp(pattern: string, flags: string): RegExp {
   }
 }
 
-function optionsFor(mode: Mode, all: boolean): Options {
-  const shared: Options = {
+function createAjv(dialect: Dialect, mode: Mode, allErrors: boolean): Ajv {
+  const { default: AjvClass } = dialect === '2020-12' ? loadAjv2020() : loadAjv();
+  const ajv = new AjvClass({
     strict: false,
     strictNumbers: true,
     ownProperties: true,
     addUsedSchema: false,
-    allErrors: all,
+    allErrors,
     verbose: true,
     logger: false,
     validateSchema: false,
-  };
-  // A generated schema is known to be valid, and `@Matches` has no `u` flag unless it says so.
-  if (mode === 'dto') return { ...shared, meta: false, validateFormats: false, unicodeRegExp: false };
-  return { ...shared, code: { regExp: guardedRegExp } };
-}
-
-function createAjv(dialect: Dialect, mode: Mode, all: boolean): Ajv {
-  const { default: AjvClass } = dialect === '2020-12' ? loadAjv2020() : loadAjv();
-  const ajv = new AjvClass(optionsFor(mode, all));
+    // A generated schema is known to be valid, and `@Matches` has no `u` flag unless it says so.
+    ...(mode === 'dto'
+      ? { meta: false, validateFormats: false, unicodeRegExp: false }
+      : { code: { regExp: guardedRegExp } }),
+  });
   // ajv compares items pairwise, which takes 7 s for 20,000 objects; this is linear.
   ajv.removeKeyword('uniqueItems');
   if (mode === 'dto') addRuleKeywords(ajv);
@@ -136,9 +133,8 @@ const MAX_USES = 500;
 
 function sharedAjv(dialect: Dialect, mode: Mode, all: boolean): Ajv {
   const key = `${dialect} ${mode} ${all}`;
-  const present = instances.get(key);
-  const shared =
-    present !== undefined && present.uses < MAX_USES ? present : { ajv: createAjv(dialect, mode, all), uses: 0 };
+  let shared = instances.get(key);
+  if (shared === undefined || shared.uses >= MAX_USES) shared = { ajv: createAjv(dialect, mode, all), uses: 0 };
   shared.uses += 1;
   instances.set(key, shared);
   return shared.ajv;
@@ -152,24 +148,23 @@ function isSmall(value: unknown, budget: { left: number; readonly text: number }
   return typeof value !== 'object' || value === null || Object.values(value).every((item) => isSmall(item, budget));
 }
 
-function inspector(first: ValidateFunction, compileAll: () => ValidateFunction, maxText: number): Inspection {
+function inspector(compile: (all: boolean) => ValidateFunction, maxText = Number.POSITIVE_INFINITY): Inspection {
+  const fits = compile(false);
   let all: ValidateFunction | undefined;
   const explain = (value: unknown) => {
-    const errors: ErrorObject[] = first.errors ?? [];
+    const errors = fits.errors ?? [];
     if (!isSmall(value, { left: 10_000, text: maxText })) return describeErrors(errors);
-    all ??= compileAll();
+    all ??= compile(true);
     return describeErrors(all(value) || !all.errors ? errors : all.errors);
   };
-  return { fits: first, explain };
+  return { fits, explain };
 }
 
 /** Compiles a schema that was generated from a DTO class. */
 export function compileGenerated(schema: JsonObject, mayBacktrack: boolean): Inspection {
-  const compile = (all: boolean): ValidateFunction => sharedAjv('2020-12', 'dto', all).compile(schema);
   return inspector(
-    compile(false),
-    () => compile(true),
-    mayBacktrack ? 2 * BACKTRACKING_LIMIT : Number.POSITIVE_INFINITY,
+    (all) => sharedAjv('2020-12', 'dto', all).compile(schema),
+    mayBacktrack ? 2 * BACKTRACKING_LIMIT : undefined,
   );
 }
 
@@ -186,6 +181,5 @@ export function compileRaw(schema: JsonObject, dialect: Dialect): Inspection {
   const ajvFor = hasNames(schema) ? createAjv : sharedAjv;
   const meta = sharedAjv(dialect, 'raw', false);
   if (!meta.validateSchema(schema)) throw new Error(meta.errorsText(meta.errors, { dataVar: 'it' }));
-  const compile = (all: boolean): ValidateFunction => ajvFor(dialect, 'raw', all).compile(schema);
-  return inspector(compile(false), () => compile(true), Number.POSITIVE_INFINITY);
+  return inspector((all) => ajvFor(dialect, 'raw', all).compile(schema));
 }

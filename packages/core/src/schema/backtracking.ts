@@ -4,15 +4,19 @@ import { type Part, parseRegex } from './regex-syntax.js';
  * How the time of a backtracking matcher can grow with the length of its input. The criteria are those of Weideman et
  * al., "Analyzing Matching Time Behavior of Backtracking Regular Expression Matchers" (CIAA 2016): on the automaton of
  * the expression, exponential means that a loop can read some text in two ways, and polynomial that two loops in a row
- * can share it in more than one way.
+ * can share it in more than one way. So many loops in a row that a short text has too many ways count as exponential.
  */
 export type Backtracking = 'linear' | 'polynomial' | 'exponential';
 
 /** More steps than this are not spent on one pattern. */
-const MAX_STEPS = 200_000;
+const MAX_STEPS = 500_000;
 const MAX_CHARACTERS = 3000;
 /** A repetition up to this often is written out; others are taken for endless ones. */
 const MAX_COPIES = { character: 64, group: 4 };
+/** How often an endless loop goes round, for an estimate: the strings that are tried are not much longer. */
+const ENDLESS = 1000;
+/** In how many ways loops in a row may share a text, for the pattern to count as linear and as polynomial. */
+const MAX_WAYS = { linear: 100_000, polynomial: ENDLESS ** 3 };
 
 class TooComplex extends Error {}
 
@@ -32,7 +36,8 @@ class Automaton {
   readonly reads: bigint[] = [];
   /** The outermost loop around each state, if any: its states all lead to each other. */
   readonly loopOf: (number | undefined)[] = [];
-  loops = 0;
+  /** The outermost loops: their states, and how many times each can go round. */
+  readonly loops: { readonly states: number[]; readonly rounds: number }[] = [];
   /** A loop can go the same way twice, as in `(a*)*`. */
   hasDoubleStep = false;
   #depth = 0;
@@ -70,7 +75,8 @@ class Automaton {
     if (this.next.length >= MAX_CHARACTERS) throw new TooComplex();
     const state = this.next.push(new Set()) - 1;
     this.reads.push(this.#setOf(source));
-    this.loopOf.push(this.#depth > 0 ? this.loops : undefined);
+    this.loopOf.push(this.#depth > 0 ? this.loops.length - 1 : undefined);
+    if (this.#depth > 0) this.loops.at(-1)?.states.push(state);
     return { first: [state], last: [state], isSkippable: false };
   }
 
@@ -104,15 +110,16 @@ class Automaton {
   }
 
   #repeat(body: Part, least: number, most: number): Ends {
-    const copies = MAX_COPIES[body.kind === 'character' ? 'character' : 'group'];
-    if (most === Number.POSITIVE_INFINITY && least <= copies) {
-      let ends = NOTHING;
-      for (let i = 1; i < least; i++) ends = this.#join(ends, this.add(body));
-      return this.#join(ends, this.#loop(body, least === 0));
-    }
-    if (most > copies) return this.#loop(body, least === 0);
+    const isCharacter = body.kind === 'character';
+    const copies = MAX_COPIES[isCharacter ? 'character' : 'group'];
+    const range = most - least + 1;
+    // the ways to read copies of copies multiply
+    const isTooMany = least > copies || (!isCharacter && most > 1 && within(body).some(isRepeatedGroup));
+    if (isTooMany || (!isCharacter && range < ENDLESS && most > copies)) return this.#loop(body, least === 0, range);
     let ends = NOTHING;
-    for (let i = 0; i < least; i++) ends = this.#join(ends, this.add(body));
+    const endsInLoop = most === Number.POSITIVE_INFINITY || (isCharacter && range > 2);
+    for (let i = endsInLoop ? 1 : 0; i < least; i++) ends = this.#join(ends, this.add(body));
+    if (endsInLoop) return this.#join(ends, this.#loop(body, least === 0, range));
     // a{0,3} is (a(a(a)?)?)?, which can be read in one way only, unlike a?a?a?
     const optional = Array.from({ length: most - least }, () => this.add(body));
     return this.#join(
@@ -121,8 +128,8 @@ class Automaton {
     );
   }
 
-  #loop(body: Part, isSkippable: boolean): Ends {
-    if (this.#depth === 0) this.loops += 1;
+  #loop(body: Part, isSkippable: boolean, rounds: number): Ends {
+    if (this.#depth === 0) this.loops.push({ states: [], rounds: Math.min(rounds, ENDLESS) });
     this.#depth += 1;
     const ends = this.add(body);
     this.#depth -= 1;
@@ -131,7 +138,10 @@ class Automaton {
   }
 }
 
-/** Follows several readers of the same text at once, from `start`, until a situation satisfies `isFound`. */
+const isRepeatedGroup = (part: Part): boolean =>
+  part.kind === 'repeat' && part.body.kind !== 'character' && part.most > 1;
+
+/** Follows several readers of the same text at once. */
 class Search {
   #steps = 0;
   readonly #automaton: Automaton;
@@ -141,7 +151,7 @@ class Search {
   }
 
   /** The situations that follow from one, where reader `i` must stay within `loops[i]`. */
-  after(states: readonly number[], loops: readonly (number | undefined)[]): number[][] {
+  #after(states: readonly number[], loops: readonly (number | undefined)[]): number[][] {
     const { next, reads, loopOf } = this.#automaton;
     let found: { states: number[]; common: bigint }[] = [{ states: [], common: -1n }];
     for (const [i, state] of states.entries()) {
@@ -157,68 +167,50 @@ class Search {
     return found.map((each) => each.states);
   }
 
-  /** Everything that can be reached. */
-  reach(
-    starts: readonly (readonly number[])[],
-    loops: readonly (number | undefined)[],
-  ): Map<string, readonly number[][]> {
-    const seen = new Map<string, readonly number[][]>();
+  /** Every situation that can be reached, with those that follow from it. */
+  #reach(starts: readonly (readonly number[])[], loops: readonly (number | undefined)[]): Map<string, string[]> {
+    const seen = new Map<string, string[]>();
     const queue = [...starts];
     for (let states = queue.pop(); states !== undefined; states = queue.pop()) {
       const key = states.join();
       if (seen.has(key)) continue;
-      const followers = this.after(states, loops);
-      seen.set(key, followers);
+      const followers = this.#after(states, loops);
+      seen.set(key, followers.map(String));
       queue.push(...followers);
     }
     return seen;
   }
-}
 
-/** Whether two readers that set out together in a loop can part and meet again. */
-function canPartAndMeet(states: readonly number[], loop: number, search: Search): boolean {
-  const reached = search.reach(
-    states.map((state) => [state, state]),
-    [loop, loop],
-  );
-  const meeting = new Set<string>();
-  const before = new Map<string, string[]>();
-  for (const [key, followers] of reached) {
-    for (const follower of followers) before.set(follower.join(), [...(before.get(follower.join()) ?? []), key]);
+  /** Whether two readers that set out together in a loop can part and meet again. */
+  canPartAndMeet(states: readonly number[], loop: number): boolean {
+    const together = states.map((state) => [state, state]);
+    const before = new Map<string, string[]>();
+    for (const [key, followers] of this.#reach(together, [loop, loop])) {
+      for (const follower of followers) before.set(follower, [...(before.get(follower) ?? []), key]);
+    }
+    const meeting = new Set(together.map(String));
+    // what is added meanwhile is visited too
+    for (const key of meeting) for (const earlier of before.get(key) ?? []) meeting.add(earlier);
+    return [...meeting].some((key) => new Set(key.split(',')).size > 1);
   }
-  const queue = states.map((state) => `${state},${state}`);
-  for (let key = queue.pop(); key !== undefined; key = queue.pop()) {
-    if (meeting.has(key)) continue;
-    meeting.add(key);
-    queue.push(...(before.get(key) ?? []));
+
+  /** Whether the same text can be read by staying in one loop, by staying in a later one, and by going over. */
+  canShare(from: readonly number[], to: readonly number[]): boolean {
+    const { loopOf } = this.#automaton;
+    return from.some((p) =>
+      to.some((q) => this.#reach([[p, p, q]], [loopOf[p], undefined, loopOf[q]]).has(`${p},${q},${q}`)),
+    );
   }
-  return [...reached.keys()].some((key) => meeting.has(key) && new Set(key.split(',')).size > 1);
 }
 
-/** Whether the same text can be read by staying in one loop, by staying in a later one, and by going over. */
-function canShare(
-  from: readonly number[],
-  to: readonly number[],
-  { automaton, search }: { automaton: Automaton; search: Search },
-): boolean {
-  return from.some((p) =>
-    to.some((q) =>
-      search.reach([[p, p, q]], [automaton.loopOf[p], undefined, automaton.loopOf[q]]).has([p, q, q].join()),
-    ),
-  );
+/** A part, and all those inside it. */
+function within(part: Part): Part[] {
+  const inner = 'parts' in part ? part.parts : 'body' in part ? [part.body] : [];
+  return [part, ...inner.flatMap(within)];
 }
 
-function contains(part: Part, kinds: readonly Part['kind'][]): boolean {
-  if (kinds.includes(part.kind)) return true;
-  if ('parts' in part) return part.parts.some((each) => contains(each, kinds));
-  return 'body' in part && contains(part.body, kinds);
-}
-
-function looks(part: Part): Part[] {
-  if ('parts' in part) return part.parts.flatMap(looks);
-  if (!('body' in part)) return [];
-  return [...(part.kind === 'look' ? [part.body] : []), ...looks(part.body)];
-}
+const contains = (part: Part, kinds: readonly Part['kind'][]): boolean =>
+  within(part).some(({ kind }) => kinds.includes(kind));
 
 function beginsAtStart(part: Part): boolean {
   if (part.kind === 'choice') return part.parts.every(beginsAtStart);
@@ -246,20 +238,23 @@ function samplesFor(source: string): string[] {
 
 function judge(part: Part, source: string, flags: string): Backtracking {
   const automaton = new Automaton(samplesFor(source), flags);
-  const whole: Part = beginsAtStart(part) ? part : { kind: 'sequence', parts: [ANYWHERE, part] };
-  const { last } = automaton.add(whole);
+  const { loops } = automaton;
+  const { last } = automaton.add(beginsAtStart(part) ? part : { kind: 'sequence', parts: [ANYWHERE, part] });
   if (automaton.hasDoubleStep) return 'exponential';
   const search = new Search(automaton);
-  const loops = Array.from({ length: automaton.loops }, (_, i) =>
-    automaton.loopOf.flatMap((loop, s) => (loop === i + 1 ? [s] : [])),
-  );
-  if (loops.some((states, i) => canPartAndMeet(states, i + 1, search))) return 'exponential';
+  if (loops.some(({ states }, i) => search.canPartAndMeet(states, i))) return 'exponential';
   // Where the expression may end as soon as it is reached, nothing later can fail and send the matcher back.
   const mustEnd = contains(part, ['assertion', 'look', 'backreference']);
-  const goals = loops.map((states) => (mustEnd ? states : states.filter((state) => !last.includes(state))));
-  const shares = loops.some((from, i) => goals.slice(i + 1).some((to) => canShare(from, to, { automaton, search })));
-  if (shares) return 'polynomial';
-  return automaton.loops > 0 && contains(part, ['look', 'backreference']) ? 'polynomial' : 'linear';
+  const ways: number[] = [];
+  for (const [i, { states, rounds }] of loops.entries()) {
+    const goals = mustEnd ? states : states.filter((state) => !last.includes(state));
+    const before = ways.filter((_, j) => search.canShare(loops[j]?.states ?? [], goals));
+    ways[i] = rounds * Math.max(1, ...before);
+  }
+  const most = Math.max(0, ...ways);
+  if (most > MAX_WAYS.polynomial) return 'exponential';
+  if (most > MAX_WAYS.linear) return 'polynomial';
+  return loops.length > 0 && contains(part, ['look', 'backreference']) ? 'polynomial' : 'linear';
 }
 
 /** Tells how long matching can take. What is too complex to tell counts as exponential. */
@@ -267,7 +262,8 @@ export function backtracking(source: string, flags = ''): Backtracking {
   const syntax = parseRegex(source);
   const kept = flags.replaceAll(/[^isu]/g, '');
   try {
-    const risks = [syntax, ...looks(syntax)].map((part) => judge(part, source, kept));
+    const looks = within(syntax).flatMap((part) => (part.kind === 'look' ? [part.body] : []));
+    const risks = [syntax, ...looks].map((part) => judge(part, source, kept));
     if (risks.includes('exponential')) return 'exponential';
     if (risks.length === 1) return risks[0] ?? 'linear';
     return contains(syntax, ['repeat']) ? 'polynomial' : 'linear';

@@ -23,10 +23,8 @@ export interface FieldModel {
 export interface ClassModel {
   readonly cls: Class;
   readonly fields: FieldModel[];
-  /** A fresh instance with its initializers run; without them where the constructor wants arguments. */
-  readonly create: () => Record<string, unknown>;
-  /** The class, where it can be constructed without arguments. */
-  readonly Construct: (new () => Record<string, unknown>) | undefined;
+  /** Its constructor works without arguments. */
+  readonly takesNothing: boolean;
   /** Fields that have a value in a fresh instance. */
   readonly initialized: readonly string[];
 }
@@ -47,17 +45,13 @@ export interface ClassReading {
   readonly mayBacktrack: boolean;
 }
 
-/** How to make instances of a class whose constructor we do not know. */
-export function instancesOf(cls: Class): Pick<ClassModel, 'Construct' | 'create'> {
-  const Construct = cls as unknown as new () => Record<string, unknown>;
-  const bare = () => Object.create(cls.prototype as object) as Record<string, unknown>;
-  if (cls.length > 0) return { Construct: undefined, create: bare };
+/** An instance with its initializers run; nothing where the constructor wants arguments or throws. */
+export function construct(cls: Class): JsonObject | undefined {
+  if (cls.length > 0) return undefined;
   try {
-    const create = () => new Construct();
-    create();
-    return { Construct, create };
+    return new (cls as unknown as new () => JsonObject)();
   } catch {
-    return { Construct: undefined, create: bare };
+    return undefined;
   }
 }
 

@@ -1,34 +1,22 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
+import { loadClassTransformer } from '../metadata/libraries.cjs';
 import type { Class } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
+import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 import { compileGenerated, type Inspection } from './ajv.js';
-import { type Direction, loadTransformer, runRules } from './class-facts.js';
+import { type Direction, runRules } from './class-facts.js';
 import type { ClassReading } from './class-model.js';
 import { readClass } from './from-class.js';
 import { compileHydrator, type Hydrate, instanceCheck, transformerHydrator } from './hydrate.js';
 import { published } from './keywords.js';
-import { harmfulKey, NotJson, toJsonForm } from './json-form.js';
+import { harmfulPath, NotJson, toJsonForm } from './json-form.js';
 import { describeRuleErrors, readablePath } from './problems.js';
 import { boundSchema, inspectRaw } from './raw.js';
 import type { Checked, Problem, SchemaSource, Shape } from './shape.js';
 import { checkStandard, isStandardSchema, standardJson } from './standard.js';
 import { readStrings } from './strings.js';
-
-const BUILT_IN: ReadonlySet<unknown> = new Set(
-  [
-    [Object, Function, Array, String, Number, Boolean, Symbol, BigInt],
-    [Date, RegExp, Error, Map, Set, Promise],
-  ].flat(),
-);
-
-/** Whether a schema can be read from a value: a class of the user's own, a Standard Schema, or a JSON Schema object. */
-export function isSchemaSource(value: unknown): value is SchemaSource {
-  if (isStandardSchema(value)) return true;
-  if (typeof value === 'function') return !BUILT_IN.has(value) && typeof value.prototype === 'object';
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 const failed = (problems: readonly Problem[]): Checked => ({ ok: false, problems });
 const passed = (value: unknown): Checked => ({ ok: true, value });
@@ -43,10 +31,8 @@ function andThen(checked: Checked | Promise<Checked>, step: Step): Checked | Pro
 
 /** A value in which part is not described must not bring keys that could reach a prototype. */
 function refuseHarmful(value: unknown): Checked {
-  const pointer = harmfulKey(value);
-  return pointer === undefined
-    ? passed(value)
-    : failed([{ path: readablePath(pointer), expected: 'is not a known field' }]);
+  const keys = harmfulPath(value);
+  return keys === undefined ? passed(value) : failed([{ path: readablePath(keys), expected: 'is not a known field' }]);
 }
 
 function jsonForm(value: unknown): Checked {
@@ -121,9 +107,9 @@ function inputCheck(reading: ClassReading, inspection: Inspection, hydrate: Hydr
 function outputCheck(reading: ClassReading, inspection: () => Inspection, toInstance: Hydrate): Shape['checkOutput'] {
   const { root, needsInstance, needsTransformer } = reading;
   return (value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return inspected(inspection(), value);
+    if (!isObject(value)) return inspected(inspection(), value);
     const instance = value instanceof root.cls || !(needsInstance || needsTransformer) ? value : toInstance(value);
-    const plain = needsTransformer ? loadTransformer().instanceToPlain(instance, {}) : instance;
+    const plain = needsTransformer ? loadClassTransformer().instanceToPlain(instance) : instance;
     const json = andThen(jsonForm(plain), (form) => inspected(inspection(), form));
     return needsInstance ? andThen(json, (form) => andThen(ruled(instance), () => passed(form))) : json;
   };
@@ -148,7 +134,7 @@ function build(source: SchemaSource, where: string, direction: Direction): Shape
 }
 
 /** Of a function, the reading of its rules says whether it is a DTO class. */
-const mayBeSource = (value: unknown): value is SchemaSource => typeof value === 'function' || isSchemaSource(value);
+const mayBeSource = (value: unknown): value is SchemaSource => typeof value === 'function' || isObject(value);
 
 const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<object, Shape>() };
 

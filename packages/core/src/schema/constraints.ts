@@ -1,5 +1,4 @@
 import type { JsonObject } from '../protocol/model.js';
-import { backtracking } from './backtracking.js';
 
 /** How one class-validator rule is said in JSON Schema. */
 export interface Mapping {
@@ -52,7 +51,10 @@ const text = (keywords: JsonObject = {}): JsonObject => ({ type: 'string', ...ke
 const list = (keywords: JsonObject = {}): JsonObject => ({ type: 'array', ...keywords });
 const number = (keywords: JsonObject = {}): JsonObject => ({ type: 'number', ...keywords });
 const strings = (pattern: string) => () => text({ pattern });
-const isDefaultLocale = (locale: unknown): boolean => locale === undefined || locale === 'en-US';
+const inEnglish =
+  (pattern: string) =>
+  ([locale = 'en-US']: readonly unknown[]) =>
+    locale === 'en-US' ? text({ pattern }) : undefined;
 
 /** The regular expression of `@Matches`. */
 export function matchesPattern([pattern, modifiers]: readonly unknown[]): RegExp {
@@ -150,12 +152,8 @@ const ROWS: Readonly<Record<string, Mapping>> = {
   contains: row('Contains', 'must contain a', ([seed]) => contains(seed) && text(contains(seed))),
   notContains: row('NotContains', 'should not contain a', ([seed]) => contains(seed) && text({ not: contains(seed) })),
   isUuid: row('IsUUID', 'must be a UUID', isUuid),
-  isAlpha: row('IsAlpha', 'only letters', ([at]) =>
-    isDefaultLocale(at) ? text({ pattern: '^[A-Za-z]+$' }) : undefined,
-  ),
-  isAlphanumeric: row('IsAlphanumeric', 'only letters and numbers', ([at]) =>
-    isDefaultLocale(at) ? text({ pattern: '^[0-9A-Za-z]+$' }) : undefined,
-  ),
+  isAlpha: row('IsAlpha', 'only letters', inEnglish('^[A-Za-z]+$')),
+  isAlphanumeric: row('IsAlphanumeric', 'only letters and numbers', inEnglish('^[0-9A-Za-z]+$')),
   isAscii: row('IsAscii', 'only ASCII', strings(String.raw`^[\x00-\x7F]+$`)),
   isHexadecimal: row('IsHexadecimal', 'hexadecimal number', strings(`^(0[xXhH])?${HEX}+$`)),
   isMongoId: row('IsMongoId', 'mongodb id', () =>
@@ -192,42 +190,33 @@ export const STRUCTURAL: readonly string[] = ['Allow', 'IsDefined', 'IsOptional'
 
 const words = (names: string): string[] => names.trim().split(/\s+/);
 
-/** Rules about strings that JSON Schema cannot say: class-validator's own function runs as part of the check. */
-const RUN_ON_STRINGS = words(`
-  IsLatLong IsDecimal IsBase64 IsByteLength IsCreditCard IsCurrency IsEmail IsFQDN IsFullWidth IsHalfWidth
-  IsVariableWidth IsMACAddress IsIP IsPort IsISBN IsISIN IsISO8601 IsJSON IsJWT IsLowercase IsMobilePhone
-  IsISO31661Alpha2 IsISO31661Alpha3 IsISO31661Numeric IsMultibyte IsSurrogatePair IsUrl IsFirebasePushId IsUppercase
-  IsPhoneNumber IsHash IsISSN IsDateString IsNumberString IsBase32 IsBIC IsBtcAddress IsDataURI IsEAN
-  IsEthereumAddress IsHSL IsIBAN IsIdentityCard IsISRC IsLocale IsMagnetURI IsMimeType IsPassportNumber IsPostalCode
-  IsRFC3339 IsRgbColor IsSemVer IsStrongPassword IsTimeZone IsBase58 IsTaxId IsISO4217CurrencyCode IsISO6391
-`);
-
-const RUN_ON_DATES = words('MinDate MaxDate');
-const RUN_ON_ANYTHING = words('IsLatitude IsLongitude');
-
-/** Decorators that need the finished instance: class-validator runs over it. */
-const RUN_ON_INSTANCES = words('IsInstance Validate ValidateBy ValidateIf ValidatorConstraint');
-
-/** Every decorator that is run, after JSON Schema has passed. */
-export const RUN: readonly string[] = [...RUN_ON_STRINGS, ...RUN_ON_DATES, ...RUN_ON_ANYTHING, ...RUN_ON_INSTANCES];
+/** Every decorator that is run after JSON Schema has passed, by what it works on. */
+export const RUN = {
+  // class-validator's own function runs as part of the check
+  string: words(`
+    IsLatLong IsDecimal IsBase64 IsByteLength IsCreditCard IsCurrency IsEmail IsFQDN IsFullWidth IsHalfWidth
+    IsVariableWidth IsMACAddress IsIP IsPort IsISBN IsISIN IsISO8601 IsJSON IsJWT IsLowercase IsMobilePhone
+    IsISO31661Alpha2 IsISO31661Alpha3 IsISO31661Numeric IsMultibyte IsSurrogatePair IsUrl IsFirebasePushId IsUppercase
+    IsPhoneNumber IsHash IsISSN IsDateString IsNumberString IsBase32 IsBIC IsBtcAddress IsDataURI IsEAN
+    IsEthereumAddress IsHSL IsIBAN IsIdentityCard IsISRC IsLocale IsMagnetURI IsMimeType IsPassportNumber IsPostalCode
+    IsRFC3339 IsRgbColor IsSemVer IsStrongPassword IsTimeZone IsBase58 IsTaxId IsISO4217CurrencyCode IsISO6391
+  `),
+  date: words('MinDate MaxDate'),
+  anything: words('IsLatitude IsLongitude'),
+  // needs the finished instance, over which class-validator runs
+  instance: words('IsInstance Validate ValidateBy ValidateIf ValidatorConstraint'),
+};
 
 /** Decorators that are an error at startup, with what to do instead. */
 export const REFUSED: Readonly<Record<string, string>> = {
   ValidatePromise: 'No promise comes over the wire: declare the field as the value itself.',
 };
 
-const lower = (names: readonly string[]): ReadonlySet<string> => new Set(names.map((name) => name.toLowerCase()));
-const STRINGS = lower(RUN_ON_STRINGS);
-const DATES = lower(RUN_ON_DATES);
-const ANYTHING = lower(RUN_ON_ANYTHING);
-
-/** What a rule that is run works on; `instance` for those that no table knows. */
-export function runsOn(name: string | undefined): 'string' | 'date' | 'anything' | 'instance' {
+/** What a rule that is run works on; `instance` for those that the table does not know. */
+export function runsOn(name = ''): keyof typeof RUN {
   // class-validator's names differ from those of its decorators in case only ("isIp", "IsFirebasePushId").
-  const key = name?.toLowerCase() ?? '';
-  if (STRINGS.has(key)) return 'string';
-  if (DATES.has(key)) return 'date';
-  return ANYTHING.has(key) ? 'anything' : 'instance';
+  const isNamed = (decorator: string): boolean => decorator.toLowerCase() === name.toLowerCase();
+  return (['string', 'date', 'anything'] as const).find((kind) => RUN[kind].some(isNamed)) ?? 'instance';
 }
 
 /** A string longer than this is not tried against a pattern that may backtrack. */
@@ -235,11 +224,3 @@ export const BACKTRACKING_LIMIT = 1000;
 
 /** A list longer than this is not compared item by item. */
 export const MAX_COMPARED_ITEMS = 1000;
-
-/** The bound to put on strings that meet `@Matches`, if its pattern needs one. */
-export function lengthBound(args: readonly unknown[]): 'none' | 'bounded' | 'refused' {
-  const pattern = matchesPattern(args);
-  const risk = backtracking(pattern.source, pattern.flags);
-  if (risk === 'exponential') return 'refused';
-  return risk === 'linear' ? 'none' : 'bounded';
-}

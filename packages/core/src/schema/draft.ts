@@ -1,7 +1,8 @@
 import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
 import type { Direction, Rule } from './class-facts.js';
-import { BACKTRACKING_LIMIT, lengthBound, type Mapping, MAPPED, MAX_COMPARED_ITEMS, runsOn } from './constraints.js';
+import { backtracking } from './backtracking.js';
+import { BACKTRACKING_LIMIT, type Mapping, MAPPED, matchesPattern, MAX_COMPARED_ITEMS, runsOn } from './constraints.js';
 import { addKeywords, noteMessage } from './keywords.js';
 import { complaintsOf, dateComplaints, isGenuine, messageOf } from './value-rule.js';
 
@@ -67,12 +68,13 @@ export class Draft {
   }
 
   #boundPattern(args: readonly unknown[]): void {
-    const bound = lengthBound(args);
-    if (bound === 'refused') {
+    const { source, flags } = matchesPattern(args);
+    const risk = backtracking(source, flags);
+    if (risk === 'linear') return;
+    if (risk === 'exponential') {
       const remedy = `${String(args[0])} can take exponential time. Rewrite it so that no repeated part can match the same text in two ways.`;
       throw startupError('DECORUM_UNSUPPORTED_RULE', this.#where, 'Matches', remedy);
     }
-    if (bound === 'none') return;
     this.mayBacktrack = true;
     this.#bounds['maxLength'] = BACKTRACKING_LIMIT;
   }

@@ -3,53 +3,27 @@ import { scanFields } from '../metadata/scan.js';
 import { type Class, fieldType } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
-import { type Direction, type Exposure, exposureOf, type Rule, rulesOf, typeFact } from './class-facts.js';
+import { type Direction, exposureOf, type Rule, rulesOf, typeFact } from './class-facts.js';
 import type { ClassModel, ClassReading, Conversion, FieldModel } from './class-model.js';
-import { instancesOf, isJson, leavesRoom, objectSchema } from './class-model.js';
+import { construct, isJson, leavesRoom, objectSchema } from './class-model.js';
 import { REFUSED } from './constraints.js';
 import { Draft } from './draft.js';
 import { nullable } from './keywords.js';
 import { decoratorOf } from './value-rule.js';
 
-const BUILT_IN: ReadonlySet<unknown> = new Set([
-  String,
-  Number,
-  Boolean,
-  Date,
-  Array,
-  Object,
-  Function,
-  Symbol,
-  BigInt,
-]);
+const SCALARS = [String, Number, Boolean, Symbol, BigInt];
+const BUILT_IN: ReadonlySet<unknown> = new Set([...SCALARS, Date, Array, Object, Function]);
 const NOT_JSON: ReadonlySet<unknown> = new Set([Map, Set, WeakMap, WeakSet, Promise]);
 
 /** Field rules that make a field a list: those named after arrays. */
 const ABOUT_LISTS = /^(?:isArray$|array[A-Z])/;
 
-/** One field while it is read. */
-interface Subject {
-  readonly cls: Class;
-  readonly key: string;
-  readonly where: string;
-  readonly rules: readonly Rule[];
-  readonly exposure: Exposure;
-  /** The type as TypeScript emitted it. */
-  readonly emitted: unknown;
-  readonly isList: boolean;
-  readonly isOptional: boolean;
-  readonly isConditional: boolean;
-}
-
 function isOptionalRule({ type, name }: Rule): boolean {
   return type === 'conditionalValidation' && name === 'isOptional';
 }
 
-function isCondition({ type, name }: Rule): boolean {
-  return type === 'conditionalValidation' && name !== 'isOptional';
-}
-
-function readSubject(cls: Class, [key, rules]: [string, readonly Rule[]], direction: Direction): Subject {
+function readSubject(cls: Class, [key, rules]: [string, readonly Rule[]], direction: Direction) {
+  // the type as TypeScript emitted it
   const emitted = fieldType(cls, key);
   return {
     cls,
@@ -60,9 +34,12 @@ function readSubject(cls: Class, [key, rules]: [string, readonly Rule[]], direct
     emitted,
     isList: emitted === Array || rules.some(({ each, name }) => each || ABOUT_LISTS.test(name ?? '')),
     isOptional: rules.some(isOptionalRule) || rules.every(({ type }) => type === 'whitelistValidation'),
-    isConditional: rules.some(isCondition),
+    isConditional: rules.some((rule) => rule.type === 'conditionalValidation' && !isOptionalRule(rule)),
   };
 }
+
+/** One field while it is read. */
+type Subject = ReturnType<typeof readSubject>;
 
 function refuse({ where, rules, emitted }: Subject): void {
   for (const decorator of rules.map(decoratorOf)) {
@@ -107,10 +84,10 @@ class ClassReader {
     const described = scanFields(cls);
     const unruled = rules.size === 0 ? '' : [...described.keys()].find((key) => !rules.has(key));
     if (unruled !== undefined) throw startupError('DECORUM_NO_RULES', [cls.name, unruled].filter(Boolean).join('.'));
-    const instances = instancesOf(cls);
-    const fresh = instances.create();
+    const constructed = construct(cls);
+    const fresh = constructed ?? (Object.create(cls.prototype as object) as JsonObject);
     const initialized = [...rules.keys()].filter((key) => fresh[key] !== undefined);
-    const model: ClassModel = { cls, ...instances, initialized, fields: [] };
+    const model: ClassModel = { cls, takesNothing: constructed !== undefined, initialized, fields: [] };
     this.#models.set(cls, model);
     for (const entry of rules) {
       const subject = readSubject(cls, entry, this.#direction);
@@ -129,14 +106,10 @@ class ClassReader {
 
   #field(subject: Subject, { title, description, examples, header }: FieldFacts, initial: unknown): FieldModel {
     refuse(subject);
-    const { key, rules, isList, isConditional, isOptional, exposure } = subject;
-    const item = new Draft(subject.where, isList ? rules.filter(({ each }) => each) : rules);
-    const list = isList
-      ? new Draft(
-          subject.where,
-          rules.filter(({ each }) => !each),
-        )
-      : undefined;
+    const { key, where, rules, isList, isConditional, isOptional, exposure } = subject;
+    const aboutWhole = rules.filter(({ each }) => !each);
+    const item = new Draft(where, isList ? rules.filter(({ each }) => each) : aboutWhole);
+    const list = isList ? new Draft(where, aboutWhole) : undefined;
     const convert = this.#conversion(subject, item);
     const checked = this.#finish(item, list, convert);
     const schema = isConditional || exposure.isTransformed ? {} : isOptional ? nullable(checked) : checked;
@@ -162,10 +135,10 @@ class ClassReader {
   #finish(item: Draft, list: Draft | undefined, convert: Conversion | undefined): JsonObject {
     const inner = item.finish(this.#direction);
     const isNested = convert !== undefined && convert.to !== 'date';
-    const schema = list === undefined ? inner : list.finishList(inner, isNested);
-    for (const { needsInstance, mayBacktrack } of list === undefined ? [item] : [item, list]) {
-      if (needsInstance) this.#flags.needsInstance = true;
-      if (mayBacktrack) this.#flags.mayBacktrack = true;
+    const schema = list?.finishList(inner, isNested) ?? inner;
+    for (const draft of [item, list]) {
+      this.#flags.needsInstance ||= draft?.needsInstance ?? false;
+      this.#flags.mayBacktrack ||= draft?.mayBacktrack ?? false;
     }
     return schema;
   }

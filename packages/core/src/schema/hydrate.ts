@@ -1,16 +1,14 @@
+import { loadClassTransformer } from '../metadata/libraries.cjs';
 import type { Class } from '../metadata/store.js';
+import { isObject } from '../protocol/jsonrpc.js';
 import type { Inspection } from './ajv.js';
-import { loadTransformer } from './class-facts.js';
 import type { ClassModel, Conversion } from './class-model.js';
 import type { Checked } from './shape.js';
 
 /** Makes a DTO instance of a plain object that was checked. */
 export type Hydrate = (plain: unknown) => object;
 
-type Fields = Record<string, unknown>;
 type Convert = (value: unknown) => unknown;
-
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 
 function toDate(value: unknown): unknown {
   return typeof value === 'string' ? new Date(value) : value;
@@ -26,7 +24,7 @@ function nested(model: ClassModel, hydratorOf: (model: ClassModel) => Hydrate): 
   // Looked up late, because a class may contain itself.
   let hydrate: Hydrate | undefined;
   return (value) => {
-    if (!isObject(value) || Array.isArray(value) || value instanceof model.cls) return value;
+    if (!isObject(value) || value instanceof model.cls) return value;
     hydrate ??= hydratorOf(model);
     return hydrate(value);
   };
@@ -53,7 +51,7 @@ export function compileHydrator(root: ClassModel): Hydrate {
  * Written as code, as ajv writes its checks: field by field, the engine knows the shape of what is read and made, which
  * makes both the instance and its JSON cheaper.
  */
-function generate({ Construct, create, initialized, fields }: ClassModel, converts: readonly unknown[]): Hydrate {
+function generate({ cls, takesNothing, initialized, fields }: ClassModel, converts: readonly unknown[]): Hydrate {
   const steps = fields.map(({ key, isNullable }, index) => {
     const name = JSON.stringify(key);
     const given = `plain[${name}]`;
@@ -65,12 +63,9 @@ function generate({ Construct, create, initialized, fields }: ClassModel, conver
     const kept = converts[index] && initialized.includes(key) ? `value = it[${name}]; ${set}` : '';
     return `value = ${value}; if (!(${isAbsent})) { ${set} } else { ${kept} }`;
   });
-  const made = Construct ? 'new Construct()' : 'create()';
-  return compileCode<Hydrate>(`(plain) => { const it = ${made}; let value; ${steps.join(' ')} return it; }`, {
-    Construct,
-    create,
-    converts,
-  });
+  const made = takesNothing ? 'new cls()' : 'Object.create(cls.prototype)';
+  const code = `(plain) => { const it = ${made}; let value; ${steps.join(' ')} return it; }`;
+  return compileCode<Hydrate>(code, { cls, converts });
 }
 
 /** Compiles an expression in which the names of `scope` have its values. */
@@ -86,7 +81,8 @@ export function transformerHydrator(root: ClassModel, models: readonly ClassMode
     properties: Object.fromEntries(fields.flatMap(typeOf)),
   }));
   // Without `exposeUnsetFields: false`, an exposed field that is absent would overwrite its initializer.
-  return (plain) => loadTransformer().plainToInstance(root.cls, plain, { exposeUnsetFields: false, targetMaps });
+  const options = { exposeUnsetFields: false, targetMaps };
+  return (plain) => loadClassTransformer().plainToInstance(root.cls as new () => object, plain, options);
 }
 
 function typeOf({ key, convert }: ClassModel['fields'][number]): [string, Class][] {
@@ -96,12 +92,6 @@ function typeOf({ key, convert }: ClassModel['fields'][number]): [string, Class]
 
 /** The check of a DTO whose schema says all: a value that fits becomes an instance. */
 export function instanceCheck(hydrate: Hydrate, { fits, explain }: Inspection): (value: unknown) => Checked {
-  return compileCode(
-    '(value) => fits(value) ? { ok: true, value: hydrate(value) } : { ok: false, problems: explain(value) }',
-    {
-      hydrate,
-      fits,
-      explain,
-    },
-  );
+  const code = '(value) => fits(value) ? { ok: true, value: hydrate(value) } : { ok: false, problems: explain(value) }';
+  return compileCode(code, { hydrate, fits, explain });
 }

@@ -40,13 +40,13 @@ function isHarmful(key: string, value: unknown): boolean {
   return key === 'constructor' && typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype');
 }
 
-/** The path of the first key that could reach a prototype, if there is one. */
-export function harmfulKey(value: unknown, path = ''): string | undefined {
+/** The way to the first key that could reach a prototype, if there is one. */
+export function harmfulPath(value: unknown): string[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   for (const key of Object.keys(value)) {
     const item = (value as Fields)[key];
-    const found = isHarmful(key, item) ? `${path}/${key}` : harmfulKey(item, `${path}/${key}`);
-    if (found !== undefined) return found;
+    const rest = isHarmful(key, item) ? [] : harmfulPath(item);
+    if (rest !== undefined) return [key, ...rest];
   }
   return undefined;
 }

@@ -1,25 +1,18 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ErrorObject } from 'ajv';
+import type { ValidationError } from 'class-validator';
 
 import { excerpt } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
-import type { RuleError } from './class-facts.js';
 import { ownMessage } from './keywords.js';
 import type { Problem } from './shape.js';
-import type { Complaints } from './value-rule.js';
+import { type Complaints, withoutName } from './value-rule.js';
 
 const MAX_PROBLEMS = 50;
 
-const ARTICLES: Readonly<Record<string, string>> = {
-  string: 'a string',
-  number: 'a number',
-  integer: 'an integer',
-  boolean: 'a boolean',
-  object: 'an object',
-  array: 'an array',
-  null: 'null',
-};
-
 const count = (n: unknown, noun: string): string => `${String(n)} ${noun}${n === 1 ? '' : 's'}`;
+const withArticle = (type: string): string => (type === 'null' ? type : `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`);
+const kinds = (types: unknown): string => [types].flat().map(String).map(withArticle).join(' or ');
 const json = (value: unknown): string => excerpt(JSON.stringify(value));
 const listed = (values: unknown): string =>
   excerpt((values as unknown[]).map((value) => JSON.stringify(value)).join(', '));
@@ -35,11 +28,7 @@ const EXPECTATIONS: Readonly<Record<string, (value: unknown) => string>> = {
   additionalItems: () => 'has too many items',
   items: () => 'has too many items',
   'false schema': () => 'is not allowed',
-  type: (types) =>
-    `must be ${[types]
-      .flat()
-      .map((type) => ARTICLES[String(type)] ?? String(type))
-      .join(' or ')}`,
+  type: (types) => `must be ${kinds(types)}`,
   enum: (values) => `must be one of ${listed(values)}`,
   const: (value) => `must be ${json(value)}`,
   minimum: (limit) => `must be at least ${String(limit)}`,
@@ -63,16 +52,15 @@ const EXPECTATIONS: Readonly<Record<string, (value: unknown) => string>> = {
   not: (schema) => {
     const { enum: values, const: value, type } = schema as JsonObject;
     if (values !== undefined) return `must not be one of ${listed(values)}`;
-    if (type !== undefined) return `must not be ${ARTICLES[String(type)] ?? String(type)}`;
+    if (type !== undefined) return `must not be ${kinds(type)}`;
     return value === undefined ? 'has a form that is not allowed' : `must not be ${json(value)}`;
   },
 };
 
-/** Turns a JSON pointer (RFC 6901) into the way a field is written in JavaScript. */
-export function readablePath(pointer: string): string {
+/** The way to a field, as it is written in JavaScript. */
+export function readablePath(keys: readonly string[]): string {
   let path = '';
-  for (const token of pointer.split('/').slice(1)) {
-    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const key of keys) {
     if (/^\d{1,10}$/.test(key)) path += `[${key}]`;
     else if (/^[\w$-]{1,100}$/.test(key)) path += path === '' ? key : `.${key}`;
     else path += `[${excerpt(JSON.stringify(key))}]`;
@@ -80,13 +68,17 @@ export function readablePath(pointer: string): string {
   return excerpt(path);
 }
 
-const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+/** The keys of a JSON pointer (RFC 6901). */
+function keysOf(pointer: string): string[] {
+  const tokens = pointer.split('/').slice(1);
+  return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
 
 /** Errors about a field that is missing or unknown are at the object; the problem is at the field. */
-function pointerOf({ instancePath, params }: ErrorObject): string {
+function pathOf({ instancePath, params }: ErrorObject): string {
   const { missingProperty, additionalProperty, unevaluatedProperty } = params as Record<string, string | undefined>;
-  const key = missingProperty ?? additionalProperty ?? unevaluatedProperty;
-  return key === undefined ? instancePath : `${instancePath}/${escapePointer(key)}`;
+  const field = missingProperty ?? additionalProperty ?? unevaluatedProperty ?? [];
+  return readablePath(keysOf(instancePath).concat(field));
 }
 
 function expectations(error: ErrorObject): string[] {
@@ -112,7 +104,7 @@ function withoutWrappers(errors: readonly ErrorObject[]): readonly ErrorObject[]
 export function describeErrors(errors: readonly ErrorObject[]): Problem[] {
   const problems = new Map<string, Problem>();
   for (const error of withoutWrappers(errors)) {
-    const path = readablePath(pointerOf(error));
+    const path = pathOf(error);
     for (const expected of expectations(error)) {
       if (problems.size < MAX_PROBLEMS) problems.set(`${path} ${expected}`, { path, expected: excerpt(expected) });
     }
@@ -120,34 +112,25 @@ export function describeErrors(errors: readonly ErrorObject[]): Problem[] {
   return [...problems.values()];
 }
 
-function walk(error: RuleError, pointer: string, problems: Problem[]): void {
-  const key = error.property ?? '';
-  const here = `${pointer}/${escapePointer(key)}`;
-  for (const message of Object.values(error.constraints ?? {})) {
-    const expected = message.startsWith(`${key} `) ? message.slice(key.length + 1) : message;
-    if (problems.length < MAX_PROBLEMS) problems.push({ path: readablePath(here), expected: excerpt(expected) });
-  }
-  for (const child of error.children ?? []) walk(child, here, problems);
+function ruleProblems(error: ValidationError, parents: readonly string[]): Problem[] {
+  const { property = '', constraints = {}, children = [] } = error;
+  const keys = [...parents, property];
+  const own = Object.values(constraints).map((message) => ({
+    path: readablePath(keys),
+    expected: excerpt(withoutName(message, property)),
+  }));
+  return [...own, ...children.flatMap((child) => ruleProblems(child, keys))];
 }
 
 /** What class-validator found. */
-export function describeRuleErrors(errors: readonly RuleError[]): Problem[] {
-  const problems: Problem[] = [];
-  for (const error of errors) walk(error, '', problems);
-  return problems;
+export function describeRuleErrors(errors: readonly ValidationError[]): Problem[] {
+  return errors.flatMap((error) => ruleProblems(error, [])).slice(0, MAX_PROBLEMS);
 }
 
 /** What a Standard Schema found. */
-export function describeIssues(
-  issues: readonly { message: string; path?: readonly unknown[] | undefined }[],
-): Problem[] {
-  return issues.slice(0, MAX_PROBLEMS).map(({ message, path = [] }) => {
-    const keys = path.map((segment) =>
-      typeof segment === 'object' && segment !== null ? (segment as { key: unknown }).key : segment,
-    );
-    return {
-      path: readablePath(keys.map((key) => `/${escapePointer(String(key))}`).join('')),
-      expected: excerpt(message),
-    };
-  });
+export function describeIssues(issues: readonly StandardSchemaV1.Issue[]): Problem[] {
+  return issues.slice(0, MAX_PROBLEMS).map(({ message, path = [] }) => ({
+    path: readablePath(path.map((segment) => String(typeof segment === 'object' ? segment.key : segment))),
+    expected: excerpt(message),
+  }));
 }

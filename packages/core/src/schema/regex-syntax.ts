@@ -33,18 +33,15 @@ class Parser {
   }
 
   choice(): Part {
-    const parts = [this.#sequence()];
-    while (this.#source[this.#at] === '|') {
-      this.#at += 1;
-      parts.push(this.#sequence());
-    }
-    return parts.length === 1 && parts[0] !== undefined ? parts[0] : { kind: 'choice', parts };
+    const parts: Part[] = [];
+    do parts.push(this.#sequence());
+    while (this.#take(/\|/y));
+    return { kind: 'choice', parts };
   }
 
   #sequence(): Part {
     const parts: Part[] = [];
-    while (this.#at < this.#source.length && !'|)'.includes(this.#source.charAt(this.#at)))
-      parts.push(this.#repeated());
+    while (!['|', ')', undefined].includes(this.#source[this.#at])) parts.push(this.#repeated());
     return { kind: 'sequence', parts };
   }
 

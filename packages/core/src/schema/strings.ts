@@ -20,10 +20,8 @@ function resolve(schema: JsonObject, root: JsonObject): JsonObject {
   let target: unknown = root;
   for (const token of ref.slice(2).split('/')) {
     const key = decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~');
-    target =
-      typeof target === 'object' && target !== null && Object.hasOwn(target, key)
-        ? (target as JsonObject)[key]
-        : undefined;
+    const holder = Object(target) as JsonObject;
+    target = Object.hasOwn(holder, key) ? holder[key] : undefined;
   }
   return typeof target === 'object' && target !== null ? (target as JsonObject) : schema;
 }

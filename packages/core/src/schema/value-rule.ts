@@ -1,4 +1,6 @@
-import type { Rule, RuleArguments, RuleBody } from './class-facts.js';
+import type { ValidationArguments, ValidatorConstraintInterface } from 'class-validator';
+
+import type { Rule } from './class-facts.js';
 import { type Mapping, MAPPED } from './constraints.js';
 
 /** What rules have to say against a value as it came over the wire; nothing when it passes. */
@@ -19,7 +21,7 @@ export function decoratorOf({ type, name, constraintCls }: Rule): string {
   return DECORATORS[type] ?? MAPPED.get(name ?? '')?.decorator ?? name ?? constraintCls?.name ?? type;
 }
 
-function argumentsOf(rule: Rule, value: unknown): RuleArguments {
+function argumentsOf(rule: Rule, value: unknown): ValidationArguments {
   const targetName = typeof rule.target === 'function' ? rule.target.name : '';
   return { value, constraints: rule.constraints ?? [], targetName, object: {}, property: rule.propertyName };
 }
@@ -35,7 +37,7 @@ export function isGenuine(rule: Rule, { says }: Mapping): boolean {
 }
 
 /** The message of a rule without the name of the field, which the path says. */
-export function messageOf(rule: Rule, body: RuleBody | undefined, value: unknown): string {
+export function messageOf(rule: Rule, body: ValidatorConstraintInterface | undefined, value: unknown): string {
   const args = argumentsOf(rule, value);
   const message = rule.message ?? body?.defaultMessage?.(args) ?? '';
   const filled = (typeof message === 'function' ? message(args) : message)
@@ -43,11 +45,16 @@ export function messageOf(rule: Rule, body: RuleBody | undefined, value: unknown
     .replaceAll('$value', () => String(value))
     .replaceAll('$target', () => args.targetName)
     .replaceAll('$property', () => rule.propertyName);
-  return filled.startsWith(`${rule.propertyName} `) ? filled.slice(rule.propertyName.length + 1) : filled;
+  return withoutName(filled, rule.propertyName);
+}
+
+/** A message about a field without the name of the field at its beginning. */
+export function withoutName(message: string, field: string): string {
+  return message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
 }
 
 /** Some of class-validator's rules throw on odd input, such as half a surrogate pair in an e-mail address. */
-function passes(rule: Rule, body: RuleBody, value: unknown): boolean {
+function passes(rule: Rule, body: ValidatorConstraintInterface, value: unknown): boolean {
   try {
     return body.validate(value, argumentsOf(rule, value)) === true;
   } catch {

@@ -303,6 +303,24 @@ describe('capabilities', () => {
     });
   });
 
+  it('say nothing of a provider that was refused', async () => {
+    class Wrong {
+      @Prompt()
+      write(_letter: Letter) {}
+      @Completion({ for: 'write', argument: 'to' })
+      names() {
+        return [];
+      }
+      @Completion({ for: 'write', argument: 'from' })
+      others() {
+        return [];
+      }
+    }
+    const server = new McpServer({ name: 'test', version: '1' });
+    expect(() => server.addProvider(Wrong)).toThrow('DECORUM_UNKNOWN_ARGUMENT');
+    expect((await connect(server)).initialized?.capabilities).toEqual({ logging: {} });
+  });
+
   it('of an empty server are few, and it answers all the same [RPC-39]', async () => {
     const client = await connect(new McpServer({ name: 'test', version: '1' }));
     expect(client.initialized?.capabilities).toEqual({ logging: {} });

@@ -78,6 +78,12 @@ class Asker {
   started: (() => void) | undefined;
 
   @Tool()
+  wait_unaware(_input: NoInput, ctx: Context) {
+    this.late = ctx;
+    return new Promise(() => {});
+  }
+
+  @Tool()
   async wait(_input: NoInput, ctx: Context) {
     this.started?.();
     await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
@@ -244,6 +250,16 @@ describe('cancellation', () => {
       name: 'AbortError',
     });
     expect(await client.request('ping')).toEqual({});
+  });
+
+  it('has its reason also where the handler looks at the signal only afterwards', async () => {
+    const asker = new Asker();
+    const server = serverOf(asker);
+    const client = await connect(server);
+    const call = expect(client.callTool('wait_unaware')).rejects.toThrow('The server is closing.');
+    await server.close({ deadlineMs: 1 });
+    await call;
+    expect(asker.late?.signal.reason).toMatchObject({ name: 'AbortError', message: 'The server is closing.' });
   });
 
   it('of an unknown request, or a malformed one, is ignored [CANC-03] [CANC-05]', async () => {

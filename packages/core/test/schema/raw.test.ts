@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '../../src/protocol/model.js';
 import { BOUNDED_FORMATS } from '../../src/schema/ajv.js';
 import { backtracking } from '../../src/schema/backtracking.js';
-import { compileShape, hasObjectRoot, isSchemaSource } from '../../src/schema/compile.js';
+import { compileShape, hasObjectRoot } from '../../src/schema/compile.js';
 import { nestedObject } from './nested-object.js';
 
 const problemsOf = (schema: JsonObject, value: unknown): string[] => {
@@ -120,6 +120,9 @@ describe('a JSON Schema', () => {
     expect(problemsOf({ type: 'object' }, JSON.parse('{ "a": { "__proto__": 1 } }'))).toEqual([
       'a.__proto__ is not a known field',
     ]);
+    expect(problemsOf({ type: 'object' }, JSON.parse('{ "a/b": { "__proto__": 1 } }'))).toEqual([
+      '["a/b"].__proto__ is not a known field',
+    ]);
   });
 
   it('has its formats checked', () => {
@@ -183,14 +186,14 @@ describe('a JSON Schema', () => {
 });
 
 describe('a schema source', () => {
-  it.each([[class Dto {}], [{ type: 'object' }], [{ '~standard': {} }]])('can be %p', (value) => {
-    expect(isSchemaSource(value)).toBe(true);
-  });
-
-  it.each([[Object], [String], [Array], [Promise], [() => 1], [undefined], [null], ['text'], [[]]])(
-    'cannot be %p',
+  it.each([[Object], [String], [Array], [Promise], [() => 1], [class Dto {}]])(
+    'cannot be %p, without rules',
     (value) => {
-      expect(isSchemaSource(value)).toBe(false);
+      expect(() => compileShape(value, 'Test.member')).toThrow(expect.objectContaining({ code: 'DECORUM_NO_RULES' }));
     },
   );
+
+  it.each([[undefined], [null], ['text'], [[]]])('cannot be %p', (value) => {
+    expect(() => compileShape(value, 'Test.member')).toThrow(/Test\.member: .* neither a DTO class, nor/);
+  });
 });

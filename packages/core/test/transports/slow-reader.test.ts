@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { McpServer, Resource, serveStdio, Tool } from '@decorum/core';
 
-import { kindOf } from '../../src/protocol/frame.js';
+import { notificationFrame } from '../../src/protocol/frame.js';
 import { WaitingChanges } from '../../src/transports/slow-reader.js';
 import { ENVELOPE, PipeClient } from './pipe-client.js';
 
@@ -95,7 +95,8 @@ describe('A reader of stdio that does not read', () => {
 
 describe('What a slow reader can do without', () => {
   it('follows from the method of a notification', () => {
-    const kinds = (...methods: string[]) => methods.map((method) => kindOf(`notifications/${method}`));
+    const kindOf = (method: string) => notificationFrame(`notifications/${method}`, {}).kind;
+    const kinds = (...methods: string[]) => methods.map(kindOf);
     expect(kinds('progress', 'message')).toEqual(['progress', 'log']);
     expect(kinds('tools/list_changed', 'prompts/list_changed', 'resources/list_changed', 'resources/updated')).toEqual(
       Array(4).fill('change'),

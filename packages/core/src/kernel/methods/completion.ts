@@ -1,7 +1,6 @@
 import { isObject } from '../../protocol/jsonrpc.js';
 import { optionalObject, requireOneOf, requireString } from '../../protocol/checks.js';
 import { excerpt, McpError } from '../../protocol/errors.js';
-import { andThen } from '../../protocol/maybe-promise.js';
 import type { JsonObject } from '../../protocol/model.js';
 import type { CompleteResult } from '../../registry/completion-plan.js';
 import type { PromptPlan } from '../../registry/prompt-plan.js';
@@ -20,23 +19,24 @@ export function completionMethods({ registry, members, results }: MethodParts): 
       const argument = requireObject(params, 'argument');
       const name = requireString(argument, 'name');
       const value = requireString(argument, 'value');
-      const { target, named } = findTarget(registry, requireObject(params, 'ref'));
-      const plan = registry.completion(target, name);
+      const ref = requireObject(params, 'ref');
+      const type = requireOneOf(ref['type'], 'ref.type', ['ref/prompt', 'ref/resource']);
+      const named = requireString(ref, type === 'ref/prompt' ? 'name' : 'uri');
+      const target = findTarget(registry, type, named) ?? unknownTarget(type, named);
+      const complete = 'completions' in target ? target.completions.get(name) : undefined;
       const context = new CompletionContext(exchange, filledIn(params));
-      const outcome = members.run<CompleteResult, CompletionContext>(exchange, {
+      const outcome = members.run<CompleteResult>(exchange, {
         kind: 'completion',
         name: named,
         args: { ...context.args, [name]: value },
         access: target.access,
         // nothing of a fixed resource can be completed, so that only its existence could be asked for
         deny: () => (registry.resources.has(named) ? unknownTarget('ref/resource', named) : NOTHING),
-        isIntercepted: plan !== undefined,
+        isIntercepted: complete !== undefined,
         context,
-        run: (_args, ctx) => plan?.run(value, ctx) ?? NO_VALUES,
+        run: () => complete?.(value, context) ?? NO_VALUES,
       });
-      return andThen(outcome, (given) =>
-        given.kind === 'complete' ? results.write(revision, given.result) : results.writeUnfinished(revision, given),
-      );
+      return results.writeOutcome(revision, outcome, (result) => results.write(revision, result));
     },
   };
 }
@@ -47,20 +47,9 @@ function requireObject(params: JsonObject, name: string): JsonObject {
   return value;
 }
 
-interface Target {
-  readonly target: PromptPlan | ResourceMatch['plan'];
-  /** As the client names it. */
-  readonly named: string;
-}
-
 /** The prompt or template that a reference names. A template may be named by itself or by a URI it matches. */
-function findTarget(registry: Registry, ref: JsonObject): Target {
-  const type = requireOneOf(ref['type'], 'ref.type', ['ref/prompt', 'ref/resource']);
-  const name = requireString(ref, type === 'ref/prompt' ? 'name' : 'uri');
-  const target =
-    type === 'ref/prompt' ? registry.prompts.get(name) : (registry.templates.get(name) ?? registry.match(name)?.plan);
-  return { target: target ?? unknownTarget(type, name), named: name };
-}
+const findTarget = (registry: Registry, type: string, name: string): PromptPlan | ResourceMatch['plan'] | undefined =>
+  type === 'ref/prompt' ? registry.prompts.get(name) : (registry.templates.get(name) ?? registry.match(name)?.plan);
 
 function unknownTarget(type: string, name: string): never {
   throw type === 'ref/prompt'

@@ -6,30 +6,19 @@ import type { Registry } from '../../registry/registry.js';
 import type { Method, MethodParts } from './method.js';
 
 /** `initialize`, `ping`, `logging/setLevel` and `server/discover`. */
-export function lifecycleMethods({
-  registry,
-  server,
-  instructions,
-  extensions,
-  experimental,
-  cache,
-  results,
-}: MethodParts): Record<string, Method> {
-  const about = instructions === undefined ? {} : { instructions };
+export function lifecycleMethods({ registry, server, results, ...parts }: MethodParts): Record<string, Method> {
+  const { instructions, extensions, experimental, cache } = parts;
   const extended = Object.fromEntries(extensions.map(({ id, settings = {} }) => [id, settings]));
-  const declared = {
-    ...(extensions.length > 0 && { extensions: extended }),
-    ...(experimental && { experimental }),
-  };
+  const declared = { ...(extensions.length > 0 && { extensions: extended }), ...(experimental && { experimental }) };
   return {
     initialize({ params, peer, revision: opened }) {
       const revision = peer.initialize?.(params) ?? opened;
-      const offered = capabilitiesOf(registry, declared);
+      const offered = capabilitiesOf(registry, peer.memory !== undefined);
       return JSON.stringify({
         protocolVersion: revision.id,
-        capabilities: revision.capabilities(peer.memory ? offered : passing(offered)),
+        capabilities: revision.capabilities({ ...offered, ...declared }),
         serverInfo: revision.implementation(server),
-        ...about,
+        instructions,
       });
     },
 
@@ -38,37 +27,24 @@ export function lifecycleMethods({
     'logging/setLevel': ({ params, peer }) =>
       andThen(peer.memory?.setLogLevel(requireOneOf(params['level'], 'level', LOG_LEVELS)), () => '{}'),
 
-    'server/discover': ({ revision }) =>
-      results.write(
-        revision,
-        {
-          supportedVersions: REVISION_IDS,
-          capabilities: revision.capabilities(capabilitiesOf(registry, declared)),
-          ...about,
-        },
-        cache,
-      ),
+    'server/discover'({ revision }) {
+      const capabilities = revision.capabilities({ ...capabilitiesOf(registry, true), ...declared });
+      return results.write(revision, { supportedVersions: REVISION_IDS, capabilities, instructions }, cache);
+    },
   };
 }
 
-/** What is left where nothing outlives a request: no changes are told, no subscription and no log level is kept. */
-function passing({ logging: _kept, ...offered }: ServerCapabilities): ServerCapabilities {
+/**
+ * What the server can do follows from what is registered.
+ * @param remembers whether anything outlives a request: else no changes are told, no subscription and no log level is kept
+ */
+function capabilitiesOf({ offered }: Registry, remembers: boolean): ServerCapabilities {
+  const list = remembers ? { listChanged: true } : {};
   return {
-    ...offered,
-    ...(offered.tools && { tools: {} }),
-    ...(offered.prompts && { prompts: {} }),
-    ...(offered.resources && { resources: {} }),
-  };
-}
-
-/** What the server can do follows from what is registered, and from what it declares beside that. */
-function capabilitiesOf({ offered }: Registry, declared: ServerCapabilities): ServerCapabilities {
-  return {
-    ...(offered.has('tools') && { tools: { listChanged: true } }),
-    ...(offered.has('prompts') && { prompts: { listChanged: true } }),
-    ...(offered.has('resources') && { resources: { listChanged: true, subscribe: true } }),
+    ...(offered.has('tools') && { tools: list }),
+    ...(offered.has('prompts') && { prompts: list }),
+    ...(offered.has('resources') && { resources: remembers ? { ...list, subscribe: true } : list }),
     ...(offered.has('completions') && { completions: {} }),
-    logging: {},
-    ...declared,
+    ...(remembers && { logging: {} }),
   };
 }

@@ -16,15 +16,13 @@ const MAX_LISTENERS = 1024;
 /** How many resources one request may follow. */
 const MAX_RESOURCES = 1000;
 
-const LISTS: readonly (readonly [field: string, list: ListName])[] = [
-  ['toolsListChanged', 'tools'],
-  ['promptsListChanged', 'prompts'],
-  ['resourcesListChanged', 'resources'],
-];
+const LISTS: readonly ListName[] = ['tools', 'prompts', 'resources'];
+
+/** The field by which a client asks to hear of changes of a list. */
+const fieldOf = (list: ListName) => `${list}ListChanged`;
 
 /** What a client asks to hear of, as far as there is such a thing. */
 interface Honored {
-  readonly lists: ReadonlySet<ListName>;
   readonly resources: ReadonlySet<string>;
   /** As it is acknowledged. */
   readonly filter: JsonObject;
@@ -32,7 +30,7 @@ interface Honored {
 
 async function honored(asked: JsonObject, registry: Registry, admits: Admits): Promise<Honored> {
   const { offered } = registry;
-  const fields = LISTS.filter(([field, list]) => asked[field] === true && offered.has(list));
+  const lists = LISTS.filter((list) => asked[fieldOf(list)] === true && offered.has(list));
   const uris = asked['resourceSubscriptions'] ?? [];
   if (!Array.isArray(uris) || uris.length > MAX_RESOURCES || !uris.every((uri) => typeof uri === 'string')) {
     throw new McpError('invalid-params', `"resourceSubscriptions" is not a list of at most ${MAX_RESOURCES} URIs.`);
@@ -40,10 +38,9 @@ async function honored(asked: JsonObject, registry: Registry, admits: Admits): P
   const isFollowing = uris.length > 0 && offered.has('resources');
   const followed = isFollowing ? await visible(uris as string[], registry, admits) : [];
   return {
-    lists: new Set(fields.map(([, list]) => list)),
     resources: new Set(followed),
     filter: {
-      ...Object.fromEntries(fields.map(([field]) => [field, true])),
+      ...Object.fromEntries(lists.map((list) => [fieldOf(list), true])),
       ...(isFollowing && { resourceSubscriptions: followed }),
     },
   };
@@ -60,7 +57,7 @@ async function visible(uris: readonly string[], registry: Registry, admits: Admi
   return uris.filter((_uri, index) => answers[index]);
 }
 
-const NOTHING: Honored = { lists: new Set(), resources: new Set(), filter: {} };
+const NOTHING: Honored = { resources: new Set(), filter: {} };
 
 /** `subscriptions/listen`: a request that stays open, and whose stream carries what changes. */
 export function listenMethods({ registry, events, results, faults }: MethodParts): Record<string, Method> {
@@ -78,7 +75,7 @@ export function listenMethods({ registry, events, results, faults }: MethodParts
         end = resolve;
       });
       const listener: Listener = {
-        wantsList: (list) => wanted.lists.has(list),
+        wantsList: (list) => wanted.filter[fieldOf(list)] === true,
         wantsResource: (uri, exactly) => follows(wanted.resources, uri, exactly),
         tell: (method, params) => exchange.notify(method, { ...params, _meta: meta }),
       };

@@ -1,6 +1,6 @@
 import type { Exchange } from '../../protocol/exchange.js';
 import type { Listing } from '../../registry/listing.js';
-import type { ListPages, PageRequest } from '../../registry/page.js';
+import type { Listed, ListPages, PageRequest } from '../../registry/page.js';
 import { admission } from '../admission.js';
 import type { Faults } from '../faults.js';
 
@@ -15,7 +15,7 @@ export function pageRequest({ peer, wire, revision, params }: Exchange, personal
 
 /** One page of what the sender of a request may see of a list, as JSON. */
 export function pageOf<T>(
-  listing: Listing<T>,
+  listing: Listing<Listed<T>>,
   pages: ListPages<T>,
   { exchange, faults }: { readonly exchange: Exchange; readonly faults: Faults },
 ): string | Promise<string> {

@@ -1,14 +1,12 @@
 import { requireString } from '../../protocol/checks.js';
 import { excerpt, McpError } from '../../protocol/errors.js';
-import { andThen } from '../../protocol/maybe-promise.js';
 import type { Prompt } from '../../protocol/model.js';
 import { ListPages } from '../../registry/page.js';
 import type { Method, MethodParts } from './method.js';
 import { pageOf } from './page-of.js';
 
 /** `prompts/list` and `prompts/get`. */
-export function promptMethods({ registry, members, results, ...parts }: MethodParts): Record<string, Method> {
-  const { faults } = parts;
+export function promptMethods({ registry, faults, members, results, ...parts }: MethodParts): Record<string, Method> {
   const pages = new ListPages<Prompt>({
     ...parts,
     member: 'prompts',
@@ -31,10 +29,8 @@ export function promptMethods({ registry, members, results, ...parts }: MethodPa
         deny: () => ({ kind: 'failed', error: unknownPrompt(name) }),
         run: plan.run,
       });
-      return andThen(outcome, (given) =>
-        given.kind === 'complete'
-          ? results.write(revision, revision.promptResult(given.result))
-          : results.writeUnfinished(revision, given),
+      return results.writeOutcome(revision, outcome, (result) =>
+        results.write(revision, revision.promptResult(result)),
       );
     },
   };

@@ -11,8 +11,7 @@ import type { Method, MethodParts } from './method.js';
 import { pageOf, pageRequest } from './page-of.js';
 
 /** `resources/list`, `resources/templates/list` and `resources/read`. */
-export function resourceMethods({ registry, members, results, ...parts }: MethodParts): Record<string, Method> {
-  const { faults } = parts;
+export function resourceMethods({ registry, faults, members, results, ...parts }: MethodParts): Record<string, Method> {
   const pages = new ListPages<Resource>({
     ...parts,
     member: 'resources',
@@ -48,10 +47,8 @@ export function resourceMethods({ registry, members, results, ...parts }: Method
       });
       // what depends on answers is nobody else's, and cannot be asked for again by its URI alone
       const cache = 'inputResponses' in params || 'requestState' in params ? NOT_KEPT : plan.cache;
-      return andThen(outcome, (given) =>
-        given.kind === 'complete'
-          ? results.write(revision, revision.readResult(given.result), cache)
-          : results.writeUnfinished(revision, given),
+      return results.writeOutcome(revision, outcome, (result) =>
+        results.write(revision, revision.readResult(result), cache),
       );
     },
   };
@@ -59,14 +56,11 @@ export function resourceMethods({ registry, members, results, ...parts }: Method
 
 /** `resources/subscribe` and `resources/unsubscribe`, for what a session remembers. */
 export function subscriptionMethods({ registry, faults }: MethodParts): Record<string, Method> {
-  const admitted = async (uri: string, exchange: Exchange): Promise<void> => {
-    const { plan } = registry.match(uri) ?? unknownResource(uri);
-    if (plan.access !== undefined && !(await isAdmitted(plan.access, exchange, faults))) unknownResource(uri);
-  };
   return {
     async 'resources/subscribe'(exchange) {
       const uri = requireString(exchange.params, 'uri');
-      await admitted(uri, exchange);
+      const { plan } = registry.match(uri) ?? unknownResource(uri);
+      if (plan.access !== undefined && !(await isAdmitted(plan.access, exchange, faults))) unknownResource(uri);
       await memoryOf(exchange).subscribe(uri);
       return EMPTY;
     },

@@ -27,7 +27,7 @@ export function toolMethods({ registry, faults, members, results, ...parts }: Me
 
   const write = (outcome: Outcome<CallToolResult>, exchange: Exchange, plan: ToolPlan): string => {
     const { revision } = exchange;
-    if (outcome.kind === 'input-required') return results.writeUnfinished(revision, outcome);
+    if (outcome.kind === 'input-required') return results.write(revision, outcome.questions);
     const result = outcome.kind === 'complete' ? outcome.result : shown(outcome.error, exchange);
     const { rank } = revision;
     const plain = plainResult(result, envelopes[rank] as ResultEnvelope, plan.sendsObjects[rank]);
@@ -43,10 +43,10 @@ export function toolMethods({ registry, faults, members, results, ...parts }: Me
       if (plan === undefined) throw unknownTool(requireString(exchange.params, 'name'));
       const outcome = members.run(exchange, {
         kind: 'tool',
-        name: plan.name,
+        name: plan.key,
         args,
         access: plan.access,
-        deny: () => ({ kind: 'failed', error: unknownTool(plan.name) }),
+        deny: () => ({ kind: 'failed', error: unknownTool(plan.key) }),
         mirrored: plan.mirrored,
         run: plan.run,
       });

@@ -1,24 +1,18 @@
+import { UNKNOWN_CLIENT } from '../checks.js';
 import { McpError } from '../errors.js';
-import type { Client, Conversation, Tickets } from '../exchange.js';
+import type { Conversation, Tickets } from '../exchange.js';
 import type { JsonObject } from '../model.js';
 import { newestOf } from '../revisions/index.js';
 import type { Revision } from '../revisions/revision.js';
 import { agreedRevision } from './stateful.js';
 
-const UNKNOWN_CLIENT: Client = { info: undefined, capabilities: {} };
-
 /**
  * Stands in for a session during one request, where no sessions are kept: nothing is known of the client but its
- * revision, nothing is remembered, and nothing can be asked.
+ * revision, nothing is remembered, and nothing can be asked. A client that cannot set a level is not told of log
+ * messages either.
  */
 export class PassingPeer implements Conversation {
-  readonly sessionId: undefined;
-  readonly memory: undefined;
   readonly client = UNKNOWN_CLIENT;
-  /** A client that cannot set a level has not been told of log messages either. */
-  readonly logLevel: undefined;
-  readonly endsWithConnection = false;
-  readonly replaying = false;
   readonly initialized: boolean;
   revision: Revision;
 

@@ -1,18 +1,21 @@
 import { Effects } from '../effects.js';
-import { McpError } from '../errors.js';
 import { InputSignal } from '../input.js';
 import { isObject } from '../jsonrpc.js';
 import type { JsonObject } from '../model.js';
 import type { Question } from '../revisions/revision.js';
 
+/** An answer, with the question it belongs to. */
+type Answered = readonly [question: string, answer: JsonObject];
+
+type Entries<T> = readonly (readonly [key: string, value: T])[];
+
 /** What travels from round to round: what was answered, what was done once, and what was asked last. */
 export interface Journal {
-  /** Answers by key, each with the question it belongs to. */
-  readonly answers: readonly (readonly [key: string, question: string, answer: JsonObject])[];
+  readonly answers: Entries<Answered>;
   /** Results of `ctx.once` by key. */
-  readonly effects: readonly (readonly [key: string, result: unknown])[];
+  readonly effects: Entries<unknown>;
   /** The questions of the last round by key. */
-  readonly asked: readonly (readonly [key: string, question: string])[];
+  readonly asked: Entries<string>;
 }
 
 /** Seals journals into `requestState`, for one request of one principal. */
@@ -33,14 +36,16 @@ const EMPTY: Journal = { answers: [], effects: [], asked: [] };
  * resolve at once, and the first that was not ends the round.
  */
 export class Round {
-  private readonly answers = new Map<string, readonly [question: string, answer: JsonObject]>();
+  private readonly answers: Map<string, Answered>;
   readonly effects: Effects;
   private readonly asked: ReadonlyMap<string, string>;
-  private readonly open = new Map<string, { readonly question: string; readonly request: JsonObject }>();
+  /** The questions that this round ends with, and the requests for the client that put them. */
+  private readonly open = new Map<string, string>();
+  private readonly requests = new Map<string, JsonObject>();
   /** The keys of the questions of this round. */
   private readonly seen = new Set<string>();
   /** What earlier rounds came to know, and this one has not reached yet, in the order in which they did. */
-  private readonly ahead = new Set<string>();
+  private readonly ahead: Set<string>;
   private position = 0;
   /** Why the round cannot end with questions: they would be asked for ever. */
   fault: Error | undefined;
@@ -54,13 +59,11 @@ export class Round {
     private readonly given: JsonObject,
     journal: Journal = EMPTY,
   ) {
+    this.answers = new Map(journal.answers);
     this.asked = new Map(journal.asked);
     this.effects = new Effects(journal.effects);
-    for (const [key, question, answer] of journal.answers) {
-      this.answers.set(key, [question, answer]);
-      this.ahead.add(key);
-    }
-    for (const key of this.asked.keys()) if (isObject(given[key])) this.ahead.add(key);
+    const answered = [...this.asked.keys()].filter((key) => isObject(given[key]));
+    this.ahead = new Set([...this.answers.keys(), ...answered]);
   }
 
   /** The round has no result. */
@@ -91,7 +94,8 @@ export class Round {
     // whatever comes next was not reached before
     this.ahead.clear();
     this.answers.delete(key);
-    this.open.set(key, { question: digest, request: { method, params } });
+    this.open.set(key, digest);
+    this.requests.set(key, { method, params });
     throw new InputSignal();
   }
 
@@ -101,13 +105,9 @@ export class Round {
    */
   interim(): JsonObject {
     if (this.fault) throw this.fault;
-    const requestState = this.seal.seal({
-      answers: [...this.answers].map(([key, [question, answer]]) => [key, question, answer] as const),
-      effects: this.effects.entries(),
-      asked: [...this.open].map(([key, { question }]) => [key, question] as const),
-    });
-    const inputRequests = Object.fromEntries([...this.open].map(([key, { request }]) => [key, request]));
-    return { resultType: 'input_required', inputRequests, requestState };
+    const journal = { answers: [...this.answers], effects: this.effects.entries(), asked: [...this.open] };
+    const requestState = this.seal.seal(journal);
+    return { resultType: 'input_required', inputRequests: Object.fromEntries(this.requests), requestState };
   }
 
   /** Makes sure that a question is another than those before. */
@@ -143,15 +143,4 @@ export class Round {
     const belongs = asked === undefined ? key !== undefined && sealed !== true : asked === digest;
     return belongs && (fits?.(answer) ?? true) ? answer : undefined;
   }
-}
-
-/**
- * The answers that came with a request.
- * @throws {McpError} `invalid-params`
- */
-export function givenAnswers(params: JsonObject): JsonObject {
-  const given = params['inputResponses'];
-  if (given === undefined) return {};
-  if (!isObject(given)) throw new McpError('invalid-params', '"inputResponses" is not an object.');
-  return given;
 }

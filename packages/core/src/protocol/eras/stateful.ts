@@ -1,9 +1,9 @@
-import { requireString } from '../checks.js';
+import { clientOf, requireString, UNKNOWN_CLIENT } from '../checks.js';
 import { ClientError, excerpt, McpError } from '../errors.js';
 import type { Client, Conversation, Exchange, Memory, Tickets } from '../exchange.js';
-import { type Frame, kindOf } from '../frame.js';
-import { isObject, type JsonRpcResponse, notificationFrame, requestFrame } from '../jsonrpc.js';
-import type { ClientCapabilities, Implementation, JsonObject, LogLevel, Root } from '../model.js';
+import { type Frame, notificationFrame, questionFrame } from '../frame.js';
+import { isObject, type JsonRpcResponse } from '../jsonrpc.js';
+import type { JsonObject, LogLevel, Root } from '../model.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
 import { follows } from '../subscriptions.js';
@@ -42,7 +42,6 @@ export interface SessionMeans {
 
 /** How a session reaches its client outside of any request, and how it is kept. */
 export interface SessionOptions {
-  readonly record: SessionRecord;
   /** Sends a frame that belongs to no request. */
   readonly push: (frame: Frame) => void;
   /** Keeps the record when it has changed; undefined where it lives as long as this process. */
@@ -55,23 +54,13 @@ const MAX_VISITS = 100;
 /** Cap on the resources that one session follows. */
 const MAX_SUBSCRIPTIONS = 1000;
 
-const UNKNOWN_CLIENT: Client = { info: undefined, capabilities: {} };
-
-interface Waiting {
-  readonly resolve: (result: JsonObject) => void;
-  readonly reject: (error: Error) => void;
-}
+type Waiting = (answer: { readonly result: JsonObject } | { readonly error: Error }) => void;
 
 /** What `initialize` leaves behind, one per stdio pipe or HTTP session: a record, and what lives in this process only. */
 export class Session implements Conversation, Memory {
-  readonly record: SessionRecord;
   /** The newest with sessions, until the client has said which it speaks. */
   revision: Revision;
   initialized: boolean;
-  /** A client may come back for its answers. */
-  readonly endsWithConnection = false;
-  /** Handlers of a session run once. */
-  readonly replaying = false;
   /** Kept until the client says that they changed, where it does. */
   private roots: readonly Root[] | undefined;
   /** How often the client has said that. */
@@ -85,12 +74,12 @@ export class Session implements Conversation, Memory {
 
   constructor(
     private readonly means: SessionMeans,
+    readonly record: SessionRecord,
     private readonly options: SessionOptions,
   ) {
-    this.record = options.record;
-    this.revision = revisionOf(this.record.revision) ?? newestOf('stateful');
-    this.initialized = this.record.revision !== undefined;
-    if (this.record.joined) means.join(this);
+    this.revision = revisionOf(record.revision) ?? newestOf('stateful');
+    this.initialized = record.revision !== undefined;
+    if (record.joined) means.join(this);
   }
 
   get sessionId(): string | undefined {
@@ -120,7 +109,7 @@ export class Session implements Conversation, Memory {
   initialize(params: JsonObject): Revision {
     if (this.initialized) throw new McpError('invalid-request', 'The session is initialized already.');
     this.revision = agreedRevision(params);
-    this.record.client = clientOf(params);
+    this.record.client = clientOf(params['clientInfo'], params['capabilities']);
     this.record.revision = this.revision.id;
     this.initialized = true;
     return this.revision;
@@ -171,8 +160,13 @@ export class Session implements Conversation, Memory {
     }
     const { elicitationId } = wording.params;
     if (typeof elicitationId === 'string') this.expect(elicitationId);
-    if (question.method === 'roots/list') return await this.askRoots(question, exchange);
+    const isAboutRoots = question.method === 'roots/list';
+    if (isAboutRoots && this.roots !== undefined) return { roots: this.roots };
+    const changes = this.rootsChanges;
     const answer = await this.send({ ...question, params: wording.params }, exchange);
+    // what changed since the question was sent, or while this waited for its turn, is not in the answer
+    const isCurrent = this.hearsOfRoots && changes === this.rootsChanges;
+    if (isAboutRoots && isCurrent && question.fits?.(answer)) this.roots = answer['roots'] as Root[];
     return wording.restore?.(answer) ?? answer;
   }
 
@@ -199,19 +193,23 @@ export class Session implements Conversation, Memory {
 
   /** Sends a notification that belongs to no request. */
   tell(method: string, params: JsonObject): void {
-    this.options.push({ kind: kindOf(method), text: notificationFrame(method, params) });
+    this.options.push(notificationFrame(method, params));
   }
 
   /** Takes an answer of the client. Late answers and answers to questions of others are dropped. */
   settle({ id, result, error }: JsonRpcResponse): void {
     const waiting = typeof id === 'string' ? this.waiting?.get(id) : undefined;
-    if (isObject(result)) waiting?.resolve(result);
-    else waiting?.reject(refusal(error));
+    waiting?.(isObject(result) ? { result } : { error: refusal(error) });
   }
 
   /** The client is gone: gives up all questions. */
   close(): void {
-    for (const { reject } of this.waiting?.values() ?? []) reject(new ClientError('The session has ended.'));
+    for (const settle of this.waiting?.values() ?? []) settle({ error: new ClientError('The session has ended.') });
+  }
+
+  /** A client that shares its session with other processes may tell one of them. */
+  private get hearsOfRoots(): boolean {
+    return this.client.capabilities.roots?.['listChanged'] === true && this.options.save === undefined;
   }
 
   private save(): void | Promise<void> {
@@ -224,50 +222,30 @@ export class Session implements Conversation, Memory {
     return this.save();
   }
 
-  /** A client that shares its session with other processes may tell one of them. */
-  private get hearsOfRoots(): boolean {
-    return this.client.capabilities.roots?.['listChanged'] === true && this.options.save === undefined;
-  }
-
-  private async askRoots(question: Question, exchange: Exchange): Promise<JsonObject> {
-    if (this.roots !== undefined) return { roots: this.roots };
-    const changes = this.rootsChanges;
-    const answer = await this.send(question, exchange);
-    // what changed since the question was sent, or while this waited for its turn, is not in the answer
-    if (this.hearsOfRoots && changes === this.rootsChanges && question.fits?.(answer)) {
-      this.roots = answer['roots'] as Root[];
-    }
-    return answer;
-  }
-
   /** Sends a request on the stream of the exchange it belongs to, and waits for the answer. */
   private send(question: Question, exchange: Exchange): Promise<JsonObject> {
     const { wire } = exchange;
+    if (exchange.cancelled !== undefined) throw exchange.signal.reason as Error;
     const id = `s${++this.asked}`;
     const waiting = (this.waiting ??= new Map<string, Waiting>());
     return new Promise<JsonObject>((resolve, reject) => {
       const stop = (error: Error, reason: string) => {
-        wire.send({ kind: 'notice', text: notificationFrame('notifications/cancelled', { requestId: id, reason }) });
-        settle(() => reject(error));
+        wire.send(notificationFrame('notifications/cancelled', { requestId: id, reason }));
+        settle({ error });
       };
       const forget = exchange.onCancel((reason) => stop(reason, 'The request it belongs to was cancelled.'));
       const ms = question.timeoutMs ?? this.means.questionTimeoutMs;
-      const timer = setTimeout(
-        () => stop(new ClientError(`The client did not answer within ${ms} ms.`), 'Timed out.'),
-        ms,
-      );
-      const settle = (finish: () => void) => {
+      const giveUp = () => stop(new ClientError(`The client did not answer within ${ms} ms.`), 'Timed out.');
+      const timer = setTimeout(giveUp, ms);
+      const settle: Waiting = (answer) => {
         clearTimeout(timer);
         forget();
         waiting.delete(id);
-        finish();
+        if ('error' in answer) reject(answer.error);
+        else resolve(answer.result);
       };
-      waiting.set(id, {
-        resolve: (result) => settle(() => resolve(result)),
-        reject: (error) => settle(() => reject(error)),
-      });
-      if (exchange.cancelled !== undefined) return settle(() => reject(exchange.signal.reason as Error));
-      wire.send({ kind: 'question', text: requestFrame(id, question.method, question.params) });
+      waiting.set(id, settle);
+      wire.send(questionFrame(id, question.method, question.params));
     });
   }
 }
@@ -285,12 +263,4 @@ function refusal(error: JsonRpcResponse['error']): ClientError {
 export function agreedRevision(params: JsonObject): Revision {
   const asked = revisionOf(requireString(params, 'protocolVersion'));
   return asked?.sessions ? asked : newestOf('stateful');
-}
-
-/** What a client says of itself when a conversation begins. */
-function clientOf({ capabilities, clientInfo }: JsonObject): Client {
-  return {
-    info: isObject(clientInfo) ? (clientInfo as unknown as Implementation) : undefined,
-    capabilities: isObject(capabilities) ? (capabilities as ClientCapabilities) : {},
-  };
 }

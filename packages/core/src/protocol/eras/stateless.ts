@@ -1,14 +1,14 @@
-import { requireOneOf } from '../checks.js';
+import { clientOf, optionalObject, requireOneOf } from '../checks.js';
 import type { Effects } from '../effects.js';
 import { ClientError, excerpt, McpError } from '../errors.js';
 import { type Client, type Exchange, type Peer, REVISION_KEY, type Tickets } from '../exchange.js';
 import { isObject, type JsonRpcRequest } from '../jsonrpc.js';
 import { INITIALIZE, type MethodTraits } from '../methods.js';
-import { type ClientCapabilities, type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from '../model.js';
+import { type JsonObject, LOG_LEVELS, type LogLevel } from '../model.js';
 import { REVISION_BY_ID, REVISION_IDS } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
 import type { MirroredArgument, Wire } from '../wire.js';
-import { type FlowSeal, givenAnswers, type Journal, Round } from './replay.js';
+import { type FlowSeal, type Journal, Round } from './replay.js';
 
 const PREFIX = 'io.modelcontextprotocol/';
 const CAPABILITIES = `${PREFIX}clientCapabilities`;
@@ -44,15 +44,13 @@ export interface StatelessMeans {
 
 /** What a request says of itself; nothing is remembered. */
 class Envelope implements Peer {
-  readonly sessionId: undefined;
-  readonly memory: undefined;
   readonly endsWithConnection = true;
   readonly logLevel: LogLevel | undefined;
   readonly revision: Revision;
   readonly resume: (() => void) | undefined;
   private readonly meta: JsonObject;
   private readonly traits: MethodTraits | undefined;
-  private begun: Round | undefined;
+  private begun: Round | undefined = undefined;
 
   constructor(
     private readonly request: JsonRpcRequest,
@@ -66,15 +64,10 @@ class Envelope implements Peer {
     this.logLevel = level === undefined ? undefined : requireOneOf(level, LOG_LEVEL, LOG_LEVELS);
     const brings = requestState !== undefined || inputResponses !== undefined;
     this.resume = brings && this.traits?.asks === true ? () => void this.round() : undefined;
-    this.begun = undefined;
   }
 
   get client(): Client {
-    const info = this.meta[INFO];
-    return {
-      info: isObject(info) ? (info as unknown as Implementation) : undefined,
-      capabilities: this.meta[CAPABILITIES] as ClientCapabilities,
-    };
+    return clientOf(this.meta[INFO], this.meta[CAPABILITIES]);
   }
 
   get tickets(): Tickets {
@@ -138,7 +131,7 @@ class Envelope implements Peer {
     const target = String(params[this.traits.subject ?? 'name']);
     const binding = { principal: wire.principal?.subject ?? '', method, target, args };
     const journal = requestState === undefined ? undefined : flows.open(requestState, binding);
-    this.begun = new Round(flows.bind(binding), givenAnswers(params), journal);
+    this.begun = new Round(flows.bind(binding), optionalObject(params, 'inputResponses') ?? {}, journal);
     return this.begun;
   }
 }

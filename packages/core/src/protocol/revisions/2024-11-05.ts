@@ -1,13 +1,12 @@
 import { PART_OF_MESSAGE } from '../content.js';
 import type { ContentBlock } from '../model.js';
 import { revision20250326 } from './2025-03-26.js';
-import { allowed, allowList, allowOnly } from './allow-list.js';
-import { wordConversation } from './fields.js';
+import { allowList, allowOnly } from './allow-list.js';
+import { wordMessages } from './fields.js';
 import { FIELDS_20241105 } from './model-fields.js';
 import type { Revision } from './revision.js';
 
 const newer = revision20250326;
-const list = allowList(FIELDS_20241105);
 
 /** There is no audio here: it travels as a resource, with nothing lost. */
 function silent(content: ContentBlock): ContentBlock {
@@ -22,22 +21,16 @@ const mentioned = (content: ContentBlock): ContentBlock =>
   content.type === 'audio' ? { type: 'text', text: `[${content.mimeType}]` } : content;
 
 /** Revision 2024-11-05: no audio, no tool annotations, no message with progress, completions undeclared. */
-export const revision20241105: Revision = allowOnly(list, {
+export const revision20241105: Revision = allowOnly(allowList(FIELDS_20241105), {
   ...newer,
   id: '2024-11-05',
   rank: 0,
   batches: false,
-  toolResult: (result, tool) =>
-    allowed(newer.toolResult({ ...result, content: result.content.map(silent) }, tool), list.toolResult),
-  promptResult: (result) =>
-    newer.promptResult({
-      ...result,
-      messages: result.messages.map(({ role, content }) => ({ role, content: silent(content) })),
-    }),
+  toolResult: (result, tool) => newer.toolResult({ ...result, content: result.content.map(silent) }, tool),
+  promptResult: (result) => newer.promptResult(wordMessages(result, silent)),
   progressMessages: false,
   question(question) {
     const wording = newer.question(question);
-    if (question.method !== 'sampling/createMessage') return wording;
-    return wording && { params: wordConversation(wording.params, mentioned) };
+    return wording && { params: wordMessages(wording.params, mentioned) };
   },
 });

@@ -1,7 +1,7 @@
 import type { ContentBlock, Tool } from '../model.js';
 import { revision20250618 } from './2025-06-18.js';
 import { allowed, allowList, allowOnly } from './allow-list.js';
-import { wordConversation } from './fields.js';
+import { wordMessages } from './fields.js';
 import { FIELDS_20250326 } from './model-fields.js';
 import type { Revision } from './revision.js';
 
@@ -48,19 +48,11 @@ export const revision20250326: Revision = allowOnly(list, {
     const content = result.content.map(withoutLink);
     const json = JSON.stringify(structuredContent) as string | undefined;
     const isSaid = json === undefined || content.some((each) => each.type === 'text' && each.text === json);
-    return allowed(
-      { ...result, content: isSaid ? content : [...content, { type: 'text', text: json }] },
-      list.toolResult,
-    );
+    return { ...result, content: isSaid ? content : [...content, { type: 'text', text: json }] };
   },
-  promptResult: (result) => ({
-    ...result,
-    messages: result.messages.map(({ role, content }) => ({ role, content: withoutLink(content) })),
-  }),
+  promptResult: (result) => wordMessages(result, withoutLink),
   question(question) {
-    if (question.method === 'elicitation/create') return undefined;
-    const wording = newer.question(question);
-    if (question.method !== 'sampling/createMessage') return wording;
-    return wording && { params: wordConversation(wording.params, block) };
+    const wording = question.method === 'elicitation/create' ? undefined : newer.question(question);
+    return wording && { params: wordMessages(wording.params, block) };
   },
 });

@@ -1,13 +1,12 @@
 import { isObject } from '../jsonrpc.js';
 import type { FailureKind } from '../errors.js';
 import { methodsOf } from '../methods.js';
-import type { CallToolResult, JsonObject, Tool } from '../model.js';
+import type { JsonObject, Tool } from '../model.js';
 import { revision20260728 } from './2026-07-28.js';
-import { allowed, allowList, allowOnly } from './allow-list.js';
+import { allowList, allowOnly } from './allow-list.js';
+import { verbatim } from './fields.js';
 import { FIELDS_20251125 } from './model-fields.js';
 import type { Revision } from './revision.js';
-
-const list = allowList(FIELDS_20251125);
 
 /** These sessions know objects only, so any other output is the member `result` of one. */
 const wraps = ({ outputSchema }: Tool) => outputSchema !== undefined && outputSchema['type'] !== 'object';
@@ -34,7 +33,7 @@ const RENUMBERED = new Map<FailureKind, number | undefined>([
 ]);
 
 /** Revision 2025-11-25: the newest with sessions. */
-export const revision20251125: Revision = allowOnly(list, {
+export const revision20251125: Revision = allowOnly(allowList(FIELDS_20251125), {
   ...revision20260728,
   id: '2025-11-25',
   rank: 3,
@@ -51,12 +50,10 @@ export const revision20251125: Revision = allowOnly(list, {
     const root = { ...($schema !== undefined && { $schema }), ...($defs !== undefined && { $defs }) };
     return { ...tool, outputSchema: { ...root, type: 'object', properties: { result: schema }, required: ['result'] } };
   },
-  toolResult(whole, tool) {
-    const result = allowed(whole, list.toolResult) as CallToolResult & JsonObject;
+  toolResult(result, tool) {
     const { structuredContent } = result;
-    if (structuredContent === undefined) return result;
-    if (!wraps(tool) && isObject(structuredContent)) return result;
-    return { ...result, structuredContent: { result: structuredContent } };
+    const isSentAsItIs = structuredContent === undefined || (!wraps(tool) && isObject(structuredContent));
+    return isSentAsItIs ? verbatim(result) : { ...result, structuredContent: { result: structuredContent } };
   },
   question: ({ params }) => ({ params }),
   complete: (result) => result,

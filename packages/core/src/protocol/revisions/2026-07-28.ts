@@ -1,7 +1,8 @@
 import { FAILURES } from '../errors.js';
 import { methodsOf } from '../methods.js';
 import type { JsonObject } from '../model.js';
-import { allowed, allowList, allowOnly } from './allow-list.js';
+import { allowList, allowOnly } from './allow-list.js';
+import { verbatim } from './fields.js';
 import { FIELDS_20260728 } from './model-fields.js';
 import type { Revision } from './revision.js';
 
@@ -13,12 +14,8 @@ const isReserved = (code: number): boolean => code >= -32099 && code <= -32000;
 /** Of older revisions, for a handler that writes the number out. */
 const RESOURCE_NOT_FOUND = -32002;
 
-const verbatim = (value: object): JsonObject => value as JsonObject;
-
-const list = allowList(FIELDS_20260728);
-
 /** Revision 2026-07-28: stateless. The neutral model is shaped like it, so nearly everything is sent as it is. */
-export const revision20260728: Revision = allowOnly(list, {
+export const revision20260728: Revision = allowOnly(allowList(FIELDS_20260728), {
   id: '2026-07-28',
   rank: 4,
   era: 'stateless',
@@ -32,13 +29,13 @@ export const revision20260728: Revision = allowOnly(list, {
   prompt: verbatim,
   resource: verbatim,
   resourceTemplate: verbatim,
-  toolResult: (result) => verbatim(allowed(result, list.toolResult)),
+  toolResult: verbatim,
   promptResult: verbatim,
   readResult: verbatim,
   complete(result, server, cache) {
     const { name, version } = server;
     // who wants to know more asks for it
-    const identity = 'supportedVersions' in result ? allowed(server, list.implementation) : { name, version };
+    const identity = 'supportedVersions' in result ? revision20260728.implementation(server) : { name, version };
     return {
       resultType: 'complete',
       ...result,

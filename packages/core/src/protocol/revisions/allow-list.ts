@@ -6,8 +6,8 @@ type Fields = Readonly<Record<string, Form | true>>;
 /** What may be sent of an object: these fields, each as it is (`true`), or by the form of the object or objects in it. */
 interface Form {
   readonly fields: Fields;
-  /** The fields of objects of several kinds, by their `type`. */
-  readonly kinds?: Readonly<Record<string, Fields>> | undefined;
+  /** What may be sent of objects of several kinds, by their `type`. */
+  readonly kinds: Readonly<Record<string, Form>> | undefined;
 }
 
 /** A table without what every object inherits: `constructor` is a name like any other. */
@@ -23,7 +23,7 @@ export function allowed(object: unknown, form: Form): unknown {
   if (typeof object !== 'object' || object === null) return object;
   const from = object as Readonly<Record<string, unknown>>;
   const { kinds } = form;
-  const fields = kinds === undefined ? form.fields : (kinds[from['type'] as string] ?? form.fields);
+  const { fields } = kinds === undefined ? form : (kinds[from['type'] as string] ?? form);
   for (const name in from) {
     const inner = fields[name];
     if (inner === true) continue;
@@ -51,9 +51,10 @@ export type AllowList = ReturnType<typeof allowList>;
 
 /** The forms that a revision's fields give. */
 export function allowList(names: ModelFields) {
-  const fields = (kind: string, inner: Readonly<Record<string, Form>> = {}): Fields =>
-    tableOf((names[kind] ?? []).map((name) => [name, inner[name] ?? true]));
-  const form = (...parts: Parameters<typeof fields>): Form => ({ fields: fields(...parts), kinds: undefined });
+  const form = (kind: string, inner: Readonly<Record<string, Form>> = {}): Form => ({
+    fields: tableOf((names[kind] ?? []).map((name) => [name, inner[name] ?? true])),
+    kinds: undefined,
+  });
   const annotations = form('annotations');
   const icons = form('icon');
   const contents = form('contents');
@@ -61,11 +62,11 @@ export function allowList(names: ModelFields) {
     // of a kind that the revision does not have
     fields: tableOf([['type', true]]),
     kinds: tableOf([
-      ['text', fields('text', { annotations })],
-      ['image', fields('image', { annotations })],
-      ['audio', fields('audio', { annotations })],
-      ['resource', fields('embedded', { annotations, resource: contents })],
-      ['resource_link', fields('link', { annotations, icons })],
+      ['text', form('text', { annotations })],
+      ['image', form('image', { annotations })],
+      ['audio', form('audio', { annotations })],
+      ['resource', form('embedded', { annotations, resource: contents })],
+      ['resource_link', form('link', { annotations, icons })],
     ]),
   };
   const list = form('listCapability');
@@ -83,10 +84,7 @@ export function allowList(names: ModelFields) {
   };
 }
 
-/**
- * The revision, sending only what is on the list, whatever its own functions leave in. `toolResult` is left to the
- * revision, which knows when there is nothing to look for.
- */
+/** The revision, sending only what is on the list, whatever its own functions leave in. */
 export function allowOnly(list: AllowList, revision: Revision): Revision {
   return {
     ...revision,
@@ -94,6 +92,7 @@ export function allowOnly(list: AllowList, revision: Revision): Revision {
     prompt: (prompt) => allowed(revision.prompt(prompt), list.prompt),
     resource: (resource) => allowed(revision.resource(resource), list.resource),
     resourceTemplate: (template) => allowed(revision.resourceTemplate(template), list.template),
+    toolResult: (result, tool) => allowed(revision.toolResult(result, tool), list.toolResult),
     promptResult: (result) => allowed(revision.promptResult(result), list.promptResult),
     readResult: (result) => allowed(revision.readResult(result), list.readResult),
     capabilities: (capabilities) => allowed(revision.capabilities(capabilities), list.capabilities),

@@ -1,4 +1,4 @@
-import type { ContentBlock, JsonObject } from '../model.js';
+import type { ContentBlock, JsonObject, PromptMessage } from '../model.js';
 
 /** The fields of an object that a revision knows, in their order; what it does not know is not sent. */
 export function pick(object: object, fields: readonly string[]): JsonObject {
@@ -9,13 +9,15 @@ export function pick(object: object, fields: readonly string[]): JsonObject {
   return picked;
 }
 
-/** The messages of a sampling request, with one block each, and each block in the words of a revision. */
-export function wordConversation(params: JsonObject, word: (block: ContentBlock) => object): JsonObject {
-  const messages = params['messages'] as readonly { role: string; content: ContentBlock | readonly ContentBlock[] }[];
-  return {
-    ...params,
-    messages: messages.flatMap(({ role, content }) =>
-      [content].flat().map((block) => ({ role, content: word(block as ContentBlock) })),
-    ),
-  };
+/** What a revision sends as it is. */
+export const verbatim = (value: object): JsonObject => value as JsonObject;
+
+/** What has messages (a prompt, a request for sampling), with one block in each, in the words of a revision. */
+export function wordMessages<T extends object>(whole: T, word: (block: ContentBlock) => ContentBlock): T & JsonObject {
+  const { messages } = whole as { readonly messages?: readonly PromptMessage[] };
+  // those of a conversation with a model may have several blocks
+  const worded = messages?.flatMap(({ role, content }) =>
+    [content].flat().map((block) => ({ role, content: word(block) })),
+  );
+  return { ...(whole as T & JsonObject), ...(worded && { messages: worded }) };
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../jsonrpc.js';
 import type { JsonObject } from '../model.js';
 import { pick } from './fields.js';
 import type { Wording } from './revision.js';
@@ -7,18 +8,8 @@ interface Choice {
   readonly title?: string;
 }
 
-const FIELDS = [
-  'type',
-  'title',
-  'description',
-  'minLength',
-  'maxLength',
-  'format',
-  'minimum',
-  'maximum',
-  'enum',
-  'enumNames',
-];
+const LIMITS = ['minLength', 'maxLength', 'minimum', 'maximum'];
+const KEYWORDS = ['type', 'title', 'description', 'format', 'enum', 'enumNames', ...LIMITS];
 
 const choicesOf = (schema: JsonObject): readonly Choice[] => {
   const titled = (schema['oneOf'] ?? schema['anyOf']) as readonly Choice[] | undefined;
@@ -27,7 +18,7 @@ const choicesOf = (schema: JsonObject): readonly Choice[] => {
 
 /** Titled choices become `enum` with `enumNames`; only booleans keep a default. */
 function wordField(schema: JsonObject): JsonObject {
-  const known = pick(schema, schema['type'] === 'boolean' ? [...FIELDS, 'default'] : FIELDS);
+  const known = pick(schema, schema['type'] === 'boolean' ? [...KEYWORDS, 'default'] : KEYWORDS);
   if (!Array.isArray(schema['oneOf'])) return known;
   const choices = choicesOf(schema);
   return {
@@ -44,14 +35,14 @@ function wordField(schema: JsonObject): JsonObject {
 export function formWithoutChoices(params: JsonObject): Wording {
   const { requestedSchema, message } = params as { requestedSchema: JsonObject; message: string };
   const properties: JsonObject = {};
-  const several = new Map<string, ReadonlyMap<string, string>>();
+  const several = new Map<string, readonly Choice[]>();
   for (const [name, schema] of Object.entries((requestedSchema['properties'] ?? {}) as Record<string, JsonObject>)) {
     if (schema['type'] !== 'array') {
       properties[name] = wordField(schema);
       continue;
     }
     const choices = choicesOf((schema['items'] ?? {}) as JsonObject);
-    several.set(name, new Map(choices.map((choice) => [`${name}: ${choice.const}`, choice.const])));
+    several.set(name, choices);
     for (const choice of choices) {
       const title = `${String(schema['title'] ?? name)}: ${choice.title ?? choice.const}`;
       properties[`${name}: ${choice.const}`] = { type: 'boolean', title };
@@ -60,19 +51,17 @@ export function formWithoutChoices(params: JsonObject): Wording {
   const required = ((requestedSchema['required'] ?? []) as string[]).filter((name) => !several.has(name));
   return {
     params: { message, requestedSchema: { type: 'object', properties, ...(required.length > 0 && { required }) } },
-    restore: (answer) => ({ ...answer, ...(isContent(answer) && { content: gather(answer.content, several) }) }),
+    restore: (answer) =>
+      isObject(answer['content']) ? { ...answer, content: gather(answer['content'], several) } : answer,
   };
 }
 
-const isContent = (answer: JsonObject): answer is { content: JsonObject } =>
-  typeof answer['content'] === 'object' && answer['content'] !== null;
-
-function gather(content: JsonObject, several: ReadonlyMap<string, ReadonlyMap<string, string>>): JsonObject {
+function gather(content: JsonObject, several: ReadonlyMap<string, readonly Choice[]>): JsonObject {
   const gathered: JsonObject = { ...content };
   for (const [name, choices] of several) {
-    const chosen = [...choices].filter(([field]) => content[field] === true).map(([, choice]) => choice);
-    for (const field of choices.keys()) delete gathered[field];
-    gathered[name] = chosen;
+    const values = choices.map((choice) => choice.const);
+    gathered[name] = values.filter((value) => content[`${name}: ${value}`] === true);
+    for (const value of values) delete gathered[`${name}: ${value}`];
   }
   return gathered;
 }

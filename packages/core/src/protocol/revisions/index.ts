@@ -15,9 +15,7 @@ export const REVISIONS: readonly Revision[] = [
 ];
 
 /** The revisions that are served, by the dates that clients name. */
-export const REVISION_BY_ID: ReadonlyMap<unknown, Revision> = new Map<unknown, Revision>(
-  REVISIONS.map((revision) => [revision.id, revision]),
-);
+export const REVISION_BY_ID: ReadonlyMap<unknown, Revision> = new Map(REVISIONS.map((each) => [each.id, each]));
 
 /** The revision a client names, when it is served. */
 export function revisionOf(id: unknown): Revision | undefined {
