@@ -14,7 +14,7 @@ import {
 } from '../protocol/jsonrpc.js';
 import { isPromise } from '../protocol/maybe-promise.js';
 import { beginsConversation } from '../protocol/methods.js';
-import type { JsonObject, RequestId } from '../protocol/model.js';
+import type { RequestId } from '../protocol/model.js';
 import type { Cancellation, Reply } from '../protocol/reply.js';
 import type { Revision } from '../protocol/revisions/revision.js';
 import type { Principal, Wire } from '../protocol/wire.js';
@@ -120,7 +120,12 @@ export class Kernel {
     const { transport, principal, owner } = wire;
     const keepAlive = () => wire.keepAlive?.();
     const each: Wire = { transport, principal, owner, keepAlive, send: (frame) => wire.send(frame) };
-    const replies = batch.map((message) => this.handle(message, each, conversation));
+    const ids = new Set<RequestId>();
+    const replies = batch.map((message) => {
+      const id = readableId(message);
+      if (id !== undefined && ids.size === ids.add(id).size) return this.refuseDuplicate(conversation);
+      return this.handle(message, each, conversation);
+    });
     return replies.some((reply) => isPromise(reply))
       ? Promise.all(replies).then(joined)
       : joined(replies as readonly Reply[]);
@@ -129,9 +134,7 @@ export class Kernel {
   private request(request: JsonRpcRequest, wire: Wire, conversation: Conversation | undefined): Reply | Promise<Reply> {
     const { inFlight } = this;
     if (inFlight.busy > 0 && conversation !== undefined && inFlight.find(conversation, request.id) !== undefined) {
-      // without the id: the client would take this for the first request's response
-      const error = new McpError('invalid-request', 'A request with this id is under way.');
-      return this.refuse(error, conversation.revision.unreadableId);
+      return this.refuseDuplicate(conversation);
     }
     let exchange: Exchange;
     let method: Method;
@@ -236,10 +239,20 @@ export class Kernel {
     return { text: errorFrame(id, failure), failure };
   }
 
+  /** Without the id: the client would take this for the response to the first request that has it. */
+  private refuseDuplicate({ revision }: Conversation): Reply {
+    return this.refuse(new McpError('invalid-request', 'Another request has this id.'), revision.unreadableId);
+  }
+
   /** Refuses what is not a JSON-RPC message. */
   private malformed(error: unknown, message: unknown, conversation: Conversation | undefined): Reply {
-    const refused = this.refuse(error, readableId(message) ?? unreadableId(message, conversation));
-    if (isResponse(message)) conversation?.settle({ jsonrpc: '2.0', id: message['id'] as RequestId });
+    const id = readableId(message);
+    const isTaken = conversation !== undefined && this.inFlight.find(conversation, id) !== undefined;
+    const refused = this.refuse(error, (isTaken ? undefined : id) ?? unreadableId(message, conversation));
+    // an answer that is none is better than none: whoever asked need not wait
+    if (isObject(message) && !('method' in message)) {
+      conversation?.settle({ jsonrpc: '2.0', id: message['id'] as RequestId });
+    }
     // two sides that answer each other's bad answers would never end
     return isResponse(message) || isNotification(message) ? { ...refused, text: undefined } : refused;
   }
@@ -282,5 +295,5 @@ const ENDED: Readonly<Partial<Record<Cancellation, McpError>>> = {
 const isNotification = (message: unknown) =>
   isObject(message) && typeof message['method'] === 'string' && !('id' in message);
 
-const isResponse = (message: unknown): message is JsonObject =>
+const isResponse = (message: unknown): boolean =>
   isObject(message) && !('method' in message) && ('result' in message || 'error' in message);
