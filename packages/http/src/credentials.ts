@@ -42,7 +42,7 @@ export function credentialHeaders(named: readonly string[]): ReadonlySet<string>
   return new Set([...WELL_KNOWN, ...named.map((name) => name.toLowerCase())]);
 }
 
-/** Whether a header can have this name. With a `*` somebody means several, and would hide none. */
+/** Whether a header can have this name. HTTP allows `*`, but a pattern would match nothing. */
 export function isHeaderName(name: string): boolean {
   return HEADER_NAME.test(name) && !name.includes('*');
 }

@@ -70,7 +70,7 @@ export class PostExchange implements Wire {
   /** Takes back that the carrier tells when the client goes away. */
   private forget: (() => void) | undefined;
   private done = false;
-  /** It was in flight at the last tick. */
+  /** It was in flight at an earlier tick. */
   private lasting = false;
 
   /** @param body what was JSON */
@@ -192,13 +192,13 @@ export class PostExchange implements Wire {
     this.openStream().send(frame);
   }
 
-  /** Proxies cut connections on which nothing comes: from the second tick on there is a stream, with comments. */
+  /** Proxies cut silent connections, so that the answer becomes a stream with comments at the second tick. */
   keepAlive(): void {
     if (this.done || this.stream !== undefined || this.accepted === 'json') return;
     try {
       if (this.lasting) this.openStream().keepAlive();
     } catch {
-      // the application has answered by itself; ours fails as well then, and that is reported
+      // the application has answered by itself; our answer will fail too, and be reported then
       this.accepted = 'json';
     }
     this.lasting = true;

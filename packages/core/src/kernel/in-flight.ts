@@ -103,7 +103,7 @@ export class InFlight {
     if (this.holds(owner)) await this.emptied(deadlineMs, owner);
     const late = this.of(owner);
     for (const exchange of late) exchange.cancel('closing');
-    // their answers go out before their transport closes
+    // their errors are sent before the transport closes
     if (late.length > 0) await new Promise(setImmediate);
   }
 

@@ -239,7 +239,7 @@ export class Kernel {
     return { text: errorFrame(id, failure), failure };
   }
 
-  /** Without the id: the client would take this for the response to the first request that has it. */
+  /** Omits the id: the client would take this for the response to the first request that has it. */
   private refuseDuplicate({ revision }: Conversation): Reply {
     return this.refuse(new McpError('invalid-request', 'Another request has this id.'), revision.unreadableId);
   }
@@ -249,7 +249,7 @@ export class Kernel {
     const id = readableId(message);
     const isTaken = conversation !== undefined && this.inFlight.find(conversation, id) !== undefined;
     const refused = this.refuse(error, (isTaken ? undefined : id) ?? unreadableId(message, conversation));
-    // an answer that is none is better than none: whoever asked need not wait
+    // a broken response still ends the question that it belongs to
     if (isObject(message) && !('method' in message)) {
       conversation?.settle({ jsonrpc: '2.0', id: message['id'] as RequestId });
     }
@@ -285,7 +285,7 @@ export class Kernel {
   }
 }
 
-/** What a client hears of a request that was not its own to end. */
+/** The errors of requests that the server gave up. */
 const ENDED: Readonly<Partial<Record<Cancellation, McpError>>> = {
   closing: new McpError('closing', 'The server is closing.'),
   session: new McpError('invalid-request', 'The session has ended.'),

@@ -164,7 +164,7 @@ export class Session implements Conversation, Memory {
     if (isAboutRoots && this.roots !== undefined) return { roots: this.roots };
     const changes = this.rootsChanges;
     const answer = await this.send({ ...question, params: wording.params }, exchange);
-    // what changed since the question was sent, or while this waited for its turn, is not in the answer
+    // the roots may have changed after the client wrote the answer
     const isCurrent = this.hearsOfRoots && changes === this.rootsChanges;
     if (isAboutRoots && isCurrent && question.fits?.(answer)) this.roots = answer['roots'] as Root[];
     return wording.restore?.(answer) ?? answer;
@@ -207,7 +207,7 @@ export class Session implements Conversation, Memory {
     for (const settle of this.waiting?.values() ?? []) settle({ error: new ClientError('The session has ended.') });
   }
 
-  /** A client that shares its session with other processes may tell one of them. */
+  /** Whether the client tells this process of changes. In a session that processes share, it may tell another one. */
   private get hearsOfRoots(): boolean {
     return this.client.capabilities.roots?.['listChanged'] === true && this.options.save === undefined;
   }
