@@ -4,6 +4,7 @@ import { type JsonObject, Prompt, Resource, Tool } from '@decorum/core';
 import { RawClient } from '../support/raw-client.js';
 import { eachRevision } from '../support/requirements.js';
 import { serverOf } from './servers.js';
+import { cpuMs } from '../support/cpu.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
@@ -86,13 +87,13 @@ describe('the trace context in `_meta`', () => {
   });
 
   it('is read in a time that grows with its length', () => {
-    const begun = performance.now();
+    const begun = cpuMs();
     for (const text of ['a=1;', ',', ' ', 'a=b;c=d', 'a@', 'a=; ', 'a\t']) {
       for (const key of ['traceparent', 'tracestate', 'baggage']) {
         const meta = { [key]: `x${text.repeat(100_000)}"` };
         expect(() => serverOf({ providers: [provider(meta)] })).toThrow('W3C');
       }
     }
-    expect(performance.now() - begun).toBeLessThan(2000);
+    expect(cpuMs() - begun).toBeLessThan(2000);
   });
 });

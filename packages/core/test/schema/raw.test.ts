@@ -7,6 +7,7 @@ import { BOUNDED_FORMATS } from '../../src/schema/ajv.js';
 import { backtracking } from '../../src/schema/backtracking.js';
 import { compileShape, hasObjectRoot } from '../../src/schema/compile.js';
 import { nestedObject } from './nested-object.js';
+import { cpuMs } from '../../../../test/support/cpu.js';
 
 const problemsOf = (schema: JsonObject, value: unknown): string[] => {
   const checked = compileShape(schema, 'Test.member').check(value);
@@ -94,12 +95,12 @@ describe('a JSON Schema', () => {
   });
 
   it('is compiled once when its text is written out on each call', () => {
-    const started = performance.now();
+    const started = cpuMs();
     for (let i = 0; i < 2000; i++) {
       const schema = { type: 'object', properties: { fresh: { type: 'string', maxLength: 3 } } };
       expect(problemsOf(schema, { fresh: i % 2 ? 'abc' : 'abcd' })).toHaveLength(i % 2 ? 0 : 1);
     }
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(cpuMs() - started).toBeLessThan(1000);
   });
 
   it('may have any root', () => {
@@ -133,10 +134,10 @@ describe('a JSON Schema', () => {
   it('compares unique items in linear time', () => {
     const unique = { type: 'array', uniqueItems: true };
     const items = Array.from({ length: 20_000 }, (_, n) => ({ n, text: 'x' }));
-    const started = performance.now();
+    const started = cpuMs();
     expect(problemsOf(unique, items)).toEqual([]);
     expect(problemsOf(unique, [...items, { text: 'x', n: 7 }])).toEqual(['must not have the same item twice']);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(cpuMs() - started).toBeLessThan(1000);
     expect(problemsOf(unique, [1, '1', true, null, [1], ['1'], { a: 1, b: 2 }])).toEqual([]);
     expect(
       problemsOf(unique, [
@@ -149,9 +150,9 @@ describe('a JSON Schema', () => {
   it('does not try long strings against patterns that may backtrack', () => {
     const quadratic = { type: 'string', pattern: 'a+$' };
     expect(problemsOf(quadratic, 'a'.repeat(1000))).toEqual([]);
-    const started = performance.now();
+    const started = cpuMs();
     expect(problemsOf(quadratic, `${'a'.repeat(1_000_000)}!`)).toHaveLength(1);
-    expect(performance.now() - started).toBeLessThan(200);
+    expect(cpuMs() - started).toBeLessThan(200);
   });
 
   it('bounds the text of formats that may backtrack', () => {

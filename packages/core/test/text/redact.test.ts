@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 
 import { redactSecrets } from '../../src/text/redact.js';
+import { cpuMs } from '../../../../test/support/cpu.js';
 
 describe('redactSecrets', () => {
   it.each([
@@ -272,7 +273,7 @@ describe('redactSecrets', () => {
     ['blanks', ' '],
   ])('does not go over a megabyte of %s again and again', (_what, part) => {
     const text = part.repeat(Math.ceil(1_000_000 / part.length));
-    const begin = performance.now();
+    const begin = cpuMs();
     for (const each of [
       text,
       `password${text}`,
@@ -283,6 +284,6 @@ describe('redactSecrets', () => {
     ])
       redactSecrets(each);
     // going over it for each pair or character takes many times as long
-    expect(performance.now() - begin).toBeLessThan(5000);
+    expect(cpuMs() - begin).toBeLessThan(5000);
   });
 });
