@@ -97,7 +97,7 @@ export class McpServer<E extends readonly object[] = readonly object[]> implemen
     }, options.text);
     this.#hooks = new Hooks(this, report);
     this[HOST] = {
-      open: (transport) => this.#open(transport),
+      open: (create) => this.#open(create),
       detach: (transport) => void this.#transports.delete(transport),
       report,
       warn: (message) => this.#faults.warn({}, message),
@@ -187,15 +187,16 @@ export class McpServer<E extends readonly object[] = readonly object[]> implemen
     await this.#closed;
   }
 
-  async #open(transport: Transport): Promise<Kernel> {
+  async #open<T extends Transport>(create: (kernel: Kernel) => T): Promise<T> {
     if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
     await this.#providers.ready();
     await this.#hooks.start();
     // it may have closed meanwhile
     if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
     this.#isOpen = true;
+    const transport = create(this.#kernel);
     this.#transports.add(transport);
-    return this.#kernel;
+    return transport;
   }
 
   async #close(deadlineMs: number): Promise<void> {
