@@ -1,6 +1,7 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 
 import type { ChangeBus } from './kernel/change-bus.js';
+import type { ErrorRules } from './kernel/expected.js';
 import { checkExtensions, type Extension } from './kernel/extension.js';
 import { SealedFlows, type SingleUse, useUp } from './kernel/flows.js';
 import { KeyRing, sha256 } from './kernel/key-ring.js';
@@ -17,7 +18,7 @@ import type { CacheHint } from './protocol/revisions/revision.js';
 import { checkCache, checkIcons, requireSwitch } from './registry/plan.js';
 
 /** Options of `McpServer`. */
-export interface McpServerOptions extends Implementation {
+export interface McpServerOptions<E extends readonly object[] = readonly object[]> extends Implementation {
   /** For the model: how to use the server as a whole. */
   readonly instructions?: string;
   /** What is served: classes, which are constructed once, and ready instances. */
@@ -71,8 +72,19 @@ export interface McpServerOptions extends Implementation {
    * Carries changes between the processes that serve the same clients. By default a server tells its own clients only.
    */
   readonly changeBus?: ChangeBus;
-  /** Takes warnings and masked errors. By default they go to stderr, a line each. */
+  /** Takes warnings and masked errors. By default they go to stderr: a line each, on a terminal with their stacks. */
   readonly logger?: Logger;
+  /**
+   * Errors that your code throws on purpose, by class, and what clients see of them: a text, or an `McpError` with a code
+   * of its own. The first class that fits decides. Errors of other classes are masked, unless they have `expose: true`.
+   * @example errors: [[NotFoundError, (error) => `There is no ${error.what}.`]]
+   */
+  readonly errors?: ErrorRules<E>;
+  /**
+   * What tools with an `output` send as text beside their structured content, where their own option `text` does not say:
+   * its JSON (`true`, the default), nothing (`false`), a text, or what a function makes of the value.
+   */
+  readonly text?: boolean | string | ((value: unknown) => string);
   /** Called with each error that was masked from the client, after it is logged. */
   readonly onError?: (error: unknown, origin: ErrorOrigin) => void;
 }
@@ -102,6 +114,8 @@ const OPTION_NAMES: Readonly<Record<keyof McpServerOptions, true>> = {
   changeBus: true,
   logger: true,
   onError: true,
+  errors: true,
+  text: true,
 };
 
 const DAY_MS = 86_400_000;

@@ -4,6 +4,7 @@ import type { Context } from './kernel/context.js';
 import { MemoryChangeBus } from './kernel/change-bus.js';
 import { Events } from './kernel/events.js';
 import { Faults, STDERR_LOGGER } from './kernel/faults.js';
+import { checkErrorRules } from './kernel/expected.js';
 import { Kernel } from './kernel/kernel.js';
 import type { SealedTickets } from './kernel/tickets.js';
 import { scanMembers } from './metadata/scan.js';
@@ -15,6 +16,7 @@ import type { Principal } from './protocol/wire.js';
 import { Providers, type ProviderSource } from './providers.js';
 import type { Provider } from './registry/plan.js';
 import { type ListName, Registry } from './registry/registry.js';
+import { checkSpokenText } from './registry/results.js';
 import { NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 import { type ClosableHost, HOST, type HostPort, type Transport } from './transports/transport.js';
 
@@ -55,9 +57,9 @@ export interface Notifier {
 
 /**
  * An MCP server: its providers' decorated methods, and its own where it is subclassed. It serves nothing until a
- * transport is opened on it, and may serve several at once.
+ * transport is opened on it, and may serve several at once. `E` are the classes of its option `errors`.
  */
-export class McpServer implements ClosableHost {
+export class McpServer<E extends readonly object[] = readonly object[]> implements ClosableHost {
   /** Name, version and what else clients see of the server. */
   readonly info: Implementation;
   readonly notify: Notifier;
@@ -75,9 +77,10 @@ export class McpServer implements ClosableHost {
   #closed: Promise<void> | undefined;
 
   /** @throws {DecorumError} for the first mistake in options or annotations */
-  constructor(options: McpServerOptions) {
+  constructor(options: McpServerOptions<E>) {
     checkServerOptions(options);
-    this.#faults = new Faults(options.logger ?? STDERR_LOGGER, options.onError);
+    this.#faults = new Faults(options.logger ?? STDERR_LOGGER, options.onError, checkErrorRules(options.errors));
+    checkSpokenText(options.text, 'McpServer');
     const parts = kernelOptions(options, (message) => this.#faults.warn({}, message));
     this.info = parts.server;
     this.#tickets = parts.tickets;
@@ -92,10 +95,10 @@ export class McpServer implements ClosableHost {
       // until then nobody has seen the lists
       if (this.#isOpen) this.#events.publish({ kind: 'lists', lists: [...lists] });
     };
-    this.#registry = new Registry(changed, options.coerce ?? false);
+    this.#registry = new Registry(changed, options);
     this.#hooks = new Hooks(this, report);
     this[HOST] = {
-      open: (transport) => this.#open(transport),
+      open: (create) => this.#open(create),
       detach: (transport) => void this.#transports.delete(transport),
       report,
       warn: (message) => this.#faults.warn({}, message),
@@ -185,15 +188,16 @@ export class McpServer implements ClosableHost {
     await this.#closed;
   }
 
-  async #open(transport: Transport): Promise<Kernel> {
+  async #open<T extends Transport>(create: (kernel: Kernel) => T): Promise<T> {
     if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
     await this.#providers.ready();
     await this.#hooks.start();
     // it may have closed meanwhile
     if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
     this.#isOpen = true;
+    const transport = create(this.#kernel);
     this.#transports.add(transport);
-    return this.#kernel;
+    return transport;
   }
 
   async #close(deadlineMs: number): Promise<void> {

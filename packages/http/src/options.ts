@@ -4,6 +4,7 @@ import type { Principal } from '@decorum/core';
 import { requireKnown, startupError } from '@decorum/core/transport';
 
 import type { Authenticate } from './authenticate.js';
+import { credentialHeaders, isHeaderName } from './credentials.js';
 import { Guard } from './guard.js';
 import { type EventStore, MemoryEventStore } from './replay.js';
 import type { SessionStore } from './session-store.js';
@@ -41,6 +42,11 @@ export interface EndpointOptions<HostRequest> {
    * masked.
    */
   readonly authenticate?: Authenticate<HostRequest>;
+  /**
+   * Names of headers that hold credentials, in any case. Handlers don't find them in `ctx.transport.headers`, from which
+   * `authorization`, `cookie`, `x-api-key` and the like are left out anyway.
+   */
+  readonly credentialHeaders?: readonly string[];
   /** Bytes of a request's body. By default 4 MiB. */
   readonly bodyLimit?: number;
   /** Milliseconds within which the body of a request must have come. By default 20 seconds; up to a quarter more passes. */
@@ -57,7 +63,10 @@ export interface EndpointOptions<HostRequest> {
    * stream, ends when 16 times as much waits. By default 1 MiB.
    */
   readonly maxBufferedBytes?: number;
-  /** Milliseconds between comments on quiet streams; idle sessions are looked for as often. By default 15 seconds. */
+  /**
+   * Milliseconds between comments on quiet streams; idle sessions are looked for as often. A call that has sent nothing
+   * for as long, at most twice as long, is answered with a stream. By default 15 seconds.
+   */
   readonly keepAliveMs?: number;
   /** Milliseconds after which a client comes back to a stream that `ctx.closeStream()` ended. By default 1 second. */
   readonly retryMs?: number;
@@ -85,11 +94,13 @@ export interface EndpointOptions<HostRequest> {
 
 /** Options with their defaults filled in. */
 export interface ResolvedOptions<HostRequest> extends Required<
-  Omit<EndpointOptions<HostRequest>, 'principal' | 'authenticate' | 'legacySse' | 'sessionStore'>
+  Omit<EndpointOptions<HostRequest>, 'principal' | 'authenticate' | 'legacySse' | 'sessionStore' | 'credentialHeaders'>
 > {
   readonly principal: EndpointOptions<HostRequest>['principal'];
   readonly authenticate: EndpointOptions<HostRequest>['authenticate'];
   readonly sessionStore: SessionStore | undefined;
+  /** Names of the headers that handlers don't see, in lower case. */
+  readonly credentials: ReadonlySet<string>;
   /** Made of `allowedHosts` and `allowedOrigins`. */
   readonly guard: Guard;
   readonly legacySse: Required<LegacyPaths> | undefined;
@@ -131,6 +142,7 @@ const OPTION_NAMES: Readonly<Record<keyof EndpointOptions<never>, true>> = {
   sessionStore: true,
   sessions: true,
   legacySse: true,
+  credentialHeaders: true,
 };
 
 /**
@@ -172,6 +184,7 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
     guard: new Guard({ allowedHosts, allowedOrigins }),
     events: requireEventStore(options.events ?? new MemoryEventStore()),
     sessionStore: requireSessionStore(sessionStore),
+    credentials: credentialHeaders(requireHeaderNames(options.credentialHeaders ?? [])),
     principal,
     authenticate,
     sessions,
@@ -206,6 +219,12 @@ function requirePath(option: string, path: string): string {
 function requireList(option: string, values: readonly string[]): readonly string[] {
   if (Array.isArray(values) && values.every((value) => typeof value === 'string')) return values;
   throw invalid(option, `is ${inspect(values)}, but must be an array of strings`);
+}
+
+function requireHeaderNames(names: readonly string[]): readonly string[] {
+  const wrong = requireList('credentialHeaders', names).find((name) => !isHeaderName(name));
+  if (wrong === undefined) return names;
+  throw invalid('credentialHeaders', `holds ${inspect(wrong)}, but must list names of headers, such as 'x-my-token'`);
 }
 
 function requireEventStore(events: EventStore | false): EventStore | false {

@@ -21,6 +21,11 @@ const BAD = [
   [{ principal: 5 }, '`principal` is not a function that says who is calling'],
   [{ events: 5 }, '`events` is neither false nor a store with the methods `append` and `read`'],
   [{ events: true }, '`events` is neither false nor a store with the methods `append` and `read`'],
+  [{ credentialHeaders: 'x-my-token' }, "`credentialHeaders` is 'x-my-token', but must be an array of strings"],
+  [{ credentialHeaders: ['x my token'] }, "`credentialHeaders` holds 'x my token', but must list names of headers"],
+  [{ credentialHeaders: ['x-my-token:'] }, "`credentialHeaders` holds 'x-my-token:', but must list names of headers"],
+  [{ credentialHeaders: [''] }, "`credentialHeaders` holds '', but must list names of headers"],
+  [{ credentialHeaders: ['x-*'] }, "`credentialHeaders` holds 'x-*', but must list names of headers"],
   [{ sessions: 'no' }, "`sessions` is 'no', but must be true or false"],
 ] as const;
 

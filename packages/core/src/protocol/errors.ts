@@ -45,6 +45,8 @@ const STARTUP = {
     `${where}: the template variable "${variable}" has no field in the DTO. Fields: ${quoted(known)}.`,
   DECORUM_TEMPLATE_FIELD: (where: string, field: string, known: Iterable<string>) =>
     `${where}: the required DTO field "${field}" is not a variable of the template, so no URI can fill it. Variables: ${quoted(known)}. Add it to the template or mark it @IsOptional().`,
+  DECORUM_OBJECT_ARGUMENT: (where: string, field: string) =>
+    `${where}: the argument "${field}" takes objects, and arguments of prompts and templates are text. Give its fields to the DTO itself, or take the object as a JSON text: \`${field}: string\`.`,
   DECORUM_INVALID_OPTION: (where: string, option: string, problem: string) => `${where}: \`${option}\` ${problem}.`,
   DECORUM_MISSING_LIBRARY: (where: string, cls: string, library: string) =>
     `${where}: the DTO class ${cls} needs ${library}, which could not be loaded. Run \`npm install class-validator class-transformer\`, or pass a Standard Schema or a JSON Schema.`,

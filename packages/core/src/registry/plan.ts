@@ -9,6 +9,7 @@ import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 import { compileShape, hasObjectRoot } from '../schema/compile.js';
 import { type Checked, NoInput, type Shape } from '../schema/shape.js';
+import { takesObjectsOnly } from '../schema/strings.js';
 import { checkOptions } from './check-options.js';
 import { inferredInput } from './inferred-input.js';
 import type { Listed } from './page.js';
@@ -101,10 +102,15 @@ export function callerOf(member: Member) {
     );
 }
 
-/** As `callerOf`, for a handler that takes strings from the wire: they are checked where it has a schema. */
+/**
+ * As `callerOf`, for a handler that takes strings from the wire: they are checked where it has a schema.
+ * @throws {DecorumError} `DECORUM_OBJECT_ARGUMENT` for fields that no text can fill
+ */
 export function stringCallerOf(member: Member, input: Shape | undefined) {
   const call = callerOf(member);
   if (input === undefined) return call;
+  const nested = [...input.fields.keys()].find((name) => takesObjectsOnly(input.json, name));
+  if (nested !== undefined) throw startupError('DECORUM_OBJECT_ARGUMENT', member.where, nested);
   return (strings: Readonly<Record<string, unknown>>, caller: Caller): unknown =>
     andThen(input.checkStrings(strings), (checked) => call(requireInput(checked), caller));
 }

@@ -27,29 +27,30 @@ export interface MemoryConnection {
 export async function connectMemory(server: Host, { receive, principal }: MemoryOptions): Promise<MemoryConnection> {
   const host = hostOf(server);
   const deliver = (text: string) => receive(JSON.parse(text) as JsonRpcMessage);
-  const send = (frame: Frame) => deliver(frame.text);
-  let closed = false;
-  const close = () => {
-    closed = true;
-    host.detach(transport);
-    kernel.closeSession(session);
-  };
-  const transport: Transport = { stop: () => kernel.inFlight.stop(transport), close };
-  const kernel = await host.open(transport);
-  const session = kernel.openSession({ push: send, principal });
-  const wire: Wire = { transport: { kind: 'memory' }, principal, owner: transport, send };
-  return {
-    async send(message) {
-      if (closed) throw new Error('The connection is closed.');
-      try {
-        const parsed = parseMessage(typeof message === 'string' ? message : JSON.stringify(message));
-        const { text } = await kernel.handle(parsed, wire, session);
-        if (text !== undefined) deliver(text);
-      } catch (error) {
-        if (!(error instanceof McpError)) throw error;
-        deliver(errorFrame(session.revision.unreadableId, error));
-      }
-    },
-    close,
-  };
+  const push = (frame: Frame) => deliver(frame.text);
+  return await host.open((kernel) => {
+    const session = kernel.openSession({ push, principal });
+    let closed = false;
+    const connection: MemoryConnection & Transport = {
+      async send(message) {
+        if (closed) throw new Error('The connection is closed.');
+        try {
+          const parsed = parseMessage(typeof message === 'string' ? message : JSON.stringify(message));
+          const { text } = await kernel.handle(parsed, wire, session);
+          if (text !== undefined && !closed) deliver(text);
+        } catch (error) {
+          if (!(error instanceof McpError)) throw error;
+          deliver(errorFrame(session.revision.unreadableId, error));
+        }
+      },
+      stop: () => kernel.inFlight.stop(connection),
+      close() {
+        closed = true;
+        host.detach(connection);
+        kernel.closeSession(session);
+      },
+    };
+    const wire: Wire = { transport: { kind: 'memory' }, principal, owner: connection, send: push };
+    return connection;
+  });
 }

@@ -18,10 +18,12 @@ export interface Transport {
 /** What a transport needs of a server. */
 export interface HostPort {
   /**
-   * Runs the server's `onStart` hooks once, and gives access to the kernel.
-   * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever a hook throws
+   * Runs the server's `onStart` hooks once, and opens a transport, which the server then stops and closes with itself.
+   * @param create makes the transport, ready to be stopped and closed: the server may close before this resolves
+   * @returns what `create` returns
+   * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever a hook or `create` throws
    */
-  open(transport: Transport): Promise<Kernel>;
+  open<T extends Transport>(create: (kernel: Kernel) => T): Promise<T>;
   /** The transport has closed by itself: the server does not close it any more. */
   detach(transport: Transport): void;
   /** Gives an error that no client may see to the logger and to `onError`. */

@@ -111,7 +111,8 @@ describe('a JSON Schema', () => {
       true,
     ]);
     expect(list.checkOutput([1, 2])).toEqual({ ok: true, value: [1, 2] });
-    expect(list.checkOutput(new Set([1]))).toMatchObject({ ok: false });
+    expect(list.checkOutput(new Set([1]))).toEqual({ ok: true, value: [1] });
+    expect(list.checkOutput(new Map([['a', 1]]))).toMatchObject({ ok: false });
   });
 
   it('sees own properties only', () => {

@@ -63,8 +63,9 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   const end = () => (closed ??= closeListener?.().finally(release) ?? Promise.resolve(release()));
   let closeListener: (() => Promise<void>) | undefined;
   try {
-    const { endpoint, detach } = await openEndpoint(server, settings, end);
+    // first, because from then on the server may close what it opens
     const app = await createApp(requestTimeoutMs);
+    const { endpoint, detach } = await openEndpoint(server, settings, end);
     const listener = new Listener(app, endpoint, closeDeadlineMs);
     closeListener = async () => {
       detach();
