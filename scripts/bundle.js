@@ -1,6 +1,9 @@
 /**
  * Writes the JavaScript that a package publishes: one file for each entry in `exports` of its package.json, and one for
  * the code they share. Fewer files start faster: core as a hundred modules takes 50 ms longer than as three.
+ *
+ * Each file is written twice, as an ES module and as CommonJS. Node.js always loads the ES module, by the condition
+ * `module-sync`, so that a process has one copy; CommonJS is for test runners that can't `require` ES modules.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,7 +17,7 @@ import { pathToFileURL } from 'node:url';
  */
 function entriesOf(folder) {
   const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const files = Object.values(exports).map((entry) => /^\.\/dist\/(.+)\.js$/.exec(entry.default)?.[1] ?? '');
+  const files = Object.values(exports).map((entry) => /^\.\/dist\/(.+)\.js$/.exec(entry.import.default)?.[1] ?? '');
   return Object.fromEntries(files.map((name) => [name, join(folder, 'src', `${name}.ts`)]));
 }
 
@@ -49,10 +52,35 @@ async function bundled(folder) {
       },
     ],
   });
-  const { output } = await build.generate({ dir: join(folder, 'dist'), sourcemap: true, chunkFileNames: 'shared.js' });
+  const dir = join(folder, 'dist');
+  const modules = await build.generate({ dir, sourcemap: true, chunkFileNames: 'shared.js' });
+  const commonjs = await build.generate({
+    dir,
+    format: 'cjs',
+    entryFileNames: '[name].cjs',
+    chunkFileNames: 'shared.cjs',
+    // Jest's CommonJS runner has no `import()`
+    dynamicImportInCjs: false,
+  });
   await build.close();
-  for (const file of output) files.set(file.fileName, file.type === 'chunk' ? file.code : String(file.source));
+  for (const file of [...modules.output, ...commonjs.output]) {
+    files.set(file.fileName, file.type === 'chunk' ? file.code : String(file.source));
+  }
   return files;
+}
+
+/**
+ * The types of the CommonJS files: TypeScript takes `.d.ts` files in a package of ES modules for types of ES modules.
+ * @param {string} dist where tsc has written the types
+ * @returns {[path: string, text: string][]} by their paths in `dist`
+ */
+function commonjsTypes(dist) {
+  const types = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.d.ts'));
+  return types.map((path) => {
+    const text = readFileSync(join(dist, path), 'utf8');
+    const toCommonjs = text.replace(/((?:from|import) ?\(?['"]\.{1,2}\/[^'"]+)\.js(?=['"])/g, '$1.cjs');
+    return [path.replace(/ts$/, 'cts'), toCommonjs.replace(/\n\/\/# sourceMappingURL=.*/, '')];
+  });
 }
 
 /**
@@ -61,7 +89,7 @@ async function bundled(folder) {
  */
 export async function bundle(folder) {
   const dist = join(folder, 'dist');
-  const files = await bundled(folder);
+  const files = new Map([...(await bundled(folder)), ...commonjsTypes(dist)]);
   for (const [path, text] of files) {
     const file = join(dist, path);
     // unchanged: a server that is starting may be reading it
@@ -70,6 +98,6 @@ export async function bundle(folder) {
     writeFileSync(file, text);
   }
   for (const path of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
-    if (/\.c?js(?:\.map)?$/.test(path) && !files.has(path)) rmSync(join(dist, path));
+    if (/\.c?js(?:\.map)?$|\.d\.cts$/.test(path) && !files.has(path)) rmSync(join(dist, path));
   }
 }

@@ -19,9 +19,11 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   transports: ['kernel', 'protocol'],
   interceptors: ['kernel', 'protocol', 'text'],
   'hooks.ts': [],
-  'options.ts': ['kernel', 'registry', 'metadata', 'protocol'],
+  'providers.ts': ['transports', 'kernel', 'registry', 'metadata', 'protocol'],
+  'options.ts': ['providers.ts', 'kernel', 'registry', 'metadata', 'protocol'],
   'server.ts': [
     'options.ts',
+    'providers.ts',
     'hooks.ts',
     'transports',
     'kernel',
@@ -36,6 +38,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'index.ts': [
     'server.ts',
     'options.ts',
+    'providers.ts',
     'decorators',
     'interceptors',
     'transports',

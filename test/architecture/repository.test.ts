@@ -16,6 +16,9 @@ const WORKSPACE = [
   'bench',
   'test/conformance',
   'test/interop',
+  'test/packaging/jest',
+  'test/packaging/next',
+  'test/packaging/vitest',
 ];
 
 describe('the lockfile', () => {
@@ -34,12 +37,21 @@ describe('every package.json', () => {
   });
 
   it.each(foldersIn('packages'))(
-    '%s says which Node it needs, what it ships, and has no default condition but ESM',
+    '%s says which Node it needs, what it ships, and gives Node one copy of each entry',
     (folder) => {
       const { engines, files, exports } = manifestOf(folder);
       expect({ engines, files }).toEqual({ engines: manifestOf('.')['engines'], files: ['dist'] });
-      for (const entry of Object.values(exports as object))
-        expect(Object.keys(entry as object)).toEqual(['types', 'default']);
+      for (const entry of Object.values(
+        exports as Record<string, Record<string, { types: string; default: string }>>,
+      )) {
+        // in this order: Node takes the first that it knows
+        expect(Object.keys(entry)).toEqual(['module-sync', 'import', 'require']);
+        expect(entry['module-sync']).toEqual(entry['import']);
+        expect(entry['require']).toEqual({
+          types: entry['import']?.types.replace(/\.d\.ts$/, '.d.cts'),
+          default: entry['import']?.default.replace(/\.js$/, '.cjs'),
+        });
+      }
     },
   );
 });

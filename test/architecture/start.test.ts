@@ -1,18 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { afterAll, describe, expect, it } from '@jest/globals';
-import { build } from 'esbuild';
+import { describe, expect, it } from '@jest/globals';
 
 import { PACKAGES, ROOT } from './source.js';
 
 const WEATHER = join(ROOT, 'examples/weather/dist/main.js');
-const folder = mkdtempSync(join(tmpdir(), 'decorum-start-'));
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Prints at the end which packages' CommonJS files were loaded. */
 const LOADED = `data:text/javascript,${encodeURIComponent(`
@@ -80,20 +74,5 @@ describe('what is published', () => {
   it.each(PACKAGES)('%s keeps the names of its classes, which users read in stack traces', async (name) => {
     const { stdout } = await run(['--input-type=module', '--eval', CLASSES, `@decorum/${name}`]);
     for (const [exported, itself] of JSON.parse(stdout) as [string, string][]) expect(itself).toBe(exported);
-  });
-
-  it('can be bundled into one file that needs no node_modules', async () => {
-    const outfile = join(folder, 'weather.mjs');
-    await build({
-      entryPoints: [WEATHER],
-      outfile,
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      external: ['@decorum/http'],
-    });
-    const { stdout, loaded } = await run([outfile, '--stdio'], `${INITIALIZE}${CALL}`);
-    expect(stdout).toContain('"city":"Oslo"');
-    expect(loaded).toEqual([]);
   });
 });

@@ -93,6 +93,15 @@ overEveryHost('server.close()', (host) => {
     await closing;
   });
 
+  inEverySessionRevision('cancels calls of a session that ends, and says so on their streams', async (revision) => {
+    const served = await connectTo(host, revision);
+    const streaming = new EventReader(await (await begin(served, 'streams', 'stream')).response);
+    await streaming.message();
+    expect(await served.client.end()).toBe(204);
+    const error = { code: -32600, message: 'The session has ended.' };
+    expect((await streaming.rest()).map(({ message }) => message)).toMatchObject([{ id: 'streams', error }]);
+  });
+
   inEverySessionRevision('ends GET streams without an error [HTTP-32]', async (revision) => {
     const { client, server } = await connectTo(host, revision);
     const readers = [await client.listen(), await client.listen()];
@@ -118,7 +127,7 @@ overEveryHost('server.close()', (host) => {
     await server.close({ deadlineMs: 20 });
     const answer = await waiting.response;
     expect([answer.status, await json(answer)]).toMatchObject([503, { ...CLOSING, id: 'waits' }]);
-    await streaming.rest();
+    expect((await streaming.rest()).map(({ message }) => message)).toMatchObject([{ ...CLOSING, id: 'streams' }]);
     expect([probe.aborted, streaming.ended]).toEqual([2, true]);
   });
 

@@ -55,6 +55,20 @@ overEveryHost('the stream of a request', (host) => {
     expect([carried(await reader.rest()), reader.ended]).toEqual([[1, 2, 3, 'steps'], true]);
   });
 
+  inEveryRevision('begins with comments where the handler says nothing for a while', async (revision) => {
+    const served = await connectTo(host, revision, { keepAliveMs: 10 });
+    const quiet = await begin(served, 'json', 'wait', { headers: { accept: 'application/json' } });
+    const { response } = await begin(served, 'streams', 'wait');
+    const reader = new EventReader(await response);
+    expect([reader.response.status, reader.response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    for (let event = await reader.next(); event?.comment !== 'keep-alive';) event = await reader.next();
+    served.probe.emit('go');
+    expect((await reader.rest()).flatMap(({ message }) => message ?? [])).toMatchObject([
+      { id: 'streams', result: LET_GO },
+    ]);
+    expect(await json(await quiet.response)).toMatchObject({ id: 'json', result: LET_GO });
+  });
+
   inEveryRevision('sends progress as soon as it is reported', async (revision) => {
     const served = await connectTo(host, revision);
     const reader = await served.client.stream(1, 'stream');
@@ -170,7 +184,8 @@ overEveryHost('the stream of changes', (host) => {
     await running.message();
     const { response } = await begin(served, 2, 'wait');
     expect(await served.client.end()).toBe(204);
-    for (const reader of [listening, running]) expect([carried(await reader.rest()), reader.ended]).toEqual([[], true]);
+    expect([carried(await listening.rest()), listening.ended]).toEqual([[], true]);
+    expect([carried(await running.rest()), running.ended]).toEqual([[1], true]);
     const given = await response;
     expect([given.status, await json(given)]).toMatchObject([404, { id: 2, error: { code: -32600 } }]);
     expect(served.probe.contexts.map(({ signal }) => signal.aborted)).toEqual([true, true]);

@@ -363,7 +363,9 @@ describe('the end of a server', () => {
     await began;
     const { id } = await reader.message();
     expect(await client.end()).toBe(204);
-    expect([carried(await reader.rest()), reader.ended]).toEqual([[], true]);
+    const rest = await reader.rest();
+    expect([carried(rest), reader.ended]).toEqual([[1], true]);
+    expect(rest.at(-1)?.message).toMatchObject({ id: 1, error: { code: -32600 } });
     expect(probe.aborted).toBe(1);
     expect((await client.get({ 'last-event-id': id as string })).status).toBe(404);
   });

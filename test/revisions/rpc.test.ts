@@ -182,6 +182,42 @@ describe('a second request with the id of one under way', () => {
   );
 });
 
+describe('a message that has an id and no method', () => {
+  eachRevision('RPC-14', 'is no request: the error has no id, which may be that of another one', async (revision) => {
+    const client = await open(revision);
+    for (const message of [{ id: 5 }, { id: 5, params: {} }, { jsonrpc: '1.0', id: 5 }]) {
+      await client.send({ jsonrpc: '2.0', ...message });
+      const { id, error } = client.received.at(-1) as Message;
+      expect([id ?? undefined, error]).toMatchObject([undefined, { code: -32600 }]);
+    }
+  });
+
+  it.each(SESSION_REVISIONS)('ends a question that has this id (%s)', async (revision) => {
+    const server = serverWith({
+      ask: async (context): Promise<unknown> => await context.ping().catch((error: Error) => error.message),
+    });
+    const client = await RawClient.connect(server, { revision });
+    void client.send({ jsonrpc: '2.0', id: 'call', method: 'tools/call', params: { name: 'ask' } });
+    const { id } = await client.find(({ method }) => method === 'ping');
+    await client.send({ jsonrpc: '2.0', id });
+    const content = [{ text: 'The client sent an invalid answer.' }];
+    expect(await client.response('call')).toMatchObject({ result: { content } });
+  });
+});
+
+describe('a malformed request with the id of one in flight', () => {
+  eachRevision('RPC-06', 'is refused without it', async (revision) => {
+    const done = deferred();
+    const client = await RawClient.connect(serverWith({ slow: () => done.promise.then(() => 'slow') }), { revision });
+    void client.send(client.worded('same', 'tools/call', { name: 'slow' }));
+    await client.send({ jsonrpc: '2.0', id: 'same', method: 'tools/call', params: [] });
+    expect(client.received.at(-1)).toMatchObject({ error: { code: -32602 } });
+    expect(client.received.at(-1)?.id ?? undefined).toBe(undefined);
+    done.resolve();
+    expect(await client.response('same')).toMatchObject({ result: { content: [{ text: 'slow' }] } });
+  });
+});
+
 describe('notifications', () => {
   eachRevision('RPC-10', 'are never answered, known or not, well formed or not', async (revision) => {
     const client = await open(revision);
@@ -228,6 +264,39 @@ describe('batches', () => {
     expect(answers.map(({ id }) => id).sort()).toEqual([1, 2]);
     expect(answers).toContainEqual({ jsonrpc: '2.0', id: 2, result: { tools: [expect.anything()] } });
   });
+
+  it.each([
+    ['at once', () => 'said'],
+    ['later', async () => await Promise.resolve('said')],
+  ] as [string, () => string | Promise<string>][])(
+    'answer one of two requests with the same id, and refuse the other: those answered %s',
+    async (_when, say) => {
+      const runs: unknown[] = [];
+      const server = serverWith({ say: (_context, input) => (runs.push(input), say()) });
+      const client = await RawClient.connect(server, { revision: '2025-03-26' });
+      const call = (id: number | string, n: number) => ({
+        jsonrpc: '2.0',
+        id,
+        method: 'tools/call',
+        params: { name: 'say', arguments: { n } },
+      });
+      await client.send([
+        call(1, 1),
+        call(1, 2),
+        { jsonrpc: '2.0', id: 1, method: 'tools/call', params: [] },
+        call('1', 3),
+      ]);
+      const answers = JSON.parse(client.texts.at(-1) as string) as Message[];
+      const error = { code: -32600, message: 'Another request has this id.' };
+      expect(answers).toMatchObject([
+        { id: 1, result: {} },
+        { id: null, error },
+        { id: null, error },
+        { id: '1', result: {} },
+      ]);
+      expect(runs).toEqual([{ n: 1 }, { n: 3 }]);
+    },
+  );
 
   eachSessionRevision('RPC-17', 'may mix requests, notifications and responses', async (revision) => {
     const asked = deferred();

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterEach, describe, expect } from '@jest/globals';
 import { type Context, type Host, type JsonObject, type McpServer, serveStdio } from '@decorum/core';
-import { type Frame, HOST, parseMessage, type Transport } from '@decorum/core/transport';
+import { type Frame, HOST, parseMessage } from '@decorum/core/transport';
 
 import { type Carrier, type Message, overStdio, RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
@@ -271,25 +271,23 @@ describe('a pipe of stateless requests', () => {
 
 /** A transport of our own: two queues of text. It uses what authors of transports have. */
 async function overQueue(server: Host, receive: (text: string) => void) {
-  const host = server[HOST];
-  const transport: Transport = {
-    stop: () => kernel.inFlight.stop(transport),
-    close: () => kernel.closeSession(session),
-  };
-  const kernel = await host.open(transport);
   const send = ({ text }: Frame) => receive(text);
-  const session = kernel.openSession({ push: send });
-  return {
-    async send(text: string) {
-      const wire = { transport: { kind: 'memory' }, principal: undefined, owner: transport, send } as const;
-      const reply = await kernel.handle(parseMessage(text), wire, session);
-      if (reply.text !== undefined) receive(reply.text);
-    },
-    close() {
-      host.detach(transport);
-      kernel.closeSession(session);
-    },
-  };
+  return await server[HOST].open((kernel) => {
+    const session = kernel.openSession({ push: send });
+    const transport = {
+      async send(text: string) {
+        const wire = { transport: { kind: 'memory' }, principal: undefined, owner: transport, send } as const;
+        const reply = await kernel.handle(parseMessage(text), wire, session);
+        if (reply.text !== undefined) receive(reply.text);
+      },
+      stop: () => kernel.inFlight.stop(transport),
+      close() {
+        server[HOST].detach(transport);
+        kernel.closeSession(session);
+      },
+    };
+    return transport;
+  });
 }
 
 describe('a transport of an author', () => {

@@ -359,10 +359,11 @@ describe('a subscription', () => {
 
 /** How many hear of changes, when they are as many as expected. */
 async function listeners(server: McpServer, expected: number): Promise<number> {
-  const kernel = (await server[HOST].open({ stop() {}, close() {} })) as unknown as {
+  const { kernel } = await server[HOST].open((opened) => ({ kernel: opened, stop() {}, close() {} }));
+  const insides = kernel as unknown as {
     readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
   };
-  const { listeners: all } = kernel.parts.events;
+  const { listeners: all } = insides.parts.events;
   for (let turn = 0; turn < 1000 && all.size !== expected; turn += 1) await new Promise(setImmediate);
   return all.size;
 }

@@ -19,6 +19,7 @@ export { type Change, type ChangeBus, MemoryChangeBus } from './kernel/change-bu
 export { ClientLog } from './kernel/client-log.js';
 export { CompletionContext, Context } from './kernel/context.js';
 export { MemorySingleUse, type SingleUse } from './kernel/flows.js';
+export type { ErrorRule, ErrorRules, PublicError } from './kernel/expected.js';
 export type { ErrorOrigin, Logger } from './kernel/faults.js';
 export type { Call, CallResult, Interceptor } from './kernel/interceptors.js';
 export type {
@@ -94,8 +95,10 @@ export type {
 } from './protocol/model.js';
 export type { Access, Principal, RequestHeaders, TransportInfo } from './protocol/wire.js';
 export type { CompleteResult } from './registry/completion-plan.js';
+export type { Jsonified } from './schema/json-form.js';
 export { type Accepted, NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
-export type { McpServerOptions, PrefixedProvider, ProviderSource } from './options.js';
+export type { McpServerOptions } from './options.js';
+export type { ProviderClass, ProviderEntry, ProviderSource, Resolve } from './providers.js';
 export type { ListName } from './registry/registry.js';
 export { type Lifecycle, McpServer, type Notifier, type Registration } from './server.js';
 export type { ClosableHost, Host, HostPort, Transport } from './transports/transport.js';

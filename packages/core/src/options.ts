@@ -1,6 +1,7 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 
 import type { ChangeBus } from './kernel/change-bus.js';
+import type { ErrorRules } from './kernel/expected.js';
 import { checkExtensions, type Extension } from './kernel/extension.js';
 import { SealedFlows, type SingleUse, useUp } from './kernel/flows.js';
 import { KeyRing, sha256 } from './kernel/key-ring.js';
@@ -8,30 +9,25 @@ import type { ErrorOrigin, Logger } from './kernel/faults.js';
 import { intercepting, type Interceptor } from './kernel/interceptors.js';
 import type { KernelParts } from './kernel/methods/method.js';
 import { SealedTickets } from './kernel/tickets.js';
-import type { Class } from './metadata/store.js';
+import type { ProviderSource, Resolve } from './providers.js';
 import { startupError } from './protocol/errors.js';
 import { isObject } from './protocol/jsonrpc.js';
 import { type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './protocol/model.js';
+import { requireKnown } from './protocol/option-names.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
 import { checkCache, checkIcons, requireSwitch } from './registry/plan.js';
 
-/** A class with decorated methods, an instance of one, or either with a prefix for its names. */
-export type ProviderSource = Class | object | PrefixedProvider;
-
-/** A provider whose tools, prompts and resources get a prefix. Their URIs stay as they are. */
-export interface PrefixedProvider {
-  readonly provider: Class | object;
-  readonly prefix: string;
-}
-
 /** Options of `McpServer`. */
-export interface McpServerOptions extends Implementation {
+export interface McpServerOptions<E extends readonly object[] = readonly object[]> extends Implementation {
   /** For the model: how to use the server as a whole. */
   readonly instructions?: string;
   /** What is served: classes, which are constructed once, and ready instances. */
   readonly providers?: readonly ProviderSource[];
-  /** Makes or finds the instance of a provider class, for example in a container. By default `new cls()`. */
-  readonly resolve?: (cls: Class) => object;
+  /**
+   * Makes or finds the instance of a provider class, for example in a container: `(cls) => container.resolve(cls)`. By
+   * default `new cls()`. A promise is awaited before the first transport opens.
+   */
+  readonly resolve?: Resolve;
   /**
    * Repairs wrong arguments of tools that can only have been meant in one way, such as `"5"` for an integer, and checks
    * them again. By default off; a tool may decide for itself.
@@ -76,11 +72,51 @@ export interface McpServerOptions extends Implementation {
    * Carries changes between the processes that serve the same clients. By default a server tells its own clients only.
    */
   readonly changeBus?: ChangeBus;
-  /** Takes warnings and masked errors. By default they go to stderr, a line each. */
+  /** Takes warnings and masked errors. By default they go to stderr: a line each, on a terminal with their stacks. */
   readonly logger?: Logger;
+  /**
+   * Errors that your code throws on purpose, by class, and what clients see of them: a text, or an `McpError` with a code
+   * of its own. The first class that fits decides. Errors of other classes are masked, unless they have `expose: true`.
+   * @example errors: [[NotFoundError, (error) => `There is no ${error.what}.`]]
+   */
+  readonly errors?: ErrorRules<E>;
+  /**
+   * What tools with an `output` send as text beside their structured content, where their own option `text` does not say:
+   * its JSON (`true`, the default), nothing (`false`), a text, or what a function makes of the value.
+   */
+  readonly text?: boolean | string | ((value: unknown) => string);
   /** Called with each error that was masked from the client, after it is logged. */
   readonly onError?: (error: unknown, origin: ErrorOrigin) => void;
 }
+
+/** The names of the options: an option without a name here does not compile. */
+const OPTION_NAMES: Readonly<Record<keyof McpServerOptions, true>> = {
+  name: true,
+  version: true,
+  title: true,
+  description: true,
+  icons: true,
+  websiteUrl: true,
+  instructions: true,
+  providers: true,
+  coerce: true,
+  resolve: true,
+  pageSize: true,
+  logLevel: true,
+  questionTimeoutMs: true,
+  secret: true,
+  flowTtlMs: true,
+  singleUse: true,
+  interceptors: true,
+  extensions: true,
+  experimental: true,
+  cache: true,
+  changeBus: true,
+  logger: true,
+  onError: true,
+  errors: true,
+  text: true,
+};
 
 const DAY_MS = 86_400_000;
 
@@ -130,6 +166,21 @@ export function kernelOptions(
   };
 }
 
+/**
+ * Refuses options that a server does not have, and anything but options.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function checkServerOptions(options: McpServerOptions): void {
+  const remedy = "Write `new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop] })`";
+  demand(isObject(options), 'options', `are missing. ${remedy}`);
+  requireKnown('McpServer', options, OPTION_NAMES);
+  const { providers = [] } = options;
+  for (const option of ['name', 'version'] as const) {
+    demand(typeof options[option] === 'string' && options[option] !== '', option, `is missing. ${remedy}`);
+  }
+  demand(Array.isArray(providers), 'providers', 'is not an array. Write `providers: [Shop]`');
+}
+
 function demand(isMet: boolean, option: string, problem: string): void {
   if (!isMet) throw startupError('DECORUM_INVALID_OPTION', 'McpServer', option, problem);
 }
@@ -145,9 +196,6 @@ const isNested = (object: unknown) =>
   object === undefined || (isObject(object) && Object.values(object).every(isObject));
 
 function implementationOf(options: McpServerOptions): Implementation {
-  for (const option of ['name', 'version'] as const) {
-    demand(typeof options[option] === 'string' && options[option] !== '', option, 'is missing');
-  }
   checkIcons(options.icons, 'McpServer');
   const fields = IMPLEMENTATION_FIELDS.map((field) => [field, options[field]] as const);
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as unknown as Implementation;

@@ -4,17 +4,19 @@ import type { Context } from './kernel/context.js';
 import { MemoryChangeBus } from './kernel/change-bus.js';
 import { Events } from './kernel/events.js';
 import { Faults, STDERR_LOGGER } from './kernel/faults.js';
+import { checkErrorRules } from './kernel/expected.js';
 import { Kernel } from './kernel/kernel.js';
 import type { SealedTickets } from './kernel/tickets.js';
 import { scanMembers } from './metadata/scan.js';
-import type { Class } from './metadata/store.js';
-import { kernelOptions, type McpServerOptions, type PrefixedProvider, type ProviderSource } from './options.js';
+import { checkServerOptions, kernelOptions, type McpServerOptions } from './options.js';
 import { startupError } from './protocol/errors.js';
 import type { Visit } from './protocol/exchange.js';
 import type { Implementation } from './protocol/model.js';
 import type { Principal } from './protocol/wire.js';
+import { Providers, type ProviderSource } from './providers.js';
 import type { Provider } from './registry/plan.js';
 import { type ListName, Registry } from './registry/registry.js';
+import { checkSpokenText } from './registry/results.js';
 import { NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 import { type ClosableHost, HOST, type HostPort, type Transport } from './transports/transport.js';
 
@@ -55,9 +57,9 @@ export interface Notifier {
 
 /**
  * An MCP server: its providers' decorated methods, and its own where it is subclassed. It serves nothing until a
- * transport is opened on it, and may serve several at once.
+ * transport is opened on it, and may serve several at once. `E` are the classes of its option `errors`.
  */
-export class McpServer implements ClosableHost {
+export class McpServer<E extends readonly object[] = readonly object[]> implements ClosableHost {
   /** Name, version and what else clients see of the server. */
   readonly info: Implementation;
   readonly notify: Notifier;
@@ -67,8 +69,7 @@ export class McpServer implements ClosableHost {
   readonly #kernel: Kernel;
   readonly #faults: Faults;
   readonly #tickets: SealedTickets;
-  readonly #resolve: (cls: Class) => object;
-  readonly #instances = new Map<Class, object>();
+  readonly #providers: Providers;
   readonly #hooks: Hooks;
   readonly #events: Events;
   readonly #transports = new Set<Transport>();
@@ -76,13 +77,15 @@ export class McpServer implements ClosableHost {
   #closed: Promise<void> | undefined;
 
   /** @throws {DecorumError} for the first mistake in options or annotations */
-  constructor(options: McpServerOptions) {
-    this.#faults = new Faults(options.logger ?? STDERR_LOGGER, options.onError);
+  constructor(options: McpServerOptions<E>) {
+    checkServerOptions(options);
+    this.#faults = new Faults(options.logger ?? STDERR_LOGGER, options.onError, checkErrorRules(options.errors));
+    checkSpokenText(options.text, 'McpServer');
     const parts = kernelOptions(options, (message) => this.#faults.warn({}, message));
     this.info = parts.server;
     this.#tickets = parts.tickets;
-    this.#resolve = options.resolve ?? ((cls) => new (cls as new () => object)());
     const report = (error: unknown) => void this.#faults.report(error);
+    this.#providers = new Providers(options.resolve, report);
     this.#events = new Events({
       bus: options.changeBus ?? new MemoryChangeBus(),
       isRestricted: (uri) => this.#registry.accessTo(uri) !== undefined,
@@ -92,12 +95,13 @@ export class McpServer implements ClosableHost {
       // until then nobody has seen the lists
       if (this.#isOpen) this.#events.publish({ kind: 'lists', lists: [...lists] });
     };
-    this.#registry = new Registry(changed, options.coerce ?? false);
+    this.#registry = new Registry(changed, options);
     this.#hooks = new Hooks(this, report);
     this[HOST] = {
-      open: (transport) => this.#open(transport),
+      open: (create) => this.#open(create),
       detach: (transport) => void this.#transports.delete(transport),
       report,
+      warn: (message) => this.#faults.warn({}, message),
     };
     this.notify = {
       resourceUpdated: (uri) => this.#events.publish({ kind: 'resource', uri }),
@@ -112,7 +116,7 @@ export class McpServer implements ClosableHost {
     for (const { key } of members) {
       if (key in McpServer.prototype) throw startupError('DECORUM_RESERVED_MEMBER', `${cls.name}.${key}`);
     }
-    if (members.length > 0) this.#addProvider({ cls, instance: this, prefix: '' });
+    if (members.length > 0) this.#addProvider({ cls, instance: this, prefix: '', uriPrefix: '' });
     else this.#hooks.add(this as Lifecycle);
     for (const provider of options.providers ?? []) this.addProvider(provider);
   }
@@ -122,7 +126,7 @@ export class McpServer implements ClosableHost {
    * @throws {DecorumError} for a mistake in its annotations; nothing is added then
    */
   addProvider(source: ProviderSource): Registration {
-    return this.#addProvider(this.#providerOf(source));
+    return this.#addProvider(this.#providers.read(source));
   }
 
   /**
@@ -148,10 +152,18 @@ export class McpServer implements ClosableHost {
     handler: (input: NoInput, context: Context) => unknown,
   ): Registration;
   addTool(options: Named<{ readonly input?: unknown }>, handler: (...args: never[]) => unknown): Registration {
-    const { name, input = NoInput } = options;
-    const record = { kind: 'tool', key: name, options: { ...options, input } } as const;
+    const { name } = options ?? {};
+    if (typeof name !== 'string' || typeof handler !== 'function') {
+      throw startupError(
+        'DECORUM_INVALID_OPTION',
+        'addTool',
+        'name',
+        "or the handler is missing. Write `addTool({ name: 'lookup' }, (input, ctx) => …)`",
+      );
+    }
+    const record = { kind: 'tool', key: name, options: { input: NoInput, ...options } } as const;
     const instance = { [name]: handler };
-    return this.#addProvider({ cls: ADDED, instance, prefix: '', records: [record] });
+    return this.#addProvider({ cls: ADDED, instance, prefix: '', uriPrefix: '', records: [record] });
   }
 
   /**
@@ -176,14 +188,16 @@ export class McpServer implements ClosableHost {
     await this.#closed;
   }
 
-  async #open(transport: Transport): Promise<Kernel> {
+  async #open<T extends Transport>(create: (kernel: Kernel) => T): Promise<T> {
     if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
+    await this.#providers.ready();
     await this.#hooks.start();
     // it may have closed meanwhile
     if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
     this.#isOpen = true;
+    const transport = create(this.#kernel);
     this.#transports.add(transport);
-    return this.#kernel;
+    return transport;
   }
 
   async #close(deadlineMs: number): Promise<void> {
@@ -210,30 +224,7 @@ export class McpServer implements ClosableHost {
       },
     };
   }
-
-  #providerOf(source: ProviderSource): Provider {
-    if (typeof source === 'function') {
-      return { cls: source as Class, instance: this.#instanceOf(source as Class), prefix: '' };
-    }
-    if (typeof source !== 'object' || source === null) throw startupError('DECORUM_BAD_PROVIDER', String(source));
-    if (!isPrefixed(source)) return { cls: source.constructor as Class, instance: source, prefix: '' };
-    const provider = this.#providerOf(source.provider);
-    return { ...provider, prefix: source.prefix + provider.prefix };
-  }
-
-  #instanceOf(cls: Class): object {
-    const instance = this.#instances.get(cls) ?? this.#resolve(cls);
-    if (typeof instance !== 'object' || instance === null || instance instanceof Promise) {
-      const problem = 'gave no instance: it must give one, and at once';
-      throw startupError('DECORUM_INVALID_OPTION', cls.name, 'resolve', problem);
-    }
-    this.#instances.set(cls, instance);
-    return instance;
-  }
 }
 
 /** Stands for the class of tools that are functions, in messages. */
 const ADDED = class addTool {};
-
-const isPrefixed = (source: object): source is PrefixedProvider =>
-  Object.getPrototypeOf(source) === Object.prototype && 'provider' in source;

@@ -65,8 +65,9 @@ export function authenticate<HostRequest>(
   });
 }
 
-/** What HTTP can carry (RFC 9110, section 5.5): anything else would fail when the answer is written. */
-const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+/** A name that HTTP can carry (RFC 9110, section 5.1): any other would fail when the answer is written. */
+export const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+/** A value that it can carry (RFC 9110, section 5.5). */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Follow from the body: with the wrong ones, the next answer on the connection would begin in the middle. */

@@ -72,15 +72,15 @@ export interface Sink {
 /** The content type of every body that is not a stream. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Headers that are credentials: whoever has them can act as the caller. */
-const CREDENTIALS = new Set(['authorization', 'proxy-authorization', 'cookie']);
-
-/** What handlers may know of a request. They learn who is calling from `principal`, and can't pass on what proved it. */
-export function transportInfo(request: HttpRequest): TransportInfo {
+/**
+ * What handlers may know of a request. They learn who is calling from `principal`, and can't pass on what proved it.
+ * @param credentials names of the headers that are left out, in lower case
+ */
+export function transportInfo(request: HttpRequest, credentials: ReadonlySet<string>): TransportInfo {
   return {
     kind: 'http',
     get headers() {
-      return Object.fromEntries(Object.entries(request.headers).filter(([name]) => !CREDENTIALS.has(name)));
+      return Object.fromEntries(Object.entries(request.headers).filter(([name]) => !credentials.has(name)));
     },
     get remoteAddress() {
       return request.remoteAddress;

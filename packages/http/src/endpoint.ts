@@ -1,7 +1,7 @@
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 
 import type { Host, Principal } from '@decorum/core';
-import { HOST, type Kernel, revisionOf, type Transport } from '@decorum/core/transport';
+import { hostOf, type Kernel, revisionOf, type Transport } from '@decorum/core/transport';
 
 import { type Answer, wordError } from './answer.js';
 import { authenticate, type RequestHead } from './authenticate.js';
@@ -47,13 +47,14 @@ export class Endpoint<HostRequest> {
     readonly settings: ResolvedOptions<HostRequest>,
     private readonly report: (error: unknown) => void,
   ) {
-    const { maxBufferedBytes, retryMs, keepAliveMs, sessions: keepsSessions, legacySse } = settings;
+    const { maxBufferedBytes, retryMs, keepAliveMs, sessions: keepsSessions, legacySse, credentials } = settings;
     this.guard = settings.guard;
     this.bodies = new Bodies(settings);
     const streams = (this.streams = { open: this.open, ending: new Set(), maxBufferedBytes });
     const { held } = this;
     const sessions = new Sessions(kernel, { ...settings, streams, report, held });
-    this.parts = { kernel, sessions, streams, retryMs, keepsSessions, report, stopped: false, closed: false };
+    const own = { stopped: false, closed: false };
+    this.parts = { kernel, sessions, streams, retryMs, keepsSessions, credentials, report, ...own };
     this.legacy = legacySse && new LegacySse(this.parts, legacySse);
     this.timer = setInterval(() => this.tick(), keepAliveMs).unref();
   }
@@ -177,6 +178,7 @@ export class Endpoint<HostRequest> {
 
   private tick(): void {
     for (const stream of this.open) stream.keepAlive();
+    this.parts.kernel.inFlight.keepAlive(this.parts);
     this.parts.sessions.sweep();
   }
 
@@ -206,7 +208,7 @@ export class Endpoint<HostRequest> {
 }
 
 /** An endpoint that is open on a server. */
-export interface Opened<HostRequest> {
+export interface Opened<HostRequest> extends Transport {
   readonly endpoint: Endpoint<HostRequest>;
   /** The endpoint closes by itself: the server need not close it any more. */
   detach(): void;
@@ -222,20 +224,22 @@ export async function openEndpoint<HostRequest>(
   settings: ResolvedOptions<HostRequest>,
   end?: () => Promise<void>,
 ): Promise<Opened<HostRequest>> {
-  const host = server[HOST];
-  // the server may close before the endpoint is there
-  const here: { endpoint?: Endpoint<HostRequest> } = {};
-  const transport: Transport = {
-    stop: () => here.endpoint?.stop(),
-    async close() {
-      // the server has waited for requests in flight by then
-      await here.endpoint?.close(0);
-      await end?.();
-    },
-  };
-  const endpoint = new Endpoint(await host.open(transport), settings, (error) => host.report(error));
-  here.endpoint = endpoint;
-  return { endpoint, detach: () => host.detach(transport) };
+  const host = hostOf(server);
+  settings.guard.warn = (message) => host.warn(message);
+  return await host.open((kernel) => {
+    const endpoint = new Endpoint(kernel, settings, (error) => host.report(error));
+    const opened: Opened<HostRequest> = {
+      endpoint,
+      stop: () => endpoint.stop(),
+      async close() {
+        // the server has waited for requests in flight by then
+        await endpoint.close(0);
+        await end?.();
+      },
+      detach: () => host.detach(opened),
+    };
+    return opened;
+  });
 }
 
 /** Asks a store. What one says when it fails is for the log, whatever status it names. */

@@ -1,4 +1,4 @@
-import type { JsonObject, Principal, RequestId, TransportInfo } from '@decorum/core';
+import type { JsonObject, Principal, TransportInfo } from '@decorum/core';
 import {
   beginsConversation,
   belongsToSession,
@@ -43,6 +43,8 @@ export interface ExchangeParts {
   readonly retryMs: number;
   /** Whether clients can have sessions. */
   readonly keepsSessions: boolean;
+  /** Names of the headers that handlers don't see. */
+  readonly credentials: ReadonlySet<string>;
   /** Takes errors that no client shall see. */
   readonly report: (error: unknown) => void;
   /** Requests are refused; responses and notifications still pass. */
@@ -68,6 +70,8 @@ export class PostExchange implements Wire {
   /** Takes back that the carrier tells when the client goes away. */
   private forget: (() => void) | undefined;
   private done = false;
+  /** It was in flight at an earlier tick. */
+  private lasting = false;
 
   /** @param body what was JSON */
   constructor(
@@ -157,7 +161,7 @@ export class PostExchange implements Wire {
   }
 
   get transport(): TransportInfo {
-    return transportInfo(this.carrier);
+    return transportInfo(this.carrier, this.parts.credentials);
   }
 
   /** While hooks of the application ran, the client may have left. */
@@ -188,6 +192,18 @@ export class PostExchange implements Wire {
     this.openStream().send(frame);
   }
 
+  /** Proxies cut silent connections, so that the answer becomes a stream with comments at the second tick. */
+  keepAlive(): void {
+    if (this.done || this.stream !== undefined || this.accepted === 'json') return;
+    try {
+      if (this.lasting) this.openStream().keepAlive();
+    } catch {
+      // the application has answered by itself; our answer will fail too, and be reported then
+      this.accepted = 'json';
+    }
+    this.lasting = true;
+  }
+
   closeStream(retryMs = this.parts.retryMs): void {
     if (!this.done && this.session) this.openStream().pause(retryMs);
   }
@@ -207,10 +223,10 @@ export class PostExchange implements Wire {
   private finish(reply: Reply): void {
     const { text, parts } = reply;
     const cancelled = parts ? parts.find(isGivenUp)?.cancelled : reply.cancelled;
-    if (cancelled !== undefined) return this.giveUp(cancelled);
+    if (cancelled !== undefined) return this.giveUp(cancelled, text);
     this.leave();
     const isPlain = reply.failure === undefined && parts === undefined;
-    const status = isPlain ? 200 : statusOf(reply, { alone: this.alone, named: this.id !== undefined });
+    const status = isPlain ? 200 : statusOf(reply, { alone: this.alone, named: readableId(this.body) !== undefined });
     if (text !== undefined && this.stream === undefined && this.accepted === 'stream' && status === 200) {
       this.openStream();
     }
@@ -222,36 +238,29 @@ export class PostExchange implements Wire {
     else this.carrier.answer(202, undefined, headers);
   }
 
-  private giveUp(why: Cancellation): void {
-    if (why === 'session') return this.refuse(sessionEnded());
-    if (why === 'closing') return this.refuse(closing());
-    this.leave();
-    if (this.stream) this.endStream();
-    else this.carrier.answer(202);
+  private giveUp(why: Cancellation, text: string | undefined): void {
+    if (why === 'client' || why === 'gone') return this.answer(202);
+    const { status, headers } = why === 'session' ? sessionEnded() : closing();
+    this.answer(status, text, headers);
   }
 
-  private refuse(refusal: Refusal): void {
+  private answer(status: number, text?: string, headers?: AnswerHeaders): void {
     this.leave();
-    if (this.stream) this.endStream();
-    else this.carrier.answer(refusal.status, refusal.body(this.id), refusal.headers);
+    if (this.stream) this.endStream(text);
+    else this.carrier.answer(status, text, headers);
   }
 
   /** Answers with an error, whatever became of the rest. */
   private fail(error: unknown): void {
-    if (error instanceof Refusal && !this.done) return this.refuse(error);
+    if (error instanceof Refusal && !this.done) {
+      return this.answer(error.status, error.body(readableId(this.body)), error.headers);
+    }
     this.parts.report(error);
     // the answer itself has failed: nothing is left but to let the connection go
     if (this.done) return this.carrier.drop();
-    this.leave();
     // its client will never know of it
     if (this.fresh && this.session) this.parts.sessions.end(this.session);
-    const text = internalError(this.id);
-    if (this.stream) this.endStream(text);
-    else this.carrier.answer(500, text);
-  }
-
-  private get id(): RequestId | undefined {
-    return readableId(this.body);
+    this.answer(500, internalError(readableId(this.body)));
   }
 
   private get headers(): AnswerHeaders {
@@ -270,8 +279,9 @@ export class PostExchange implements Wire {
 
   private openStream(): EventStream {
     if (this.stream) return this.stream;
+    const sink = this.carrier.open({ ...STREAM_HEADERS, ...this.headers });
     const stream = this.session?.openStream('p') ?? new EventStream(this.parts.streams, 'p');
-    stream.attach(this.carrier.open({ ...STREAM_HEADERS, ...this.headers }));
+    stream.attach(sink);
     stream.prime();
     return (this.stream = stream);
   }

@@ -1,5 +1,4 @@
-import { startupError } from '@decorum/core/transport';
-
+import { describeRefused, LOOPBACK, ORIGIN, requireAllowed } from './allowed.js';
 import type { AnswerHeaders, Headers } from './carrier.js';
 import { Refusal } from './refusal.js';
 
@@ -11,18 +10,16 @@ export interface GuardOptions {
   readonly allowedOrigins: readonly string[];
 }
 
-const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
-const HOST = /^(\[[0-9a-f:.]+\]|[^\s/:@[\]]+)(:\d+)?$/i;
-const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/([^\s/?#@]+)$/i;
 const ALLOWED_HEADER =
   /^(content-type|accept|authorization|last-event-id|mcp-(session-id|protocol-version|method|name|param-[!#$%&'*+.^_`|~0-9a-z-]+))$/i;
-
-const FORBIDDEN = 'is not allowed here.';
 
 /** Whether an address to listen on can be reached only from the same machine. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK.has(host) || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
+
+/** Values that are logged: whoever sends others on purpose must not fill the log. */
+const MAX_LOGGED = 20;
 
 /**
  * Refuses requests that were meant for another host, or come from a page of another origin. Browsers send both headers
@@ -34,11 +31,14 @@ export class Guard {
   // clients keep to one host, which need not be looked at again
   private servedHost: string | undefined;
   private servedPort: number | undefined;
+  private readonly logged = new Set<string>();
+  /** Takes a line for the log, once for each value that was refused, up to a limit. */
+  warn: ((message: string) => void) | undefined;
 
   /** @throws {DecorumError} `DECORUM_INVALID_OPTION` */
   constructor({ allowedHosts, allowedOrigins }: GuardOptions) {
-    this.hosts = entries('allowedHosts', allowedHosts, HOST);
-    this.origins = entries('allowedOrigins', allowedOrigins, ORIGIN);
+    this.hosts = requireAllowed('allowedHosts', allowedHosts);
+    this.origins = requireAllowed('allowedOrigins', allowedOrigins);
   }
 
   /**
@@ -48,13 +48,26 @@ export class Guard {
    */
   check({ host, origin }: Headers, port: number | undefined): void {
     if (host === undefined || host !== this.servedHost || port !== this.servedPort) {
-      if (host === undefined || !this.allowsHost(host.toLowerCase(), port)) throw forbidden(`This Host ${FORBIDDEN}`);
+      if (host === undefined || !this.allowsHost(host.toLowerCase(), port)) throw this.refuse('Host', host);
       this.servedHost = host;
       this.servedPort = port;
     }
     if (origin !== undefined && !this.allowsOrigin(origin.toLowerCase(), port)) {
-      throw forbidden(`This Origin ${FORBIDDEN}`);
+      throw this.refuse('Origin', origin);
     }
+  }
+
+  private refuse(header: 'Host' | 'Origin', value = ''): Refusal {
+    if (value !== '' && this.logged.size < MAX_LOGGED) this.logOnce(describeRefused(header, value));
+    // the body was not read, so that nothing can follow on this connection
+    return new Refusal(403, `This ${header} is not allowed here.`, { connection: 'close' });
+  }
+
+  private logOnce(line: string): void {
+    const { logged } = this;
+    if (logged.has(line)) return;
+    logged.add(line);
+    this.warn?.(logged.size < MAX_LOGGED ? line : `${line} Further refused values are not logged.`);
   }
 
   private allowsHost(host: string, port: number | undefined): boolean {
@@ -78,18 +91,6 @@ export class Guard {
 function isLoopbackOf(host: string, port: number | undefined): boolean {
   const suffix = `:${port}`;
   return host.endsWith(suffix) && LOOPBACK.has(host.slice(0, -suffix.length));
-}
-
-function forbidden(message: string): Refusal {
-  // the body was not read, so that nothing can follow on this connection
-  return new Refusal(403, message, { connection: 'close' });
-}
-
-function entries(option: string, values: readonly string[], pattern: RegExp): ReadonlySet<string> {
-  for (const value of values) {
-    if (!pattern.test(value)) throw startupError('DECORUM_INVALID_OPTION', '@decorum/http', option, `holds "${value}"`);
-  }
-  return new Set(values.map((value) => value.toLowerCase()));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Host, HOST } from '@decorum/core/transport';
+import { type Host, hostOf } from '@decorum/core/transport';
 
 import { type Endpoint, type Opened, openEndpoint } from './endpoint.js';
 import type { ResolvedOptions } from './options.js';
@@ -16,9 +16,10 @@ export class LateEndpoint<HostRequest> {
     server: Host,
     private readonly settings: ResolvedOptions<HostRequest>,
   ) {
+    const host = hostOf(server);
     this.ready = this.start(server);
     // whoever doesn't wait for it learns it from the log, and from the answers
-    this.ready.catch((error: unknown) => server[HOST].report(error));
+    this.ready.catch((error: unknown) => host.report(error));
   }
 
   /** Ends the endpoint, but not its server. */

@@ -9,7 +9,6 @@ import {
   isObject,
   isPromise,
   type JsonRpcMessage,
-  readableId,
   type Reply,
   type Wire,
 } from '@decorum/core/transport';
@@ -18,7 +17,7 @@ import { type Carrier, type Sink, transportInfo } from './carrier.js';
 import type { ExchangeParts } from './exchange.js';
 import { acceptedBy } from './headers.js';
 import type { LegacyPaths } from './options.js';
-import { closing, noSession, Refusal, sessionEnded } from './refusal.js';
+import { closing, noSession, Refusal } from './refusal.js';
 import type { HttpSession } from './session.js';
 import { EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
 
@@ -181,20 +180,15 @@ class LegacyPost implements Wire {
   }
 
   get transport(): TransportInfo {
-    return transportInfo(this.posted.carrier);
+    return transportInfo(this.posted.carrier, this.parts.credentials);
   }
 
   send(frame: Frame): void {
     if (!this.done) this.posted.stream.send(frame);
   }
 
-  private finish({ text, cancelled }: Reply): void {
-    const id = readableId(this.posted.body);
-    let answer = text;
-    // the stream is still there when a client hears that the server closes
-    if (cancelled === 'closing') answer = closing().body(id);
-    if (cancelled === 'session') answer = sessionEnded().body(id);
-    if (answer !== undefined) this.send({ kind: 'response', text: answer });
+  private finish({ text }: Reply): void {
+    if (text !== undefined) this.send({ kind: 'response', text });
     this.done = true;
   }
 

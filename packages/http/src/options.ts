@@ -1,9 +1,10 @@
 import { inspect } from 'node:util';
 
 import type { Principal } from '@decorum/core';
-import { startupError } from '@decorum/core/transport';
+import { requireKnown, startupError } from '@decorum/core/transport';
 
 import type { Authenticate } from './authenticate.js';
+import { credentialHeaders, isHeaderName } from './credentials.js';
 import { Guard } from './guard.js';
 import { type EventStore, MemoryEventStore } from './replay.js';
 import type { SessionStore } from './session-store.js';
@@ -41,6 +42,11 @@ export interface EndpointOptions<HostRequest> {
    * masked.
    */
   readonly authenticate?: Authenticate<HostRequest>;
+  /**
+   * Names of headers that hold credentials, in any case. Handlers don't find them in `ctx.transport.headers`, from which
+   * `authorization`, `cookie`, `x-api-key` and the like are left out anyway.
+   */
+  readonly credentialHeaders?: readonly string[];
   /** Bytes of a request's body. By default 4 MiB. */
   readonly bodyLimit?: number;
   /** Milliseconds within which the body of a request must have come. By default 20 seconds; up to a quarter more passes. */
@@ -57,7 +63,10 @@ export interface EndpointOptions<HostRequest> {
    * stream, ends when 16 times as much waits. By default 1 MiB.
    */
   readonly maxBufferedBytes?: number;
-  /** Milliseconds between comments on quiet streams; idle sessions are looked for as often. By default 15 seconds. */
+  /**
+   * Milliseconds between comments on quiet streams; idle sessions are looked for as often. A call that has sent nothing
+   * for as long, at most twice as long, is answered with a stream. By default 15 seconds.
+   */
   readonly keepAliveMs?: number;
   /** Milliseconds after which a client comes back to a stream that `ctx.closeStream()` ended. By default 1 second. */
   readonly retryMs?: number;
@@ -85,11 +94,13 @@ export interface EndpointOptions<HostRequest> {
 
 /** Options with their defaults filled in. */
 export interface ResolvedOptions<HostRequest> extends Required<
-  Omit<EndpointOptions<HostRequest>, 'principal' | 'authenticate' | 'legacySse' | 'sessionStore'>
+  Omit<EndpointOptions<HostRequest>, 'principal' | 'authenticate' | 'legacySse' | 'sessionStore' | 'credentialHeaders'>
 > {
   readonly principal: EndpointOptions<HostRequest>['principal'];
   readonly authenticate: EndpointOptions<HostRequest>['authenticate'];
   readonly sessionStore: SessionStore | undefined;
+  /** Names of the headers that handlers don't see, in lower case. */
+  readonly credentials: ReadonlySet<string>;
   /** Made of `allowedHosts` and `allowedOrigins`. */
   readonly guard: Guard;
   readonly legacySse: Required<LegacyPaths> | undefined;
@@ -110,6 +121,38 @@ const COUNTS = {
   retryMs: [1000, MAX_TIMER_MS],
   closeDeadlineMs: [5000, MAX_TIMER_MS],
 } as const;
+
+/** The names of the options: an option without a name here does not compile. */
+const OPTION_NAMES: Readonly<Record<keyof EndpointOptions<never>, true>> = {
+  path: true,
+  allowedHosts: true,
+  allowedOrigins: true,
+  principal: true,
+  authenticate: true,
+  bodyLimit: true,
+  bodyTimeoutMs: true,
+  maxSessions: true,
+  sessionIdleMs: true,
+  maxStreams: true,
+  maxBufferedBytes: true,
+  keepAliveMs: true,
+  retryMs: true,
+  closeDeadlineMs: true,
+  events: true,
+  sessionStore: true,
+  sessions: true,
+  legacySse: true,
+  credentialHeaders: true,
+};
+
+/**
+ * Refuses options that an endpoint does not have.
+ * @param others the names of options that are not the endpoint's
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function checkOptionNames(where: string, options: object, others: Readonly<Record<string, true>> = {}): void {
+  requireKnown(where, options, { ...OPTION_NAMES, ...others });
+}
 
 /**
  * Fills in the defaults.
@@ -141,6 +184,7 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
     guard: new Guard({ allowedHosts, allowedOrigins }),
     events: requireEventStore(options.events ?? new MemoryEventStore()),
     sessionStore: requireSessionStore(sessionStore),
+    credentials: credentialHeaders(requireHeaderNames(options.credentialHeaders ?? [])),
     principal,
     authenticate,
     sessions,
@@ -156,6 +200,7 @@ function legacyPaths(option: EndpointOptions<never>['legacySse']): Required<Lega
   if (option !== true && (typeof option !== 'object' || option === null)) {
     throw invalid('legacySse', 'is neither true nor false nor an object with `path` and `messagesPath`');
   }
+  if (option !== true) requireKnown('legacySse', option, { path: true, messagesPath: true });
   const { path = '/sse', messagesPath = '/messages' } = option === true ? {} : option;
   requirePath('legacySse.path', path);
   requirePath('legacySse.messagesPath', messagesPath);
@@ -174,6 +219,12 @@ function requirePath(option: string, path: string): string {
 function requireList(option: string, values: readonly string[]): readonly string[] {
   if (Array.isArray(values) && values.every((value) => typeof value === 'string')) return values;
   throw invalid(option, `is ${inspect(values)}, but must be an array of strings`);
+}
+
+function requireHeaderNames(names: readonly string[]): readonly string[] {
+  const wrong = requireList('credentialHeaders', names).find((name) => !isHeaderName(name));
+  if (wrong === undefined) return names;
+  throw invalid('credentialHeaders', `holds ${inspect(wrong)}, but must list names of headers, such as 'x-my-token'`);
 }
 
 function requireEventStore(events: EventStore | false): EventStore | false {

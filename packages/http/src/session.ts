@@ -119,11 +119,10 @@ export class HttpSession {
     }
   }
 
-  /** Ends all streams. */
+  /** Ends all streams but those of requests, which end with the answer to their request. */
   close(): void {
     this.only?.end();
-    for (const stream of this.streams ?? []) stream.end();
-    this.streams = undefined;
+    this.hangUp();
   }
 
   private listening(): EventStream[] {

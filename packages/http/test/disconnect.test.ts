@@ -2,7 +2,6 @@ import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
-import { HOST } from '@decorum/core/transport';
 import fastify from 'fastify';
 import { mcp } from '@decorum/http';
 
@@ -11,7 +10,7 @@ import {
   afterwards,
   call,
   createServer,
-  type Fields,
+  kernelOf,
   modern,
   modernCall,
   modernHeaders,
@@ -20,6 +19,7 @@ import {
   Probe,
   request,
   serve,
+  type Fields,
 } from './fixture.js';
 
 /** Who hears of changes. */
@@ -144,8 +144,7 @@ describe('a disconnect before the handler, while a hook of the application runs'
 
   it('leaves no subscription behind', async () => {
     const { leave, server, errors } = await hooked();
-    const { listeners } = ((await server[HOST].open({ stop: () => {}, close: () => {} })) as unknown as Insides).parts
-      .events;
+    const { listeners } = ((await kernelOf(server)) as unknown as Insides).parts.events;
     const params = { notifications: { toolsListChanged: true } };
     for (let id = 1; id <= 3; id++) {
       await leave([modern(id, 'subscriptions/listen', params), modernHeaders('subscriptions/listen')]);

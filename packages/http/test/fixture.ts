@@ -13,6 +13,7 @@ import {
   Resource,
   Tool,
 } from '@decorum/core';
+import { HOST, type Kernel } from '@decorum/core/transport';
 import { listen, type Listening, type ListenOptions } from '@decorum/http';
 
 const NUMBERS = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] };
@@ -124,6 +125,12 @@ export function createServer(probe: Probe, options: Partial<McpServerOptions> = 
   const onError = (error: unknown) => void errors.push(error);
   const server = new McpServer({ name: 'test', version: '1.0.0', providers: [probe], logger, onError, ...options });
   return { server, errors };
+}
+
+/** What handles the messages of a server. */
+export async function kernelOf(server: McpServer): Promise<Kernel> {
+  const opened = await server[HOST].open((kernel) => ({ kernel, stop() {}, close() {} }));
+  return opened.kernel;
 }
 
 /** A probe behind a server that listens on a free port until the test is over. */

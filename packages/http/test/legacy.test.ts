@@ -361,7 +361,7 @@ describe('a session of HTTP+SSE', () => {
     await began;
     await close();
     const messages = (await client.reader.rest()).map(({ message }) => message);
-    expect(messages).toMatchObject([{ id: 1, error: { code: -32600, message: 'The server is closing.' } }]);
+    expect(messages).toMatchObject([{ id: 1, error: { code: -32603, message: 'The server is closing.' } }]);
     expect(probe.aborted).toBe(1);
   });
 });

@@ -1,12 +1,22 @@
 import { once } from 'node:events';
 
 import { describe, expect, it } from '@jest/globals';
-import { HOST } from '@decorum/core/transport';
 import fastify from 'fastify';
 import { mcp } from '@decorum/http';
 
 import { EventReader } from './events.js';
-import { afterwards, createServer, json, modern, modernCall, modernHeaders, post, Probe, serve } from './fixture.js';
+import {
+  afterwards,
+  createServer,
+  json,
+  kernelOf,
+  modern,
+  modernCall,
+  modernHeaders,
+  post,
+  Probe,
+  serve,
+} from './fixture.js';
 
 /** Who hears of changes. */
 interface Insides {
@@ -68,7 +78,7 @@ describe('subscriptions/listen over HTTP', () => {
     const stays = await subscribe(url);
     const controller = new AbortController();
     await subscribe(url, controller.signal);
-    const kernel = (await server[HOST].open({ stop: () => {}, close: () => {} })) as unknown as Insides;
+    const kernel = (await kernelOf(server)) as unknown as Insides;
     const listeners = () => kernel.parts.events.listeners.size;
     expect(listeners()).toBe(2);
     controller.abort();

@@ -34,17 +34,18 @@ async function openTarget() {
   const seen: { kernel?: Kernel; parts?: ExchangeParts } = {};
   const host: ClosableHost = {
     [HOST]: {
-      open: async (transport) => {
-        const kernel = await server[HOST].open(transport);
-        const handle = kernel.handle.bind(kernel);
-        kernel.handle = (message, wire, session) => {
-          seen.parts = wire.owner as ExchangeParts;
-          return handle(message, wire, session);
-        };
-        return (seen.kernel = kernel);
-      },
+      open: (create) =>
+        server[HOST].open((kernel) => {
+          const handle = kernel.handle.bind(kernel);
+          kernel.handle = (message, wire, session) => {
+            seen.parts = wire.owner as ExchangeParts;
+            return handle(message, wire, session);
+          };
+          return create((seen.kernel = kernel));
+        }),
       detach: (transport) => server[HOST].detach(transport),
       report: (error) => server[HOST].report(error),
+      warn: (message) => server[HOST].warn(message),
     },
     close: (options) => server.close(options),
   };

@@ -3,10 +3,9 @@ import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 
 import type { Context } from '@decorum/core';
-import { HOST } from '@decorum/core/transport';
 
 import { EventReader } from './events.js';
-import { call, INITIALIZE, json, modernCall, modernHeaders, post, request, serve } from './fixture.js';
+import { call, INITIALIZE, json, kernelOf, modernCall, modernHeaders, post, request, serve } from './fixture.js';
 
 const ADD = { a: 1, b: 2 };
 const TOKEN = { progressToken: 1 };
@@ -160,7 +159,7 @@ describe('an endpoint without sessions', () => {
 
   it('remembers nobody', async () => {
     const { url, server } = await serve({ sessions: false });
-    const kernel = (await server[HOST].open({ stop: () => {}, close: () => {} })) as unknown as Insides;
+    const kernel = (await kernelOf(server)) as unknown as Insides;
     for (const message of [
       INITIALIZE,
       { jsonrpc: '2.0', method: 'notifications/initialized' },

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type HttpOptions, listen, type ListenOptions, mcp } from '@decorum/http';
+import { fetchHandler } from '@decorum/http/fetch';
+import { nodeHandler } from '@decorum/http/node';
 import fastify from 'fastify';
 
 import { afterwards, createServer, Probe } from './fixture.js';
@@ -19,6 +21,11 @@ const BAD = [
   [{ principal: 5 }, '`principal` is not a function that says who is calling'],
   [{ events: 5 }, '`events` is neither false nor a store with the methods `append` and `read`'],
   [{ events: true }, '`events` is neither false nor a store with the methods `append` and `read`'],
+  [{ credentialHeaders: 'x-my-token' }, "`credentialHeaders` is 'x-my-token', but must be an array of strings"],
+  [{ credentialHeaders: ['x my token'] }, "`credentialHeaders` holds 'x my token', but must list names of headers"],
+  [{ credentialHeaders: ['x-my-token:'] }, "`credentialHeaders` holds 'x-my-token:', but must list names of headers"],
+  [{ credentialHeaders: [''] }, "`credentialHeaders` holds '', but must list names of headers"],
+  [{ credentialHeaders: ['x-*'] }, "`credentialHeaders` holds 'x-*', but must list names of headers"],
   [{ sessions: 'no' }, "`sessions` is 'no', but must be true or false"],
 ] as const;
 
@@ -41,5 +48,71 @@ describe('an option of an endpoint that cannot be used', () => {
   it('fails the start of listen: signals', async () => {
     const started = listen(createServer(new Probe()).server, { signals: 'x' as never });
     await expect(started).rejects.toMatchObject(failure("`signals` is 'x', but must be true or false"));
+  });
+});
+
+describe('an option that does not exist', () => {
+  const { server } = createServer(new Probe());
+  const untyped = (options: object) => options as never;
+  const misspelt = (where: string) => ({
+    code: 'DECORUM_INVALID_OPTION',
+    message: expect.stringContaining(`${where}: \`allowedHost\` is not an option. Write \`allowedHosts\`.`),
+  });
+
+  it('fails the start of listen and of the plugin, with what was meant', async () => {
+    const options = untyped({ port: 0, allowedHost: ['mcp.example.com'] });
+    await expect(listen(server, options)).rejects.toMatchObject(misspelt('listen'));
+    await expect(listen(server, untyped({ prot: 1 }))).rejects.toThrow('`prot` is not an option. Write `port`.');
+    await expect(listen(server, null as never)).rejects.toThrow('listen: `options` are missing');
+    const app = fastify();
+    afterwards(() => app.close());
+    app.register(mcp, untyped({ server, allowedHost: [] }));
+    await expect(app.ready()).rejects.toMatchObject(misspelt('mcp'));
+  });
+
+  it('fails the handlers at once, with what was meant', () => {
+    const options = untyped({ allowedHost: [] });
+    expect(() => nodeHandler(server, options)).toThrow(expect.objectContaining(misspelt('nodeHandler')));
+    expect(() => fetchHandler(server, options)).toThrow(expect.objectContaining(misspelt('fetchHandler')));
+    expect(() => nodeHandler(server, untyped({ port: 1 }))).toThrow('nodeHandler: `port` is not an option.');
+  });
+
+  it('fails in legacySse too', () => {
+    const options = untyped({ legacySse: { messagePath: '/in' } });
+    expect(() => nodeHandler(server, options)).toThrow(
+      'legacySse: `messagePath` is not an option. Write `messagesPath`.',
+    );
+  });
+
+  it('is none of what Fastify adds to options that it has listened with', async () => {
+    const options = { port: 0, host: '127.0.0.1' };
+    const app = fastify();
+    afterwards(() => app.close());
+    await app.listen(options);
+    const listening = await listen(server, options);
+    await listening.close();
+  });
+
+  it('is none of those that Fastify passes on', async () => {
+    const app = fastify();
+    afterwards(() => app.close());
+    app.register(mcp, { server, prefix: '/v1', logLevel: 'warn', logSerializers: {} } as never);
+    await expect(app.ready()).resolves.toBeDefined();
+  });
+});
+
+describe('anything but a server', () => {
+  const remedy = 'Pass what `new McpServer({ … })` returns.';
+
+  it('cannot be served', async () => {
+    const app = fastify();
+    afterwards(() => app.close());
+    app.register(mcp, {} as never);
+    await expect(app.ready()).rejects.toThrow(remedy);
+    for (const server of [undefined, {}, Probe]) {
+      await expect(listen(server as never, { port: 0 })).rejects.toThrow(remedy);
+      expect(() => nodeHandler(server as never)).toThrow(remedy);
+      expect(() => fetchHandler(server as never)).toThrow(remedy);
+    }
   });
 });

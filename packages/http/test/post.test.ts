@@ -413,4 +413,19 @@ describe('what a POST must be', () => {
     expect((await post(url, poisoned, session)).status).toBe(400);
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
+
+  it('answers what has an id and no method with 400, and without the id', async () => {
+    const { url } = await serve();
+    const latest = await openSession(url);
+    const older = await openSession(url, {}, '2025-06-18');
+    for (const [headers, id] of [
+      [modernHeaders('ping'), undefined],
+      [latest, undefined],
+      [older, null],
+    ] as const) {
+      const response = await post(url, { jsonrpc: '2.0', id: 5 }, headers);
+      const { error, ...rest } = await json(response);
+      expect([response.status, error?.code, rest.id]).toEqual([400, -32600, id]);
+    }
+  });
 });

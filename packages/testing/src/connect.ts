@@ -1,5 +1,5 @@
 import type { ClientCapabilities, Host, Implementation, Principal } from '@decorum/core';
-import { type Era, newestOf, revisionOf } from '@decorum/core/transport';
+import { type Era, newestOf, requireKnown, revisionOf } from '@decorum/core/transport';
 
 import { type InitializeResult, TestClient } from './client.js';
 import { Connection } from './connection.js';
@@ -19,6 +19,17 @@ export interface ConnectOptions extends ServerRequestHandlers {
   readonly principal?: Principal;
 }
 
+const OPTION_NAMES: Readonly<Record<keyof ConnectOptions, true>> = {
+  revision: true,
+  era: true,
+  capabilities: true,
+  clientInfo: true,
+  principal: true,
+  onElicit: true,
+  onSample: true,
+  onRoots: true,
+};
+
 const CLIENT_INFO: Implementation = { name: '@decorum/testing', version: '0.0.0' };
 
 /**
@@ -31,9 +42,10 @@ const CLIENT_INFO: Implementation = { name: '@decorum/testing', version: '0.0.0'
  * ```
  *
  * @throws {McpError} when the server refuses `initialize`
- * @throws {DecorumError} `DECORUM_SERVER_CLOSED`
+ * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, `DECORUM_INVALID_OPTION`
  */
 export async function connect(server: Host, options: ConnectOptions = {}): Promise<TestClient> {
+  requireKnown('connect', options, OPTION_NAMES);
   const { era = revisionOf(options.revision)?.era ?? 'stateful', clientInfo = CLIENT_INFO, principal } = options;
   const revision = options.revision ?? newestOf(era).id;
   const capabilities = capabilitiesOf(options, options.capabilities);

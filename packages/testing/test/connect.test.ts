@@ -170,10 +170,7 @@ describe.each(ERAS)('A test client of the $era era', (options) => {
     const notification = first.nextNotification('notifications/none').catch(String);
     await first.close();
     await server.close({ deadlineMs: 1 });
-    expect(await Promise.all(calls)).toEqual([
-      'Error: The client is closed.',
-      'Error: The server ended "tools/call" without an answer.',
-    ]);
+    expect(await Promise.all(calls)).toEqual(['Error: The client is closed.', 'McpError: The server is closing.']);
     expect(await notification).toBe('Error: The client is closed.');
     await expect(first.listTools()).rejects.toThrow('The client is closed.');
   });

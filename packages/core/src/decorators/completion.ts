@@ -8,8 +8,10 @@ export type CompletionMethod = (value: string, context: never) => CompletionValu
 /**
  * Serves a method as the completion of one argument.
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a method
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
  */
-export function Completion(options: CompletionOptions): MemberDecorator<CompletionMethod> {
-  return memberDecorator('completion', options);
+export function Completion(options: CompletionOptions): MemberDecorator<CompletionMethod>;
+export function Completion(options: CompletionOptions, ...rest: unknown[]): MemberDecorator<CompletionMethod> {
+  return memberDecorator('completion', options, [options, ...rest]);
 }

@@ -1,6 +1,7 @@
 import type { MemberOptions } from '../metadata/member-options.js';
 import type { MemberKind } from '../metadata/records.js';
 import { memberWriter } from '../metadata/store.js';
+import { refuseArgument, refuseBare, refusePlace, type Usage } from './misuse.js';
 
 /** A handler of any parameters and result. */
 export type Method = (...args: never[]) => unknown;
@@ -11,10 +12,32 @@ export interface MemberDecorator<M extends Method = Method> {
   <T extends M>(target: object, key: string | symbol, descriptor: TypedPropertyDescriptor<T>): void;
 }
 
-/** Makes the decorator that writes one record of `kind`. */
+const method = (decorator: string, example: string): Usage => ({ decorator, example, place: 'method' });
+
+const USAGES: Readonly<Record<MemberKind, Usage>> = {
+  tool: { ...method('Tool', '@Tool()'), full: "@Tool({ description: '…' })" },
+  resource: method('Resource', "@Resource('docs://readme')"),
+  prompt: { ...method('Prompt', '@Prompt()'), full: "@Prompt({ description: '…' })" },
+  completion: method('Completion', "@Completion({ for: 'method', argument: 'name' })"),
+  hidden: method('Hidden', '@Hidden()'),
+};
+
+/**
+ * Makes the decorator that writes one record of `kind`.
+ * @param args everything that the user's call passed: without parentheses, the compiler calls
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
+ */
 export function memberDecorator<Kind extends MemberKind, M extends Method>(
   kind: Kind,
   options: MemberOptions[Kind],
+  args: readonly unknown[],
 ): MemberDecorator<M> {
-  return memberWriter({ kind, options: { ...options } });
+  const usage = USAGES[kind];
+  refuseBare(usage, args);
+  const write = memberWriter({ kind, options: { ...options } });
+  return (...place: [...Parameters<typeof write>, extra?: unknown]) => {
+    refusePlace(usage, place);
+    if (typeof options !== 'object' || options === null) refuseArgument(usage, place, 'takes an object of options');
+    write(place[0], place[1]);
+  };
 }

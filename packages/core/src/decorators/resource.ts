@@ -7,10 +7,11 @@ export type ResourceOptions<I extends SchemaSource = SchemaSource> = Options<I>;
 
 /**
  * Serves a method as a resource, or as a family of resources where `uri` is a template (RFC 6570). The method gets the
- * template's variables and the `Context`. It returns text, bytes, an object (sent as JSON) or complete contents;
- * `undefined` means that there is no such resource.
+ * template's variables and the `Context`. It returns text, bytes, a stream, an object (sent as JSON) or complete contents;
+ * `undefined` and `null` mean that there is no such resource.
  * @param uri an absolute URI (RFC 3986) or a URI template, such as `docs://{+path}`
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a method
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources
  */
 export function Resource<I extends SchemaSource>(
@@ -21,6 +22,6 @@ export function Resource(
   uri: string,
   options?: ResourceOptions & { readonly input?: undefined },
 ): MemberDecorator<Method>;
-export function Resource(uri: string, options: ResourceOptions = {}): MemberDecorator<Method> {
-  return memberDecorator('resource', { ...options, uri });
+export function Resource(uri: string, options: ResourceOptions = {}, ...rest: unknown[]): MemberDecorator<Method> {
+  return memberDecorator('resource', { ...options, uri }, [uri, options, ...rest]);
 }

@@ -1,14 +1,28 @@
 import type { ToolOptions as Options } from '../metadata/member-options.js';
 import type { ToolResult } from '../protocol/content.js';
 import type { NeedInput } from '../protocol/input.js';
+import type { CallToolResult } from '../protocol/model.js';
 import type { Accepted, Parsed, SchemaSource } from '../schema/shape.js';
 import { type MemberDecorator, memberDecorator, type Method } from './member-decorator.js';
 
 /** Options of `@Tool`. */
-export type ToolOptions<I extends SchemaSource = SchemaSource, O extends SchemaSource = SchemaSource> = Options<I, O>;
+export type ToolOptions<I extends SchemaSource = SchemaSource, O extends SchemaSource = SchemaSource> = Options<
+  I,
+  O,
+  Accepted<O>
+>;
 
-type Answer<O> = Accepted<O> | ToolResult<Accepted<O>> | NeedInput;
-type Returned<O> = Answer<O> | Promise<Answer<O>> | AsyncGenerator<unknown, Answer<O>, void>;
+/** As users of the official SDK write a result. */
+type WrittenOut<T> = Omit<CallToolResult, 'structuredContent'> &
+  ({ readonly structuredContent: T } | { readonly isError: boolean });
+
+type Answer<O> = Accepted<O> | ToolResult<Accepted<O>> | WrittenOut<Accepted<O>> | NeedInput;
+
+type Returned<O> =
+  | Answer<O>
+  | Promise<Answer<O>>
+  | AsyncGenerator<unknown, Answer<O>, void>
+  | Generator<unknown, Answer<O>, void>;
 
 /** Methods that take what the schema `I` gives, and return what the schema `O` accepts. */
 export type ToolMethod<I, O> = (input: Parsed<I>, context: never) => Returned<O>;
@@ -18,10 +32,11 @@ type OutputOnly<O> = (...args: never[]) => Returned<O>;
 
 /**
  * Serves a method as a tool. The method gets the checked arguments and the call's `Context`; what it returns becomes
- * content: text, numbers, objects (as JSON), bytes, content blocks, or a `toolResult`.
+ * content: text, numbers, objects (as JSON), bytes, streams, content blocks, or a whole result.
  *
  * A method whose parameter contradicts `input`, or whose result contradicts `output`, does not compile.
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a method
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  */
 export function Tool<I extends SchemaSource, O extends SchemaSource>(
@@ -36,6 +51,6 @@ export function Tool<O extends SchemaSource>(
 export function Tool(
   options?: ToolOptions & { readonly input?: undefined; readonly output?: undefined },
 ): MemberDecorator<Method>;
-export function Tool(options: ToolOptions = {}): MemberDecorator<Method> {
-  return memberDecorator('tool', options);
+export function Tool(options: ToolOptions = {}, ...rest: unknown[]): MemberDecorator<Method> {
+  return memberDecorator('tool', options, [options, ...rest]);
 }

@@ -1,6 +1,7 @@
 import type { Call, Interceptor } from '../kernel/interceptors.js';
 import { startupError, ToolError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
+import { requireKnown } from '../protocol/option-names.js';
 
 /** What counts calls: the limiters of `rate-limiter-flexible` fit. */
 export interface RateLimiter {
@@ -37,7 +38,9 @@ function callerOf({ ctx: { principal, sessionId, transport } }: Call): string {
  * @param limiter for example a `RateLimiterMemory` or `RateLimiterRedis` of `rate-limiter-flexible`
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a limiter without `consume`, and an `of` that is no function
  */
-export function rateLimit(limiter: RateLimiter, { of = callerOf }: RateLimitOptions = {}): Interceptor {
+export function rateLimit(limiter: RateLimiter, options: RateLimitOptions = {}): Interceptor {
+  requireKnown('rateLimit', options, { of: true } satisfies Record<keyof RateLimitOptions, true>);
+  const { of = callerOf } = options;
   if (typeof (limiter as Partial<RateLimiter> | undefined)?.consume !== 'function') {
     throw startupError('DECORUM_INVALID_OPTION', 'rateLimit', 'limiter', 'has no method "consume"');
   }

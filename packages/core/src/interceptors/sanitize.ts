@@ -2,6 +2,7 @@ import type { CallResult, Interceptor } from '../kernel/interceptors.js';
 import { redactSecrets } from '../text/redact.js';
 import { ClientError, McpError, startupError, ToolError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
+import { requireKnown } from '../protocol/option-names.js';
 import type { CallToolResult, ContentBlock, JsonObject } from '../protocol/model.js';
 import { withoutHidden } from './hidden-text.js';
 
@@ -20,7 +21,9 @@ type Clean = <T>(value: T) => T;
  * and the messages of errors. Binary data, URIs and completions stay as they are. Results are copied, not changed.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a `text` that is no function
  */
-export function sanitize({ text = (same) => same }: SanitizeOptions = {}): Interceptor {
+export function sanitize(options: SanitizeOptions = {}): Interceptor {
+  requireKnown('sanitize', options, { text: true } satisfies Record<keyof SanitizeOptions, true>);
+  const { text = (same) => same } = options;
   if (typeof text !== 'function') throw startupError('DECORUM_INVALID_OPTION', 'sanitize', 'text', 'is no function');
   const further = (value: string) => {
     const changed: unknown = text(value);

@@ -4,6 +4,7 @@ import type { Client, Exchange } from '../protocol/exchange.js';
 import type { NeedInput } from '../protocol/input.js';
 import type { JsonObject, RequestId, Root } from '../protocol/model.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
+import { type Jsonified, NotJson, toJsonText } from '../schema/json-form.js';
 import type { Parsed, SchemaSource } from '../schema/shape.js';
 import { ClientLog } from './client-log.js';
 import { checkRequest } from './question-rules.js';
@@ -64,7 +65,9 @@ export class Context {
       requireDeclared(this.#exchange, request);
     }
     // what the state was when it was first given, whatever the handler makes of it when it runs again
-    const first = await this.#exchange.once(`${PRIVATE}needInput ${++this.#collected}`, () => state);
+    const first = await this.#exchange.once(`${PRIVATE}needInput ${++this.#collected}`, () =>
+      toKept(state, 'The state of needInput'),
+    );
     const asked = Object.entries(requests).map(
       async ([key, { method, params = {} }]) => [key, await this.#exchange.ask({ key, method, params })] as const,
     );
@@ -204,10 +207,17 @@ export class Context {
    * beginning in each round; what `once` has done in an earlier round is not done again, and gives the same result.
    * An effect that fails is not remembered, and tried again when `once` is called again with its key.
    * @param key names the effect within the handler: of several with one key, the first is run
-   * @param effect what to do; its result must be JSON
+   * @param effect what to do
+   * @returns what JSON makes of its result, in the first round as in later ones: a `Date` is text
+   * @throws {Error} when the result has no JSON
    */
-  once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
-    return this.#kept(this.#exchange.once(key, effect));
+  once<T>(key: string, effect: () => T | Promise<T>): Promise<Jsonified<T>> {
+    return this.#kept(
+      this.#exchange.once(
+        key,
+        async () => toKept(await effect(), `The result of ctx.once('${key}', …)`) as Jsonified<T>,
+      ),
+    );
   }
 
   /** A question that nobody waits for any more must not be an unhandled rejection: its round ends anyway. */
@@ -247,6 +257,18 @@ export class Context {
    */
   closeStream({ retryMs }: { readonly retryMs?: number } = {}): void {
     if (this.#exchange.revision.primesStreams) this.#exchange.wire.closeStream?.(retryMs);
+  }
+}
+
+/** A value as it is after it has travelled with the client. */
+function toKept(value: unknown, what: string): unknown {
+  if (value === undefined) return undefined;
+  try {
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new NotJson(`must not be ${value}.`);
+    return JSON.parse(toJsonText(value)) as unknown;
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw new Error(`${what} cannot be kept: it ${error.message}`, { cause: error });
   }
 }
 

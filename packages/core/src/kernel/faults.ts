@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 
 import { McpError, ToolError } from '../protocol/errors.js';
+import { type ErrorRule, expectedError, failureKind } from './expected.js';
 import type { Exchange } from '../protocol/exchange.js';
 import type { RequestId } from '../protocol/model.js';
 
@@ -25,10 +26,23 @@ export interface ErrorOrigin {
 // not JSON: errors have causes, and what is thrown may be anything
 const oneLine = (details: object) => inspect(details, { breakLength: Infinity, depth: 6 }).replaceAll('\n', '\\n');
 
-const write = (level: string, details: object, message: string) =>
-  process.stderr.write(`${level} ${message} ${oneLine(details)}\n`);
+/** What a terminal would obey: an error may quote what a client sent. Line feeds and tabs stay. */
+// oxlint-disable-next-line no-control-regex -- these are what is meant
+const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
 
-/** Writes one line per event to stderr. */
+const escaped = (control: string) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`;
+
+/** For people at a terminal: the error below its message, with its stack. */
+function readable({ error, ...details }: { readonly error?: unknown }): string {
+  const known = Object.keys(details).length > 0 ? inspect(details, { breakLength: Infinity }) : '';
+  const stack = error === undefined ? '' : `\n${inspect(error)}`;
+  return (known + stack).replaceAll('\r\n', '\n').replaceAll(CONTROLS, escaped);
+}
+
+const write = (level: string, details: object, message: string) =>
+  process.stderr.write(`${level} ${message} ${process.stderr.isTTY ? readable(details) : oneLine(details)}\n`);
+
+/** Writes to stderr: one line per event, and on a terminal the stacks of errors below. */
 export const STDERR_LOGGER: Logger = {
   warn: (details, message) => void write('warn', details, message),
   error: (details, message) => void write('error', details, message),
@@ -39,6 +53,7 @@ export class Faults {
   constructor(
     private readonly logger: Logger,
     private readonly onError: ((error: unknown, origin: ErrorOrigin) => void) | undefined,
+    private readonly rules: readonly ErrorRule[],
   ) {}
 
   /** Gives an error to the author of the server, and makes up the reference under which a client can speak of it. */
@@ -68,14 +83,26 @@ export class Faults {
     }
   }
 
-  /** The text a client may see of an error: that of a `ToolError`, else a reference. */
-  publicMessage(error: unknown, exchange: Exchange): string {
-    if (error instanceof ToolError) return error.message;
-    return `Internal error (reference ${this.report(error, exchange)})`;
+  /** What a client may see of an error: one that is made to be seen, one that was expected, else a reference. */
+  shown(error: unknown, exchange: Exchange): McpError | ToolError {
+    if (error instanceof McpError || error instanceof ToolError) return error;
+    try {
+      const expected = expectedError(error, this.rules);
+      if (expected !== undefined)
+        return typeof expected === 'string' ? new ToolError(expected, { cause: error }) : expected;
+    } catch (failure) {
+      this.report(failure, exchange);
+    }
+    return new ToolError(`Internal error (reference ${this.report(error, exchange)})`);
   }
 
-  /** The error a client may see. */
+  /** The same, as an error of the protocol. */
   publicError(error: unknown, exchange: Exchange): McpError {
-    return error instanceof McpError ? error : new McpError('internal-error', this.publicMessage(error, exchange));
+    const shown = this.shown(error, exchange);
+    if (shown instanceof McpError) return shown;
+    if (shown === error || shown.cause !== error) return new McpError('internal-error', shown.message);
+    const { uri } = exchange.params;
+    const kind = failureKind(error, uri !== undefined);
+    return new McpError(kind, shown.message, kind === 'unknown-resource' ? { uri } : undefined);
   }
 }

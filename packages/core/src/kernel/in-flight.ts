@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers';
+
 import type { Exchange } from '../protocol/exchange.js';
 import type { RequestId } from '../protocol/model.js';
 import type { Cancellation } from '../protocol/reply.js';
@@ -67,6 +69,11 @@ export class InFlight {
     for (const exchange of this.byConversation.get(conversation)?.values() ?? []) exchange.cancel(why);
   }
 
+  /** Tells the wires of a transport, each once, that a request of theirs is still in flight. */
+  keepAlive(owner: object): void {
+    for (const wire of new Set(this.of(owner).map((exchange) => exchange.wire))) wire.keepAlive?.();
+  }
+
   /**
    * Stops the intake: the kernel refuses requests from now on. Responses and notifications still pass, because requests
    * in flight may wait for them.
@@ -94,7 +101,10 @@ export class InFlight {
     await undefined;
     for (const exchange of this.of(owner)) exchange.finish?.();
     if (this.holds(owner)) await this.emptied(deadlineMs, owner);
-    for (const exchange of this.of(owner)) exchange.cancel('closing');
+    const late = this.of(owner);
+    for (const exchange of late) exchange.cancel('closing');
+    // their errors are sent before the transport closes
+    if (late.length > 0) await new Promise(setImmediate);
   }
 
   private of(owner: object | undefined): readonly Exchange[] {

@@ -14,8 +14,8 @@ import {
 } from '../protocol/jsonrpc.js';
 import { isPromise } from '../protocol/maybe-promise.js';
 import { beginsConversation } from '../protocol/methods.js';
-import type { JsonObject, RequestId } from '../protocol/model.js';
-import type { Reply } from '../protocol/reply.js';
+import type { RequestId } from '../protocol/model.js';
+import type { Cancellation, Reply } from '../protocol/reply.js';
 import type { Revision } from '../protocol/revisions/revision.js';
 import type { Principal, Wire } from '../protocol/wire.js';
 import { batchFault, joined, unreadableId } from './batch.js';
@@ -118,8 +118,14 @@ export class Kernel {
     const fault = batchFault(batch);
     if (fault) return this.refuse(new McpError('invalid-request', fault), conversation.revision.unreadableId);
     const { transport, principal, owner } = wire;
-    const each: Wire = { transport, principal, owner, send: (frame) => wire.send(frame) };
-    const replies = batch.map((message) => this.handle(message, each, conversation));
+    const keepAlive = () => wire.keepAlive?.();
+    const each: Wire = { transport, principal, owner, keepAlive, send: (frame) => wire.send(frame) };
+    const ids = new Set<RequestId>();
+    const replies = batch.map((message) => {
+      const id = readableId(message);
+      if (id !== undefined && ids.size === ids.add(id).size) return this.refuseDuplicate(conversation);
+      return this.handle(message, each, conversation);
+    });
     return replies.some((reply) => isPromise(reply))
       ? Promise.all(replies).then(joined)
       : joined(replies as readonly Reply[]);
@@ -128,9 +134,7 @@ export class Kernel {
   private request(request: JsonRpcRequest, wire: Wire, conversation: Conversation | undefined): Reply | Promise<Reply> {
     const { inFlight } = this;
     if (inFlight.busy > 0 && conversation !== undefined && inFlight.find(conversation, request.id) !== undefined) {
-      // without the id: the client would take this for the first request's response
-      const error = new McpError('invalid-request', 'A request with this id is under way.');
-      return this.refuse(error, conversation.revision.unreadableId);
+      return this.refuseDuplicate(conversation);
     }
     let exchange: Exchange;
     let method: Method;
@@ -209,10 +213,13 @@ export class Kernel {
     });
   }
 
-  /** The reply to a request that has no result, which is none where it was cancelled. */
+  /** The reply to a request that has no result. A client that gave it up itself gets none. */
   private failed(failure: unknown, exchange: Exchange): Reply {
     const { id, revision, cancelled } = exchange;
-    if (cancelled !== undefined) return { text: undefined, cancelled };
+    if (cancelled !== undefined) {
+      const ended = ENDED[cancelled];
+      return { text: ended && errorFrame(id, ended), cancelled };
+    }
     const { faults } = this.parts;
     const error = faults.publicError(failure, exchange);
     const code = revision.errorCode(error) ?? FAILURES['internal-error'];
@@ -232,10 +239,20 @@ export class Kernel {
     return { text: errorFrame(id, failure), failure };
   }
 
+  /** Omits the id: the client would take this for the response to the first request that has it. */
+  private refuseDuplicate({ revision }: Conversation): Reply {
+    return this.refuse(new McpError('invalid-request', 'Another request has this id.'), revision.unreadableId);
+  }
+
   /** Refuses what is not a JSON-RPC message. */
   private malformed(error: unknown, message: unknown, conversation: Conversation | undefined): Reply {
-    const refused = this.refuse(error, readableId(message) ?? unreadableId(message, conversation));
-    if (isResponse(message)) conversation?.settle({ jsonrpc: '2.0', id: message['id'] as RequestId });
+    const id = readableId(message);
+    const isTaken = conversation !== undefined && this.inFlight.find(conversation, id) !== undefined;
+    const refused = this.refuse(error, (isTaken ? undefined : id) ?? unreadableId(message, conversation));
+    // a broken response still ends the question that it belongs to
+    if (isObject(message) && !('method' in message)) {
+      conversation?.settle({ jsonrpc: '2.0', id: message['id'] as RequestId });
+    }
     // two sides that answer each other's bad answers would never end
     return isResponse(message) || isNotification(message) ? { ...refused, text: undefined } : refused;
   }
@@ -268,9 +285,15 @@ export class Kernel {
   }
 }
 
+/** The errors of requests that the server gave up. */
+const ENDED: Readonly<Partial<Record<Cancellation, McpError>>> = {
+  closing: new McpError('closing', 'The server is closing.'),
+  session: new McpError('invalid-request', 'The session has ended.'),
+};
+
 /** Also a bad notification is never answered. */
 const isNotification = (message: unknown) =>
   isObject(message) && typeof message['method'] === 'string' && !('id' in message);
 
-const isResponse = (message: unknown): message is JsonObject =>
+const isResponse = (message: unknown): boolean =>
   isObject(message) && !('method' in message) && ('result' in message || 'error' in message);

@@ -5,6 +5,7 @@ import { ClientError, McpError, ToolError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { type InputRequest, usesTools } from '../protocol/input.js';
 import type { ClientCapabilities, ContentBlock, JsonObject, Root } from '../protocol/model.js';
+import { type Elicited, isElicited, listsRoots, wrongInSample } from './answers.js';
 import { checkConversation, checkPreferences, formOf, visitable } from './question-rules.js';
 import { compileShape } from '../schema/compile.js';
 import type { Parsed, SchemaSource, Shape } from '../schema/shape.js';
@@ -158,21 +159,21 @@ export async function elicit<S extends SchemaSource>(
     ...options,
     method: 'elicitation/create',
     params: { mode: 'form', message, requestedSchema: formOf(shape.json) },
-    fits: (given) => isElicitation(given) && (given['action'] !== 'accept' || fits(shape, given['content'])),
+    fits: (given) => isElicited(given) && (given.action !== 'accept' || fits(shape, given.content)),
   });
-  if (!isElicitation(answer)) throw new ClientError('The client answered the question in an unknown way.');
-  const { action, content = {} } = answer;
+  const { action, content } = elicited(answer);
   if (action !== 'accept') return { action };
-  const checked = await shape.check(content);
+  const checked = await shape.check(content ?? {});
   if (checked.ok) return { action, content: checked.value as Parsed<S> };
   const problems = checked.problems.map(({ path, expected }) => `${path} ${expected}`).join('; ');
   throw new ToolError(`The answer to "${message}" does not fit what was asked: ${problems}`);
 }
 
-type Elicitation = { readonly action: 'accept' | 'decline' | 'cancel'; readonly content?: unknown };
-
-const isElicitation = (answer: object): answer is Elicitation =>
-  'action' in answer && ['accept', 'decline', 'cancel'].includes(answer.action as string);
+/** @throws {ClientError} for an answer that is none */
+function elicited(answer: JsonObject): Elicited {
+  if (isElicited(answer)) return answer;
+  throw new ClientError('The client returned an invalid elicitation result: its `action` is unknown.');
+}
 
 /** Rules that take time are left for later: here it is only decided whether to ask again. */
 function fits(shape: Shape, content: unknown): boolean {
@@ -201,10 +202,8 @@ export async function elicitUrl(
   visit = visitOf(exchange, options),
 ): Promise<ElicitUrlResult> {
   const { key, sealed, timeoutMs } = options;
-  const question = { ...visit, key, sealed, timeoutMs, method: 'elicitation/create', fits: isElicitation } as const;
-  const answer = await exchange.ask(question);
-  if (!isElicitation(answer)) throw new ClientError('The client answered the question in an unknown way.');
-  return { action: answer.action };
+  const question = { ...visit, key, sealed, timeoutMs, method: 'elicitation/create', fits: isElicited } as const;
+  return { action: elicited(await exchange.ask(question)).action };
 }
 
 /** Sends the user to a URL before the request can go on. */
@@ -224,8 +223,8 @@ export async function requireUrl(exchange: Exchange, options: ElicitUrlOptions):
 export async function confirm(exchange: Exchange, message: string, options: QuestionOptions): Promise<boolean> {
   requireForms(exchange);
   const params = { mode: 'form', message, requestedSchema: { type: 'object', properties: {} } };
-  const question = { ...options, method: 'elicitation/create', params, fits: isElicitation, sealed: true } as const;
-  return (await exchange.ask(question))['action'] === 'accept';
+  const question = { ...options, method: 'elicitation/create', params, fits: isElicited, sealed: true } as const;
+  return elicited(await exchange.ask(question)).action === 'accept';
 }
 
 /** Asks the client's model. */
@@ -237,30 +236,23 @@ export async function sample(exchange: Exchange, options: SampleOptions): Promis
   checkConversation(conversation);
   checkPreferences(rest.modelPreferences);
   const params = { messages: conversation, ...rest };
-  const isSampled = (given: JsonObject) => blocksOf(given).length > 0;
+  const isSampled = (given: JsonObject) => wrongInSample(given, exchange.revision) === undefined;
   const question = { method: 'sampling/createMessage', params, key, timeoutMs, sealed, fits: isSampled } as const;
   const answer = await exchange.ask(question);
-  const content = blocksOf(answer);
-  if (content.length === 0) throw new ClientError('The client answered the sampling request without content.');
-  const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('');
-  return { ...(answer as unknown as SampleResult), content, text };
-}
-
-/** One block, or several in the revisions that have them. */
-function blocksOf({ content }: JsonObject): readonly SampledContent[] {
+  const wrong = wrongInSample(answer, exchange.revision);
+  if (wrong !== undefined) {
+    throw new ClientError(`The client returned an invalid sampling result: \`${wrong}\` is missing or wrong.`);
+  }
+  const { role, content, model, stopReason } = answer as unknown as SampleResult;
   const blocks = [content].flat();
-  return blocks.every(isObject) ? (blocks as unknown as readonly SampledContent[]) : [];
+  const text = blocks.map((block) => (block.type === 'text' ? block.text : '')).join('');
+  return { role, content: blocks, text, model, ...(stopReason !== undefined && { stopReason }) };
 }
-
-const isRoot = (root: unknown): boolean =>
-  isObject(root) && typeof root['uri'] === 'string' && root['uri'].startsWith('file://');
 
 /** Asks for the directories and files that the client works in. */
 export async function roots(exchange: Exchange, options: QuestionOptions): Promise<readonly Root[]> {
   requireCapability(exchange, 'roots');
-  const isListed = ({ roots: given }: JsonObject) => Array.isArray(given) && given.every(isRoot);
-  const answer = await exchange.ask({ ...options, method: 'roots/list', params: {}, fits: isListed });
-  if (!isListed(answer))
-    throw new ClientError('The client answered the question for its roots without a list of files.');
-  return answer['roots'] as readonly Root[];
+  const answer = await exchange.ask({ ...options, method: 'roots/list', params: {}, fits: listsRoots });
+  if (listsRoots(answer)) return answer.roots;
+  throw new ClientError('The client returned an invalid list of roots: each needs a `uri` that begins with "file://".');
 }

@@ -13,11 +13,22 @@ export declare function loadAjv2020(): typeof import('ajv/dist/2020.js');
 /** Loads the formats that ajv checks. */
 export declare function loadAjvFormats(): { default(ajv: import('ajv').Ajv): void };
 
-/** Loads class-transformer. */
-export declare function loadClassTransformer(): typeof import('class-transformer');
+/** Loads class-transformer, the copy that the user's modules import. Undefined where it isn't installed. */
+export declare function loadClassTransformer(): typeof import('class-transformer') | undefined;
 
-/** Loads the store that class-transformer's decorators write to. Its index does not export it. */
-export declare function loadTransformerStorage(): typeof import('class-transformer/types/storage');
+/** A store that class-transformer's decorators write to. Its index doesn't export it. */
+type TransformerStorage = typeof import('class-transformer/types/storage') | undefined;
 
-/** Loads the executor behind class-validator's `validate`, in 4 ms where the index takes 80. */
-export declare function loadValidationExecutor(): typeof import('class-validator/types/validation/ValidationExecutor');
+/** Loads the store of class-transformer as Node.js loads it. Undefined where it isn't installed. */
+export declare function loadTransformerStorage(): TransformerStorage;
+
+/** In a bundle, loads the store of its ES module build, which many bundlers prefer. Undefined elsewhere. */
+export declare function loadBundledTransformerStorage(): TransformerStorage;
+
+/**
+ * Loads the executor behind class-validator's `validate`, in 4 ms where the index takes 80. Undefined where
+ * class-validator isn't installed.
+ */
+export declare function loadValidationExecutor():
+  | typeof import('class-validator/types/validation/ValidationExecutor')
+  | undefined;

@@ -22,8 +22,11 @@ export interface ListedOptions<I = unknown> {
   readonly input?: I;
 }
 
-/** Options of `@Tool`. */
-export interface ToolOptions<I = unknown, O = unknown> extends ListedOptions<I> {
+/** A function that words a value. As a method: those of narrower values may stand where any is expected. */
+type Words<V> = { words(value: V): string }['words'];
+
+/** Options of `@Tool`. `V` is the type of what the handler returns. */
+export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends ListedOptions<I> {
   readonly annotations?: ToolAnnotations;
   /**
    * Repairs wrong arguments that can only have been meant in one way, such as `"5"` for an integer, and checks them
@@ -32,6 +35,12 @@ export interface ToolOptions<I = unknown, O = unknown> extends ListedOptions<I> 
   readonly coerce?: boolean;
   /** Schema of the result: it is published, and what the handler returns is checked against it. */
   readonly output?: O;
+  /**
+   * What is sent as text beside the structured content of `output`, for clients that read structured content: its JSON
+   * (`true`), nothing (`false`), this text, or what a function makes of the returned value. By default what the server's
+   * option `text` says, else the JSON. Clients of revisions without structured content get the JSON in any case.
+   */
+  readonly text?: boolean | string | Words<V>;
 }
 
 /** Options of `@Resource`. */
@@ -45,7 +54,7 @@ export interface ResourceOptions<I = unknown> extends ListedOptions<I> {
   readonly cache?: CacheHint;
   /**
    * Of a template: the method that enumerates what exists, so that `resources/list` shows it. It takes the `Context`
-   * and returns (or resolves to, or yields) `ResourceListing`s.
+   * and returns (or resolves to, or yields) `ResourceListing`s or URIs.
    */
   readonly list?: string;
 }
@@ -79,9 +88,15 @@ const LISTED = {
   input: true,
 } satisfies Names<ListedOptions>;
 
+/** The names of what `annotations` may have: what clients would not be sent has no effect. */
+export const ANNOTATION_NAMES = {
+  tool: { title: true, readOnlyHint: true, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  resource: { audience: true, priority: true, lastModified: true },
+} satisfies { readonly tool: Names<ToolAnnotations>; readonly resource: Names<Annotations> };
+
 /** The names of the options. An option without a name here, or a name without an option, does not compile. */
 export const OPTION_NAMES = {
-  tool: { ...LISTED, annotations: true, output: true, coerce: true },
+  tool: { ...LISTED, annotations: true, coerce: true, output: true, text: true },
   prompt: LISTED,
   resource: { ...LISTED, uri: true, mimeType: true, size: true, annotations: true, cache: true, list: true },
   completion: { for: true, argument: true },

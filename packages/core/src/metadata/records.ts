@@ -46,10 +46,18 @@ export type CompletionValues =
   | readonly string[]
   | { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean };
 
-/** One resource of a template, as its enumerating method returns it. */
-export interface ResourceListing {
-  /** Values of the template's variables. */
-  readonly variables: Readonly<Record<string, string | readonly string[]>>;
+/** One resource of a template, as its enumerating method returns it: by the values of the variables, or by its URI. */
+export type ResourceListing = ListedFields &
+  (
+    | {
+        /** Values of the template's variables. */
+        readonly variables: Readonly<Record<string, string | readonly string[]>>;
+        readonly uri?: undefined;
+      }
+    | { readonly uri: string; readonly variables?: undefined }
+  );
+
+interface ListedFields {
   /** By default the URI. */
   readonly name?: string;
   readonly title?: string;

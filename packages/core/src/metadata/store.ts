@@ -71,9 +71,9 @@ function emitted(name: string, cls: Class, key: string): unknown {
   return getMetadata(name, cls.prototype as object, key);
 }
 
-/** The class of a method's first parameter as TypeScript emitted it, when it did. */
-export function firstParameterType(cls: Class, key: string): unknown {
-  return (emitted('design:paramtypes', cls, key) as readonly unknown[] | undefined)?.[0];
+/** The classes of a method's parameters as TypeScript emitted them; undefined when it emitted none. */
+export function parameterTypes(cls: Class, key: string): readonly unknown[] | undefined {
+  return emitted('design:paramtypes', cls, key) as readonly unknown[] | undefined;
 }
 
 /** The class of a field as TypeScript emitted it, when it did. */

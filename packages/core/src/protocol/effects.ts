@@ -1,5 +1,8 @@
 import { InputSignal } from './input.js';
 
+/** The result of an effect by its key; without one where it is `undefined`. */
+export type Effect = readonly [key: string, result?: unknown];
+
 /** What the handler of one request does once, by key: however often it asks for it, and however often it runs. */
 export class Effects {
   private readonly done: Map<string, unknown>;
@@ -9,8 +12,8 @@ export class Effects {
   begun = false;
 
   /** @param done results of earlier runs, by key */
-  constructor(done: Iterable<readonly [key: string, result: unknown]> = []) {
-    this.done = new Map(done);
+  constructor(done: Iterable<Effect> = []) {
+    this.done = new Map(done as Iterable<readonly [string, unknown]>);
   }
 
   /**
@@ -33,8 +36,9 @@ export class Effects {
     this.sealed = true;
   }
 
-  entries(): readonly (readonly [key: string, result: unknown])[] {
-    return [...this.done];
+  /** Results by key, as JSON can say them: it has no `undefined`. */
+  entries(): readonly Effect[] {
+    return [...this.done].map(([key, result]) => (result === undefined ? [key] : [key, result]));
   }
 
   private async run(key: string, effect: () => unknown): Promise<unknown> {

@@ -20,6 +20,8 @@ const UNKNOWN_TYPES = {
 const STARTUP = {
   DECORUM_UNSUPPORTED_MEMBER: (member: string) =>
     `"${member}" cannot be decorated: it is static, private, or named by a symbol. Decorate a public instance method or field with a plain name.`,
+  DECORUM_MISUSED_DECORATOR: (where: string, decorator: string, problem: string) =>
+    `${where}: @${decorator} ${problem}.`,
   DECORUM_DECORATED_TWICE: (where: string, kind: string) =>
     `${where} has two @${kind} decorators. Merge their options into one.`,
   DECORUM_NOTHING_HIDDEN: (where: string) =>
@@ -28,12 +30,14 @@ const STARTUP = {
     `${where} is decorated as a ${kind} but is not a method. Decorate a method.`,
   DECORUM_NO_MEMBERS: (cls: string) =>
     `${cls} is a provider without a single decorated method. Decorate one with @Tool, @Resource, @Prompt or @Completion, or take the class out of \`providers\`.`,
-  DECORUM_BAD_PROVIDER: (found: string) =>
-    `\`providers\` holds ${found}. List classes, ready instances, or { provider, prefix }.`,
-  DECORUM_MISSING_INPUT: (where: string, found: string) =>
-    `${where}: the type of the first parameter is ${found}, from which no schema follows. Name a DTO class, a Standard Schema or a JSON Schema: \`input: MyDto\`. (esbuild, tsx and vitest emit no parameter types, so there \`input\` is always needed.)`,
+  DECORUM_BAD_PROVIDER: (found: string, remedy = 'List classes, ready instances, or { provider, prefix }') =>
+    `\`providers\` holds ${found}. ${remedy}.`,
+  DECORUM_CONSTRUCTOR_ARGUMENTS: (cls: string, count: number) =>
+    `The constructor of ${cls} takes ${count === 1 ? 'an argument' : `${count} arguments`}, and nothing provides ${count === 1 ? 'it' : 'them'}. Pass an instance: \`providers: [new ${cls}(…)]\`; or set \`resolve\` to get instances from a container. If the arguments are optional, give them defaults.`,
+  DECORUM_MISSING_INPUT: (where: string, problem: string) =>
+    `${where}: no schema can be inferred from the first parameter: ${problem}.`,
   DECORUM_DUPLICATE_NAME: (kind: string, name: string, places: Iterable<string>) =>
-    `Two ${kind}s are called "${name}": ${[...places].join(' and ')}. Give one of them another \`name\`, or its provider a \`prefix\`.`,
+    `Two ${kind}s are called "${name}": ${[...places].join(' and ')}. ${kind.startsWith('resource') ? "Change the URI of one, or give its provider a `uriPrefix`: `{ provider, prefix: 'eu_', uriPrefix: 'eu+' }`" : 'Give one of them another `name`, or its provider a `prefix`'}.`,
   DECORUM_INVALID_NAME: (where: string, name: string) =>
     `${where}: "${name}" is not a valid name. Use 1 to 128 characters out of A–Z, a–z, 0–9, "_", "-" and ".".`,
   DECORUM_DANGLING_COMPLETION: (where: string, target: string, known: Iterable<string>) =>
@@ -52,7 +56,11 @@ const STARTUP = {
     `${where}: the template variable "${variable}" has no field in the DTO. Fields: ${quoted(known)}.`,
   DECORUM_TEMPLATE_FIELD: (where: string, field: string, known: Iterable<string>) =>
     `${where}: the required DTO field "${field}" is not a variable of the template, so no URI can fill it. Variables: ${quoted(known)}. Add it to the template or mark it @IsOptional().`,
+  DECORUM_OBJECT_ARGUMENT: (where: string, field: string) =>
+    `${where}: the argument "${field}" takes objects, and arguments of prompts and templates are text. Give its fields to the DTO itself, or take the object as a JSON text: \`${field}: string\`.`,
   DECORUM_INVALID_OPTION: (where: string, option: string, problem: string) => `${where}: \`${option}\` ${problem}.`,
+  DECORUM_MISSING_LIBRARY: (where: string, cls: string, library: string) =>
+    `${where}: the DTO class ${cls} needs ${library}, which could not be loaded. Run \`npm install class-validator class-transformer\`, or pass a Standard Schema or a JSON Schema.`,
   DECORUM_NO_RULES: (where: string, what: 'class' | 'field') =>
     what === 'class'
       ? `${where} has no class-validator rule, so nothing is known of its fields. Decorate its fields, for example with @IsString().`

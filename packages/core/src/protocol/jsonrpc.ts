@@ -110,9 +110,9 @@ export function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value);
 }
 
-/** The id of a message, where it has a readable one. */
+/** The id of a request, where it has a readable one. The id of a message without a method may be another request's. */
 export function readableId(message: unknown): RequestId | undefined {
-  return isObject(message) && isRequestId(message['id']) ? message['id'] : undefined;
+  return isObject(message) && 'method' in message && isRequestId(message['id']) ? message['id'] : undefined;
 }
 
 const invalid = (message: string) => new McpError('invalid-request', message);

@@ -25,7 +25,7 @@ export interface MirroredArgument {
 /** What a handler may know of the way a message came. */
 export interface TransportInfo {
   readonly kind: 'stdio' | 'http' | 'memory';
-  /** On HTTP, without those that are credentials: `authorization`, `proxy-authorization` and `cookie`. */
+  /** On HTTP, without those that hold credentials, such as `authorization`, `cookie` and `x-api-key`. */
   readonly headers?: RequestHeaders;
   /** On HTTP: the IP address at the other end, or what a trusted proxy names, as long as it is known. */
   readonly remoteAddress?: string | undefined;
@@ -78,6 +78,8 @@ export interface Wire {
    * @throws {McpError} `header-mismatch`
    */
   checkArguments?(mirrored: readonly MirroredArgument[], args: JsonObject): void;
+  /** A request of it is still in flight. Called now and then by transports that ask for it: `InFlight.keepAlive`. */
+  keepAlive?(): void;
   /** Ends the response stream for now; the client comes back for the rest after `retryMs`. */
   closeStream?(retryMs: number | undefined): void;
 }

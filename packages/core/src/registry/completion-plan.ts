@@ -1,6 +1,7 @@
-import type { CompletionValues } from '../metadata/records.js';
 import { startupError } from '../protocol/errors.js';
+import { isObject } from '../protocol/jsonrpc.js';
 import { andThen } from '../protocol/maybe-promise.js';
+import type { JsonObject } from '../protocol/model.js';
 import { type Caller, callerOf, type Member } from './plan.js';
 
 /** How many values one completion may carry (MCP, `CompleteResult`). */
@@ -41,20 +42,32 @@ export function addCompletion(member: Member<'completion'>, completable: Readonl
       throw startupError('DECORUM_DUPLICATE_COMPLETION', where, argument, target.where);
     }
     completions.set(argument, (value, caller) =>
-      andThen(call(value, caller), (found) => toCompleteResult(found as CompletionValues)),
+      andThen(call(value, caller), (found) => toCompleteResult(found, where)),
     );
   }
 }
 
-const isList = (found: CompletionValues): found is readonly string[] => Array.isArray(found);
+const isList = (found: unknown): found is Iterable<unknown> =>
+  typeof found === 'object' && found !== null && Symbol.iterator in found;
 
-function toCompleteResult(found: CompletionValues): CompleteResult {
-  const given: Exclude<CompletionValues, readonly string[]> = isList(found) ? { values: found } : found;
-  const values = given.values.slice(0, MAX_VALUES);
-  const cut = given.values.length > MAX_VALUES;
-  const total = given.total ?? (cut ? given.values.length : undefined);
-  const hasMore = cut || given.hasMore;
+function toCompleteResult(found: unknown, where: string): CompleteResult {
+  if (found instanceof Error) throw found;
+  const given = isObject(found) && !isList(found) ? found : { values: found ?? [] };
+  const { values: listed, total: known, hasMore: more } = given as JsonObject;
+  const all: readonly unknown[] = isList(listed) ? [...listed] : [undefined];
+  if (!all.every((value) => typeof value === 'string')) {
+    throw new Error(
+      `${where} returned something other than a list of strings. Return strings, or { values, total, hasMore }.`,
+    );
+  }
+  const cut = all.length > MAX_VALUES;
+  const total = Number.isSafeInteger(known) ? (known as number) : cut ? all.length : undefined;
+  const hasMore = cut || more;
   return {
-    completion: { values, ...(total !== undefined && { total }), ...(hasMore !== undefined && { hasMore }) },
+    completion: {
+      values: all.slice(0, MAX_VALUES),
+      ...(total !== undefined && { total }),
+      ...(typeof hasMore === 'boolean' && { hasMore }),
+    },
   };
 }

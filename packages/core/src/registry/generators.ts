@@ -1,34 +1,49 @@
-import { isObject } from '../protocol/jsonrpc.js';
-import { text } from '../protocol/content.js';
+import { setImmediate as letOthersRun } from 'node:timers/promises';
+import { types } from 'node:util';
+
 import type { ContentBlock } from '../protocol/model.js';
-import { isContentBlock } from './results.js';
+import { isObject } from '../protocol/jsonrpc.js';
+import { bytesOf } from '../schema/json-form.js';
+import { isContentBlock, toContent } from './blocks.js';
 import type { Caller } from './plan.js';
 
+/** Whether a value is to be run to its end: a generator, or anything that is iterated asynchronously. */
+export function isGenerator(value: object): value is AsyncIterable<unknown> | Generator {
+  return Symbol.asyncIterator in value || types.isGeneratorObject(value);
+}
+
 /**
- * Runs a generator to its end, or until nobody wants its result any more. A yielded number, or an object with `progress`, is progress; a yielded text or content
- * block is a partial message: it is announced as progress, and is part of the content when the generator returns
- * nothing.
+ * Runs a generator to its end, or until nobody wants its result any more. A yielded number, or an object with
+ * `progress`, is progress; a yielded text, block or bytes are a partial message: it is announced as progress, and is
+ * part of the content when the generator returns nothing.
+ * @throws {TypeError} for anything else it yields, which would be lost
  */
-export async function drain(iterable: AsyncIterable<unknown>, caller: Caller): Promise<unknown> {
-  const generator = iterable[Symbol.asyncIterator]() as AsyncIterator<unknown, unknown, void>;
+export async function drain(iterable: AsyncIterable<unknown> | Generator, caller: Caller): Promise<unknown> {
+  const isAsync = Symbol.asyncIterator in iterable;
+  const generator = isAsync ? iterable[Symbol.asyncIterator]() : iterable;
   const { signal } = caller;
   const partial: ContentBlock[] = [];
   let steps = 0;
   for (;;) {
-    const { done, value } = await generator.next();
+    // a generator that never waits would let nobody cancel it, nor its progress be sent
+    if (!isAsync) await letOthersRun();
+    const { done, value } = (await generator.next()) as IteratorResult<unknown, unknown>;
     if (done === true) return value === undefined && partial.length > 0 ? partial : value;
-    if (signal.aborted) return void (await generator.return?.());
+    if (signal.aborted) return void (await generator.return?.(undefined));
     steps += 1;
     if (typeof value === 'number') caller.progress(value);
-    else if (typeof value === 'string') {
-      partial.push(text(value));
-      caller.progress(steps, undefined, value);
-    } else if (isContentBlock(value)) {
-      partial.push(value);
-      caller.progress(steps, undefined, value.type === 'text' ? value.text : undefined);
+    else if (typeof value === 'string' || isContentBlock(value) || bytesOf(value) !== undefined) {
+      partial.push(...toContent(value));
+      const [block] = partial.slice(-1);
+      caller.progress(steps, undefined, block?.type === 'text' ? block.text : undefined);
     } else if (isObject(value) && typeof value['progress'] === 'number') {
       const { progress, total, message } = value as { progress: number; total?: number; message?: string };
       caller.progress(progress, total, message);
+    } else if (value !== undefined) {
+      await generator.return?.(undefined);
+      throw new TypeError(
+        'A generator yielded something that is neither progress nor content. Yield a number, { progress }, text, bytes or a content block, and return the result.',
+      );
     }
   }
 }

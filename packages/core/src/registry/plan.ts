@@ -1,6 +1,5 @@
-import { OPTION_NAMES } from '../metadata/member-options.js';
 import type { MemberKind, MemberRecord } from '../metadata/records.js';
-import { type Class, firstParameterType } from '../metadata/store.js';
+import type { Class } from '../metadata/store.js';
 import { excerpt, McpError, startupError } from '../protocol/errors.js';
 import { NeedInput } from '../protocol/input.js';
 import { andThen } from '../protocol/maybe-promise.js';
@@ -10,6 +9,9 @@ import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 import { compileShape, hasObjectRoot } from '../schema/compile.js';
 import { type Checked, NoInput, type Shape } from '../schema/shape.js';
+import { takesObjectsOnly } from '../schema/strings.js';
+import { checkOptions } from './check-options.js';
+import { inferredInput } from './inferred-input.js';
 import type { Listed } from './page.js';
 import { isTraceKey, isTraceValue } from './trace-meta.js';
 
@@ -19,6 +21,8 @@ export interface Provider {
   readonly instance: object;
   /** Put before the names of its tools, prompts and resources. */
   readonly prefix: string;
+  /** Put before the URIs of its resources. */
+  readonly uriPrefix: string;
   /** The members to serve; by default the decorated ones of the class. */
   readonly records?: readonly MemberRecord[];
 }
@@ -55,18 +59,18 @@ export const invalidOption = (where: string, option: string, problem: string) =>
   startupError('DECORUM_INVALID_OPTION', where, option, problem);
 
 /**
- * The member that a record is about. Options that a decorator does not have are refused: a misspelt one would have no
- * effect.
+ * The member that a record is about, with the URI that it has in this provider.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_NOT_A_METHOD`
  */
-export function memberOf({ cls, instance, prefix }: Provider, record: MemberRecord): Member {
-  const { kind, key, options } = record;
+export function memberOf({ cls, instance, prefix, uriPrefix }: Provider, record: MemberRecord): Member {
+  const { kind, key } = record;
   const where = `${cls.name}.${key}`;
-  const unknown = Object.keys(options).find((option) => !Object.hasOwn(OPTION_NAMES[kind], option));
-  if (unknown !== undefined) throw invalidOption(where, unknown, `is not an option of a ${kind}`);
+  checkOptions(record, where);
   const methods = instance as Member['methods'];
   if (typeof methods[key] !== 'function') throw startupError('DECORUM_NOT_A_METHOD', where, kind);
-  return { ...record, cls, prefix, methods, where };
+  const member = { ...record, cls, prefix, methods, where };
+  if (member.kind !== 'resource') return member;
+  return { ...member, options: { ...member.options, uri: uriPrefix + member.options.uri } };
 }
 
 /** How often a handler may ask by returning before it has a result. */
@@ -98,10 +102,15 @@ export function callerOf(member: Member) {
     );
 }
 
-/** As `callerOf`, for a handler that takes strings from the wire: they are checked where it has a schema. */
+/**
+ * As `callerOf`, for a handler that takes strings from the wire: they are checked where it has a schema.
+ * @throws {DecorumError} `DECORUM_OBJECT_ARGUMENT` for fields that no text can fill
+ */
 export function stringCallerOf(member: Member, input: Shape | undefined) {
   const call = callerOf(member);
   if (input === undefined) return call;
+  const nested = [...input.fields.keys()].find((name) => takesObjectsOnly(input.json, name));
+  if (nested !== undefined) throw startupError('DECORUM_OBJECT_ARGUMENT', member.where, nested);
   return (strings: Readonly<Record<string, unknown>>, caller: Caller): unknown =>
     andThen(input.checkStrings(strings), (checked) => call(requireInput(checked), caller));
 }
@@ -114,23 +123,14 @@ function requireInput(checked: Checked): unknown {
   throw new McpError('invalid-params', `Invalid arguments: ${list.join('; ')}`, { problems });
 }
 
-const NOT_CLASSES = new Map<unknown, string>([
-  [undefined, 'not known'],
-  [Object, 'an interface, a union or "unknown"'],
-  [String, 'string'],
-  [Number, 'number'],
-  [Boolean, 'boolean'],
-  [Array, 'an array'],
-]);
-
 /**
  * The schema of a handler's input: the option `input`, else the emitted class of the first parameter; undefined for a
  * handler without parameters.
  * @throws {DecorumError} `DECORUM_MISSING_INPUT` and those of the schema
  */
 export function inputShape(member: ListedMember): Shape | undefined {
-  const { where } = member;
-  const source = member.options.input ?? inferredInput(member);
+  const { cls, key, where } = member;
+  const source = member.options.input ?? inferredInput(cls, key, declaredMethod(member));
   if (source === undefined || source === NoInput) return undefined;
   const shape = compileShape(source, where);
   if (!hasObjectRoot(shape)) {
@@ -140,25 +140,9 @@ export function inputShape(member: ListedMember): Shape | undefined {
   return shape;
 }
 
-function inferredInput({ cls, key, methods, where }: Member): unknown {
-  const type = firstParameterType(cls, key);
-  if (type === undefined && !hasParameters(methods[key])) return undefined;
-  const problem = NOT_CLASSES.get(type) ?? contextProblem(type);
-  if (problem !== undefined) throw startupError('DECORUM_MISSING_INPUT', where, problem);
-  return type;
-}
-
-/** A parameter with a default, or a list of all, does not count in the `length` of a function. */
-function hasParameters(method: unknown): boolean {
-  const { length } = method as { length: number };
-  return length > 0 || !/^[^(]*\(\s*\)/.test(Function.prototype.toString.call(method));
-}
-
-function contextProblem(type: unknown): string | undefined {
-  const { name } = type as { name: string };
-  if (name !== 'Context' && name !== 'CompletionContext') return undefined;
-  return 'the context, which comes second (write NoInput for the first where there is no input)';
-}
+/** As the class has it: the instance may be a stand-in, whose methods say nothing of their parameters. */
+const declaredMethod = ({ cls, key, methods }: Member): unknown =>
+  (cls.prototype as Record<string, unknown>)[key] ?? methods[key];
 
 /**
  * Refuses icons that clients do not load.

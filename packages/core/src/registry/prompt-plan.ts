@@ -25,18 +25,19 @@ export interface PromptPlan extends Plan<Prompt>, Completable {
 
 /** Compiles a prompt. */
 export function compilePrompt(member: Member<'prompt'>): PromptPlan {
+  const { where } = member;
   const input = inputShape(member);
   const call = stringCallerOf(member, input);
   const entry: Prompt = { ...listedFields(member), ...(input && { arguments: promptArguments(input) }) };
   return {
     key: entry.name,
-    where: member.where,
+    where,
     entry,
     access: accessOf(member),
     variables: input ? [...input.fields.keys()] : [],
     completions: new Map(),
     run: (args, caller) =>
-      andThen(call(input ? args : {}, caller), (value) => toGetPromptResult(value, entry.description)),
+      andThen(call(input ? args : {}, caller), (value) => toGetPromptResult(value, entry.description, where)),
   };
 }
 

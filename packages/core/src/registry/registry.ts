@@ -7,8 +7,8 @@ import { type Admits, Listing } from './listing.js';
 import type { Listed } from './page.js';
 import { type Caller, type Member, memberOf, type Plan, type Provider } from './plan.js';
 import { compilePrompt, type PromptPlan } from './prompt-plan.js';
-import { compileResource, type ResourcePlan, type TemplatePlan, type Variables } from './resource-plan.js';
-import { compileTool, type ToolPlan } from './tool-plan.js';
+import { compileResource, type Report, type ResourcePlan, type TemplatePlan, type Variables } from './resource-plan.js';
+import { compileTool, type ToolDefaults, type ToolPlan } from './tool-plan.js';
 
 /** The lists that clients can follow. */
 export type ListName = 'tools' | 'prompts' | 'resources';
@@ -41,11 +41,11 @@ export class Registry {
 
   /**
    * @param changed called with the lists that an addition or removal changed
-   * @param coerce whether tools repair wrong arguments where they don't say it themselves
+   * @param defaults what holds for tools that don't say it themselves
    */
   constructor(
     private readonly changed: (lists: ReadonlySet<ListName>) => void,
-    private readonly coerce: boolean,
+    private readonly defaults: ToolDefaults = {},
   ) {}
 
   /**
@@ -108,10 +108,10 @@ export class Registry {
   }
 
   /** Everything there is to read: the fixed resources, and what the templates enumerate. */
-  async enumerate(caller: Caller, admits: Admits): Promise<readonly Listed<Resource>[]> {
+  async enumerate(caller: Caller, admits: Admits, report: Report): Promise<readonly Listed<Resource>[]> {
     const { resources, dynamic } = this.listed;
     const templates = await dynamic.visible(admits);
-    const found = await Promise.all(templates.map(async ({ list }) => (await list?.(caller)) ?? []));
+    const found = await Promise.all(templates.map(async ({ list }) => (await list?.(caller, report)) ?? []));
     // what one template enumerates may be served by another member
     const enumerated = found.flat().map((entry) => ({ key: entry.uri, entry, access: this.accessTo(entry.uri) }));
     return await new Listing<Listed<Resource>>([...resources.all, ...enumerated]).visible(admits);
@@ -120,7 +120,7 @@ export class Registry {
   private addMember(member: Member, { undo, lists, completable }: Added): void {
     switch (member.kind) {
       case 'tool':
-        undo.push(put('tool', this.tools, compileTool(member, this.coerce)));
+        undo.push(put('tool', this.tools, compileTool(member, this.defaults)));
         lists.add('tools');
         break;
       case 'prompt': {

@@ -1,7 +1,8 @@
 import { UriTemplate } from '@decorum/uri-template';
 
 import type { ResourceListing } from '../metadata/records.js';
-import { startupError } from '../protocol/errors.js';
+import { excerpt, startupError } from '../protocol/errors.js';
+import { isObject } from '../protocol/jsonrpc.js';
 import { andThen } from '../protocol/maybe-promise.js';
 import type { ReadResourceResult, Resource, ResourceTemplate } from '../protocol/model.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
@@ -19,7 +20,9 @@ import {
   type Plan,
   stringCallerOf,
 } from './plan.js';
-import { toReadResourceResult } from './results.js';
+import { collect, readBody } from './bodies.js';
+import { isGenerator } from './generators.js';
+import { type ResourceWording, toReadResourceResult } from './results.js';
 
 /** What the variables of a template stand for in one URI. */
 export type Variables = Readonly<Record<string, string | string[]>>;
@@ -34,11 +37,14 @@ interface Readable {
 /** A resource with one fixed URI. */
 export type ResourcePlan = Plan<Resource> & Readable;
 
+/** Tells the author of the server of entries that were left out. */
+export type Report = (problem: string) => void;
+
 /** A family of resources. */
 export interface TemplatePlan extends Plan<ResourceTemplate>, Readable, Completable {
   readonly template: UriTemplate;
   /** What exists of the family, where a method enumerates it. */
-  readonly list: ((caller: Caller) => Promise<readonly Resource[]>) | undefined;
+  readonly list: ((caller: Caller, report: Report) => Promise<readonly Resource[]>) | undefined;
 }
 
 /** Clients may not keep it. */
@@ -64,7 +70,7 @@ export function compileResource(member: ResourceMember): ResourcePlan | Template
     access: accessOf(member),
     cache,
     read: (asked: string, variables: Variables, caller: Caller) =>
-      andThen(call(variables, caller), (value) => toReadResourceResult(value, asked, mimeType)),
+      andThen(call(variables, caller), (value) => finish(value, asked, { where, mimeType, caller })),
   };
   if (template === undefined) {
     if (input) throw invalidOption(where, 'uri', 'has no variables that could fill the parameter of the method');
@@ -79,6 +85,17 @@ export function compileResource(member: ResourceMember): ResourcePlan | Template
     completions: new Map(),
     list: compileList(member, template),
   };
+}
+
+/** Reads what the method returned, where it must be read first, and makes contents of it. */
+function finish(
+  value: unknown,
+  uri: string,
+  { caller, ...wording }: ResourceWording & { readonly caller: Caller },
+): ReadResourceResult | Promise<ReadResourceResult> {
+  if (typeof value !== 'object' || value === null) return toReadResourceResult(value, uri, wording);
+  const reading = readBody(value, caller) ?? (isGenerator(value) ? collect(value, caller) : undefined);
+  return andThen(reading ?? value, (body) => toReadResourceResult(body, uri, wording));
 }
 
 /** The template that a URI with variables is. */
@@ -123,7 +140,7 @@ function compareVariables({ variables }: UriTemplate, { fields }: Shape, where: 
   }
 }
 
-function compileList({ options, methods, where }: ResourceMember, template: UriTemplate): TemplatePlan['list'] {
+function compileList({ options, methods, where, cls }: ResourceMember, template: UriTemplate): TemplatePlan['list'] {
   const { list: key } = options;
   if (key === undefined) return undefined;
   const listers = methods as Readonly<Record<string, (caller: Caller) => unknown>>;
@@ -131,13 +148,48 @@ function compileList({ options, methods, where }: ResourceMember, template: UriT
     throw startupError('DECORUM_DANGLING_LIST', where, key);
   }
   const shared = given(options, ['mimeType', 'annotations']);
-  return async (caller) => {
+  const lister = `${cls.name}.${key}`;
+  return async (caller, report) => {
     const listings = await listers[key]?.(caller);
-    const resources: Resource[] = [];
-    for await (const { variables, ...fields } of listings as AsyncIterable<ResourceListing>) {
-      const uri = template.expand(variables);
-      resources.push({ uri, name: uri, ...shared, ...fields });
+    if (listings instanceof Error) throw listings;
+    if (!isIterable(listings)) {
+      const found = listings === null ? 'null' : typeof listings;
+      throw new Error(`${lister} returned ${found}. Return a list of resources.`);
     }
+    const resources: Resource[] = [];
+    const problems: string[] = [];
+    for await (const listing of listings) {
+      try {
+        resources.push(toResource(listing, template, shared));
+      } catch (error) {
+        problems.push((error as Error).message);
+      }
+    }
+    // one line, however many they are: clients may ask often
+    if (problems.length > 0)
+      report(`${lister} returned ${problems.length} entries that are left out of the list. The first: ${problems[0]}`);
     return resources;
   };
+}
+
+const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
+
+const TEXT_FIELDS = ['name', 'title', 'description', 'mimeType'] as const;
+
+/** @throws {Error} for what clients could not read */
+function toResource(listing: unknown, template: UriTemplate, shared: Partial<Resource>): Resource {
+  const listed = typeof listing === 'string' ? { uri: listing } : listing;
+  const { variables, uri: own, ...fields } = (isObject(listed) ? listed : {}) as Partial<ResourceListing & Resource>;
+  if (own === undefined && !isObject(variables)) {
+    throw new Error(`${excerpt(listing)} is not a URI and has neither \`uri\` nor \`variables\`.`);
+  }
+  const uri = own ?? template.expand(variables ?? {});
+  if (typeof uri !== 'string' || template.match(uri) === undefined) {
+    throw new Error(`the URI ${excerpt(uri)} does not match the template, so no client could read it.`);
+  }
+  const entry = { uri, name: uri, ...shared, ...fields };
+  const wrong = TEXT_FIELDS.find((field) => !['string', 'undefined'].includes(typeof entry[field]));
+  if (wrong !== undefined) throw new Error(`the \`${wrong}\` of ${excerpt(uri)} is not a string.`);
+  return entry;
 }

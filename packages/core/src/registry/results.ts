@@ -1,162 +1,216 @@
 import { isObject } from '../protocol/jsonrpc.js';
-import {
-  audio,
-  embedded,
-  image,
-  PART_OF_MESSAGE,
-  resourceContents,
-  text,
-  ToolResult,
-  user,
-} from '../protocol/content.js';
-import { McpError } from '../protocol/errors.js';
+import { resourceContents, text, ToolResult, type ToolResultOptions } from '../protocol/content.js';
+import { McpError, startupError } from '../protocol/errors.js';
 import type {
   CallToolResult,
   ContentBlock,
   GetPromptResult,
+  JsonObject,
   PromptMessage,
   ReadResourceResult,
-  ResourceContents,
 } from '../protocol/model.js';
+import { bytesOf, NotJson, toJsonForm, toJsonText } from '../schema/json-form.js';
 import type { Checked, Shape } from '../schema/shape.js';
-
-const BLOCK_FIELDS: ReadonlyMap<unknown, string> = new Map([
-  ['text', 'text'],
-  ['image', 'data'],
-  ['audio', 'data'],
-  ['resource', 'resource'],
-  ['resource_link', 'uri'],
-]);
-
-/** Whether a value is a block of content, and not data that looks a little like one. */
-export function isContentBlock(value: unknown): value is ContentBlock {
-  if (!isObject(value)) return false;
-  const field = BLOCK_FIELDS.get(value['type']);
-  return field !== undefined && field in value;
-}
-
-const isBlocks = (value: unknown): value is readonly ContentBlock[] =>
-  Array.isArray(value) && value.length > 0 && value.every(isContentBlock);
+import { bytesBlock, isContentBlock, isContents, textOfJson, toContent } from './blocks.js';
+import { Body, textOrBytes } from './bodies.js';
 
 /** A result that says what went wrong. */
 export function errorResult(message: string): CallToolResult {
   return { content: [text(message)], isError: true };
 }
 
+/** What is said beside structured content. */
+export type SpokenText = boolean | string | ((value: never) => string) | undefined;
+
+/**
+ * Refuses what is neither a text nor tells one.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function checkSpokenText(value: unknown, where: string): void {
+  if (['boolean', 'string', 'function', 'undefined'].includes(typeof value)) return;
+  const problem = `is ${value === null ? 'null' : `a ${typeof value}`}. Use true, false, a string, or a function that returns one`;
+  throw startupError('DECORUM_INVALID_OPTION', where, 'text', problem);
+}
+
+/** How a tool words what it returns. */
+export interface ToolWording {
+  /** The tool, for messages. */
+  readonly where: string;
+  readonly output: Shape | undefined;
+  readonly text: SpokenText;
+}
+
 /**
  * Turns what a tool returned into its result. With an output schema the value is checked, and sent as structured
  * content with its JSON as text.
- * @throws {Error} when the value does not fit the output schema
+ * @throws {Error} an error that was returned; and when the value does not fit the output schema, or cannot be sent
  */
-export function toCallToolResult(value: unknown, output: Shape | undefined): CallToolResult | Promise<CallToolResult> {
-  if (value instanceof ToolResult) return fromToolResult(value, output);
-  if (output === undefined) return { content: toContent(value) };
-  const checked = output.checkOutput(value);
-  return checked instanceof Promise ? checked.then((result) => structured(result)) : structured(checked);
-}
-
-function structured(checked: Checked): CallToolResult {
-  const structuredContent = requireOutput(checked);
-  return { content: [text(JSON.stringify(structuredContent))], structuredContent };
-}
-
-function requireOutput(checked: Checked): unknown {
-  if (checked.ok) return checked.value;
-  const list = checked.problems.map(({ path, expected }) => `${path || 'the value'} ${expected}`);
-  throw new Error(`The tool returned a value that does not fit its output schema: ${list.join('; ')}`);
-}
-
-function fromToolResult({ options }: ToolResult, output: Shape | undefined): CallToolResult | Promise<CallToolResult> {
-  const { content, structuredContent, _meta: meta } = options;
-  const build = (data: unknown): CallToolResult => {
-    const result: { -readonly [K in keyof CallToolResult]: CallToolResult[K] } = {
-      content: content === undefined ? dataAsText(data) : isNothing(content) ? [] : toContent(content),
-    };
-    if (data !== undefined) result.structuredContent = data;
-    if (options.isError !== undefined) result.isError = options.isError;
-    if (meta !== undefined) result['_meta'] = meta;
-    return result;
+export function toCallToolResult(value: unknown, wording: ToolWording): CallToolResult | Promise<CallToolResult> {
+  if (value instanceof Error) throw value;
+  if (value instanceof ToolResult) return explicitResult(value.options, wording);
+  const { output, where } = wording;
+  if (isResult(value, output)) return explicitResult(value, wording);
+  if (output === undefined) return { content: sendable(where, () => contentOf(value)) };
+  const given = value instanceof Body ? jsonOf(value) : value;
+  const checked = output.checkOutput(given);
+  const build = (settled: Checked): CallToolResult => {
+    const structuredContent = requireOutput(settled, where);
+    return { content: spoken(structuredContent, given, wording), structuredContent };
   };
-  if (output === undefined || options.isError === true) return build(structuredContent);
-  const checked = output.checkOutput(structuredContent);
-  return checked instanceof Promise
-    ? checked.then((result) => build(requireOutput(result)))
-    : build(requireOutput(checked));
+  return checked instanceof Promise ? checked.then(build) : build(checked);
 }
 
-const isNothing = (content: unknown): boolean => Array.isArray(content) && content.length === 0;
+/** What is to be checked of a body: what it says, where it is JSON. */
+const jsonOf = ({ data, mimeType }: Body): unknown =>
+  typeof data === 'string' && /[/+]json$/.test(mimeType ?? '') ? JSON.parse(data) : data;
 
-const dataAsText = (data: unknown): ContentBlock[] => (data === undefined ? [] : [text(JSON.stringify(data))]);
+const contentOf = (value: unknown): readonly ContentBlock[] => {
+  if (!(value instanceof Body)) return toContent(value);
+  const { data, mimeType } = value;
+  return data instanceof Uint8Array ? [bytesBlock(data, mimeType)] : toContent(data);
+};
 
-/** Content blocks for any value. */
-function toContent(value: unknown): readonly ContentBlock[] {
-  switch (typeof value) {
-    case 'undefined':
-      return [];
-    case 'string':
-    case 'number':
-    case 'boolean':
-    case 'bigint':
-      return [text(String(value))];
-    default:
-      if (isContentBlock(value)) return [value];
-      if (isBlocks(value)) return value;
-      return value instanceof Uint8Array ? [bytesBlock(value)] : [text(toJson(value))];
+/** Says of a value that has no JSON who returned it. */
+function sendable<T>(where: string, convert: () => T): T {
+  try {
+    return convert();
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error;
+    throw new Error(`${where} returned a value that cannot be sent: it ${error.message}`, { cause: error });
   }
 }
 
-function toJson(value: unknown): string {
-  const json = JSON.stringify(value) as string | undefined;
-  if (json === undefined) throw new Error(`A ${typeof value} cannot be sent as content.`);
-  return json;
+function requireOutput(checked: Checked, where: string): unknown {
+  if (checked.ok) return checked.value;
+  const list = checked.problems.map(({ path, expected }) => `${path || 'the value'} ${expected}`);
+  throw new Error(`${where} returned a value that does not fit its output schema: ${list.join('; ')}`);
 }
 
-// the first bytes of the formats that clients show or play, and where they are
-const SIGNATURES: readonly (readonly [mimeType: string, bytes: string, offset: number])[] = [
-  ['image/png', '\x89PNG\r\n\x1a\n', 0],
-  ['image/jpeg', '\xff\xd8\xff', 0],
-  ['image/gif', 'GIF8', 0],
-  ['image/webp', 'WEBP', 8],
-  ['audio/wav', 'WAVE', 8],
-  ['audio/mpeg', 'ID3', 0],
-  ['audio/ogg', 'OggS', 0],
-  ['audio/flac', 'fLaC', 0],
-];
+const RESULT_FIELDS = new Set(['content', 'structuredContent', 'isError', '_meta']);
 
-function bytesBlock(bytes: Uint8Array): ContentBlock {
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 16)).toString('latin1');
-  const mimeType = SIGNATURES.find(([, signature, offset]) => head.startsWith(signature, offset))?.[0];
-  if (mimeType === undefined) return embedded({ uri: PART_OF_MESSAGE, data: bytes });
-  return mimeType.startsWith('image/') ? image(bytes, mimeType) : audio(bytes, mimeType);
+/** Whether an object is a result as the protocol has it, and not data with a list called "content". */
+function isResult(value: unknown, output: Shape | undefined): value is CallToolResult {
+  if (!isObject(value) || !Array.isArray(value['content'])) return false;
+  const { content, isError, structuredContent, _meta: meta = {} } = value;
+  if (output !== undefined && structuredContent === undefined && isError !== true) return false;
+  return (
+    Object.keys(value).every((name) => RESULT_FIELDS.has(name)) &&
+    (isError === undefined || typeof isError === 'boolean') &&
+    isObject(meta) &&
+    content.every(isContentBlock)
+  );
 }
 
-const isMessage = (value: unknown): value is PromptMessage => isObject(value) && 'role' in value && 'content' in value;
-
-/** Turns what a prompt returned into its result. */
-export function toGetPromptResult(value: unknown, description: string | undefined): GetPromptResult {
-  if (isObject(value) && Array.isArray(value['messages'])) return value as unknown as GetPromptResult;
-  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const messages = items.map((item) => {
-    if (isMessage(item)) return item;
-    if (typeof item === 'string' || isContentBlock(item)) return user(item);
-    throw new Error(`A prompt returned ${typeof item} where a text, a content block or a message was expected.`);
+function explicitResult(
+  options: ToolResultOptions<unknown>,
+  wording: ToolWording,
+): CallToolResult | Promise<CallToolResult> {
+  const { output, where } = wording;
+  const { content, structuredContent, isError, _meta: meta } = options;
+  // the data of an error fits no schema, and somebody must be able to read it
+  const words = isError === true ? { where, output, text: true } : wording;
+  const build = (data: unknown): CallToolResult => ({
+    content: content === undefined ? spoken(data, structuredContent, words) : contentOfResult(content, where),
+    ...(data !== undefined && { structuredContent: data }),
+    ...(isError !== undefined && { isError }),
+    ...(meta !== undefined && { _meta: meta }),
   });
-  return { ...(description !== undefined && { description }), messages };
+  if (output === undefined || isError === true) return build(sendable(where, () => toJsonForm(structuredContent)));
+  const checked = output.checkOutput(structuredContent);
+  return checked instanceof Promise
+    ? checked.then((settled) => build(requireOutput(settled, where)))
+    : build(requireOutput(checked, where));
 }
 
-const isContents = (value: unknown): value is ResourceContents =>
-  isObject(value) && typeof value['uri'] === 'string' && ('text' in value || 'blob' in value);
+const contentOfResult = (content: unknown, where: string): readonly ContentBlock[] =>
+  Array.isArray(content) && content.length === 0 ? [] : sendable(where, () => toContent(content));
+
+/** The text beside structured content. */
+function spoken(data: unknown, returned: unknown, { where, text: option = true }: ToolWording): ContentBlock[] {
+  if (data === undefined || option === false) return [];
+  if (option === true) return [text(JSON.stringify(data))];
+  const said: unknown = typeof option === 'string' ? option : option(returned as never);
+  if (typeof said === 'string') return [text(said)];
+  throw new Error(
+    `${where}: its \`text\` gave ${said instanceof Promise ? 'a promise' : typeof said}. Return a string.`,
+  );
+}
+
+/**
+ * Turns what a prompt returned into its result.
+ * @throws {Error} an error that was returned, and for anything that is no message
+ */
+export function toGetPromptResult(value: unknown, description: string | undefined, where: string): GetPromptResult {
+  if (value instanceof Error) throw value;
+  const isWhole = isObject(value) && Array.isArray(value['messages']);
+  const {
+    messages,
+    description: own = description,
+    _meta: meta,
+  } = (isWhole ? value : { messages: value }) as JsonObject;
+  const items: readonly unknown[] = isList(messages) ? [...messages] : [messages];
+  return {
+    ...(typeof own === 'string' && { description: own }),
+    messages: items.flatMap((item) => toMessages(item, where)),
+    ...(isObject(meta) && { _meta: meta }),
+  };
+}
+
+function described(value: unknown): string {
+  if (!isObject(value)) return value === null ? 'null' : typeof value;
+  const { name } = value.constructor ?? Object;
+  return name === 'Object' ? `an object with ${Object.keys(value).join(', ') || 'no members'}` : `a ${name}`;
+}
+
+const isList = (value: unknown): value is Iterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.iterator in value && bytesOf(value) === undefined;
+
+function toMessages(item: unknown, where: string): PromptMessage[] {
+  const isMessage = isObject(item) && 'role' in item;
+  const { role, content } = isMessage ? item : { role: 'user', content: item };
+  if (role !== 'user' && role !== 'assistant') {
+    throw new Error(`${where} returned a message with the role ${JSON.stringify(role)}. Use "user" or "assistant".`);
+  }
+  const parts: readonly unknown[] = isMessage && Array.isArray(content) ? content : [content];
+  return parts.map((part) => {
+    const bytes = bytesOf(part);
+    if (bytes !== undefined) return { role, content: bytesBlock(bytes) };
+    if (typeof part === 'string') return { role, content: text(part) };
+    if (isContentBlock(part)) return { role, content: part };
+    throw new Error(
+      `${where} returned ${described(part)} where text, a content block or { role, content } is expected.`,
+    );
+  });
+}
+
+/** What is read, and how it is described. */
+export interface ResourceWording {
+  /** The resource, for messages. */
+  readonly where: string;
+  readonly mimeType: string | undefined;
+}
 
 /**
  * Turns what a resource returned into its contents.
- * @throws {McpError} `unknown-resource` for `undefined`
+ * @throws {McpError} `unknown-resource` for `undefined` and `null`
+ * @throws {Error} an error that was returned, and for what cannot be sent
  */
-export function toReadResourceResult(value: unknown, uri: string, mimeType: string | undefined): ReadResourceResult {
-  if (value === undefined) throw new McpError('unknown-resource', 'Resource not found', { uri });
-  if (typeof value === 'string' || value instanceof Uint8Array)
-    return { contents: [resourceContents(uri, value, mimeType)] };
+export function toReadResourceResult(value: unknown, uri: string, wording: ResourceWording): ReadResourceResult {
+  if (value === undefined || value === null) throw new McpError('unknown-resource', 'Resource not found', { uri });
+  if (value instanceof Error) throw value;
   if (isContents(value)) return { contents: [value] };
-  if (isObject(value) && Array.isArray(value['contents'])) return value as unknown as ReadResourceResult;
+  if (isObject(value) && Array.isArray(value['contents']) && value['contents'].every(isContents)) {
+    return value as unknown as ReadResourceResult;
+  }
   if (Array.isArray(value) && value.length > 0 && value.every(isContents)) return { contents: value };
-  return { contents: [resourceContents(uri, toJson(value), mimeType ?? 'application/json')] };
+  const { data, mimeType } = value instanceof Body ? value : new Body(value, undefined);
+  const type = wording.mimeType ?? mimeType;
+  const bytes = bytesOf(data);
+  if (bytes !== undefined) return { contents: [resourceContents(uri, textOrBytes(bytes, type), type)] };
+  if (typeof data === 'string') return { contents: [resourceContents(uri, data, type)] };
+  const json = sendable(wording.where, () => toJsonText(data));
+  const plain = textOfJson(json);
+  return {
+    contents: [resourceContents(uri, plain ?? json, type ?? (plain === undefined ? 'application/json' : undefined))],
+  };
 }

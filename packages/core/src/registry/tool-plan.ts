@@ -5,20 +5,22 @@ import type { MirroredArgument } from '../protocol/wire.js';
 import { compileShape } from '../schema/compile.js';
 import { repairing } from '../schema/repair.js';
 import type { Checked, Problem, Shape } from '../schema/shape.js';
-import { drain } from './generators.js';
+import { readBody } from './bodies.js';
+import { drain, isGenerator } from './generators.js';
 import { mirroredArguments } from './mirrored.js';
 import {
   accessOf,
   type Caller,
   given,
   inputShape,
+  invalidOption,
   listedFields,
   type Member,
   type Plan,
   repeaterOf,
   requireSwitch,
 } from './plan.js';
-import { errorResult, toCallToolResult } from './results.js';
+import { checkSpokenText, errorResult, type SpokenText, toCallToolResult, type ToolWording } from './results.js';
 
 /** A tool, ready to be listed and called. */
 export interface ToolPlan extends Plan<Tool> {
@@ -33,13 +35,21 @@ export interface ToolPlan extends Plan<Tool> {
   run(args: JsonObject, caller: Caller): CallToolResult | Promise<CallToolResult>;
 }
 
+/** What the server says for its tools. */
+export interface ToolDefaults {
+  /** What is said beside structured content. */
+  readonly text?: SpokenText;
+  /** Whether wrong arguments are repaired. */
+  readonly coerce?: boolean | undefined;
+}
+
 const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
 
 /**
  * Compiles a tool.
- * @param coerce whether it repairs wrong arguments where it doesn't say so itself
+ * @param defaults what holds where the tool doesn't say it itself
  */
-export function compileTool(member: Member<'tool'>, coerce: boolean): ToolPlan {
+export function compileTool(member: Member<'tool'>, { text = true, coerce = false }: ToolDefaults): ToolPlan {
   const { options, where } = member;
   const input = inputShape(member) ?? compileShape(NO_ARGUMENTS, where);
   const output = options.output ? compileShape(options.output, `${where} (output)`, 'output') : undefined;
@@ -57,26 +67,38 @@ export function compileTool(member: Member<'tool'>, coerce: boolean): ToolPlan {
     access: accessOf(member),
     mirrored: mirroredArguments(input.json, where),
     sendsObjects: REVISIONS.map(({ toolResult }) => toolResult(SAMPLE, entry)['structuredContent'] === SAMPLE_OBJECT),
-    run: runnerOf(member, repairs ? repairing(input) : input, output),
+    run: runnerOf(member, repairs ? repairing(input) : input, { where, output, text: textOf(member) ?? text }),
   };
 }
 
 const SAMPLE_OBJECT = {};
 const SAMPLE: CallToolResult = { content: [{ type: 'text', text: '{}' }], structuredContent: SAMPLE_OBJECT };
 
-function runnerOf(member: Member, input: Pick<Shape, 'check'>, output: Shape | undefined): ToolPlan['run'] {
+/**
+ * What the tool says beside its structured content.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything that is no text, and where there is no such content
+ */
+function textOf({ options: { text, output }, where }: Member<'tool'>): SpokenText {
+  if (text !== undefined && output === undefined) {
+    const problem = 'is the text beside structured content, and there is no `output`. Add `output`, or return the text';
+    throw invalidOption(where, 'text', problem);
+  }
+  checkSpokenText(text, where);
+  return text;
+}
+
+function runnerOf(member: Member, input: Pick<Shape, 'check'>, wording: ToolWording): ToolPlan['run'] {
   const { methods, key } = member;
   const repeat = repeaterOf(member);
 
   const finish = (value: unknown, args: unknown, caller: Caller): CallToolResult | Promise<CallToolResult> => {
-    if (typeof value === 'string' && output === undefined) return { content: [{ type: 'text', text: value }] };
+    if (typeof value === 'string' && wording.output === undefined) return { content: [{ type: 'text', text: value }] };
+    if (typeof value !== 'object' || value === null) return toCallToolResult(value, wording);
     if (value instanceof NeedInput) {
       return repeat(value, args, caller).then((result) => finish(result, args, caller));
     }
-    if (typeof value === 'object' && value !== null && Symbol.asyncIterator in value) {
-      return drain(value as AsyncIterable<unknown>, caller).then((result) => toCallToolResult(result, output));
-    }
-    return toCallToolResult(value, output);
+    const settling = readBody(value, caller) ?? (isGenerator(value) ? drain(value, caller) : undefined);
+    return settling?.then((result) => finish(result, args, caller)) ?? toCallToolResult(value, wording);
   };
 
   const call = (checked: Checked, caller: Caller): CallToolResult | Promise<CallToolResult> => {

@@ -1,6 +1,11 @@
 import type { ValidationArguments, ValidationError, ValidatorConstraintInterface } from 'class-validator';
 
-import { loadTransformerStorage, loadValidationExecutor } from '../metadata/libraries.cjs';
+import {
+  loadBundledTransformerStorage,
+  loadClassTransformer,
+  loadTransformerStorage,
+  loadValidationExecutor,
+} from '../metadata/libraries.cjs';
 import { type Class, lineage } from '../metadata/store.js';
 
 /**
@@ -25,14 +30,17 @@ interface RuleStore {
   getTargetValidationMetadatas(cls: Class, schema: string, always: boolean, strictGroups: boolean): Rule[];
 }
 
+/** class-validator keeps its store here so that two copies of it agree. */
+function ruleStore(): RuleStore | undefined {
+  return (globalThis as { classValidatorMetadataStorage?: RuleStore }).classValidatorMetadataStorage;
+}
+
 /**
  * The rules of each field, those of base classes first, merged with class-validator's own inheritance. As in
  * `validate(dto)` without options, rules of every group apply.
  */
 export function rulesOf(cls: Class): Map<string, Rule[]> {
-  // class-validator keeps its store here so that two copies of it agree.
-  const store = (globalThis as { classValidatorMetadataStorage?: RuleStore }).classValidatorMetadataStorage;
-  const rules = store?.getTargetValidationMetadatas(cls, '', false, false) ?? [];
+  const rules = ruleStore()?.getTargetValidationMetadatas(cls, '', false, false) ?? [];
   const ancestors = lineage(cls);
   const depth = ({ target }: Rule): number => ancestors.indexOf(target as Class);
   const fields = new Map<string, Rule[]>();
@@ -54,9 +62,43 @@ export interface TypeFact {
   readonly keepsDiscriminator: boolean;
 }
 
+type TransformerStore = NonNullable<ReturnType<typeof loadTransformerStorage>>['defaultMetadataStorage'];
+
+const WRITTEN = ['_typeMetadatas', '_transformMetadatas', '_exposeMetadatas', '_excludeMetadatas'] as const;
+
+/** Whether decorators have written to a store; its maps are private. */
+function isWritten(store: object): boolean {
+  const maps = store as Readonly<Record<(typeof WRITTEN)[number], ReadonlyMap<unknown, unknown>>>;
+  return WRITTEN.some((name) => maps[name].size > 0);
+}
+
+let transformerStores: readonly TransformerStore[] | undefined;
+
+/**
+ * class-transformer is published as CommonJS and as ES modules, each with a store of its own. Node.js loads the first,
+ * bundlers choose either: the store in use is the one that decorators have written to.
+ */
+function transformer(): TransformerStore | undefined {
+  transformerStores ??= [loadTransformerStorage(), loadBundledTransformerStorage()].flatMap(
+    (storage) => storage?.defaultMetadataStorage ?? [],
+  );
+  return transformerStores.find(isWritten) ?? transformerStores[0];
+}
+
+/** The first library that DTO classes need and that can't be loaded: both are optional peers. */
+export function missingLibrary(): 'class-validator' | 'class-transformer' | undefined {
+  if (ruleStore() === undefined && loadValidationExecutor() === undefined) return 'class-validator';
+  return transformer() === undefined ? 'class-transformer' : undefined;
+}
+
+/** class-transformer itself. A class that has been read can't be without it. */
+export function loadTransformer() {
+  return loadClassTransformer() as NonNullable<ReturnType<typeof loadClassTransformer>>;
+}
+
 /** What `@Type` says of a field, if the field has one. */
 export function typeFact(cls: Class, key: string): TypeFact | undefined {
-  const fact = loadTransformerStorage().defaultMetadataStorage.findTypeMetadata(cls, key);
+  const fact = transformer()?.findTypeMetadata(cls, key);
   if (fact === undefined) return undefined;
   const type: unknown = fact.typeFunction?.({ newObject: {}, object: {}, property: key });
   const { discriminator, keepDiscriminatorProperty } = fact.options;
@@ -65,7 +107,7 @@ export function typeFact(cls: Class, key: string): TypeFact | undefined {
 
 /** What class-transformer does to a field in one direction: what `@Expose`, `@Exclude` and `@Transform` say of it. */
 export function exposureOf(cls: Class, key: string, direction: Direction) {
-  const { defaultMetadataStorage: store } = loadTransformerStorage();
+  const store = transformer() as TransformerStore;
   const code = direction === 'input' ? 0 : 1;
   const isExposed = store.getExposedProperties(cls, code).includes(key);
   const expose = store.findExposeMetadata(cls, key);
@@ -97,7 +139,7 @@ function ignoreRules(executor: { metadataStorage: RuleStore }, ignores: Ignores)
  * rules silently and `validate` always returns a promise, hence class-validator's executor.
  */
 export function runRules(instance: object, ignores?: Ignores): ValidationError[] | Promise<ValidationError[]> {
-  const { ValidationExecutor } = loadValidationExecutor();
+  const { ValidationExecutor } = loadValidationExecutor() as NonNullable<ReturnType<typeof loadValidationExecutor>>;
   const options = { validationError: { target: false, value: false }, forbidUnknownValues: false };
   // it never asks its validator
   const executor = new ValidationExecutor(undefined as never, options);

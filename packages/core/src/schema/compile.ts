@@ -1,17 +1,17 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
-import { loadClassTransformer } from '../metadata/libraries.cjs';
 import type { Class } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 import { compileGenerated, type Inspection } from './ajv.js';
-import type { Direction } from './class-facts.js';
+import { type Direction, loadTransformer, missingLibrary } from './class-facts.js';
 import type { ClassReading } from './class-model.js';
 import { readClass } from './from-class.js';
 import { compileHydrator, type Hydrate, instanceCheck, transformerHydrator } from './hydrate.js';
 import { compileRules } from './instance-rules.js';
 import { published } from './keywords.js';
+import { mistakenSource } from './mistaken-source.js';
 import { harmfulPath, NotJson, toJsonForm } from './json-form.js';
 import { writeDays } from './nested-values.js';
 import { readablePath } from './problems.js';
@@ -111,13 +111,15 @@ function outputCheck(reading: ClassReading, inspection: () => Inspection, toInst
   return (value) => {
     if (!isObject(value)) return inspected(inspection(), value);
     const instance = value instanceof root.cls || !(needsInstance || needsTransformer) ? value : toInstance(value);
-    const plain = needsTransformer ? loadClassTransformer().instanceToPlain(instance) : instance;
+    const plain = needsTransformer ? loadTransformer().instanceToPlain(instance) : instance;
     const json = andThen(formOf(plain), (form) => inspected(inspection(), form));
     return needsInstance ? andThen(json, (form) => andThen(ruled(instance), () => passed(form))) : json;
   };
 }
 
 function classShape(cls: Class, where: string, direction: Direction): Shape {
+  const missing = missingLibrary();
+  if (missing !== undefined) throw startupError('DECORUM_MISSING_LIBRARY', where, cls.name, missing);
   const reading = readClass(cls, direction);
   boundSchema(reading.schema, where);
   const json = published(reading.schema);
@@ -135,9 +137,6 @@ function build(source: SchemaSource, where: string, direction: Direction): Shape
   return rawShape(source as JsonObject, where);
 }
 
-/** Of a function, the reading of its rules says whether it is a DTO class. */
-const mayBeSource = (value: unknown): value is SchemaSource => typeof value === 'function' || isObject(value);
-
 const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<object, Shape>() };
 
 /**
@@ -146,18 +145,16 @@ const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<obje
  * @param where what the schema belongs to, such as `Weather.forecast`, for error messages
  * @param direction whether it describes what comes in (the default) or what goes out: a schema with transformations or
  * defaults can differ between the two
- * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE`,
- * `DECORUM_INVALID_FIELD` or `DECORUM_INVALID_SCHEMA`
+ * @throws {DecorumError} `DECORUM_MISSING_LIBRARY`, `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`,
+ * `DECORUM_UNKNOWN_FIELD_TYPE`, `DECORUM_INVALID_FIELD` or `DECORUM_INVALID_SCHEMA`
  */
 export function compileShape(source: unknown, where: string, direction: Direction = 'input'): Shape {
-  if (!mayBeSource(source)) {
-    const problem = 'it is neither a DTO class, nor a Standard Schema, nor a JSON Schema object';
-    throw startupError('DECORUM_INVALID_SCHEMA', where, problem);
-  }
-  const known = compiled[direction].get(source);
+  const known = compiled[direction].get(source as object);
   if (known !== undefined) return known;
-  const built = build(source, where, direction);
-  compiled[direction].set(source, built);
+  const mistake = mistakenSource(source);
+  if (mistake !== undefined) throw startupError('DECORUM_INVALID_SCHEMA', where, mistake);
+  const built = build(source as SchemaSource, where, direction);
+  compiled[direction].set(source as object, built);
   return built;
 }
 

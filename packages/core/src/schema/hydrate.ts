@@ -1,4 +1,4 @@
-import { loadClassTransformer } from '../metadata/libraries.cjs';
+import { loadTransformer } from './class-facts.js';
 import type { Class } from '../metadata/store.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { Inspection } from './ajv.js';
@@ -90,7 +90,7 @@ export function transformerHydrator(root: ClassModel, models: readonly ClassMode
   return (plain) => {
     // class-transformer deletes discriminators
     const given = hasUnions ? toJsonForm(plain) : plain;
-    return loadClassTransformer().plainToInstance(root.cls as new () => object, given, options);
+    return loadTransformer().plainToInstance(root.cls as new () => object, given, options);
   };
 }
 

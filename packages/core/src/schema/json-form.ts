@@ -1,5 +1,3 @@
-import { base64 } from '../protocol/content.js';
-
 /** Deeper values are taken for endless ones. */
 const MAX_DEPTH = 400;
 
@@ -9,25 +7,138 @@ type Fields = Record<string, unknown>;
 export class NotJson extends Error {}
 
 /**
- * What `JSON.stringify` would write, as a value: dates and bigints as text, bytes as base64, instances as plain objects, `undefined` and functions
- * left out. Numbers that JSON does not have are kept, so that the schema refuses them.
- * @throws {NotJson} for circular values
+ * What becomes of a value on its way through JSON: dates, URLs and bigints become text, maps with text keys objects, sets lists,
+ * bytes base64, and methods are gone. `never` for what has no JSON.
  */
-export function toJsonForm(value: unknown, depth = 0): unknown {
+export type Jsonified<T> = 0 extends 1 & T
+  ? T
+  : T extends string | number | boolean | null | undefined | void
+    ? T
+    : T extends symbol | Promise<unknown> | Error | AnyFunction
+      ? never
+      : T extends bigint | ArrayBuffer | Uint8Array | Uint8ClampedArray | DataView
+        ? string
+        : T extends { toJSON(...args: never[]): infer J }
+          ? Jsonified<J>
+          : T extends object
+            ? JsonifiedObject<T>
+            : T;
+
+type AnyFunction = (...args: never[]) => unknown;
+
+type JsonifiedObject<T extends object> =
+  T extends ReadonlyMap<infer K, infer V>
+    ? K extends string
+      ? Record<string, Jsonified<V>>
+      : [Jsonified<K>, Jsonified<V>][]
+    : T extends ReadonlySet<infer V>
+      ? Jsonified<V>[]
+      : T extends readonly unknown[]
+        ? { [K in keyof T]: Jsonified<T[K]> }
+        : { [K in keyof T as T[K] extends AnyFunction ? never : K]: Jsonified<T[K]> };
+
+/**
+ * What JSON makes of a value: dates and bigints as text, instances as plain objects, maps with text keys as objects, sets as lists,
+ * bytes as base64, `undefined` and functions left out. Numbers that JSON does not have are kept, so that the schema
+ * refuses them.
+ * @param name of the member that holds the value, for the error
+ * @throws {NotJson} for what would be lost: cycles, errors, promises, streams, private state
+ */
+export function toJsonForm(value: unknown, name = '', depth = 0): unknown {
   // as text, because numbers of this size lose digits in most JSON parsers
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (depth > MAX_DEPTH) throw new NotJson('must not be circular or nested deeper than 400 levels');
-  if (value instanceof Uint8Array) return base64(value);
+  if (depth > MAX_DEPTH) throw new NotJson('must not be circular or nested deeper than 400 levels.');
+  if (Array.isArray(value)) return value.map((item) => listed(toJsonForm(item, name, depth + 1)));
+  const plain = isPlain(value) ? value : standIn(value, name);
+  if (plain !== value) return toJsonForm(plain, name, depth + 1);
   const { toJSON } = value as { toJSON?: unknown };
-  if (typeof toJSON === 'function') return toJsonForm((value as { toJSON(): unknown }).toJSON(), depth + 1);
-  if (Array.isArray(value)) return value.map((item) => listed(toJsonForm(item, depth + 1)));
+  if (typeof toJSON === 'function') return toJsonForm((value as { toJSON(): unknown }).toJSON(), name, depth + 1);
   const form: Fields = {};
+  let hasFunctions = false;
   for (const key of Object.keys(value)) {
-    const item = toJsonForm((value as Fields)[key], depth + 1);
+    const item = toJsonForm((value as Fields)[key], key, depth + 1);
     if (isWritten(item) && key !== '__proto__') form[key] = item;
+    else hasFunctions ||= typeof item === 'function';
+  }
+  if (hasFunctions && Object.keys(form).length === 0) {
+    throw notJson('an object of functions', name, 'Return what they return.');
   }
   return form;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/**
+ * What stands for an instance whose members do not say what it holds; else the instance itself.
+ * @throws {NotJson} where nothing does
+ */
+function standIn(value: object, name: string): unknown {
+  const bytes = bytesOf(value);
+  if (bytes !== undefined) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return value;
+  if (value instanceof Map) {
+    const entries = [...(value as Map<unknown, unknown>)];
+    return entries.every(([key]) => typeof key === 'string') ? Object.fromEntries(entries) : entries;
+  }
+  if (value instanceof Error) throw notJson(`an error (${value.name})`, name, 'Throw it, or return its message.');
+  if (ArrayBuffer.isView(value)) return [...(value as Float32Array)];
+  if (Object.keys(value).length > 0) return value;
+  if (value instanceof Promise) throw notJson('a promise', name, 'Await it.');
+  if (Symbol.iterator in value) return [...(value as Iterable<unknown>)];
+  const cls = classWithMembers(value);
+  if (cls !== undefined)
+    throw notJson(`an instance of ${cls.name}`, name, 'Return plain data, or give the class a toJSON().');
+  return value;
+}
+
+/** The class of an instance that has methods or accessors: one of a class without them holds nothing out of sight. */
+function classWithMembers(value: object): { readonly name: string } | undefined {
+  let prototype = Object.getPrototypeOf(value) as object | null;
+  while (prototype !== null && !isTop(prototype)) {
+    if (Reflect.ownKeys(prototype).length > 1) return prototype.constructor;
+    prototype = Object.getPrototypeOf(prototype) as object | null;
+  }
+  return undefined;
+}
+
+const isTop = (prototype: object): boolean => Object.getPrototypeOf(prototype) === null;
+
+/** The bytes of a view or buffer of bytes; of other views, such as of floats, none. */
+export function bytesOf(value: unknown): Uint8Array | undefined {
+  if (ArrayBuffer.isView(value)) {
+    const isBytes = value instanceof Uint8Array || value instanceof Uint8ClampedArray || value instanceof DataView;
+    return isBytes ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : undefined;
+  }
+  const isBuffer = value instanceof ArrayBuffer || value instanceof SharedArrayBuffer;
+  return isBuffer ? new Uint8Array(value) : undefined;
+}
+
+const notJson = (what: string, name: string, remedy: string): NotJson =>
+  new NotJson(`must not hold ${what}${name === '' ? '' : ` (in "${name}")`}. ${remedy}`);
+
+/** What `JSON.stringify` leaves of what it cannot see: objects without members, and bytes as lists of numbers. */
+const LEFTOVERS = ['{}', '{"0":', '"type":"Buffer"'];
+
+/**
+ * The JSON of a value, as by `toJsonForm`. Most values are written without looking at each member of them.
+ * @throws {NotJson}
+ */
+export function toJsonText(value: unknown): string {
+  let json: string | undefined;
+  try {
+    json = JSON.stringify(value);
+  } catch {
+    // the walk below says why
+  }
+  if (json !== undefined && !LEFTOVERS.some((leftover) => json?.includes(leftover))) return json;
+  const form = toJsonForm(value);
+  if (!isWritten(form))
+    throw new NotJson(`must not be ${typeof form === 'undefined' ? 'undefined' : `a ${typeof form}`}.`);
+  return JSON.stringify(form);
 }
 
 function isWritten(value: unknown): boolean {

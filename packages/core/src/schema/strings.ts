@@ -13,6 +13,21 @@ export function readStrings(schema: JsonObject, values: Readonly<Record<string, 
   );
 }
 
+const MAX_LISTS = 8;
+
+/** Whether a field admits nothing but objects, or lists of them, which no text can be read as. */
+export function takesObjectsOnly(schema: JsonObject, field: string): boolean {
+  const { properties } = resolve(schema, schema) as { readonly properties?: Readonly<Record<string, JsonObject>> };
+  const isObjects = (part: JsonObject, depth: number): boolean => {
+    const only = resolve(part, schema);
+    const types = [...typesOf(only, schema)].filter((type) => type !== 'null');
+    // lists of lists may go on for ever
+    if (types.join() === 'array') return depth < MAX_LISTS && isObjects((only['items'] ?? {}) as JsonObject, depth + 1);
+    return types.length > 0 && types.every((type) => type === 'object');
+  };
+  return isObjects(properties?.[field] ?? {}, 0);
+}
+
 /** Follows `$ref` within the schema itself. */
 export function resolve(schema: JsonObject, root: JsonObject): JsonObject {
   const { $ref: ref } = schema;

@@ -2,7 +2,7 @@ import { errorFrame, type JsonRpcMessage, parseMessage } from '../protocol/jsonr
 import { McpError } from '../protocol/errors.js';
 import type { Frame } from '../protocol/frame.js';
 import type { Principal, Wire } from '../protocol/wire.js';
-import { type Host, HOST, type Transport } from './transport.js';
+import { type Host, hostOf, type Transport } from './transport.js';
 
 /** Options of `connectMemory`. */
 export interface MemoryOptions {
@@ -25,31 +25,32 @@ export interface MemoryConnection {
 
 /** Connects to a server in the same process. Messages are written and parsed as on any wire. */
 export async function connectMemory(server: Host, { receive, principal }: MemoryOptions): Promise<MemoryConnection> {
-  const host = server[HOST];
+  const host = hostOf(server);
   const deliver = (text: string) => receive(JSON.parse(text) as JsonRpcMessage);
-  const send = (frame: Frame) => deliver(frame.text);
-  let closed = false;
-  const close = () => {
-    closed = true;
-    host.detach(transport);
-    kernel.closeSession(session);
-  };
-  const transport: Transport = { stop: () => kernel.inFlight.stop(transport), close };
-  const kernel = await host.open(transport);
-  const session = kernel.openSession({ push: send, principal });
-  const wire: Wire = { transport: { kind: 'memory' }, principal, owner: transport, send };
-  return {
-    async send(message) {
-      if (closed) throw new Error('The connection is closed.');
-      try {
-        const parsed = parseMessage(typeof message === 'string' ? message : JSON.stringify(message));
-        const { text } = await kernel.handle(parsed, wire, session);
-        if (text !== undefined) deliver(text);
-      } catch (error) {
-        if (!(error instanceof McpError)) throw error;
-        deliver(errorFrame(session.revision.unreadableId, error));
-      }
-    },
-    close,
-  };
+  const push = (frame: Frame) => deliver(frame.text);
+  return await host.open((kernel) => {
+    const session = kernel.openSession({ push, principal });
+    let closed = false;
+    const connection: MemoryConnection & Transport = {
+      async send(message) {
+        if (closed) throw new Error('The connection is closed.');
+        try {
+          const parsed = parseMessage(typeof message === 'string' ? message : JSON.stringify(message));
+          const { text } = await kernel.handle(parsed, wire, session);
+          if (text !== undefined && !closed) deliver(text);
+        } catch (error) {
+          if (!(error instanceof McpError)) throw error;
+          deliver(errorFrame(session.revision.unreadableId, error));
+        }
+      },
+      stop: () => kernel.inFlight.stop(connection),
+      close() {
+        closed = true;
+        host.detach(connection);
+        kernel.closeSession(session);
+      },
+    };
+    const wire: Wire = { transport: { kind: 'memory' }, principal, owner: connection, send: push };
+    return connection;
+  });
 }

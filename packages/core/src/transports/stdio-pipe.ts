@@ -76,12 +76,17 @@ export class StdioPipe implements LineSink, Transport {
 
   /** Starts to read. */
   async open(): Promise<void> {
+    await this.host.open((kernel) => this.begin(kernel));
+  }
+
+  private begin(kernel: Kernel): this {
     const { input, output } = this.options;
-    this.kernel = await this.host.open(this);
-    this.session = this.kernel.openSession({ push: (frame) => this.outbox.send(frame) });
+    this.kernel = kernel;
+    this.session = kernel.openSession({ push: (frame) => this.outbox.send(frame) });
     this.unread = finished(output, { readable: false }).catch(this.reportUnlessGone).then(this.outputEnds);
     void finished(input, { writable: false }).catch(this.reportUnlessGone).then(this.inputEnds);
     input.on('data', this.read);
+    return this;
   }
 
   /**

@@ -1,7 +1,8 @@
+import { requireKnown } from '../protocol/option-names.js';
 import { closeForGood, endOnSignal, endProcess } from './process-end.js';
 import { guardProcess } from './process-guard.js';
 import { type StdioOptions, StdioPipe } from './stdio-pipe.js';
-import { type ClosableHost, HOST } from './transport.js';
+import { type ClosableHost, hostOf } from './transport.js';
 
 /** A server that is being served over a pipe. */
 export interface StdioConnection {
@@ -15,6 +16,14 @@ export interface StdioConnection {
 const DRAIN_MS = 1500;
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_PENDING_CHARS = 1024 * 1024;
+
+const OPTION_NAMES: Readonly<Record<keyof StdioOptions, true>> = {
+  input: true,
+  output: true,
+  drainMs: true,
+  maxMessageBytes: true,
+  maxPendingChars: true,
+};
 
 /**
  * Serves over stdin and stdout: one JSON-RPC message per line of UTF-8 (MCP, "Transports", stdio). Resolves as soon as
@@ -30,7 +39,8 @@ const MAX_PENDING_CHARS = 1024 * 1024;
 export async function serveStdio(server: ClosableHost, options: StdioOptions = {}): Promise<StdioConnection> {
   const { input = process.stdin, output = process.stdout, drainMs = DRAIN_MS } = options;
   const { maxMessageBytes = MAX_MESSAGE_BYTES, maxPendingChars = MAX_PENDING_CHARS } = options;
-  const pipe = new StdioPipe(server[HOST], { input, output, drainMs, maxMessageBytes, maxPendingChars });
+  requireKnown('serveStdio', options, OPTION_NAMES);
+  const pipe = new StdioPipe(hostOf(server), { input, output, drainMs, maxMessageBytes, maxPendingChars });
   const restore = output === process.stdout ? divertStdout() : () => {};
   const release = guardProcess(server);
   const giveBack = () => {

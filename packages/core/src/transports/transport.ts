@@ -1,4 +1,5 @@
 import type { Kernel } from '../kernel/kernel.js';
+import { startupError } from '../protocol/errors.js';
 
 /**
  * Where a server keeps what transports need of it: behind a symbol, so that its members may have any name. Registered, so
@@ -17,19 +18,34 @@ export interface Transport {
 /** What a transport needs of a server. */
 export interface HostPort {
   /**
-   * Runs the server's `onStart` hooks once, and gives access to the kernel.
-   * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever a hook throws
+   * Runs the server's `onStart` hooks once, and opens a transport, which the server then stops and closes with itself.
+   * @param create makes the transport, ready to be stopped and closed: the server may close before this resolves
+   * @returns what `create` returns
+   * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever a hook or `create` throws
    */
-  open(transport: Transport): Promise<Kernel>;
+  open<T extends Transport>(create: (kernel: Kernel) => T): Promise<T>;
   /** The transport has closed by itself: the server does not close it any more. */
   detach(transport: Transport): void;
   /** Gives an error that no client may see to the logger and to `onError`. */
   report(error: unknown): void;
+  /** Gives the logger something that its operator should know. */
+  warn(message: string): void;
 }
 
 /** A server that transports can be opened on. `McpServer` is one. */
 export interface Host {
   readonly [HOST]: HostPort;
+}
+
+/**
+ * What a transport needs of a server.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but a server
+ */
+export function hostOf(server: Host): HostPort {
+  const host = (server as Partial<Host> | undefined)?.[HOST];
+  if (host !== undefined) return host;
+  const problem = 'is not an McpServer. Pass what `new McpServer({ … })` returns';
+  throw startupError('DECORUM_INVALID_OPTION', 'transport', 'server', problem);
 }
 
 /** A server with which the process may end. `McpServer` is one. */

@@ -3,7 +3,7 @@ import { createHook } from 'node:async_hooks';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Completion, Context, McpServer, type McpServerOptions, NoInput, Prompt, Resource, Tool } from '@decorum/core';
-import { type Frame, HOST, type Kernel, type Reply, type Session, type Transport } from '@decorum/core/transport';
+import { type Frame, HOST, type Kernel, type Reply, type Session } from '@decorum/core/transport';
 import { IsString } from 'class-validator';
 
 import { ENVELOPE } from '../transports/pipe-client.js';
@@ -76,8 +76,8 @@ async function open(era: 'session' | 'stateless', options: Partial<McpServerOpti
   const weather = new Weather();
   const server = new McpServer({ name: 'weather', version: '1.0.0', providers: [weather], ...options });
   servers.push(server);
-  const owner: Transport = { stop() {}, close() {} };
-  const kernel = await server[HOST].open(owner);
+  const owner = await server[HOST].open((kernel) => ({ kernel, stop() {}, close() {} }));
+  const { kernel } = owner;
   const session = kernel.openSession({ push: () => {} });
   const sent: Frame[] = [];
   const wire = { transport: { kind: 'memory' }, principal: undefined, owner, send: (frame: Frame) => sent.push(frame) };
@@ -142,7 +142,12 @@ describe('A request that must wait', () => {
     const reply = handle('tools/call', { name: 'later' }, 7);
     expect(kernel.inFlight.isBusy(session)).toBe(true);
     kernel.closeSession(session);
-    expect(await reply).toEqual({ text: undefined, cancelled: 'session' });
+    const text = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 7,
+      error: { code: -32600, message: 'The session has ended.' },
+    });
+    expect(await reply).toEqual({ text, cancelled: 'session' });
     expect(kernel.inFlight.isBusy(session)).toBe(false);
     weather.release?.();
   });
@@ -162,7 +167,8 @@ describe('A request that must wait', () => {
     const { handle, server } = await open('session');
     const running = handle('tools/call', { name: 'later' });
     await server.close({ deadlineMs: 1 });
-    expect(await running).toEqual({ text: undefined, cancelled: 'closing' });
+    const error = { code: -32603, message: 'The server is closing.' };
+    expect(await running).toEqual({ text: JSON.stringify({ jsonrpc: '2.0', id: 1, error }), cancelled: 'closing' });
   });
 });
 

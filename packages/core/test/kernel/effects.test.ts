@@ -9,6 +9,7 @@ import {
   InputSignal,
   type JsonObject,
   McpServer,
+  needInput,
   NoInput,
   Prompt,
 } from '@decorum/core';
@@ -166,6 +167,80 @@ describe('an effect of ctx.once', () => {
     expect(completion).toMatchObject({ values: ['Ada'] });
     await client.request('example/once');
     expect(done).toEqual(['done', 'done']);
+  });
+});
+
+describe('the result of ctx.once', () => {
+  class Hold {
+    readonly until = new Date(0);
+    readonly seats = new Set(['1A']);
+    readonly prices = new Map([['EUR', 9]]);
+    cancel() {}
+  }
+
+  /** What a handler gets: in each run, and in the last one before and after the question. */
+  const results = async (effect: () => unknown) => {
+    const seen: unknown[] = [];
+    await both(async (ctx) => {
+      seen.push(await ctx.once('key', effect));
+      await ask(ctx);
+      seen.push(await ctx.once('key', effect));
+      return 'done';
+    });
+    // two in the session; one in the round that asks, and two in the last
+    expect(seen).toHaveLength(5);
+    return seen;
+  };
+
+  it.each<[string, () => unknown, unknown]>([
+    ['a Date', () => new Date(0), '1970-01-01T00:00:00.000Z'],
+    ['an instance', () => new Hold(), { until: '1970-01-01T00:00:00.000Z', seats: ['1A'], prices: { EUR: 9 } }],
+    ['nothing', () => undefined, undefined],
+    ['null', () => null, null],
+    ['a member without a value', () => ({ a: undefined, b: [undefined] }), { b: [null] }],
+    ['bytes', () => Buffer.from('abc'), 'YWJj'],
+  ])('is what JSON makes of it, in sessions and by replay: %s', async (_name, effect, value) => {
+    for (const seen of await results(effect)) expect(seen).toStrictEqual(value);
+  });
+
+  it.each<[string, () => unknown, RegExp]>([
+    [
+      'a stream',
+      () => ({ body: new ReadableStream() }),
+      /ctx\.once\('key', …\) cannot be kept: it .*an instance of ReadableStream/,
+    ],
+    ['a bigint', () => 1n, /a bigint/],
+    ['a function', () => () => 1, /a function/],
+    ['no number', () => Number.NaN, /NaN/],
+    [
+      'a cycle',
+      () => {
+        const a: { self?: unknown } = {};
+        a.self = a;
+        return a;
+      },
+      /circular/,
+    ],
+  ])('that has no JSON is an error, in sessions and by replay: %s', async (_name, effect, message) => {
+    const seen: string[] = [];
+    await both(async (ctx) => {
+      await ctx.once('key', effect).catch((error: unknown) => seen.push((error as Error).message));
+      return 'done';
+    });
+    expect(seen).toEqual([expect.stringMatching(message), expect.stringMatching(message)]);
+  });
+
+  it('is what JSON makes of it for the state of needInput too', async () => {
+    const seen: unknown[] = [];
+    await both((ctx) => {
+      if (ctx.answers === undefined) {
+        const request = { method: 'elicitation/create', params: { message: 'Who?', requestedSchema: NAME } } as const;
+        return needInput({ who: request }, { at: new Date(0) });
+      }
+      seen.push(ctx.state);
+      return 'done';
+    });
+    expect(seen).toEqual([{ at: '1970-01-01T00:00:00.000Z' }, { at: '1970-01-01T00:00:00.000Z' }]);
   });
 });
 

@@ -67,8 +67,8 @@ function serve() {
 
 async function open(options: Partial<Parameters<Kernel['openSession']>[0]> = {}) {
   const { server } = serve();
-  const owner = { stop() {}, close() {} };
-  const kernel = await server[HOST].open(owner);
+  const owner = await server[HOST].open((kernel) => ({ kernel, stop() {}, close() {} }));
+  const { kernel } = owner;
   const sent: Frame[] = [];
   const push = (frame: Frame) => void sent.push(frame);
   const session: Session = kernel.openSession({ push, ...options });

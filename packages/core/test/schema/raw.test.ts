@@ -6,6 +6,7 @@ import type { JsonObject } from '../../src/protocol/model.js';
 import { BOUNDED_FORMATS } from '../../src/schema/ajv.js';
 import { longestText } from '../../src/schema/longest-text.js';
 import { compileShape, hasObjectRoot } from '../../src/schema/compile.js';
+import { mistakenSource } from '../../src/schema/mistaken-source.js';
 import { nestedObject } from './nested-object.js';
 import { cpuMs } from '../../../../test/support/cpu.js';
 
@@ -110,7 +111,8 @@ describe('a JSON Schema', () => {
       true,
     ]);
     expect(list.checkOutput([1, 2])).toEqual({ ok: true, value: [1, 2] });
-    expect(list.checkOutput(new Set([1]))).toMatchObject({ ok: false });
+    expect(list.checkOutput(new Set([1]))).toEqual({ ok: true, value: [1] });
+    expect(list.checkOutput(new Map([['a', 1]]))).toMatchObject({ ok: false });
   });
 
   it('sees own properties only', () => {
@@ -187,14 +189,35 @@ describe('a JSON Schema', () => {
 });
 
 describe('a schema source', () => {
-  it.each([[Object], [String], [Array], [Promise], [() => 1], [class Dto {}]])(
-    'cannot be %p, without rules',
+  it.each([[class Dto {}], [{ type: 'object' }], [Object.create(null)], [{ '~standard': {} }]])(
+    'can be %p',
     (value) => {
-      expect(() => compileShape(value, 'Test.member')).toThrow(expect.objectContaining({ code: 'DECORUM_NO_RULES' }));
+      expect(mistakenSource(value)).toBeUndefined();
     },
   );
 
-  it.each([[undefined], [null], ['text'], [[]]])('cannot be %p', (value) => {
-    expect(() => compileShape(value, 'Test.member')).toThrow(/Test\.member: .* neither a DTO class, nor/);
+  const field = { '~standard': { vendor: 'zod' } };
+  const dto = 'Declare a DTO class';
+  it.each([
+    [Object, dto],
+    [String, dto],
+    [Array, dto],
+    [Promise, dto],
+    [() => 1, 'Pass the class itself: `MyDto`, not `() => MyDto`'],
+    [undefined, 'Pass `MyDto`'],
+    [null, 'Pass `MyDto`'],
+    ['text', 'Pass `MyDto`'],
+    [[], 'Pass `MyDto`'],
+    [new (class Dto {})(), 'Pass the class itself: `Dto`'],
+    [
+      new (class ZodObject {
+        parse() {}
+      })(),
+      'Upgrade its library',
+    ],
+    [{ city: field }, 'Wrap it: z.object({ … })'],
+    [{ city: { '~standard': { vendor: 'acme' } } }, 'Wrap it: the object schema of acme'],
+  ])('cannot be %p, and says what to pass', (value, remedy) => {
+    expect(mistakenSource(value)).toContain(remedy);
   });
 });

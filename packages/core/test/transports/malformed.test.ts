@@ -31,12 +31,12 @@ async function openTarget() {
   const host: ClosableHost = {
     [HOST]: {
       ...server[HOST],
-      open: async (transport) => {
-        const kernel = await server[HOST].open(transport);
-        const openSession = kernel.openSession.bind(kernel);
-        kernel.openSession = (options) => (seen.session = openSession(options));
-        return (seen.kernel = kernel);
-      },
+      open: (create) =>
+        server[HOST].open((kernel) => {
+          const openSession = kernel.openSession.bind(kernel);
+          kernel.openSession = (options) => (seen.session = openSession(options));
+          return create((seen.kernel = kernel));
+        }),
     },
     close: (options) => server.close(options),
   };

@@ -7,7 +7,7 @@ const EVENTS = ['uncaughtException', 'unhandledRejection'] as const;
 const listeners = () => EVENTS.map((event) => process.listenerCount(event));
 
 function hostOf(report: (error: unknown) => void): Host {
-  return { [HOST]: { open: () => Promise.reject(new Error('not served')), detach: () => {}, report } };
+  return { [HOST]: { open: () => Promise.reject(new Error('not served')), detach: () => {}, report, warn: () => {} } };
 }
 
 describe('The guard of the process', () => {

@@ -398,7 +398,8 @@ describe('The end of a conversation over stdio', () => {
     input.end();
     await connection.closed;
     expect(provider.aborted).toBe(1);
-    expect(client.received.map(({ id }) => id)).toEqual(['initialize']);
+    const error = { code: -32603, message: 'The server is closing.' };
+    expect(client.received.slice(1)).toEqual([1, 2].map((id) => ({ jsonrpc: '2.0', id, error })));
   });
 
   it('ends quietly and at once when its reader goes away', async () => {
@@ -442,6 +443,45 @@ describe('The end of a conversation over stdio', () => {
     await Promise.all([closed, connection.closed]);
     expect((await client.response(1)).result).toMatchObject({ content: [{ text: 'waited' }] });
     await expect(openPipe(server)).rejects.toMatchObject({ code: 'DECORUM_SERVER_CLOSED' });
+  });
+
+  it.each([
+    ['a session', {}],
+    ['the stateless era', { _meta: { ...ENVELOPE, progressToken: 1 } }],
+  ])('answers calls of %s that outlast the deadline of server.close() with an error', async (_era, meta) => {
+    const { server, provider } = serverOf();
+    const { client, connection } = await openPipe(server);
+    await client.initialize();
+    client.send({ id: 1, method: 'tools/call', params: { name: 'wait', ...meta } }, ping(2));
+    await client.response(2);
+    await server.close({ deadlineMs: 1 });
+    await connection.closed;
+    const error = { code: -32603, message: 'The server is closing.' };
+    expect(client.received.at(-1)).toEqual({ jsonrpc: '2.0', id: 1, error });
+    expect(provider.aborted).toBe(1);
+  });
+
+  it('answers each request of a batch that outlasts the deadline of server.close()', async () => {
+    const { server } = serverOf();
+    const { client, connection } = await openPipe(server);
+    const protocolVersion = '2025-03-26';
+    client.send({ id: 0, method: 'initialize', params: { protocolVersion, capabilities: {}, clientInfo: {} } });
+    await client.response(0);
+    const batch = ['wait', 'echo', 'hang'].map((name, id) => {
+      const params = { name, arguments: name === 'echo' ? { text: 'hi' } : {} };
+      return { jsonrpc: '2.0', id, method: 'tools/call', params };
+    });
+    client.write(`${JSON.stringify(batch)}\n`);
+    client.send(ping('seen'));
+    await client.response('seen');
+    await server.close({ deadlineMs: 1 });
+    await connection.closed;
+    const error = { code: -32603 };
+    expect(client.received.at(-1)).toMatchObject([
+      { id: 0, error },
+      { id: 1, result: {} },
+      { id: 2, error },
+    ]);
   });
 
   it('[STDIO-07] can be closed by itself, and leaves the server to others', async () => {

@@ -1,5 +1,16 @@
 // Compiled, never run: each line marked as an error must be one.
-import { Completion, type Context, McpServer, Prompt, Resource, Tool, toolResult } from '@decorum/core';
+import {
+  Completion,
+  type Context,
+  type Jsonified,
+  McpError,
+  McpServer,
+  Prompt,
+  Resource,
+  text,
+  Tool,
+  toolResult,
+} from '@decorum/core';
 import { IsInt, IsNumber, IsString } from 'class-validator';
 import { z } from 'zod';
 
@@ -127,6 +138,52 @@ export class Outputs {
   }
 }
 
+export class Worded {
+  @Tool({ output: Sum, text: ({ sum }) => sum.toFixed() })
+  said(): Sum {
+    return { sum: 1 };
+  }
+
+  @Tool({ output: Zod, text: ({ city, days }) => city + days })
+  standard() {
+    return { city: 'Oslo', days: '3' };
+  }
+
+  @Tool({ output: Sum, text: false })
+  writtenOut() {
+    return { content: [text('one')], structuredContent: { sum: 1 } };
+  }
+
+  @Tool({ output: Sum })
+  failed() {
+    return { content: [text('none')], isError: true };
+  }
+
+  @Tool({ output: Sum })
+  *generator() {
+    yield 1;
+    return { sum: 1 };
+  }
+
+  // @ts-expect-error -- the sum is a number
+  @Tool({ output: Sum, text: ({ sum }) => sum })
+  numberForText(): Sum {
+    return { sum: 1 };
+  }
+
+  // @ts-expect-error -- a text is a string, a boolean or a function
+  @Tool({ output: Sum, text: 5 })
+  wrongText(): Sum {
+    return { sum: 1 };
+  }
+
+  // @ts-expect-error -- the structured content has another type of field than `output`
+  @Tool({ output: Sum })
+  wrongWrittenOut() {
+    return { content: [text('one')], structuredContent: { sum: 'one' } };
+  }
+}
+
 export class Completions {
   @Completion({ for: 'prompt', argument: 'city' })
   values(_typed: string) {
@@ -148,6 +205,50 @@ export async function questions(ctx: Context) {
   const parsed = await ctx.elicit(Zod, { message: '' });
   if (parsed.action === 'accept') assertType<Equals<typeof parsed.content.days, number>>();
 }
+
+export async function kept(ctx: Context) {
+  const hold = await ctx.once('hold', () => ({ until: new Date(), seats: new Set(['1A']), cancel() {} }));
+  assertType<Equals<typeof hold, { until: string; seats: string[] }>>();
+  const nothing = await ctx.once('mail', async () => {});
+  assertType<Equals<typeof nothing, void>>();
+  const prices = await ctx.once('prices', () => [new Map([['EUR', 9]])]);
+  assertType<Equals<typeof prices, Record<string, number>[]>>();
+  // @ts-expect-error -- a date is text afterwards
+  hold.until.getTime();
+  assertType<Equals<Jsonified<{ a?: Date; b: readonly [1, URL] }>, { a?: string; b: readonly [1, string] }>>();
+  assertType<Equals<Jsonified<bigint>, never>>();
+  assertType<Equals<Jsonified<unknown>, unknown>>();
+}
+
+class NotFound extends Error {
+  readonly what = 'note';
+}
+
+class Refused extends Error {
+  readonly code = 1;
+}
+
+export const expecting: McpServer = new McpServer({
+  name: 'x',
+  version: '1',
+  errors: [
+    [NotFound, (error) => error.what.toUpperCase()],
+    [Refused, (error) => new McpError(error.code, 'refused')],
+    [Error, 'unknown'],
+  ],
+});
+
+export class Subclass extends McpServer {
+  constructor() {
+    super({ name: 'x', version: '1', errors: [[NotFound, (error: NotFound) => error.what]] });
+  }
+}
+
+// @ts-expect-error -- the error is one of the class
+new McpServer({ name: 'x', version: '1', errors: [[NotFound, (error) => error.code.toFixed()]] });
+
+// @ts-expect-error -- what clients see is a string or an McpError
+new McpServer({ name: 'x', version: '1', errors: [[NotFound, () => 5]] });
 
 // @ts-expect-error -- a server has a version
 export const server = new McpServer({ name: 'x' });

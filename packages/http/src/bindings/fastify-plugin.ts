@@ -8,7 +8,7 @@ import { type AnswerHeaders, type Carrier, type Headers, JSON_TYPE, type Sink } 
 import { type Endpoint, openEndpoint } from '../endpoint.js';
 import { corsHeaders, isLoopback } from '../guard.js';
 import type { LegacySse } from '../legacy.js';
-import { type EndpointOptions, type LegacyPaths, resolveOptions } from '../options.js';
+import { checkOptionNames, type EndpointOptions, type LegacyPaths, resolveOptions } from '../options.js';
 import { NodeBody } from './node-body.js';
 import { NodeSink } from './node-sink.js';
 import { isUnread, onSocketClose } from './node-socket.js';
@@ -21,6 +21,9 @@ export interface McpPluginOptions extends HttpOptions {
   /** What is served. */
   readonly server: Host;
 }
+
+/** Beside those of the endpoint; all but the first are Fastify's own, which it passes on to plugins. */
+const PLUGIN_OPTIONS = { server: true, prefix: true, logLevel: true, logSerializers: true } as const;
 
 /** A Fastify request and its reply. Answers at once pass the hooks of the application; streams do not. */
 class FastifyCarrier implements Carrier {
@@ -87,6 +90,7 @@ class FastifyCarrier implements Carrier {
  */
 export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
   async (app: FastifyInstance, options: McpPluginOptions): Promise<void> => {
+    checkOptionNames('mcp', options, PLUGIN_OPTIONS);
     const settings = resolveOptions(options);
     requireHosts(app, settings.allowedHosts);
     const { endpoint, detach } = await openEndpoint(options.server, settings);

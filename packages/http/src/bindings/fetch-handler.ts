@@ -2,7 +2,7 @@ import type { Host } from '@decorum/core';
 
 import { internalError } from '../answer.js';
 import { LateEndpoint } from '../late-endpoint.js';
-import { type EndpointOptions, resolveOptions } from '../options.js';
+import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
 import { isServed, Passage } from '../passage.js';
 import { noEndpoint } from '../refusal.js';
 import { type ConnectionInfo, FetchCarrier } from './fetch-carrier.js';
@@ -26,6 +26,7 @@ export interface FetchHandler {
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): FetchHandler {
+  checkOptionNames('fetchHandler', options);
   const settings = resolveOptions(options);
   const { path } = options;
   const late = new LateEndpoint(server, settings);

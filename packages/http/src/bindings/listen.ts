@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { type Endpoint, openEndpoint } from '../endpoint.js';
 import { isLoopback } from '../guard.js';
-import { MAX_TIMER_MS, requireCount, requireFlag, resolveOptions } from '../options.js';
+import { checkOptionNames, MAX_TIMER_MS, requireCount, requireFlag, resolveOptions } from '../options.js';
 import { addEndpoint, type HttpOptions } from './fastify-plugin.js';
 import { OneWriteResponse } from './one-write.js';
 
@@ -27,6 +27,13 @@ export interface ListenOptions extends HttpOptions {
   readonly signals?: boolean;
 }
 
+const LISTEN_OPTIONS: Readonly<Record<Exclude<keyof ListenOptions, keyof HttpOptions>, true>> = {
+  port: true,
+  host: true,
+  requestTimeoutMs: true,
+  signals: true,
+};
+
 /** A server that listens. */
 export interface Listening {
   /** Where clients connect to. */
@@ -41,6 +48,8 @@ export interface Listening {
  * @throws {DecorumError} `DECORUM_UNSAFE_HOST`, `DECORUM_INVALID_OPTION` or `DECORUM_SERVER_CLOSED`
  */
 export async function listen(server: ClosableHost, options: ListenOptions = {}): Promise<Listening> {
+  // Fastify's own `listen` adds `cb` to its options, which a program may use for both
+  checkOptionNames('listen', options, { ...LISTEN_OPTIONS, cb: true });
   const { port = 3000, host = '127.0.0.1', requestTimeoutMs = 20_000, signals = true, ...rest } = options;
   requireCount('requestTimeoutMs', requestTimeoutMs, MAX_TIMER_MS);
   requireFlag('signals', signals);
@@ -54,8 +63,9 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   const end = () => (closed ??= closeListener?.().finally(release) ?? Promise.resolve(release()));
   let closeListener: (() => Promise<void>) | undefined;
   try {
-    const { endpoint, detach } = await openEndpoint(server, settings, end);
+    // first, because from then on the server may close what it opens
     const app = await createApp(requestTimeoutMs);
+    const { endpoint, detach } = await openEndpoint(server, settings, end);
     const listener = new Listener(app, endpoint, closeDeadlineMs);
     closeListener = async () => {
       detach();

@@ -4,7 +4,7 @@ import type { Host } from '@decorum/core';
 
 import { internalError } from '../answer.js';
 import { LateEndpoint } from '../late-endpoint.js';
-import { type EndpointOptions, resolveOptions } from '../options.js';
+import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
 import { isServed, Passage } from '../passage.js';
 import { noEndpoint } from '../refusal.js';
 import { NodeCarrier } from './node-carrier.js';
@@ -29,6 +29,7 @@ export interface NodeHandler {
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): NodeHandler {
+  checkOptionNames('nodeHandler', options);
   const settings = resolveOptions(options);
   const { path } = options;
   const late = new LateEndpoint(server, settings);

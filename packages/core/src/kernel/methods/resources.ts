@@ -27,7 +27,7 @@ export function resourceMethods({ registry, faults, members, results, ...parts }
     'resources/list': (exchange) =>
       registry.isEnumerated
         ? registry
-            .enumerate(new Context(exchange), admission(exchange, faults))
+            .enumerate(new Context(exchange), admission(exchange, faults), (problem) => faults.warn({}, problem))
             .then((listed) => pages.page(listed, pageRequest(exchange, true)))
         : pageOf(registry.listed.resources, pages, { exchange, faults }),
 

@@ -16,13 +16,12 @@ export function toolMethods({ registry, faults, members, results, ...parts }: Me
   const pages = new ListPages<Tool>({ ...parts, member: 'tools', word: (revision, tool) => revision.tool(tool) });
 
   /** Errors are for the model to read, except those that the protocol has a code for. */
-  const shown = (error: unknown, exchange: Exchange): CallToolResult => {
-    if (error instanceof McpError) {
-      if (exchange.revision.errorCode(error) !== undefined) throw error;
-      return errorResult(error.message);
-    }
+  const shown = (failure: unknown, exchange: Exchange): CallToolResult => {
     // nobody sees what became of a cancelled call, so that it is not reported either
-    return errorResult(exchange.cancelled === undefined ? faults.publicMessage(error, exchange) : '');
+    if (exchange.cancelled !== undefined) return errorResult('');
+    const error = faults.shown(failure, exchange);
+    if (error instanceof McpError && exchange.revision.errorCode(error) !== undefined) throw error;
+    return errorResult(error.message);
   };
 
   const write = (outcome: Outcome<CallToolResult>, exchange: Exchange, plan: ToolPlan): string => {

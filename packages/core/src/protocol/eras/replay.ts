@@ -1,4 +1,4 @@
-import { Effects } from '../effects.js';
+import { type Effect, Effects } from '../effects.js';
 import { InputSignal } from '../input.js';
 import { isObject } from '../jsonrpc.js';
 import type { JsonObject } from '../model.js';
@@ -13,7 +13,7 @@ type Entries<T> = readonly (readonly [key: string, value: T])[];
 export interface Journal {
   readonly answers: Entries<Answered>;
   /** Results of `ctx.once` by key. */
-  readonly effects: Entries<unknown>;
+  readonly effects: readonly Effect[];
   /** The questions of the last round by key. */
   readonly asked: Entries<string>;
 }

@@ -61,8 +61,10 @@ export class Session implements Conversation, Memory {
   /** The newest with sessions, until the client has said which it speaks. */
   revision: Revision;
   initialized: boolean;
-  /** Kept until the client says that they changed. */
+  /** Kept until the client says that they changed, where it does. */
   private roots: readonly Root[] | undefined;
+  /** How often the client has said that. */
+  private rootsChanges = 0;
   /** What the record says, for looking up. */
   private followed: ReadonlySet<string> | undefined;
   /** The URLs that the client was sent to, by the id of the question. */
@@ -123,7 +125,10 @@ export class Session implements Conversation, Memory {
   }
 
   take(method: string): void | Promise<void> {
-    if (method === 'notifications/roots/list_changed') this.roots = undefined;
+    if (method === 'notifications/roots/list_changed') {
+      this.roots = undefined;
+      this.rootsChanges += 1;
+    }
     if (method !== 'notifications/initialized' || !this.initialized || this.record.joined) return;
     this.record.joined = true;
     this.means.join(this);
@@ -157,8 +162,11 @@ export class Session implements Conversation, Memory {
     if (typeof elicitationId === 'string') this.expect(elicitationId);
     const isAboutRoots = question.method === 'roots/list';
     if (isAboutRoots && this.roots !== undefined) return { roots: this.roots };
+    const changes = this.rootsChanges;
     const answer = await this.send({ ...question, params: wording.params }, exchange);
-    if (isAboutRoots && question.fits?.(answer)) this.roots = answer['roots'] as Root[];
+    // the roots may have changed after the client wrote the answer
+    const isCurrent = this.hearsOfRoots && changes === this.rootsChanges;
+    if (isAboutRoots && isCurrent && question.fits?.(answer)) this.roots = answer['roots'] as Root[];
     return wording.restore?.(answer) ?? answer;
   }
 
@@ -197,6 +205,11 @@ export class Session implements Conversation, Memory {
   /** The client is gone: gives up all questions. */
   close(): void {
     for (const settle of this.waiting?.values() ?? []) settle({ error: new ClientError('The session has ended.') });
+  }
+
+  /** Whether the client tells this process of changes. In a session that processes share, it may tell another one. */
+  private get hearsOfRoots(): boolean {
+    return this.client.capabilities.roots?.['listChanged'] === true && this.options.save === undefined;
   }
 
   private save(): void | Promise<void> {

@@ -29,6 +29,7 @@ export const revision20241105: Revision = allowOnly(allowList(FIELDS_20241105), 
   toolResult: (result, tool) => newer.toolResult({ ...result, content: result.content.map(silent) }, tool),
   promptResult: (result) => newer.promptResult(wordMessages(result, silent)),
   progressMessages: false,
+  sampledKinds: ['text', 'image'],
   question(question) {
     const wording = newer.question(question);
     return wording && { params: wordMessages(wording.params, mentioned) };

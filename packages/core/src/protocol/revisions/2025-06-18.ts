@@ -40,6 +40,7 @@ export const revision20250618: Revision = allowOnly(list, {
     const code = newer.errorCode(error);
     return code === URL_REQUIRED ? undefined : code;
   },
+  sampledKinds: ['text', 'image', 'audio'],
   question(question) {
     const { method, params } = question;
     // nothing of a conversation with tools could be left out

@@ -48,6 +48,7 @@ export const revision20260728: Revision = allowOnly(allowList(FIELDS_20260728), 
     after: `,"_meta":${JSON.stringify({ [SERVER_INFO]: { name, version } })}}`,
   }),
   progressMessages: true,
+  sampledKinds: ['text', 'image', 'audio', 'tool_use'],
   question({ method, params }) {
     if (method === 'ping') return undefined;
     const { elicitationId: _sessionsOnly, ...known } = params;

@@ -60,7 +60,11 @@ function gather(content: JsonObject, several: ReadonlyMap<string, readonly Choic
   const gathered: JsonObject = { ...content };
   for (const [name, choices] of several) {
     const values = choices.map((choice) => choice.const);
-    gathered[name] = values.filter((value) => content[`${name}: ${value}`] === true);
+    gathered[name] = values.flatMap((value) => {
+      const chosen = content[`${name}: ${value}`] ?? false;
+      if (typeof chosen !== 'boolean') return [null]; // for the check of the form to refuse
+      return chosen ? [value] : [];
+    });
     for (const value of values) delete gathered[`${name}: ${value}`];
   }
   return gathered;

@@ -91,6 +91,8 @@ export interface Revision {
   readonly progressMessages: boolean;
   /** A question as clients of this revision take it; undefined where there is no such question. */
   question(question: Question): Wording | undefined;
+  /** The kinds of content with which a client's model can answer. */
+  readonly sampledKinds: readonly string[];
   capabilities(capabilities: ServerCapabilities): JsonObject;
   implementation(server: Implementation): JsonObject;
   /** The error's number, or undefined where the revision has none for it. */

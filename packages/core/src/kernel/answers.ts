@@ -1,0 +1,86 @@
+import { isObject } from '../protocol/jsonrpc.js';
+import type { JsonObject, Root } from '../protocol/model.js';
+import type { Revision } from '../protocol/revisions/revision.js';
+
+// The answers of clients, checked before handlers see them (MCP, `CreateMessageResult`, `ListRootsResult`, `ElicitResult`).
+
+/** What each field of an object must be. Fields that the specification does not have are let through. */
+type Fields = Readonly<Record<string, (value: unknown) => boolean>>;
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const optional = (fits: (value: unknown) => boolean) => (value: unknown) => value === undefined || fits(value);
+
+/** Base64 with its padding (RFC 4648, section 4). */
+const isBase64 = (value: unknown) => isText(value) && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
+
+const isRole = (value: unknown) => value === 'user' || value === 'assistant';
+
+/** The first field that is missing or not what it should be. */
+const wrongIn = (object: JsonObject, fields: Fields): string | undefined =>
+  Object.entries(fields).find(([name, fits]) => !fits(object[name]))?.[0];
+
+const META: Fields = { _meta: optional(isObject) };
+
+const ANNOTATIONS: Fields = {
+  audience: optional((value) => Array.isArray(value) && value.every(isRole)),
+  priority: optional((value) => typeof value === 'number' && value >= 0 && value <= 1),
+  lastModified: optional(isText),
+};
+
+const BLOCK: Fields = {
+  ...META,
+  annotations: optional((value) => isObject(value) && wrongIn(value, ANNOTATIONS) === undefined),
+};
+
+const BLOCKS: Readonly<Record<string, Fields>> = {
+  text: { text: isText, ...BLOCK },
+  image: { data: isBase64, mimeType: isText, ...BLOCK },
+  audio: { data: isBase64, mimeType: isText, ...BLOCK },
+  tool_use: { id: isText, name: isText, input: isObject, ...META },
+};
+
+const SAMPLED: Fields = { role: isRole, model: isText, stopReason: optional(isText), ...META };
+
+/**
+ * The first field of a sampling result that its revision does not take.
+ * @returns undefined where all are right
+ */
+export function wrongInSample(answer: JsonObject, { sampledKinds: kinds }: Revision): string | undefined {
+  const { content } = answer;
+  const wrong = wrongIn(answer, SAMPLED);
+  if (wrong !== undefined) return wrong;
+  // several blocks came with the use of tools
+  const isOne = !Array.isArray(content);
+  const blocks: readonly unknown[] = isOne ? [content] : content;
+  if (blocks.length === 0 || !(isOne || kinds.includes('tool_use'))) return 'content';
+  for (const block of blocks) {
+    const fields = isObject(block) ? BLOCKS[kinds.find((kind) => kind === block['type']) ?? ''] : undefined;
+    if (fields === undefined) return 'content.type';
+    const field = wrongIn(block as JsonObject, fields);
+    if (field !== undefined) return `content.${field}`;
+  }
+  return undefined;
+}
+
+const ROOT: Fields = {
+  uri: (value) => isText(value) && value.startsWith('file://') && URL.canParse(value),
+  name: optional(isText),
+  ...META,
+};
+
+/** Whether an answer lists roots: directories and files. */
+export function listsRoots(answer: JsonObject): answer is { roots: readonly Root[] } & JsonObject {
+  const { roots } = answer;
+  return Array.isArray(roots) && roots.every((root) => isObject(root) && wrongIn(root, ROOT) === undefined);
+}
+
+/** What the user did with a form or a URL. */
+export interface Elicited extends JsonObject {
+  readonly action: 'accept' | 'decline' | 'cancel';
+  readonly content?: unknown;
+}
+
+/** Whether an answer says what the user did. */
+export const isElicited = (answer: JsonObject): answer is Elicited =>
+  ['accept', 'decline', 'cancel'].includes(answer['action'] as string);

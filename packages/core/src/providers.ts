@@ -1,0 +1,215 @@
+import type { Context } from './kernel/context.js';
+import { scanMembers } from './metadata/scan.js';
+import type { Class } from './metadata/store.js';
+import { startupError } from './protocol/errors.js';
+import { andThen, isPromise } from './protocol/maybe-promise.js';
+import { requireKnown } from './protocol/option-names.js';
+import type { Provider } from './registry/plan.js';
+import { HOST } from './transports/transport.js';
+
+/** A provider class, as containers take it. */
+export type ProviderClass = new (...args: unknown[]) => object;
+
+/**
+ * Makes or finds the instance of a provider class.
+ * @param context of the request that needs an instance, for providers with `scope: 'request'`; else undefined
+ */
+export type Resolve = (cls: ProviderClass, context: Context | undefined) => object | Promise<object>;
+
+/** A provider, and how it is served. */
+export interface ProviderEntry {
+  readonly provider: Class | object;
+  /** Put before the names of its tools, prompts and resources. */
+  readonly prefix?: string;
+  /** Put before the URIs of its resources, so that `eu+` makes `clock://now` `eu+clock://now`. */
+  readonly uriPrefix?: string;
+  /**
+   * `request` gets an instance for each run of a handler, by `resolve(cls, context)` or else `new cls()`. Such a provider
+   * has no `onStart` and no `onClose`. By default there is one instance.
+   */
+  readonly scope?: 'request';
+}
+
+/** A class with decorated methods, an instance of one, or either with options. */
+export type ProviderSource = Class | object | ProviderEntry;
+
+const ENTRY_OPTIONS: Readonly<Record<keyof ProviderEntry, true>> = {
+  provider: true,
+  prefix: true,
+  uriPrefix: true,
+  scope: true,
+};
+
+/** Reads what users list as providers, and gets their instances. */
+export class Providers {
+  readonly #resolve: Resolve | undefined;
+  readonly #report: (error: unknown) => void;
+  readonly #instances = new Map<Class, object>();
+  /** Instances that the first transport waits for. */
+  readonly #pending = new Set<Promise<void>>();
+  #isReady = false;
+
+  /** @param report takes the error of an instance that nobody waits for */
+  constructor(resolve: Resolve | undefined, report: (error: unknown) => void) {
+    if (resolve !== undefined && typeof resolve !== 'function') {
+      throw invalid('McpServer', 'resolve', 'is not a function. Write `resolve: (cls) => container.resolve(cls)`');
+    }
+    this.#resolve = resolve;
+    this.#report = report;
+  }
+
+  /** @throws {DecorumError} for anything that cannot be served */
+  read(source: unknown, isScoped = false): Provider {
+    if (typeof source === 'function') return this.#ofClass(source as Class, isScoped);
+    if (typeof source !== 'object' || source === null) throw startupError('DECORUM_BAD_PROVIDER', String(source));
+    if (isPromise(source)) {
+      throw startupError('DECORUM_BAD_PROVIDER', 'a promise', 'Await it: `providers: [await Files.create()]`');
+    }
+    refuseServer(source);
+    const prototype = Object.getPrototypeOf(source) as object | null;
+    // not `Object.prototype`, which each realm has its own of
+    if (prototype === null || Object.getPrototypeOf(prototype) === null) return this.#ofEntry(source, isScoped);
+    if (isScoped) throw invalid(nameOf(source), 'scope', 'needs a class. Pass the class, not an instance');
+    return { cls: source.constructor as Class, instance: source, prefix: '', uriPrefix: '' };
+  }
+
+  /**
+   * Waits, the first time, for the instances that `resolve` has promised.
+   * @throws whatever `resolve` rejects with, and `DecorumError` for anything that is not an instance of the class
+   */
+  async ready(): Promise<void> {
+    // also for those that are added while it waits
+    for (const settled of this.#pending) await settled;
+    this.#isReady = true;
+    this.#pending.clear();
+  }
+
+  #ofEntry(entry: object, isScoped: boolean): Provider {
+    if (!('provider' in entry)) {
+      const keys = Object.keys(entry).map((key) => `"${key}"`);
+      throw startupError('DECORUM_BAD_PROVIDER', `an object with the keys ${keys.join(', ') || '(none)'}`);
+    }
+    const { provider, prefix = '', uriPrefix = '', scope } = entry as Readonly<Record<string, unknown>>;
+    const name = nameOf(provider);
+    requireKnown(name, entry, ENTRY_OPTIONS);
+    if (scope !== undefined && scope !== 'request') throw invalid(name, 'scope', "must be 'request'. Or leave it out");
+    if (typeof prefix !== 'string') throw invalid(name, 'prefix', "must be a string. Write 'eu_', for example");
+    if (typeof uriPrefix !== 'string' || !URI_PREFIX.test(uriPrefix)) {
+      const problem = `must begin a URI scheme: a letter, then letters, digits, "+", "-" and ".". Write 'eu+', for example`;
+      throw invalid(name, 'uriPrefix', problem);
+    }
+    const inner = this.read(provider, isScoped || scope !== undefined);
+    return { ...inner, prefix: prefix + inner.prefix, uriPrefix: uriPrefix + inner.uriPrefix };
+  }
+
+  #ofClass(cls: Class, isScoped: boolean): Provider {
+    if (typeof cls.prototype !== 'object') throw startupError('DECORUM_BAD_PROVIDER', `the function ${cls.name}`);
+    if (this.#resolve === undefined) requireNoArguments(cls);
+    const instance = isScoped ? this.#scoped(cls) : (this.#instances.get(cls) ?? this.#single(cls));
+    if (!isScoped) this.#instances.set(cls, instance);
+    return { cls, instance, prefix: '', uriPrefix: '' };
+  }
+
+  #make(cls: Class, context?: Context): object | Promise<object> {
+    const construct = cls as unknown as ProviderClass;
+    const made = this.#resolve === undefined ? new construct() : this.#resolve(construct, context);
+    return andThen(made, (instance) => requireInstance(cls, instance));
+  }
+
+  #scoped(cls: Class): object {
+    const hook = ['onStart', 'onClose'].find((name) => name in (cls.prototype as object));
+    if (hook !== undefined) {
+      const problem = "is never called with `scope: 'request'`. Move it to a provider without `scope`";
+      throw invalid(cls.name, hook, problem);
+    }
+    return standIn(cls, (context) => this.#make(cls, context as Context));
+  }
+
+  #single(cls: Class): object {
+    const made = this.#make(cls);
+    if (!(made instanceof Promise)) return made;
+    const held: Held = {};
+    const settled = holdWhenMade(cls, made, held);
+    if (!this.#isReady) this.#pending.add(settled);
+    settled.catch((error: unknown) => {
+      // before that, the start of a transport fails with it
+      if (!this.#isReady) return;
+      this.#instances.delete(cls);
+      this.#report(error);
+    });
+    return standIn(cls, () => held.instance ?? made, held);
+  }
+}
+
+/** An instance, once it is there. */
+interface Held {
+  instance?: object;
+}
+
+async function holdWhenMade(cls: Class, made: Promise<object>, held: Held): Promise<void> {
+  const instance = await made;
+  for (const { key, kind } of scanMembers(cls)) {
+    if (typeof (instance as Methods)[key] === 'function') continue;
+    throw startupError('DECORUM_NOT_A_METHOD', `${cls.name}.${key}`, kind);
+  }
+  held.instance = instance;
+}
+
+type Methods = Readonly<Record<PropertyKey, (...args: unknown[]) => unknown>>;
+
+/**
+ * Has the methods of a class, each of which gets the instance first and then calls it.
+ * @param instanceFor takes the last argument of the call, which is the context
+ * @param held has the instance once it is there, so that its own properties are found too
+ */
+function standIn(cls: Class, instanceFor: (context: unknown) => object | Promise<object>, held: Held = {}): object {
+  // not a proxy of the prototype itself: of one that is frozen, a proxy must give the very methods
+  const target = Object.create(cls.prototype as object) as object;
+  return new Proxy(target, {
+    get(_target, key) {
+      const value: unknown = Reflect.get(held.instance ?? target, key);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) =>
+        andThen(instanceFor(args.at(-1)), (instance) => (instance as Methods)[key]?.(...args));
+    },
+  });
+}
+
+const URI_PREFIX = /^(?:[a-z][a-z0-9+.-]*)?$/i;
+
+const invalid = (where: string, option: string, problem: string) =>
+  startupError('DECORUM_INVALID_OPTION', where, option, problem);
+
+function nameOf(provider: unknown): string {
+  const cls = typeof provider === 'function' ? provider : (provider as object | null | undefined)?.constructor;
+  return cls?.name ?? 'providers';
+}
+
+function requireInstance(cls: Class, instance: unknown): object {
+  if (typeof instance !== 'object' || instance === null) {
+    const found = typeof instance === 'function' ? `the class ${instance.name}` : String(instance);
+    throw invalid(cls.name, 'resolve', `returned ${found}. Return an instance, or a promise of one`);
+  }
+  refuseServer(instance);
+  return instance;
+}
+
+/** A server has options and interceptors of its own, which would get lost without a word. */
+function refuseServer(instance: object): void {
+  if (!(HOST in instance)) return;
+  const remedy = 'List what it serves: `providers: [Calendar, Mail]`, or `{ provider: Calendar, prefix }`';
+  throw startupError('DECORUM_BAD_PROVIDER', `the server ${instance.constructor.name}`, remedy);
+}
+
+/** The class whose constructor runs: a subclass without one takes what its base class takes, and has the length 0. */
+function constructorOf(cls: Class): Class {
+  const base: unknown = Object.getPrototypeOf(cls);
+  const source = Function.prototype.toString.call(cls);
+  const inherits = cls.length === 0 && source.startsWith('class') && !/\bconstructor\s*\(/.test(source);
+  return inherits && typeof base === 'function' && base !== Function.prototype ? constructorOf(base as Class) : cls;
+}
+
+function requireNoArguments(cls: Class): void {
+  const { length } = constructorOf(cls);
+  if (length > 0) throw startupError('DECORUM_CONSTRUCTOR_ARGUMENTS', cls.name, length);
+}

@@ -1,0 +1,71 @@
+import { audio, embedded, image, PART_OF_MESSAGE, text } from '../protocol/content.js';
+import { isObject } from '../protocol/jsonrpc.js';
+import type { ContentBlock, JsonObject, ResourceContents } from '../protocol/model.js';
+import { bytesOf, toJsonText } from '../schema/json-form.js';
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const hasData = ({ data, mimeType }: JsonObject) => isText(data) && isText(mimeType);
+
+const BLOCKS: ReadonlyMap<unknown, (block: JsonObject) => boolean> = new Map([
+  ['text', (block: JsonObject) => isText(block['text'])],
+  ['image', hasData],
+  ['audio', hasData],
+  ['resource', ({ resource }: JsonObject) => isContents(resource)],
+  ['resource_link', ({ uri, name }: JsonObject) => isText(uri) && isText(name)],
+]);
+
+/** Whether a value is a block of content, and not data that looks a little like one. */
+export function isContentBlock(value: unknown): value is ContentBlock {
+  return isObject(value) && BLOCKS.get(value['type'])?.(value) === true;
+}
+
+/** Whether a value is the content of a resource. */
+export function isContents(value: unknown): value is ResourceContents {
+  return isObject(value) && isText(value['uri']) && (isText(value['text']) || isText(value['blob']));
+}
+
+/**
+ * Content blocks for any value that can be had at once.
+ * @throws {NotJson}
+ */
+export function toContent(value: unknown): readonly ContentBlock[] {
+  if (value === undefined) return [];
+  if (typeof value === 'string' || typeof value === 'bigint' || typeof value === 'number') return [text(String(value))];
+  if (isContentBlock(value)) return [value];
+  if (Array.isArray(value) && value.some((item) => isContentBlock(item) || bytesOf(item) !== undefined)) {
+    return value.flatMap((item: unknown) => toContent(item));
+  }
+  const bytes = bytesOf(value);
+  if (bytes !== undefined) return [bytesBlock(bytes)];
+  const json = toJsonText(value);
+  return [text(textOfJson(json) ?? json)];
+}
+
+/** The text that is all of a JSON, as of that of a date; undefined for any other JSON. */
+export function textOfJson(json: string): string | undefined {
+  return json.startsWith('"') ? (JSON.parse(json) as string) : undefined;
+}
+
+// the first bytes of the formats that clients show or play
+const SIGNATURES: readonly (readonly [mimeType: string, bytes: string, offset: number])[] = [
+  ['image/png', '\x89PNG\r\n\x1a\n', 0],
+  ['image/jpeg', '\xff\xd8\xff', 0],
+  ['image/gif', 'GIF8', 0],
+  ['image/webp', 'WEBP', 8],
+  ['audio/wav', 'WAVE', 8],
+  ['audio/mpeg', 'ID3', 0],
+  ['audio/ogg', 'OggS', 0],
+  ['audio/flac', 'fLaC', 0],
+];
+
+/**
+ * The block that shows bytes best.
+ * @param known their MIME type; by default what their beginning tells
+ */
+export function bytesBlock(bytes: Uint8Array, known?: string): ContentBlock {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 16)).toString('latin1');
+  const mimeType = known ?? SIGNATURES.find(([, signature, offset]) => head.startsWith(signature, offset))?.[0];
+  if (mimeType?.startsWith('image/')) return image(bytes, mimeType);
+  if (mimeType?.startsWith('audio/')) return audio(bytes, mimeType);
+  return embedded({ uri: PART_OF_MESSAGE, data: bytes, ...(mimeType !== undefined && { mimeType }) });
+}

@@ -1,0 +1,66 @@
+import { bytesOf } from '../schema/json-form.js';
+import type { Caller } from './plan.js';
+
+/** What was read of a value that must be read before it can be sent. */
+export class Body {
+  /**
+   * @param data text or bytes; else the list of what a stream held
+   * @param mimeType without parameters; undefined where it is not known
+   */
+  constructor(
+    readonly data: unknown,
+    readonly mimeType: string | undefined,
+  ) {}
+}
+
+const TEXTUAL = /^text\/|[/+](?:json|xml|yaml|javascript|ecmascript)$/;
+
+/** The text that bytes are by their MIME type; the bytes where they are none. */
+export function textOrBytes(bytes: Uint8Array, mimeType: string | undefined): string | Uint8Array {
+  if (mimeType === undefined || !TEXTUAL.test(mimeType.split(';')[0] as string)) return bytes;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return bytes;
+  }
+}
+
+// by what they can do: naming the global Response would load all of fetch
+interface Readable {
+  readonly arrayBuffer?: () => Promise<ArrayBuffer>;
+  readonly getReader?: unknown;
+  readonly pipe?: unknown;
+  readonly [Symbol.asyncIterator]?: unknown;
+}
+
+/**
+ * Reads a `Blob`, a `Response` or a stream, until it ends or nobody wants it any more.
+ * @returns undefined for any other value
+ */
+export function readBody(value: object, caller: Caller): Promise<Body> | undefined {
+  const { arrayBuffer, getReader, pipe, [Symbol.asyncIterator]: iterate } = value as Readable;
+  if (typeof arrayBuffer === 'function') return readTyped(value as Blob | Response);
+  const isStream = typeof iterate === 'function' && (typeof getReader === 'function' || typeof pipe === 'function');
+  return isStream ? collect(value as AsyncIterable<unknown>, caller) : undefined;
+}
+
+async function readTyped(value: Blob | Response): Promise<Body> {
+  if ('ok' in value && !value.ok)
+    throw new Error(`The handler returned a Response with the status ${value.status}. Check \`response.ok\`.`);
+  const type = 'ok' in value ? value.headers.get('content-type') : value.type;
+  const mimeType = type?.split(';')[0]?.trim().toLowerCase() || undefined;
+  return new Body(textOrBytes(new Uint8Array(await value.arrayBuffer()), mimeType), mimeType);
+}
+
+/** What an iterable gives, in one: its texts or bytes joined, anything else as a list. */
+export async function collect(iterable: AsyncIterable<unknown> | Iterable<unknown>, caller: Caller): Promise<Body> {
+  const chunks: unknown[] = [];
+  const { signal } = caller;
+  for await (const chunk of iterable) {
+    if (signal.aborted) break;
+    chunks.push(chunk);
+  }
+  if (chunks.every((chunk) => typeof chunk === 'string')) return new Body(chunks.join(''), undefined);
+  const bytes = chunks.flatMap((chunk) => bytesOf(typeof chunk === 'string' ? Buffer.from(chunk) : chunk) ?? []);
+  return new Body(bytes.length === chunks.length ? new Uint8Array(Buffer.concat(bytes)) : chunks, undefined);
+}

@@ -1,0 +1,31 @@
+import { ANNOTATION_NAMES, OPTION_NAMES } from '../metadata/member-options.js';
+import type { MemberRecord } from '../metadata/records.js';
+import { startupError } from '../protocol/errors.js';
+import { requireKnown } from '../protocol/option-names.js';
+
+const isNames = (value: unknown): boolean => [value].flat().every((name) => typeof name === 'string');
+
+/**
+ * Refuses options that a decorator does not have, schemas that are undefined, and options without which a decorator means
+ * nothing.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function checkOptions({ kind, options }: MemberRecord, where: string): void {
+  const invalid = (option: string, problem: string) => startupError('DECORUM_INVALID_OPTION', where, option, problem);
+  requireKnown(where, options, OPTION_NAMES[kind]);
+  const given: Readonly<Record<string, unknown>> = { ...options };
+  if ((kind === 'tool' || kind === 'resource') && given['annotations'] !== undefined) {
+    requireKnown(`${where} (annotations)`, given['annotations'], ANNOTATION_NAMES[kind]);
+  }
+  const absent = ['input', 'output'].find((name) => name in given && (given[name] ?? undefined) === undefined);
+  if (absent !== undefined) {
+    const cause = `is ${given[absent]}, often because two modules import each other`;
+    throw invalid(absent, `${cause}. Move the class to a module of its own, or leave \`${absent}\` out`);
+  }
+  if (kind === 'resource' && typeof given['uri'] !== 'string') {
+    throw invalid('uri', "is not a string. Write @Resource('docs://readme')");
+  }
+  if (kind === 'completion' && !(isNames(given['for']) && typeof given['argument'] === 'string')) {
+    throw invalid('for', "and `argument` are missing. Write @Completion({ for: 'method', argument: 'name' })");
+  }
+}

@@ -1,0 +1,54 @@
+import { isStandardSchema } from './standard.js';
+
+/** What a shape of fields has to be wrapped in, by the vendor of its fields. */
+const WRAPPERS: Readonly<Record<string, string>> = {
+  zod: 'z.object({ … })',
+  valibot: 'v.object({ … })',
+  arktype: 'type({ … })',
+};
+
+const BUILT_IN: ReadonlySet<unknown> = new Set(
+  [
+    [Object, Function, Array, String, Number, Boolean, Symbol, BigInt],
+    [Date, RegExp, Error, Map, Set, Promise],
+  ].flat(),
+);
+
+const isPlain = (value: object): boolean => {
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  // not `Object.prototype`, which each realm has its own of
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+};
+
+function ofFunction(source: { readonly name: string; readonly prototype?: unknown }): string | undefined {
+  if (BUILT_IN.has(source)) {
+    return `${source.name} is not a schema. Declare a DTO class with a field of that type and pass the class, or pass a JSON Schema`;
+  }
+  if (typeof source.prototype === 'object') return undefined;
+  return 'it is a function. Pass the class itself: `MyDto`, not `() => MyDto`';
+}
+
+/**
+ * What somebody most likely meant who passed something that no schema can be read from.
+ * @returns what is wrong and what to write; undefined for anything that may be a schema
+ */
+export function mistakenSource(source: unknown): string | undefined {
+  if (isStandardSchema(source)) return undefined;
+  if (typeof source === 'function') return ofFunction(source);
+  if (typeof source !== 'object' || source === null || Array.isArray(source)) {
+    return 'it is neither a DTO class, nor a Standard Schema, nor a JSON Schema object. Pass `MyDto`, `z.object({ … })` or `{ type: "object", … }`';
+  }
+  if (!isPlain(source)) {
+    const { name } = source.constructor;
+    // a schema of zod 3, for example
+    if ('parse' in source)
+      return `${name} does not implement Standard Schema. Upgrade its library, or pass a JSON Schema`;
+    return `it is an instance of ${name}. Pass the class itself: \`${name}\``;
+  }
+  const field = Object.entries(source).find(([, value]) => isStandardSchema(value));
+  if (field === undefined) return undefined;
+  const [key, value] = field as [string, { readonly '~standard': { readonly vendor: string } }];
+  const { vendor } = value['~standard'];
+  const wrapper = WRAPPERS[vendor] ?? `the object schema of ${vendor}`;
+  return `it is a plain object with a ${vendor} schema in "${key}". Wrap it: ${wrapper}`;
+}

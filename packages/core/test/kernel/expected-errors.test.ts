@@ -1,0 +1,230 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { McpError, McpServer, type McpServerOptions, Prompt, Resource, Tool, ToolError } from '@decorum/core';
+import { connect } from '@decorum/testing';
+
+class NoteError extends Error {
+  constructor(readonly id: string) {
+    super(`SELECT * FROM notes WHERE id = ${id}`);
+  }
+}
+
+class NoteNotFound extends NoteError {
+  readonly status = 404;
+}
+
+class Forbidden extends Error {}
+
+const httpError = (status: number, expose: boolean) => Object.assign(new Error(`status ${status}`), { status, expose });
+
+let thrown: unknown;
+
+class Notes {
+  @Tool() tool() {
+    throw thrown;
+  }
+  @Tool() returned() {
+    return thrown;
+  }
+  @Prompt() prompt() {
+    throw thrown;
+  }
+  @Resource('notes://one') resource() {
+    throw thrown;
+  }
+}
+
+const ERRORS: McpServerOptions['errors'] = [
+  [NoteNotFound, (error: NoteNotFound) => `There is no note ${error.id}.`],
+  [NoteError, 'The notes are not available.'],
+  [Forbidden, () => new McpError(4711, 'Not for you', { why: 'private' })],
+];
+
+async function serve(error: unknown, errors = ERRORS) {
+  thrown = error;
+  const reported: unknown[] = [];
+  const logger = { warn: () => {}, error: () => {} };
+  const onError = (each: unknown) => reported.push(each);
+  const server = new McpServer({
+    name: 'test',
+    version: '1',
+    providers: [Notes],
+    logger,
+    onError,
+    ...(errors && { errors }),
+  });
+  return { client: await connect(server), reported };
+}
+
+const failed = (words: string) => ({ isError: true, content: [{ type: 'text', text: words }] });
+
+describe('an error of a class that the server expects', () => {
+  it('shows the message of its rule in a tool, and is not reported', async () => {
+    const { client, reported } = await serve(new NoteNotFound('42'));
+    expect(await client.callTool('tool')).toEqual(failed('There is no note 42.'));
+    expect(await client.callTool('returned')).toEqual(failed('There is no note 42.'));
+    expect(reported).toEqual([]);
+  });
+
+  it('shows that of the first class that fits', async () => {
+    const { client } = await serve(new NoteError('42'));
+    expect(await client.callTool('tool')).toEqual(failed('The notes are not available.'));
+  });
+
+  it('is the error of the protocol that its status asks for elsewhere', async () => {
+    const { client } = await serve(new NoteNotFound('42'));
+    const message = 'There is no note 42.';
+    await expect(client.readResource('notes://one')).rejects.toMatchObject({
+      code: -32002,
+      message,
+      data: { uri: 'notes://one' },
+    });
+    await expect(client.getPrompt('prompt')).rejects.toMatchObject({ code: -32602, message });
+  });
+
+  it('is an internal error with the message elsewhere where it has no status', async () => {
+    const { client } = await serve(new NoteError('42'));
+    const shown = { code: -32603, message: 'The notes are not available.' };
+    await expect(client.readResource('notes://one')).rejects.toMatchObject(shown);
+    await expect(client.getPrompt('prompt')).rejects.toMatchObject(shown);
+  });
+
+  it('may become an McpError, everywhere', async () => {
+    const { client } = await serve(new Forbidden());
+    const shown = { code: 4711, message: 'Not for you', data: { why: 'private' } };
+    await expect(client.callTool('tool')).rejects.toMatchObject(shown);
+    await expect(client.readResource('notes://one')).rejects.toMatchObject(shown);
+    await expect(client.getPrompt('prompt')).rejects.toMatchObject(shown);
+  });
+
+  it('leaves ToolErrors and McpErrors as they are', async () => {
+    const all: McpServerOptions['errors'] = [[Error, 'something']];
+    const { client } = await serve(new ToolError('Try again'), all);
+    expect(await client.callTool('tool')).toEqual(failed('Try again'));
+    const protocol = await serve(new McpError(4711, 'Pay'), all);
+    await expect(protocol.client.callTool('tool')).rejects.toMatchObject({ code: 4711, message: 'Pay' });
+  });
+
+  it('is masked when its rule fails, and both errors are reported', async () => {
+    const broken = () => {
+      throw new Error('the rule is broken');
+    };
+    for (const rule of [broken, (() => 5) as unknown as () => string]) {
+      const error = new Forbidden();
+      const { client, reported } = await serve(error, [[Forbidden, rule]]);
+      expect(await client.callTool('tool')).toMatchObject(
+        failed(expect.stringMatching(/^Internal error/) as unknown as string),
+      );
+      expect(reported).toEqual([expect.any(Error), error]);
+    }
+  });
+
+  it('of another class is masked', async () => {
+    const { client, reported } = await serve(new Error('secret'));
+    expect(await client.callTool('tool')).toMatchObject({
+      isError: true,
+      content: [{ text: expect.not.stringContaining('secret') }],
+    });
+    expect(reported).toHaveLength(1);
+  });
+});
+
+describe('an error with `expose: true`', () => {
+  it.each([
+    [404, -32002],
+    [400, -32602],
+    [503, -32603],
+  ])('shows its message; in a resource, %i is the code %i', async (status, code) => {
+    const { client, reported } = await serve(httpError(status, true));
+    expect(await client.callTool('tool')).toEqual(failed(`status ${status}`));
+    await expect(client.readResource('notes://one')).rejects.toMatchObject({ code, message: `status ${status}` });
+    expect(reported).toEqual([]);
+  });
+
+  it.each<[string, unknown]>([
+    ['false', httpError(404, false)],
+    ['a text', Object.assign(new Error('secret'), { expose: 'true' })],
+    ['on something without a message', { expose: true }],
+    ['on nothing', undefined],
+  ])('must be true, on an error: %s', async (_name, error) => {
+    const { client, reported } = await serve(error);
+    const hidden = { code: -32603, message: expect.stringMatching(/^Internal error/) };
+    expect(await client.callTool('tool')).toMatchObject({ isError: true, content: [{ text: hidden.message }] });
+    await expect(client.readResource('notes://one')).rejects.toMatchObject(hidden);
+    expect(reported).toEqual([error, error]);
+  });
+});
+
+describe('the option `errors`', () => {
+  it.each<[string, unknown, RegExp]>([
+    ['no list', { NoteError: 'x' }, /is not a list/],
+    ['an entry that is no pair', [NoteError], /entry 0 without a class/],
+    ['no class', [['NoteError', 'x']], /entry 0 without a class/],
+    ['an arrow function', [[() => NoteError, 'x']], /entry 0 without a class/],
+    ['an instance', [[new Error('x'), 'x']], /entry 0 without a class/],
+    ['no message', [[NoteError]], /no message for NoteError/],
+    ['a number for a message', [[NoteError, 5]], /no message for NoteError/],
+    [
+      'a class twice',
+      [
+        [NoteError, 'x'],
+        [NoteError, 'y'],
+      ],
+      /NoteError after NoteError/,
+    ],
+    [
+      'a class after its base class',
+      [
+        [NoteError, 'x'],
+        [NoteNotFound, 'y'],
+      ],
+      /NoteNotFound after NoteError.*List NoteNotFound once, before/,
+    ],
+    ['a class that clients see anyway', [[ToolError, 'x']], /ToolError, which clients see anyway/],
+    ['a subclass of one', [[class Refused extends McpError {}, 'x']], /Refused, which clients see anyway/],
+  ])('is checked at startup: %s', (_name, errors, message) => {
+    const start = () => new McpServer({ name: 'test', version: '1', errors: errors as never });
+    expect(start).toThrow(message);
+    expect(start).toThrow(/McpServer: `errors`.*DECORUM_INVALID_OPTION/);
+  });
+});
+
+describe('a masked error, with the default logger', () => {
+  const { isTTY } = process.stderr;
+  afterEach(() => {
+    jest.restoreAllMocks();
+    process.stderr.isTTY = isTTY;
+  });
+
+  const printed = async (isTerminal: boolean, error: unknown) => {
+    const write = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    process.stderr.isTTY = isTerminal;
+    thrown = error;
+    const client = await connect(new McpServer({ name: 'test', version: '1', providers: [Notes] }));
+    await client.callTool('tool');
+    expect(write).toHaveBeenCalledTimes(1);
+    return String(write.mock.calls[0]?.[0]);
+  };
+
+  it('is one line where no person reads along', async () => {
+    const text = await printed(false, new Error('no\nconnection', { cause: new Error('refused') }));
+    expect(text.trimEnd().split('\n')).toHaveLength(1);
+    expect(text).toMatch(/^error an error was masked.*tools\/call.*refused/);
+  });
+
+  it('has its stack below on a terminal, with its causes', async () => {
+    const lines = (await printed(true, new Error('no connection', { cause: new Error('refused') }))).split('\n');
+    expect(lines[0]).toMatch(
+      /^error an error was masked from the client \{ reference: '[\da-f]{8}', method: 'tools\/call'/,
+    );
+    expect(lines[1]).toBe('Error: no connection');
+    expect(lines[2]).toMatch(/^ {4}at /);
+    expect(lines.join('\n')).toContain('[cause]: Error: refused');
+  });
+
+  it('cannot give orders to the terminal', async () => {
+    const text = await printed(true, new Error('\u001b[2J\u0007\u009bgone\tstays'));
+    expect(text).toContain('\\x1b[2J\\x07\\x9bgone\tstays');
+    // oxlint-disable-next-line no-control-regex -- these are what is meant
+    expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
+  });
+});

@@ -1,0 +1,320 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  assistant,
+  Completion,
+  McpError,
+  McpServer,
+  Prompt,
+  Resource,
+  type ResourceListing,
+  text,
+  Tool,
+  user,
+} from '@decorum/core';
+import { connect } from '@decorum/testing';
+import { Type } from 'class-transformer';
+import { IsInt, IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
+
+const NAME = { type: 'object', properties: { name: { type: 'string' } } } as const;
+const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+
+/** A server with these providers, connected; also what its author is told. */
+async function serve(...providers: object[]) {
+  const warned: string[] = [];
+  const reported: Error[] = [];
+  const logger = { warn: (_details: object, message: string) => warned.push(message), error: () => {} };
+  const onError = (error: unknown) => reported.push(error as Error);
+  const client = await connect(new McpServer({ name: 'test', version: '1', providers, logger, onError }));
+  return { client, warned, reported };
+}
+
+describe('a method that enumerates a template', () => {
+  const listing = async (entries: () => unknown) => {
+    class Shelf {
+      @Resource('shelf://{id}', {
+        list: 'all',
+        mimeType: 'text/markdown',
+        input: NAME && { type: 'object', properties: { id: { type: 'string' } } },
+      })
+      read() {
+        return 'a';
+      }
+      all() {
+        return entries();
+      }
+    }
+    class Other {
+      @Resource('other://{id}', { list: 'all', input: { type: 'object', properties: { id: { type: 'string' } } } })
+      read() {
+        return 'a';
+      }
+      all(): ResourceListing[] {
+        return [{ uri: 'other://1' }];
+      }
+    }
+    const { client, ...told } = await serve(new Shelf(), new Other());
+    return { listed: await client.listResources().catch((error: unknown) => error as McpError), ...told };
+  };
+  const OTHER = { uri: 'other://1', name: 'other://1' };
+  const shared = { mimeType: 'text/markdown' };
+
+  it('may return variables, whole entries and URIs', async () => {
+    const { listed, warned } = await listing(() => [
+      { variables: { id: '1' }, title: 'One' },
+      { uri: 'shelf://2', name: 'two', mimeType: 'text/plain' },
+      'shelf://3',
+    ]);
+    expect(listed).toEqual([
+      { uri: 'shelf://1', name: 'shelf://1', title: 'One', ...shared },
+      { uri: 'shelf://2', name: 'two', mimeType: 'text/plain' },
+      { uri: 'shelf://3', name: 'shelf://3', ...shared },
+      OTHER,
+    ]);
+    expect(warned).toEqual([]);
+  });
+
+  it('may yield them, and return them as a set', async () => {
+    const one = [{ uri: 'shelf://1', name: 'shelf://1', ...shared }, OTHER];
+    expect(
+      (
+        await listing(function* () {
+          yield 'shelf://1';
+        })
+      ).listed,
+    ).toEqual(one);
+    expect((await listing(() => new Set(['shelf://1']))).listed).toEqual(one);
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ['nothing', undefined, /Shelf\.all .*neither `uri` nor `variables`/],
+    ['null', null, /Shelf\.all .*neither `uri` nor `variables`/],
+    ['a number', 1, /Shelf\.all .*neither `uri` nor `variables`/],
+    ['an id in place of a URI', 'one', /Shelf\.all .*"?one"? does not match the template/],
+    ['a URI of another scheme', { uri: 'x://1' }, /Shelf\.all .*x:\/\/1 does not match/],
+    ['variables that the template does not have', { variables: { isbn: '1' } }, /Shelf\.all .*does not match/],
+    ['a URI that is no text', { uri: 1 }, /Shelf\.all .*does not match/],
+    ['a title that is no text', { uri: 'shelf://1', title: 1 }, /Shelf\.all .*`title` of shelf:\/\/1 is not a string/],
+  ])('is told of an entry that cannot be read, and the others are listed: %s', async (_name, entry, message) => {
+    const { listed, warned } = await listing(() => ['shelf://0', entry, 'shelf://9']);
+    expect((listed as readonly { uri: string }[]).map(({ uri }) => uri)).toEqual([
+      'shelf://0',
+      'shelf://9',
+      'other://1',
+    ]);
+    expect(warned).toEqual([expect.stringMatching(message)]);
+  });
+
+  it('that returns no list is an error with its name', async () => {
+    for (const none of [undefined, null, 1]) {
+      const { listed, reported } = await listing(() => none);
+      expect(listed).toMatchObject({ code: -32603 });
+      expect(reported[0]?.message).toMatch(/^Shelf\.all returned (?:undefined|null|number)\. Return a list/);
+    }
+  });
+});
+
+describe('a prompt', () => {
+  const prompting = async (value: () => unknown) => {
+    class Prompts {
+      @Prompt({ description: 'A prompt' })
+      ask() {
+        return value();
+      }
+    }
+    const { client, reported } = await serve(new Prompts());
+    const result = await client.getPrompt('ask').catch((error: unknown) => error as McpError);
+    return 'messages' in result ? result : { code: result.code, reported: reported[0]?.message };
+  };
+  const says = (role: string, words: string) => ({ role, content: { type: 'text', text: words } });
+
+  it.each<[string, () => unknown, unknown[]]>([
+    ['a message whose content is text', () => ({ role: 'assistant', content: 'hi' }), [says('assistant', 'hi')]],
+    [
+      'a message with several contents',
+      () => ({ role: 'user', content: ['a', text('b')] }),
+      [says('user', 'a'), says('user', 'b')],
+    ],
+    [
+      'messages of a result',
+      () => ({ messages: [{ role: 'user', content: 'a' }, assistant('b')] }),
+      [says('user', 'a'), says('assistant', 'b')],
+    ],
+    ['texts of a result', () => ({ messages: ['a'] }), [says('user', 'a')]],
+    [
+      'a generator',
+      function* () {
+        yield 'a';
+        yield assistant('b');
+      },
+      [says('user', 'a'), says('assistant', 'b')],
+    ],
+    ['a set', () => new Set(['a', 'b']), [says('user', 'a'), says('user', 'b')]],
+    [
+      'bytes',
+      () => ['What is this?', PNG],
+      [
+        says('user', 'What is this?'),
+        { role: 'user', content: { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' } },
+      ],
+    ],
+  ])('words what it returns: %s', async (_name, value, messages) => {
+    expect(await prompting(value)).toEqual({ description: 'A prompt', messages });
+  });
+
+  it('keeps the description and _meta of a whole result', async () => {
+    const whole = { description: 'Another', messages: [user('a')], _meta: { 'example.com/a': 1 } };
+    expect(await prompting(() => whole)).toEqual(whole);
+  });
+
+  it.each<[string, () => unknown, RegExp]>([
+    [
+      'another role',
+      () => ({ role: 'system', content: 'a' }),
+      /Prompts\.ask .*role "system"\. Use "user" or "assistant"/,
+    ],
+    ['a role within a result', () => ({ messages: [{ role: 'tool', content: text('a') }] }), /role "tool"/],
+    ['no role', () => ({ role: undefined, content: 'a' }), /role undefined/],
+    ['no content', () => ({ role: 'user' }), /Prompts\.ask returned undefined where text/],
+    ['half a block', () => ({ role: 'user', content: { type: 'image', data: 'AAAA' } }), /an object with type, data/],
+    [
+      'half a block in a result',
+      () => ({ messages: [{ role: 'user', content: { type: 'text' } }] }),
+      /an object with type/,
+    ],
+    ['a number', () => 5, /returned number where/],
+    ['nothing', () => undefined, /returned undefined where/],
+    ['null', () => null, /returned null where/],
+    ['an object', () => ({ text: 'a' }), /an object with text/],
+    ['an instance', () => new WeakMap(), /a WeakMap/],
+    ['an error', () => new Error('secret'), /^secret$/],
+  ])('is checked before it is sent: %s', async (_name, value, message) => {
+    expect(await prompting(value)).toEqual({ code: -32603, reported: expect.stringMatching(message) });
+  });
+});
+
+describe('arguments that are text on the wire', () => {
+  class Address {
+    @IsString() street!: string;
+  }
+  class Letter {
+    @IsString() to!: string;
+    @ValidateNested() @Type(() => Address) address!: Address;
+  }
+  class Note {
+    @IsString() id!: string;
+    @IsOptional() @IsObject() filter?: object;
+  }
+  class Fine {
+    @IsString() to!: string;
+    @IsOptional() @IsInt() pages?: number;
+    @IsOptional() @IsInt({ each: true }) numbers?: number[];
+  }
+  const start = (provider: object) => () => new McpServer({ name: 'test', version: '1', providers: [provider] });
+
+  it('have no objects in them: a prompt', () => {
+    class Prompts {
+      @Prompt() letter(_letter: Letter) {
+        return '';
+      }
+    }
+    expect(start(new Prompts())).toThrow(
+      /Prompts\.letter: the argument "address" takes objects.*address: string.*DECORUM_OBJECT_ARGUMENT/,
+    );
+  });
+
+  it('have no lists of objects in them', () => {
+    class Circular {
+      @IsOptional() @ValidateNested({ each: true }) @Type(() => Address) addresses?: Address[];
+    }
+    class Prompts {
+      @Prompt() circular(_circular: Circular) {
+        return '';
+      }
+    }
+    expect(start(new Prompts())).toThrow(/Prompts\.circular: the argument "addresses" takes objects/);
+    class Raw {
+      @Prompt({
+        input: {
+          type: 'object',
+          properties: { all: { $ref: '#/$defs/all' } },
+          $defs: { all: { type: ['object', 'null'] } },
+        },
+      })
+      ask() {
+        return '';
+      }
+    }
+    expect(start(new Raw())).toThrow(/Raw\.ask: the argument "all" takes objects/);
+  });
+
+  it('have no objects in them: a template', () => {
+    class Notes {
+      @Resource('notes://{id}{?filter}') note(_note: Note) {
+        return '';
+      }
+    }
+    expect(start(new Notes())).toThrow(/Notes\.note: the argument "filter" takes objects/);
+  });
+
+  it('may be lists of lists without end', () => {
+    const nested = { type: 'array', items: { $ref: '#/properties/nested' } };
+    class Prompts {
+      @Prompt({ input: { type: 'object', properties: { nested } } })
+      ask() {
+        return '';
+      }
+    }
+    expect(start(new Prompts())).not.toThrow();
+  });
+
+  it('may be numbers, and lists of them; tools may have objects', () => {
+    class Both {
+      @Prompt() fine(_fine: Fine) {
+        return '';
+      }
+      @Tool() letter(_letter: Letter) {
+        return '';
+      }
+    }
+    expect(start(new Both())).not.toThrow();
+  });
+});
+
+describe('a completion', () => {
+  const completing = async (values: () => unknown) => {
+    class Prompts {
+      @Prompt({ input: NAME })
+      greet() {
+        return '';
+      }
+      @Completion({ for: 'greet', argument: 'name' })
+      names(): string[] {
+        return values() as string[];
+      }
+    }
+    const { client, reported } = await serve(new Prompts());
+    const ref = { type: 'ref/prompt', name: 'greet' };
+    const params = { ref, argument: { name: 'name', value: '' } };
+    const result = await client.request('completion/complete', params).catch((error: unknown) => error as McpError);
+    return result instanceof Error ? { code: result.code, reported: reported[0]?.message } : result['completion'];
+  };
+
+  it('may return a set, a generator, or nothing', async () => {
+    expect(await completing(() => new Set(['a']))).toEqual({ values: ['a'] });
+    expect(await completing(() => ({ values: new Set(['a']), total: 3 }))).toEqual({ values: ['a'], total: 3 });
+    expect(
+      await completing(function* () {
+        yield 'a';
+      }),
+    ).toEqual({ values: ['a'] });
+    expect(await completing(() => undefined)).toEqual({ values: [] });
+  });
+
+  it('is checked before it is sent', async () => {
+    for (const wrong of [[1], 'text', { values: 'a' }, { values: [null] }, 5]) {
+      const { reported } = (await completing(() => wrong)) as { reported: string };
+      expect(reported).toMatch(/^Prompts\.names returned something other than a list of strings/);
+    }
+    expect(await completing(() => new Error('secret'))).toEqual({ code: -32603, reported: 'secret' });
+  });
+});

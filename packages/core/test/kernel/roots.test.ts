@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import { Context, McpServer, NoInput, Tool } from '@decorum/core';
+import { type Frame, HOST, type Wire } from '@decorum/core/transport';
+
+import { openPipe, type PipeClient, type Received } from '../transports/pipe-client.js';
+
+class Files {
+  @Tool({ description: 'Where the client works' })
+  async where(_input: NoInput, ctx: Context) {
+    return (await ctx.roots()).map(({ uri }) => uri).join();
+  }
+}
+
+const CHANGED = { method: 'notifications/roots/list_changed' };
+const listing = (uri: string) => ({ result: { roots: [{ uri }] } });
+
+async function open(capability: object): Promise<PipeClient> {
+  const { client } = await openPipe(new McpServer({ name: 'files', version: '1.0.0', providers: [Files] }));
+  await client.initialize({ roots: capability });
+  return client;
+}
+
+const questions = ({ received }: PipeClient) => received.filter(({ method }) => method === 'roots/list');
+
+/** Calls the tool, and waits for the question it asks. */
+async function ask(client: PipeClient, id: number): Promise<Received> {
+  const known = questions(client).length;
+  client.send({ id, method: 'tools/call', params: { name: 'where' } });
+  return await client.find((message) => questions(client).indexOf(message) === known);
+}
+
+const textOf = ({ result }: Received) => (result as { content: [{ text: string }] }).content[0].text;
+
+describe('ctx.roots()', () => {
+  it.each([{}, { listChanged: false }, { listChanged: 'yes' }])(
+    'asks each time where the client does not say that its roots change: %j',
+    async (capability) => {
+      const client = await open(capability);
+      for (const id of [1, 2]) {
+        const question = await ask(client, id);
+        client.send({ id: question.id, ...listing(`file:///${id}`) });
+        expect(textOf(await client.response(id))).toBe(`file:///${id}`);
+      }
+    },
+  );
+
+  it('asks once where the client says when its roots change', async () => {
+    const client = await open({ listChanged: true });
+    const question = await ask(client, 1);
+    client.send({ id: question.id, ...listing('file:///old') });
+    await client.response(1);
+    expect(textOf(await client.call(2, 'where'))).toBe('file:///old');
+  });
+
+  it('asks each time where several processes share the session: another one may be told of changes', async () => {
+    const server = new McpServer({ name: 'files', version: '1.0.0', providers: [Files] });
+    const owner = await server[HOST].open((opened) => ({ kernel: opened, stop() {}, close() {} }));
+    const { kernel } = owner;
+    const session = kernel.openSession({ push: () => {}, save: () => {} });
+    const asked: string[] = [];
+    const send = ({ kind, text }: Frame) => {
+      if (kind !== 'question') return;
+      asked.push(text);
+      void kernel.handle({ jsonrpc: '2.0', id: `s${asked.length}`, ...listing('file:///a') }, wire, session);
+    };
+    const wire: Wire = { transport: { kind: 'memory' }, principal: undefined, owner, send };
+    const handle = async (id: number, method: string, params: object) =>
+      await kernel.handle({ jsonrpc: '2.0', id, method, params }, wire, session);
+    const capabilities = { roots: { listChanged: true } };
+    await handle(0, 'initialize', { protocolVersion: '2025-11-25', capabilities });
+    for (const id of [1, 2]) expect((await handle(id, 'tools/call', { name: 'where' })).text).toContain('file:///a');
+    expect(asked).toHaveLength(2);
+  });
+
+  it.each([
+    ['before the answer', (answer: object) => [CHANGED, answer]],
+    ['right after the answer', (answer: object) => [answer, CHANGED]],
+  ])('asks again where the change comes %s, in one chunk', async (_when, chunk) => {
+    const client = await open({ listChanged: true });
+    const question = await ask(client, 1);
+    client.send(...chunk({ id: question.id, ...listing('file:///old') }));
+    expect(textOf(await client.response(1))).toBe('file:///old');
+    const again = await ask(client, 2);
+    client.send({ id: again.id, ...listing('file:///new') });
+    expect(textOf(await client.response(2))).toBe('file:///new');
+    expect(textOf(await client.call(3, 'where'))).toBe('file:///new');
+  });
+});

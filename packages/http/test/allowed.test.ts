@@ -1,0 +1,167 @@
+import { describe, expect, it } from '@jest/globals';
+import { listen, type ListenOptions } from '@decorum/http';
+import { fetchHandler } from '@decorum/http/fetch';
+
+import { Guard } from '../src/guard.js';
+import { afterwards, createServer, type Fields, INITIALIZE, Probe, raw } from './fixture.js';
+
+const BODY = JSON.stringify(INITIALIZE);
+
+describe('a value of allowedHosts or allowedOrigins that no request can have', () => {
+  const list = (hosts: readonly string[]) => ({ allowedHosts: hosts });
+  const origins = (values: readonly string[]) => ({ allowedOrigins: values });
+
+  it.each([
+    [
+      list(['https://mcp.example.com']),
+      'holds "https://mcp.example.com". A host has no scheme, path or query. Write "mcp.example.com".',
+    ],
+    [list(['https://mcp.example.com:8443/mcp?a']), 'Write "mcp.example.com:8443".'],
+    [list(['mcp.example.com/mcp']), 'Write "mcp.example.com".'],
+    [list(['good.example.com', 'mcp.example.com/']), 'Write "mcp.example.com".'],
+    [list(['*']), 'Wildcards are not supported. List each one, such as "mcp.example.com".'],
+    [list(['*.example.com']), 'Wildcards are not supported. List each one, such as "mcp.example.com".'],
+    [list(['mcp.example.com:*']), 'Wildcards are not supported. List each one, such as "mcp.example.com".'],
+    [list(['::1']), 'Write "[::1]".'],
+    [list(['bücher.example']), 'Write "xn--bcher-kva.example".'],
+    [list(['']), 'Write "mcp.example.com".'],
+    [list(['two words']), 'Write "mcp.example.com".'],
+    [
+      origins(['app.example.com']),
+      'holds "app.example.com". An origin begins with a scheme. Write "https://app.example.com".',
+    ],
+    [origins(['localhost:5173']), 'Write "http://localhost:5173".'],
+    [
+      origins(['https://app.example.com/']),
+      'An origin is a scheme and a host, as browsers send it. Write "https://app.example.com".',
+    ],
+    [origins(['https://app.example.com/chat?a']), 'Write "https://app.example.com".'],
+    [origins(['https://app.example.com:443']), 'Write "https://app.example.com".'],
+    [origins(['http://app.example.com:80']), 'Write "http://app.example.com".'],
+    [origins(['https://bücher.example']), 'Write "https://xn--bcher-kva.example".'],
+    [origins(['*']), 'Wildcards are not supported. List each one, such as "https://app.example.com".'],
+    [
+      origins(['https://*.example.com']),
+      'Wildcards are not supported. List each one, such as "https://app.example.com".',
+    ],
+    [origins(['null']), 'Write "https://app.example.com".'],
+    [origins(['']), 'Write "https://app.example.com".'],
+    [origins(['vscode-webview://abc/index.html']), 'Write "https://app.example.com".'],
+  ])('fails the start, which says what to write: %j', async (options, message) => {
+    const started = listen(createServer(new Probe()).server, { port: 0, ...options });
+    await expect(started).rejects.toMatchObject({ code: 'DECORUM_INVALID_OPTION' });
+    const [name = ''] = Object.keys(options);
+    await expect(started).rejects.toThrow(`@decorum/http: \`${name}\` `);
+    await expect(started).rejects.toThrow(`${message} [DECORUM_INVALID_OPTION]`);
+  });
+
+  it('is none of these', async () => {
+    const allowedHosts = [
+      'MCP.example.com',
+      'mcp.example.com:8443',
+      '[2001:db8::1]',
+      '10.0.0.1',
+      'mcp',
+      'localhost:8080',
+    ];
+    const allowedOrigins = [
+      'https://App.example.com',
+      'http://localhost:5173',
+      'vscode-webview://abc',
+      'http://[::1]:1',
+    ];
+    const { server } = createServer(new Probe());
+    const listening = await listen(server, { port: 0, allowedHosts, allowedOrigins });
+    await listening.close();
+  });
+});
+
+/** What a server logs while requests with these headers are refused. */
+async function refusedBy(options: ListenOptions, each: readonly Fields[]): Promise<[lines: string[], port: number]> {
+  const lines: string[] = [];
+  const logger = { warn: (_details: object, message: string) => void lines.push(message), error: () => {} };
+  const { server } = createServer(new Probe(), { logger });
+  const { url, port, close } = await listen(server, { port: 0, ...options });
+  afterwards(close);
+  for (const headers of each) {
+    const [{ statusCode }] = await raw(url, 'POST', { 'content-type': 'application/json', ...headers }, BODY);
+    expect([headers, statusCode]).toEqual([headers, 403]);
+  }
+  return [lines, port];
+}
+
+describe('a refused request', () => {
+  it('has its Host logged once, with the option that would allow it', async () => {
+    const hosts = ['localhost:8080', 'localhost:8080', 'mcp.example.com', 'mcp.example.com', 'MCP.example.com:8443'];
+    const [lines] = await refusedBy(
+      {},
+      hosts.map((host) => ({ host })),
+    );
+    expect(lines).toEqual([
+      'A request with the Host "localhost:8080" was refused (403). If your clients send it, add it: `allowedHosts: [\'localhost:8080\']`.',
+      'A request with the Host "mcp.example.com" was refused (403). If your clients send it, add it: `allowedHosts: [\'mcp.example.com\']`.',
+      'A request with the Host "MCP.example.com:8443" was refused (403). If your clients send it, add it: `allowedHosts: [\'mcp.example.com\']`.',
+    ]);
+  });
+
+  it('is served with what the log says', async () => {
+    const { server } = createServer(new Probe());
+    const { url, close } = await listen(server, { port: 0, allowedHosts: ['localhost:8080', 'mcp.example.com'] });
+    afterwards(close);
+    for (const host of ['localhost:8080', 'mcp.example.com', 'MCP.example.com:8443']) {
+      const [{ statusCode }] = await raw(url, 'POST', { 'content-type': 'application/json', host }, BODY);
+      expect([host, statusCode]).toEqual([host, 200]);
+    }
+  });
+
+  it('has its Origin logged once, with the option that would allow it', async () => {
+    const origin = 'http://localhost:5173';
+    const [lines] = await refusedBy({}, [{ origin }, { origin }, { origin: 'null' }]);
+    expect(lines).toEqual([
+      `A request with the Origin "${origin}" was refused (403). If your clients send it, add it: \`allowedOrigins: ['${origin}']\`.`,
+      'A request with the Origin "null" was refused (403).',
+    ]);
+  });
+
+  it('cannot write what it likes into the log', async () => {
+    const escape = Buffer.from('a\u009b31m\u00ff.example', 'latin1').toString('latin1');
+    const hosts = [escape, "'];process.exit();['", '`x`', 'a b', `${'x'.repeat(5000)}.example`];
+    const [lines] = await refusedBy(
+      {},
+      hosts.map((host) => ({ host })),
+    );
+    expect(lines).toHaveLength(5);
+    for (const line of lines) {
+      expect(line).toMatch(/^A request with the Host "[\x21-\x7e]{3,100}" was refused \(403\)\.$/);
+      expect(line.length).toBeLessThan(160);
+    }
+  });
+
+  it('is logged no more when many values were refused', async () => {
+    const lines: string[] = [];
+    const logger = { warn: (_details: object, message: string) => void lines.push(message), error: () => {} };
+    const { server } = createServer(new Probe(), { logger });
+    const handler = fetchHandler(server);
+    afterwards(() => handler.close());
+    for (let n = 0; n < 10_000; n++) {
+      const request = new Request('http://test.example/mcp', {
+        method: 'POST',
+        body: BODY,
+        headers: { host: `h${n}.example` },
+      });
+      const { status } = await handler(request);
+      if (status !== 403) throw new Error(`${n} was answered with ${status}`);
+    }
+    expect(lines).toHaveLength(20);
+    expect(lines.at(-1)).toMatch(/^A request with the Host "h19\.example".*Further refused values are not logged\.$/);
+  });
+
+  it('without a Host is not logged', () => {
+    const lines: string[] = [];
+    const guard = new Guard({ allowedHosts: [], allowedOrigins: [] });
+    guard.warn = (line) => void lines.push(line);
+    for (const headers of [{}, { host: '' }])
+      expect(() => guard.check(headers, 80)).toThrow('This Host is not allowed');
+    expect(lines).toEqual([]);
+  });
+});

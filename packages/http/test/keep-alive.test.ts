@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { describe, expect, it } from '@jest/globals';
+import type { McpServer } from '@decorum/core';
+import type { Wire } from '@decorum/core/transport';
+import { nodeHandler } from '@decorum/http/node';
+
+import { EventReader } from './events.js';
+import {
+  afterwards,
+  call,
+  createServer,
+  Probe,
+  type Fields,
+  json,
+  kernelOf,
+  modernCall,
+  modernHeaders,
+  openSession,
+  post,
+  serve,
+} from './fixture.js';
+
+interface Insides {
+  readonly exchanges: readonly { readonly wire: Wire }[];
+}
+
+const WAIT = [modernCall(1, 'wait'), modernHeaders('tools/call', 'wait')] as const;
+const LET_GO = { id: 1, result: { content: [{ text: 'let go' }] } };
+
+/** Lets `keepAliveMs` pass for the endpoint that has a call in flight. */
+async function clockOf(server: McpServer): Promise<() => void> {
+  const { inFlight } = await kernelOf(server);
+  const { exchanges } = inFlight as unknown as Insides;
+  return () => inFlight.keepAlive(exchanges[0]?.wire.owner as object);
+}
+
+/** A server with calls in flight, whose clock is in the hands of the test. */
+async function ticking() {
+  const { url, probe, server } = await serve();
+  const tick = await clockOf(server);
+  return {
+    url,
+    probe,
+    server,
+    tick,
+    async begin(message: unknown, headers: Fields) {
+      const began = once(probe, 'began');
+      const response = post(url, message, headers);
+      await began;
+      return { response };
+    },
+  };
+}
+
+describe('a call that sends nothing', () => {
+  it('is answered with JSON where it ends between two ticks', async () => {
+    const { begin, tick, probe } = await ticking();
+    const { response } = await begin(...WAIT);
+    tick();
+    probe.emit('go');
+    expect(await json(await response)).toMatchObject(LET_GO);
+  });
+
+  it('has a stream from the second tick on, and its answer there', async () => {
+    const { begin, tick, probe } = await ticking();
+    const { response } = await begin(...WAIT);
+    tick();
+    tick();
+    const reader = new EventReader(await response);
+    expect((await reader.next())?.comment).toBe('keep-alive');
+    tick();
+    probe.emit('go');
+    expect((await reader.rest()).map(({ message }) => message)).toMatchObject([LET_GO]);
+  });
+
+  it('can be resumed in a session once it has a stream', async () => {
+    const { url, begin, tick, probe } = await ticking();
+    const session = await openSession(url);
+    const { response } = await begin(call(1, 'wait'), session);
+    tick();
+    tick();
+    const reader = new EventReader(await response);
+    const { id = '' } = (await reader.next()) ?? {};
+    await reader.cancel();
+    probe.emit('go');
+    const again = await fetch(url, { headers: { accept: 'text/event-stream', ...session, 'last-event-id': id } });
+    expect((await new EventReader(again).message()).message).toMatchObject(LET_GO);
+  });
+
+  it('counts once where it is one of a batch', async () => {
+    const { url, begin, tick, probe } = await ticking();
+    const session = await openSession(url, {}, '2025-03-26');
+    const batch = [call(1, 'wait'), call(2, 'wait')];
+    const soon = await begin(batch, session);
+    tick();
+    probe.emit('go');
+    expect(await (await soon.response).json()).toMatchObject([{ id: 1 }, { id: 2 }]);
+    const streaming = await begin(batch, session);
+    tick();
+    tick();
+    const reader = new EventReader(await streaming.response);
+    probe.emit('go');
+    expect((await reader.rest()).at(-1)?.message).toMatchObject([{ id: 1 }, { id: 2 }]);
+  });
+
+  it('stays silent where its client takes JSON only, or has left', async () => {
+    const { url, begin, tick, probe } = await ticking();
+    const session = await openSession(url);
+    const { response } = await begin(call(1, 'wait'), { ...session, accept: 'application/json' });
+    const leave = new AbortController();
+    const began = once(probe, 'began');
+    const left = post(url, call(2, 'wait'), session, leave.signal);
+    await began;
+    leave.abort();
+    await expect(left).rejects.toThrow('aborted');
+    for (let count = 0; count < 3; count += 1) tick();
+    probe.emit('go');
+    const answer = await response;
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(await json(answer)).toMatchObject(LET_GO);
+  });
+
+  it('has its error in the stream, whose status is 200', async () => {
+    const { begin, tick, server } = await ticking();
+    const { response } = await begin(...WAIT);
+    tick();
+    tick();
+    expect((await response).status).toBe(200);
+    await server.close({ deadlineMs: 1 });
+    const messages = (await new EventReader(await response).rest()).flatMap(({ message }) => message ?? []);
+    expect(messages).toMatchObject([{ id: 1, error: { code: -32603 } }]);
+  });
+
+  it('survives that a timeout of the application answers first', async () => {
+    const probe = new Probe();
+    const { server, errors } = createServer(probe);
+    const handler = nodeHandler(server);
+    const listener = createHttpServer((request, response) => {
+      probe.once('began', () => response.writeHead(504).end('too late'));
+      handler(request, response);
+    });
+    listener.listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    afterwards(() => void listener.close());
+    const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+    expect((await post(url, ...WAIT)).status).toBe(504);
+    const tick = await clockOf(server);
+    for (let count = 0; count < 3; count += 1) tick();
+    expect(errors).toEqual([]);
+    probe.emit('go');
+    while (errors.length === 0) await new Promise(setImmediate);
+    expect(String(errors)).toContain('Cannot write headers after they are sent');
+  });
+});

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+
+import { compiled, createProject, type Project } from './project.js';
+
+// compilers and servers run as processes of their own
+jest.setTimeout(60_000);
+
+const ENTRIES = ['core', 'core/transport', 'http', 'http/fetch', 'http/node', 'testing', 'uri-template'];
+
+describe('a CommonJS program', () => {
+  let project: Project;
+
+  beforeAll(() => {
+    project = createProject({});
+  });
+  afterAll(() => project.remove());
+
+  it('shares one copy of each package with the ES modules of its process', async () => {
+    const script = `
+      const names = ${JSON.stringify(ENTRIES)};
+      Promise.all(names.map(async (name) => {
+        const required = require('@decorum/' + name);
+        const imported = await import('@decorum/' + name);
+        return Object.keys(imported).every((key) => imported[key] === required[key]);
+      })).then((same) => console.log(JSON.stringify(same)));
+    `;
+    expect(JSON.parse(await project.run('node', ['--eval', script]))).toEqual(ENTRIES.map(() => true));
+  });
+
+  it('finds the same exports where ES modules cannot be required', async () => {
+    const script = `
+      Promise.all(${JSON.stringify(ENTRIES)}.map(async (name) => {
+        const required = require('@decorum/' + name);
+        const imported = await import('@decorum/' + name);
+        return [Object.keys(required).sort().join(), Object.keys(imported).sort().join(), required === imported];
+      })).then((found) => console.log(JSON.stringify(found)));
+    `;
+    const printed = await project.run('node', ['--no-experimental-require-module', '--eval', script]);
+    for (const [required, imported, isSame] of JSON.parse(printed) as [string, string, boolean][]) {
+      expect(required).toBe(imported);
+      expect(isSame).toBe(false);
+    }
+  });
+
+  it('serves DTOs, from whichever build', async () => {
+    project.write('orders.cjs', compiled('orders.ts', 'commonjs'));
+    const script = `
+      const { connect } = require('@decorum/testing');
+      const { server } = require('./orders.cjs');
+      const args = { name: ' Ada ', mail: 'ada@example.com', credit: { amount: 5 } };
+      connect(server)
+        .then((client) => client.callTool('register', args))
+        .then(({ content }) => console.log(content[0].text));
+    `;
+    for (const flags of [[], ['--no-experimental-require-module']]) {
+      expect(await project.run('node', [...flags, '--eval', script])).toBe('[Ada] ada@example.com 5 EUR\n');
+    }
+  });
+});
