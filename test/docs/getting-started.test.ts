@@ -34,11 +34,12 @@ afterAll(() => rmSync(project, { recursive: true }));
 /** Asks a program over stdio for its tools. */
 async function toolsOf(...args: string[]): Promise<string[]> {
   const child = spawn(process.execPath, args, { cwd: project, stdio: ['pipe', 'pipe', 'inherit'] });
-  const _meta = {
+  const envelope = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': {},
   };
-  child.stdin.end(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta } })}\n`);
+  const params = { _meta: envelope };
+  child.stdin.end(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params })}\n`);
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   const { result } = JSON.parse(line) as { result: { tools: readonly { name: string }[] } };
   return result.tools.map(({ name }) => name);

@@ -1,9 +1,9 @@
 import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
 import type { Direction, Rule } from './class-facts.js';
-import { backtracking } from './backtracking.js';
-import { BACKTRACKING_LIMIT, type Mapping, MAPPED, matchesPattern, MAX_COMPARED_ITEMS, runsOn } from './constraints.js';
+import { type Mapping, MAPPED, matchesPattern, MAX_COMPARED_ITEMS, runsOn } from './constraints.js';
 import { isOpen } from './field-type.js';
+import { longestText } from './longest-text.js';
 import { addKeywords, noteMessage } from './keywords.js';
 import { complaintsOf, dateComplaints, isGenuine, messageOf } from './value-rule.js';
 
@@ -70,14 +70,14 @@ export class Draft {
 
   #boundPattern(args: readonly unknown[]): void {
     const { source, flags } = matchesPattern(args);
-    const risk = backtracking(source, flags);
-    if (risk === 'linear') return;
-    if (risk === 'exponential') {
-      const remedy = `${String(args[0])} can take exponential time. Rewrite it so that no repeated part can match the same text in two ways.`;
+    const longest = longestText(source, flags);
+    if (longest === Number.POSITIVE_INFINITY) return;
+    if (longest === 0) {
+      const remedy = `${String(args[0])} can take exponential time, or minutes for a few hundred characters. Rewrite it so that no repeated part, and no two of them in a row, can match the same text in several ways.`;
       throw startupError('DECORUM_UNSUPPORTED_RULE', this.#where, 'Matches', remedy);
     }
     this.mayBacktrack = true;
-    this.#bounds['maxLength'] = BACKTRACKING_LIMIT;
+    this.#bounds['maxLength'] = Math.min(longest, Number(this.#bounds['maxLength'] ?? longest));
   }
 
   /** Adds keywords, and the author's message for them. */

@@ -74,3 +74,13 @@ class Parser {
 export function parseRegex(source: string): Part {
   return new Parser(source).choice();
 }
+
+/** A part, and all those inside it. */
+export function within(part: Part): Part[] {
+  const inner = 'parts' in part ? part.parts : 'body' in part ? [part.body] : [];
+  return [part, ...inner.flatMap(within)];
+}
+
+/** Whether a part of one of these kinds stands anywhere in it. */
+export const contains = (part: Part, kinds: readonly Part['kind'][]): boolean =>
+  within(part).some(({ kind }) => kinds.includes(kind));

@@ -1,0 +1,116 @@
+import { Automaton, TooComplex } from './regex-automaton.js';
+import { Search } from './regex-search.js';
+import { contains, type Part, parseRegex, within } from './regex-syntax.js';
+
+// On the automaton of an expression, matching takes exponential time where a loop can read some text in two ways, and
+// polynomial time where several loops in a row can share one (Weideman et al., "Analyzing Matching Time Behavior of
+// Backtracking Regular Expression Matchers", CIAA 2016).
+
+/** A loop of so many rounds is as good as an endless one. */
+const MANY_ROUNDS = 1000;
+/** How long a text may be that a pattern of several loops is tried on. A pattern too slow for all of these is refused. */
+const LENGTHS = [1000, 500, 250];
+/** In how many ways a matcher may try to read a text; 100 million take about a second. */
+const MAX_WAYS = 1e8;
+/** The same for a text of any length: for each of its characters, and beside that. */
+const MAX_LINEAR_WAYS = { each: 16, once: 1e5 };
+
+function beginsAtStart(part: Part): boolean {
+  if (part.kind === 'choice') return part.parts.every(beginsAtStart);
+  if (part.kind === 'sequence') return part.parts[0] !== undefined && beginsAtStart(part.parts[0]);
+  return part.kind === 'start';
+}
+
+const ANYWHERE: Part = {
+  kind: 'repeat',
+  body: { kind: 'character', source: '[^]' },
+  least: 0,
+  most: Number.POSITIVE_INFINITY,
+};
+
+/** Characters such that what two sets have in common shows: those of the pattern, their neighbours, and one of each kind. */
+function samplesFor(source: string): string[] {
+  const escapes = [...source.matchAll(/\\(?:x([\da-fA-F]{2})|u\{?([\da-fA-F]{4,6}))/g)];
+  const codes = [
+    ...[...source].map((c) => c.codePointAt(0) ?? 0),
+    ...escapes.map(([, x, u]) => Number.parseInt(x ?? u ?? '0', 16)),
+  ];
+  const near = codes.flatMap((code) => [code - 1, code, code + 1]).filter((code) => code >= 0 && code <= 0x10_ffff);
+  return [...new Set([...near.map((code) => String.fromCodePoint(code)), ...'azAZ09_ \n\t-.~\0éЖ漢\u2028'])];
+}
+
+/** A number for each power of the length of a text. */
+type Polynomial = readonly number[];
+
+const sum = (terms: readonly Polynomial[]): Polynomial =>
+  Array.from({ length: Math.max(...terms.map(({ length }) => length)) }, (_, power) =>
+    terms.reduce((total, term) => total + (term[power] ?? 0), 0),
+  );
+
+/** In how many ways a matcher can read a text, by the loop that it is in. */
+function waysOf(part: Part, source: string, { flags, isAnchored }: Readonly<{ flags: string; isAnchored: boolean }>) {
+  const automaton = new Automaton(samplesFor(source), flags);
+  const { loops } = automaton;
+  const { last } = automaton.add(isAnchored ? part : { kind: 'sequence', parts: [ANYWHERE, part] });
+  if (automaton.hasDoubleStep) throw new TooComplex();
+  const search = new Search(automaton);
+  if (loops.some(({ states }, i) => search.canPartAndMeet(states, i))) throw new TooComplex();
+  // Where the expression may end as soon as it is reached, nothing later can fail and send the matcher back.
+  const mustEnd = contains(part, ['assertion', 'look', 'backreference']);
+  const ways: Polynomial[] = [];
+  for (const { states, rounds } of loops) {
+    const goals = mustEnd ? states : states.filter((state) => !last.includes(state));
+    const before = loops.slice(0, ways.length).map((loop, j) => {
+      if (!search.canShare(loop.states, goals)) return [];
+      const gap = search.gap(loop.states, states);
+      return (ways[j] ?? []).map((number) => number / gap);
+    });
+    const all = sum([[1], ...before]);
+    ways.push(rounds < MANY_ROUNDS ? all.map((number) => number * rounds) : [0, ...all]);
+  }
+  // a backreference compares once more
+  const compared = within(part).flatMap(({ kind }) => (kind === 'backreference' ? [0] : []));
+  return ways.map((polynomial) => [...compared, ...polynomial]);
+}
+
+/** Of loops in a row that share a text, each begins after the one before: `n` to the power of `k` is divided by `k!`. */
+function value(polynomial: Polynomial, length: number): number {
+  let total = 0;
+  let power = 1;
+  for (const [k, number] of polynomial.entries()) {
+    if (k > 0) power *= length / k;
+    total += number * power;
+  }
+  return total;
+}
+
+const isLinear = ([once = 0, each = 0, ...more]: Polynomial): boolean =>
+  once <= MAX_LINEAR_WAYS.once && each <= MAX_LINEAR_WAYS.each && more.every((number) => number === 0);
+
+/**
+ * How long a text may be so that matching it, or not matching it, takes no more than about a second.
+ * @returns `Infinity` where the time is linear in the length; 0 where the pattern is too slow for any text, or too complex
+ * to tell
+ */
+export function longestText(source: string, flags = ''): number {
+  const syntax = parseRegex(source);
+  const kept = flags.replaceAll(/[^isu]/g, '');
+  const isAnchored = beginsAtStart(syntax);
+  const repeated = new Set(within(syntax).flatMap((part) => (part.kind === 'repeat' ? within(part) : [])));
+  const looks = within(syntax).flatMap((part) => (part.kind === 'look' ? [part] : []));
+  try {
+    const ways = [
+      ...waysOf(syntax, source, { flags: kept, isAnchored }),
+      ...looks.flatMap((look) =>
+        // a look that is tried once begins where it stands
+        waysOf(look.body, source, { flags: kept, isAnchored: isAnchored && !repeated.has(look) }),
+      ),
+    ];
+    const isSimple = looks.length === 0 || !contains(syntax, ['repeat']);
+    if (isSimple && ways.every(isLinear)) return Number.POSITIVE_INFINITY;
+    return LENGTHS.find((length) => ways.every((each) => value(each, length) <= MAX_WAYS)) ?? 0;
+  } catch (error) {
+    if (error instanceof TooComplex) return 0;
+    throw error;
+  }
+}
