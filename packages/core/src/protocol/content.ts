@@ -11,7 +11,8 @@ import type {
   TextContent,
 } from './model.js';
 
-const base64 = (data: Uint8Array | string): string =>
+/** Bytes as base64; text is taken to be base64 already. */
+export const base64 = (data: Uint8Array | string): string =>
   typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64');
 
 /** A block of text. */

@@ -5,6 +5,17 @@
 
 const quoted = (names: Iterable<string>): string => [...names].map((name) => `"${name}"`).join(', ') || 'none';
 
+const LOST =
+  'Its class was evaluated before @decorum/core, or the compiler emits no types (esbuild, tsx). Import @decorum/core first, or';
+
+/** Types that startup has to know, with what to write. */
+const UNKNOWN_TYPES = {
+  field: `the type of the field is not known. ${LOST} add a rule that says the type, such as @IsString() or @IsInt(), or @Type(() => Number) from class-transformer (@Type(() => Object) takes anything). A field with an initializer also needs one, or its type written out, as in \`limit: number = 10\`.`,
+  items:
+    'the type of the items is not known, because TypeScript does not emit it. Add a rule about them, such as @IsString({ each: true }); for objects @ValidateNested({ each: true }) and @Type(() => Item) from class-transformer; for anything @Type(() => Object).',
+  object: `the class of the nested object is not known. TypeScript emits none for interfaces and for the items of arrays. Otherwise: ${LOST} name it, with @Type(() => TheClass) from class-transformer.`,
+} as const;
+
 /** Mistakes found while a server is put together: what is wrong, where, and what to do about it. */
 const STARTUP = {
   DECORUM_UNSUPPORTED_MEMBER: (member: string) =>
@@ -50,12 +61,14 @@ const STARTUP = {
   DECORUM_INVALID_OPTION: (where: string, option: string, problem: string) => `${where}: \`${option}\` ${problem}.`,
   DECORUM_MISSING_LIBRARY: (where: string, cls: string, library: string) =>
     `${where}: the DTO class ${cls} needs ${library}, which could not be loaded. Run \`npm install class-validator class-transformer\`, or pass a Standard Schema or a JSON Schema.`,
-  DECORUM_NO_RULES: (cls: string) =>
-    `${cls} has no class-validator rule, so nothing is known of its fields. Decorate its fields, for example with @IsString().`,
+  DECORUM_NO_RULES: (where: string, what: 'class' | 'field') =>
+    what === 'class'
+      ? `${where} has no class-validator rule, so nothing is known of its fields. Decorate its fields, for example with @IsString().`
+      : `${where} has no class-validator rule, so it would be refused as an unknown field. Decorate it, for example with @IsString() or @Allow(). If it is internal, make it private (\`#name\`), or decorate it with @Exclude() from class-transformer.`,
   DECORUM_UNSUPPORTED_RULE: (where: string, rule: string, remedy: string) =>
     `${where}: the rule @${rule} is not supported. ${remedy}`,
-  DECORUM_UNKNOWN_FIELD_TYPE: (where: string) =>
-    `${where}: the type of the nested object is not known. Add @Type(() => TheClass) from class-transformer.`,
+  DECORUM_UNKNOWN_FIELD_TYPE: (where: string, what: keyof typeof UNKNOWN_TYPES) => `${where}: ${UNKNOWN_TYPES[what]}`,
+  DECORUM_INVALID_FIELD: (where: string, problem: string, remedy: string) => `${where}: ${problem}. ${remedy}`,
   DECORUM_INVALID_SCHEMA: (where: string, reason: string) => `${where}: the schema cannot be used: ${reason}.`,
   DECORUM_INVALID_HEADER: (where: string, header: string, problem: string) =>
     `${where}: the header "${header}" ${problem}. Give @McpHeader (x-mcp-header) a unique token, on a string, integer or boolean property.`,

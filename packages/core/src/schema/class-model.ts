@@ -1,9 +1,12 @@
 import type { Class } from '../metadata/store.js';
 import type { JsonObject } from '../protocol/model.js';
 
+/** Values that JSON has no type for, and that travel as text. */
+export type Encoded = 'date' | 'bytes' | 'buffer' | 'bigint';
+
 /** How the value of one field becomes what the DTO declares. */
 export interface Conversion {
-  readonly to: 'date' | ClassModel;
+  readonly to: Encoded | ClassModel;
   readonly isList: boolean;
 }
 

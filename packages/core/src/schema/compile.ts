@@ -120,8 +120,7 @@ function classShape(cls: Class, where: string, direction: Direction): Shape {
   if (missing !== undefined) throw startupError('DECORUM_MISSING_LIBRARY', where, cls.name, missing);
   const reading = readClass(cls, direction);
   boundSchema(reading.schema, where);
-  const json =
-    direction === 'input' ? published(reading.schema) : (JSON.parse(JSON.stringify(reading.schema)) as JsonObject);
+  const json = published(reading.schema);
   let compiled: Inspection | undefined;
   const inspection = () => (compiled ??= compileGenerated(reading.schema, reading.mayBacktrack));
   const own = compileHydrator(reading.root);
@@ -144,7 +143,7 @@ const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<obje
  * @param direction whether it describes what comes in (the default) or what goes out: a schema with transformations or
  * defaults can differ between the two
  * @throws {DecorumError} `DECORUM_MISSING_LIBRARY`, `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`,
- * `DECORUM_UNKNOWN_FIELD_TYPE` or `DECORUM_INVALID_SCHEMA`
+ * `DECORUM_UNKNOWN_FIELD_TYPE`, `DECORUM_INVALID_FIELD` or `DECORUM_INVALID_SCHEMA`
  */
 export function compileShape(source: unknown, where: string, direction: Direction = 'input'): Shape {
   const known = compiled[direction].get(source as object);

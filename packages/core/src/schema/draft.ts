@@ -1,8 +1,9 @@
 import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
 import type { Direction, Rule } from './class-facts.js';
-import { longestText } from './longest-text.js';
 import { type Mapping, MAPPED, matchesPattern, MAX_COMPARED_ITEMS, runsOn } from './constraints.js';
+import { isOpen } from './field-type.js';
+import { longestText } from './longest-text.js';
 import { addKeywords, noteMessage } from './keywords.js';
 import { complaintsOf, dateComplaints, isGenuine, messageOf } from './value-rule.js';
 
@@ -96,8 +97,7 @@ export class Draft {
   /** Adds the type that TypeScript emitted, where the rules leave the type open. */
   refine(type: unknown): void {
     const name = TYPES.get(type);
-    const isOpen = !['type', 'enum', '$ref'].some((keyword) => keyword in this.node);
-    if (name !== undefined && isOpen) this.add({ type: name });
+    if (name !== undefined && isOpen(this.node)) this.add({ type: name });
   }
 
   /** The finished schema. */
@@ -122,7 +122,9 @@ export class Draft {
     }
     const node = this.finish('output');
     if (isNested) delete node['uniqueItems'];
-    if (Object.keys(items).length > 0) this.add({ items });
+    // some clients refuse arrays without `items`, at any level
+    const isListOfLists = items['type'] === 'array' && !('items' in items);
+    this.add({ items: isListOfLists ? { ...items, items: {} } : items });
     return node;
   }
 

@@ -8,12 +8,14 @@ import type { ClassModel, ClassReading, Conversion, FieldModel } from './class-m
 import { construct, isJson, leavesRoom, objectSchema } from './class-model.js';
 import { REFUSED } from './constraints.js';
 import { Draft } from './draft.js';
+import { ENCODINGS, encodedSchema } from './encoded.js';
+import { checkType, isOpen } from './field-type.js';
+import { checkInitializer } from './initializers.js';
 import { nullable } from './keywords.js';
 import { decoratorOf } from './value-rule.js';
 
 const SCALARS = [String, Number, Boolean, Symbol, BigInt];
-const BUILT_IN: ReadonlySet<unknown> = new Set([...SCALARS, Date, Array, Object, Function]);
-const NOT_JSON: ReadonlySet<unknown> = new Set([Map, Set, WeakMap, WeakSet, Promise]);
+const BUILT_IN: ReadonlySet<unknown> = new Set([...SCALARS, Date, Array, Object, Function, Uint8Array, Buffer]);
 
 /** Field rules that make a field a list: those named after arrays. */
 const ABOUT_LISTS = /^(?:isArray$|array[A-Z])/;
@@ -30,6 +32,8 @@ function readSubject(cls: Class, [key, rules]: [string, readonly Rule[]], direct
     key,
     where: `${cls.name}.${key}`,
     rules,
+    direction,
+    named: typeFact(cls, key),
     exposure: exposureOf(cls, key, direction),
     emitted,
     isList: emitted === Array || rules.some(({ each, name }) => each || ABOUT_LISTS.test(name ?? '')),
@@ -41,13 +45,10 @@ function readSubject(cls: Class, [key, rules]: [string, readonly Rule[]], direct
 /** One field while it is read. */
 type Subject = ReturnType<typeof readSubject>;
 
-function refuse({ where, rules, emitted }: Subject): void {
+function refuse({ where, rules }: Subject): void {
   for (const decorator of rules.map(decoratorOf)) {
     const remedy = REFUSED[decorator];
     if (remedy !== undefined) throw startupError('DECORUM_UNSUPPORTED_RULE', where, decorator, remedy);
-    if (!NOT_JSON.has(emitted)) continue;
-    const lack = `JSON has no ${(emitted as Class).name}: declare an array, or an object with known fields.`;
-    throw startupError('DECORUM_UNSUPPORTED_RULE', where, decorator, lack);
   }
 }
 
@@ -63,6 +64,8 @@ class ClassReader {
   readonly #models = new Map<Class, ClassModel>();
   readonly #schemas = new Map<Class, JsonObject>();
   readonly #recursive = new Map<Class, string>();
+  /** The first field with bytes or a bigint. */
+  #encoded: string | undefined;
   readonly #flags = { needsInstance: false, needsTransformer: false, isOpen: false, mayBacktrack: false };
 
   constructor(direction: Direction) {
@@ -71,6 +74,12 @@ class ClassReader {
 
   read(cls: Class): ClassReading {
     const root = this.#model(cls);
+    if (this.#flags.needsTransformer && this.#encoded !== undefined) {
+      const problem =
+        'class-transformer cannot read bytes and bigints, and it runs for classes with @Expose, @Exclude or @Transform';
+      const remedy = 'Give the field a @Transform() that reads its text, or remove those decorators.';
+      throw startupError('DECORUM_INVALID_FIELD', this.#encoded, problem, remedy);
+    }
     const definitions = [...this.#recursive].map(([of, name]) => [name, this.#schemas.get(of)]);
     const $defs = definitions.length > 0 ? { $defs: Object.fromEntries(definitions) as JsonObject } : {};
     const schema = { ...this.#schemas.get(cls), ...$defs };
@@ -82,9 +91,10 @@ class ClassReader {
     if (known !== undefined) return known;
     const rules = rulesOf(cls);
     const described = scanFields(cls);
-    const unruled = rules.size === 0 ? '' : [...described.keys()].find((key) => !rules.has(key));
-    if (unruled !== undefined) throw startupError('DECORUM_NO_RULES', [cls.name, unruled].filter(Boolean).join('.'));
     const constructed = construct(cls);
+    const unruled = [...described.keys(), ...this.#dataOf(cls, constructed ?? {})].find((key) => !rules.has(key));
+    if (rules.size === 0) throw startupError('DECORUM_NO_RULES', cls.name, 'class');
+    if (unruled !== undefined) throw startupError('DECORUM_NO_RULES', `${cls.name}.${unruled}`, 'field');
     const fresh = constructed ?? (Object.create(cls.prototype as object) as JsonObject);
     const initialized = [...rules.keys()].filter((key) => fresh[key] !== undefined);
     const model: ClassModel = { cls, takesNothing: constructed !== undefined, initialized, fields: [] };
@@ -99,6 +109,15 @@ class ClassReader {
     return model;
   }
 
+  /** What a fresh instance holds and clients could take for fields. */
+  #dataOf(cls: Class, fresh: JsonObject): string[] {
+    const keys = Object.keys(fresh).filter((key) => typeof fresh[key] !== 'function');
+    const data = keys.filter((key) => !exposureOf(cls, key, this.#direction).isHidden);
+    // class-transformer keeps the others out of results
+    if (this.#direction === 'output' && data.length < keys.length) this.#flags.needsTransformer = true;
+    return data;
+  }
+
   #noteTransformer({ exposure, key }: Subject): void {
     if (exposure.isHidden || exposure.isTransformed || exposure.wire !== key) this.#flags.needsTransformer = true;
     if (exposure.isTransformed) this.#flags.needsInstance = true;
@@ -111,8 +130,11 @@ class ClassReader {
     const item = new Draft(where, isList ? rules.filter(({ each }) => each) : aboutWhole);
     const list = isList ? new Draft(where, aboutWhole) : undefined;
     const convert = this.#conversion(subject, item);
+    checkType(subject, { item: item.node, list: list?.node, to: convert?.to, initial });
+    checkInitializer(subject, initial, typeof convert?.to === 'object' ? convert.to.cls : undefined);
     const checked = this.#finish(item, list, convert);
-    const schema = isConditional || exposure.isTransformed ? {} : isOptional ? nullable(checked) : checked;
+    const schema =
+      isConditional || exposure.isTransformed ? {} : isOptional ? nullable(checked, this.#direction) : checked;
     if (isConditional) this.#flags.needsInstance = true;
     if (leavesRoom(schema)) this.#flags.isOpen = true;
     return {
@@ -134,7 +156,7 @@ class ClassReader {
 
   #finish(item: Draft, list: Draft | undefined, convert: Conversion | undefined): JsonObject {
     const inner = item.finish(this.#direction);
-    const isNested = convert !== undefined && convert.to !== 'date';
+    const isNested = convert !== undefined && typeof convert.to !== 'string';
     const schema = list?.finishList(inner, isNested) ?? inner;
     for (const draft of [item, list]) {
       this.#flags.needsInstance ||= draft?.needsInstance ?? false;
@@ -145,8 +167,7 @@ class ClassReader {
 
   /** What the value, or each item of it, becomes. Adds to the draft what follows for the wire. */
   #conversion(subject: Subject, draft: Draft): Conversion | undefined {
-    const { cls, key, where, rules, emitted, isList } = subject;
-    const named = typeFact(cls, key);
+    const { where, rules, emitted, isList, named, exposure } = subject;
     const type = named?.type ?? (isList ? undefined : emitted);
     const unsupported = (decorator: string, remedy: string): Error =>
       startupError('DECORUM_UNSUPPORTED_RULE', where, decorator, remedy);
@@ -154,17 +175,21 @@ class ClassReader {
       throw unsupported('Type with a discriminator', 'Give the tool a Standard Schema or a JSON Schema.');
     }
     if (rules.some((rule) => rule.type === 'nestedValidation')) {
-      if (typeof type !== 'function' || BUILT_IN.has(type)) throw startupError('DECORUM_UNKNOWN_FIELD_TYPE', where);
+      if (typeof type !== 'function' || BUILT_IN.has(type))
+        throw startupError('DECORUM_UNKNOWN_FIELD_TYPE', where, 'object');
       const model = this.#model(type as Class);
       draft.add(this.#reference(model));
       return { to: model, isList };
     }
-    if (typeof named?.type === 'function' && !BUILT_IN.has(named.type)) {
-      throw unsupported('Type without @ValidateNested', 'Add @ValidateNested(): without it the object is not checked.');
-    }
-    if (draft.isDate || (type === Date && (named !== undefined || draft.node['type'] === undefined))) {
+    if (draft.isDate || (type === Date && isOpen(draft.node))) {
       draft.becomeDate();
       return { to: 'date', isList };
+    }
+    const encoding = ENCODINGS.get(type);
+    if (encoding !== undefined && isOpen(draft.node) && !exposure.isTransformed) {
+      this.#encoded ??= where;
+      draft.add(encodedSchema(encoding, this.#direction));
+      return { to: encoding.to, isList };
     }
     draft.refine(type);
     return undefined;
@@ -189,7 +214,8 @@ class ClassReader {
 
 /**
  * Reads a DTO class: its rules, and those of the classes it leads to, as one JSON Schema.
- * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE` or `DECORUM_UNKNOWN_FIELD_TYPE`
+ * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE` or
+ * `DECORUM_INVALID_FIELD`
  */
 export function readClass(cls: Class, direction: Direction): ClassReading {
   return new ClassReader(direction).read(cls);

@@ -3,6 +3,7 @@ import type { Class } from '../metadata/store.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { Inspection } from './ajv.js';
 import type { ClassModel, Conversion } from './class-model.js';
+import { DECODERS } from './encoded.js';
 import type { Checked } from './shape.js';
 
 /** Makes a DTO instance of a plain object that was checked. */
@@ -10,12 +11,8 @@ export type Hydrate = (plain: unknown) => object;
 
 type Convert = (value: unknown) => unknown;
 
-function toDate(value: unknown): unknown {
-  return typeof value === 'string' ? new Date(value) : value;
-}
-
 function converter({ to, isList }: Conversion, hydratorOf: (model: ClassModel) => Hydrate): Convert {
-  const convertItem = to === 'date' ? toDate : nested(to, hydratorOf);
+  const convertItem = typeof to === 'string' ? DECODERS[to] : nested(to, hydratorOf);
   if (!isList) return convertItem;
   return (value) => (Array.isArray(value) ? value.map((item) => convertItem(item)) : value);
 }
@@ -87,7 +84,7 @@ export function transformerHydrator(root: ClassModel, models: readonly ClassMode
 
 function typeOf({ key, convert }: ClassModel['fields'][number]): [string, Class][] {
   if (convert === undefined) return [];
-  return [[key, convert.to === 'date' ? (Date as unknown as Class) : convert.to.cls]];
+  return [[key, typeof convert.to === 'string' ? (Date as unknown as Class) : convert.to.cls]];
 }
 
 /** The check of a DTO whose schema says all: a value that fits becomes an instance. */

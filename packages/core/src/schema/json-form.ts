@@ -7,16 +7,16 @@ type Fields = Record<string, unknown>;
 export class NotJson extends Error {}
 
 /**
- * What becomes of a value on its way through JSON: dates and URLs become text, maps with text keys objects, sets lists,
+ * What becomes of a value on its way through JSON: dates, URLs and bigints become text, maps with text keys objects, sets lists,
  * bytes base64, and methods are gone. `never` for what has no JSON.
  */
 export type Jsonified<T> = 0 extends 1 & T
   ? T
   : T extends string | number | boolean | null | undefined | void
     ? T
-    : T extends bigint | symbol | Promise<unknown> | Error | AnyFunction
+    : T extends symbol | Promise<unknown> | Error | AnyFunction
       ? never
-      : T extends ArrayBuffer | Uint8Array | Uint8ClampedArray | DataView
+      : T extends bigint | ArrayBuffer | Uint8Array | Uint8ClampedArray | DataView
         ? string
         : T extends { toJSON(...args: never[]): infer J }
           ? Jsonified<J>
@@ -38,14 +38,15 @@ type JsonifiedObject<T extends object> =
         : { [K in keyof T as T[K] extends AnyFunction ? never : K]: Jsonified<T[K]> };
 
 /**
- * What JSON makes of a value: dates as text, instances as plain objects, maps with text keys as objects, sets as lists,
+ * What JSON makes of a value: dates and bigints as text, instances as plain objects, maps with text keys as objects, sets as lists,
  * bytes as base64, `undefined` and functions left out. Numbers that JSON does not have are kept, so that the schema
  * refuses them.
  * @param name of the member that holds the value, for the error
- * @throws {NotJson} for what would be lost: cycles, bigints, errors, promises, streams, private state
+ * @throws {NotJson} for what would be lost: cycles, errors, promises, streams, private state
  */
 export function toJsonForm(value: unknown, name = '', depth = 0): unknown {
-  if (typeof value === 'bigint') throw notJson('a bigint', name, 'Return its text, or a number.');
+  // as text, because numbers of this size lose digits in most JSON parsers
+  if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth > MAX_DEPTH) throw new NotJson('must not be circular or nested deeper than 400 levels.');
   if (Array.isArray(value)) return value.map((item) => listed(toJsonForm(item, name, depth + 1)));

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../protocol/model.js';
+import type { Direction } from './class-facts.js';
 import { type Complaints, unlessNull } from './value-rule.js';
 
 /** Messages that the author gave to rules, by keyword. A symbol, so that they are never published. */
@@ -59,10 +60,15 @@ const ABOUT_ANYTHING = ['not', 'allOf', 'anyOf', '$ref'];
 
 const NULLABLE = Symbol('nullable');
 
-/** Lets `null` pass as well. */
-export function nullable(schema: JsonObject): JsonObject {
+/** Lets `null` pass as well. In arguments it stands for "absent", and clients don't hear of it. */
+export function nullable(schema: JsonObject, direction: Direction): JsonObject {
   if (Object.keys(schema).length === 0) return schema;
-  return { ...orNull(schema), [NULLABLE]: true } as JsonObject;
+  return direction === 'output' ? orNull(schema) : ({ ...orNull(schema), [NULLABLE]: true } as JsonObject);
+}
+
+/** Whether `null` passes a schema that doesn't offer it. */
+export function hidesNull(schema: unknown): boolean {
+  return typeof schema === 'object' && schema !== null && NULLABLE in schema;
 }
 
 /**
@@ -71,7 +77,7 @@ export function nullable(schema: JsonObject): JsonObject {
  */
 export function published(schema: JsonObject): JsonObject {
   const offer = (_key: string, value: unknown): unknown =>
-    typeof value === 'object' && value !== null && NULLABLE in value ? withoutNull(value as JsonObject) : value;
+    hidesNull(value) ? withoutNull(value as JsonObject) : value;
   // functions in the schema are meant for ajv only, and fall away here
   return JSON.parse(JSON.stringify(schema, offer)) as JsonObject;
 }

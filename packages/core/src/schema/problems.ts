@@ -4,7 +4,7 @@ import type { ValidationError } from 'class-validator';
 
 import { excerpt } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
-import { ownMessage } from './keywords.js';
+import { hidesNull, ownMessage } from './keywords.js';
 import type { Problem } from './shape.js';
 import { type Complaints, withoutName } from './value-rule.js';
 
@@ -85,7 +85,17 @@ function expectations(error: ErrorObject): string[] {
   const { keyword, schema, parentSchema, data } = error;
   if (keyword === 'rule') return [...(schema as Complaints)(data)];
   const own = keyword === 'required' ? undefined : ownMessage(parentSchema, keyword);
-  return [own?.(data) ?? EXPECTATIONS[keyword]?.(schema) ?? error.message ?? 'is not valid'];
+  const hidden = keyword === 'type' ? 'null' : null;
+  const offered = hidesNull(parentSchema) && Array.isArray(schema) ? schema.filter((it) => it !== hidden) : schema;
+  return [own?.(data) ?? EXPECTATIONS[keyword]?.(offered) ?? error.message ?? 'is not valid'];
+}
+
+/** A union with a hidden `null` is no choice for clients: they are told of the other branch only. */
+function withoutHiddenNull(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const hiding = errors.filter(({ keyword, parentSchema }) => keyword === 'anyOf' && hidesNull(parentSchema));
+  const isOfNull = ({ schemaPath, schema }: ErrorObject): boolean =>
+    schema === 'null' && hiding.some((union) => schemaPath.startsWith(`${union.schemaPath}/`));
+  return errors.filter((error) => !hiding.includes(error) && !isOfNull(error));
 }
 
 /** `if`, and unions, fail along with something inside them; that says more than the fact that they failed. */
@@ -103,7 +113,7 @@ function withoutWrappers(errors: readonly ErrorObject[]): readonly ErrorObject[]
 /** What ajv found, in plain English. */
 export function describeErrors(errors: readonly ErrorObject[]): Problem[] {
   const problems = new Map<string, Problem>();
-  for (const error of withoutWrappers(errors)) {
+  for (const error of withoutWrappers(withoutHiddenNull(errors))) {
     const path = pathOf(error);
     for (const expected of expectations(error)) {
       if (problems.size < MAX_PROBLEMS) problems.set(`${path} ${expected}`, { path, expected: excerpt(expected) });

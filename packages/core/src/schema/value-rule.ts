@@ -53,8 +53,8 @@ export function withoutName(message: string, field: string): string {
   return message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
 }
 
-/** Some of class-validator's rules throw on odd input, such as half a surrogate pair in an e-mail address. */
-function passes(rule: Rule, body: ValidatorConstraintInterface, value: unknown): boolean {
+/** Whether a value passes a rule. Some of class-validator's throw on odd input, such as half a surrogate pair in an e-mail address. */
+export function passes(rule: Rule, body: ValidatorConstraintInterface, value: unknown): boolean {
   try {
     return body.validate(value, argumentsOf(rule, value)) === true;
   } catch {

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 
 import { describe, expect, it } from '@jest/globals';
-import { plainToInstance } from 'class-transformer';
+import { plainToInstance, Type } from 'class-transformer';
 import * as cv from 'class-validator';
 import fc from 'fast-check';
 
@@ -16,7 +16,8 @@ import { RUN } from '../../src/schema/constraints.js';
 
 function dtoWith(...decorators: PropertyDecorator[]): Class {
   class Dto {
-    x?: unknown;
+    // anything, in a list too: some of these rules leave the type open
+    @Type(() => Object) x?: unknown;
   }
   for (const decorate of decorators) decorate(Dto.prototype, 'x');
   return Dto;
@@ -142,14 +143,12 @@ type Rows = Readonly<Record<string, () => PropertyDecorator[]>>;
 const ONE_RULE: Rows = {
   'Equals a string': () => [cv.Equals('abc')],
   'Equals null': () => [cv.Equals(null)],
-  'Equals an object': () => [cv.Equals({})],
   'NotEquals a number': () => [cv.NotEquals(1)],
   'NotEquals an object': () => [cv.NotEquals({})],
   IsEmpty: () => [cv.IsEmpty()],
   IsNotEmpty: () => [cv.IsNotEmpty()],
   'IsIn mixed values': () => [cv.IsIn(['a', 1, null, true])],
   'IsIn objects': () => [cv.IsIn([{}, 'a'])],
-  'IsIn nothing': () => [cv.IsIn([])],
   IsNotIn: () => [cv.IsNotIn(['a', 1, null])],
   'IsEnum of strings': () => [cv.IsEnum(Colour)],
   'IsEnum of an object': () => [cv.IsEnum({ A: 'a', One: 1, Yes: true })],
@@ -165,7 +164,6 @@ const ONE_RULE: Rows = {
   'IsDivisibleBy 3': () => [cv.IsDivisibleBy(3)],
   'IsDivisibleBy -2': () => [cv.IsDivisibleBy(-2)],
   'IsDivisibleBy 2.5': () => [cv.IsDivisibleBy(2.5)],
-  'IsDivisibleBy 0': () => [cv.IsDivisibleBy(0)],
   MinLength: () => [cv.MinLength(2)],
   MaxLength: () => [cv.MaxLength(2)],
   Length: () => [cv.Length(1, 3)],
@@ -224,7 +222,6 @@ const SEVERAL: Rows = {
   'two enums': () => [cv.IsIn(['a', 'b']), cv.IsIn(['b', 'c', 1])],
   'an integer and a number': () => [cv.IsInt(), cv.IsNumber(), cv.Min(1), cv.IsPositive(), cv.Max(10)],
   'two types': () => [cv.IsIn(['a', 1]), cv.IsString()],
-  'contradictory types': () => [cv.IsString(), cv.IsInt()],
   'a non-empty string': () => [cv.IsNotEmpty(), cv.IsString()],
   'a non-empty enum': () => [cv.IsNotEmpty(), cv.IsIn(['', 'a', null, 1])],
   'not empty and not a': () => [cv.IsNotEmpty(), cv.NotEquals('a'), cv.IsNotIn(['b'])],

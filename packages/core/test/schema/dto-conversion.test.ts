@@ -84,7 +84,7 @@ describe('values made of text', () => {
     }
     expect(strings({ number: '1', full: 'yes' })).toMatchObject({
       ok: false,
-      problems: [{ expected: 'must be a boolean or null' }],
+      problems: [{ expected: 'must be a boolean' }],
     });
   });
 });
@@ -141,6 +141,40 @@ describe('an optional field', () => {
       { type: 'string' },
       { type: ['string', 'number'], enum: ['a', 1] },
     ]);
+  });
+
+  it('is not said to take `null` by any message either', () => {
+    class Form {
+      @cv.IsOptional() @cv.IsIn(['a', 'null']) choice?: string;
+      @cv.IsOptional() @cv.Equals('a') only?: string;
+      @cv.IsOptional() @cv.IsBoolean() flag?: boolean;
+      @cv.IsOptional() @cv.IsInt() @cv.NotEquals(5) count?: number;
+      @cv.IsOptional() @cv.ValidateNested() start?: Point;
+      @cv.IsIn(['a', null]) offered!: string | null;
+    }
+    const wrong = { choice: 1, only: 'b', flag: 'yes', count: 'x', start: 5, offered: 'b' };
+    expect(problemsOf(Form, wrong).toSorted()).toEqual([
+      'choice must be a string',
+      'choice must be one of "a", "null"',
+      'count must be an integer',
+      'flag must be a boolean',
+      'offered must be one of "a", null',
+      'only must be one of "a"',
+      'start must be an object',
+    ]);
+    expect(problemsOf(Form, { ...wrong, count: 5 })).toContain('count must not be one of 5');
+  });
+
+  it('may be `null` in a result, whose schema and messages say so', () => {
+    class Reading {
+      @cv.IsOptional() @cv.IsNumber() celsius?: number | null;
+    }
+    const shape = compileShape(Reading, 'Test.member', 'output');
+    expect(shape.json['properties']).toEqual({ celsius: { type: ['number', 'null'] } });
+    expect(shape.checkOutput({ celsius: 'x' })).toEqual({
+      ok: false,
+      problems: [{ path: 'celsius', expected: 'must be a number or null' }],
+    });
   });
 });
 

@@ -1,0 +1,165 @@
+import type { Class } from '../metadata/store.js';
+import { startupError } from '../protocol/errors.js';
+import type { JsonObject } from '../protocol/model.js';
+import type { Direction, Rule } from './class-facts.js';
+import type { Conversion } from './class-model.js';
+import { ENCODINGS } from './encoded.js';
+import { decoratorOf } from './value-rule.js';
+
+/** A field as its author declared it. */
+export interface Declaration {
+  readonly where: string;
+  /** The type that TypeScript emitted. */
+  readonly emitted: unknown;
+  /** What `@Type` says of the value, or of each item. */
+  readonly named: { readonly type: unknown } | undefined;
+  readonly rules: readonly Rule[];
+  readonly direction: Direction;
+  readonly exposure: { readonly isTransformed: boolean };
+}
+
+/** What is known of a field beside its type: what its rules say of the value, or of the list and its items. */
+export interface Ruled {
+  readonly item: JsonObject;
+  readonly list: JsonObject | undefined;
+  readonly to: Conversion['to'] | undefined;
+  /** The value in a fresh instance. */
+  readonly initial: unknown;
+}
+
+/** What a handler may get for a type, in the words of JSON Schema and of our conversions. */
+const KINDS: ReadonlyMap<unknown, readonly unknown[]> = new Map<unknown, readonly unknown[]>([
+  [String, ['string']],
+  [Number, ['number', 'integer']],
+  [Boolean, ['boolean']],
+  [Array, ['array']],
+  [Date, ['date']],
+  [BigInt, ['bigint']],
+  [Uint8Array, ['bytes', 'buffer']],
+  [Buffer, ['buffer']],
+]);
+
+const BYTES = 'Declare a Uint8Array, which travels as base64.';
+const DATA = 'Declare an array, or an object with known fields.';
+
+/** Types of which JSON has no values, with what to declare instead. */
+const LACKING: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  [Map, DATA],
+  [Set, DATA],
+  [WeakMap, DATA],
+  [WeakSet, DATA],
+  [Promise, 'Declare the field as the value itself.'],
+  [Symbol, 'Declare a string.'],
+  [Function, 'Declare what it returns, or make it a method.'],
+  [ArrayBuffer, BYTES],
+  [DataView, BYTES],
+  [Blob, BYTES],
+]);
+
+const invalid = (where: string, problem: string, remedy: string) =>
+  startupError('DECORUM_INVALID_FIELD', where, problem, remedy);
+
+const listed = (words: readonly unknown[]): string => words.join(' or ');
+/** As TypeScript spells them. */
+const SCALARS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  [String, 'string'],
+  [Number, 'number'],
+  [Boolean, 'boolean'],
+  [BigInt, 'bigint'],
+]);
+
+const nameOf = (type: unknown): string => SCALARS.get(type) ?? (type === Array ? 'an array' : (type as Class).name);
+
+/** Whether the rules leave open which JSON type a value has. */
+export function isOpen(node: JsonObject): boolean {
+  return !['type', 'enum', 'const', '$ref', 'anyOf', 'oneOf'].some((keyword) => keyword in node);
+}
+
+/**
+ * Refuses a field whose type contradicts its rules, says more than they check, or is not known.
+ * @throws {DecorumError} `DECORUM_INVALID_FIELD`, `DECORUM_UNKNOWN_FIELD_TYPE`
+ */
+export function checkType(field: Declaration, ruled: Ruled): void {
+  const { where, emitted, named, exposure } = field;
+  const { item, list, to, initial } = ruled;
+  refuseUncallable(field, ruled);
+  const own = list === undefined ? kindsOf(item, to) : (kindsOf(list, undefined) ?? ['array']);
+  if (list !== undefined && own !== undefined && !own.includes('array')) throw contradiction(where, Array, own);
+  agree(field, emitted, own);
+  if (named !== undefined) agree(field, named.type, kindsOf(item, to));
+  // TypeScript emits Object, or nothing, for a field that has an initializer and no annotation
+  const declared = emitted === Object && initial !== undefined && initial !== null ? undefined : emitted;
+  const ofValue = list === undefined ? declared : undefined;
+  const type = typeof named?.type === 'function' ? named.type : ofValue;
+  if (type === undefined && isOpen(item) && !exposure.isTransformed) {
+    throw startupError('DECORUM_UNKNOWN_FIELD_TYPE', where, list === undefined ? 'field' : 'items');
+  }
+}
+
+/** What a handler gets; nothing where the rules leave it open. */
+function kindsOf(node: JsonObject, to: Ruled['to']): readonly unknown[] | undefined {
+  if (to !== undefined) return [typeof to === 'string' ? to : 'object'];
+  return node['type'] === undefined ? undefined : [node['type']].flat().filter((type) => type !== 'null');
+}
+
+/** Refuses a type that is not what the rules say. */
+function agree(field: Declaration, type: unknown, kinds: readonly unknown[] | undefined): void {
+  const { where, direction, exposure, rules } = field;
+  if (typeof type !== 'function' || type === Object) return;
+  const lack = exposure.isTransformed ? undefined : LACKING.get(type);
+  if (lack !== undefined) throw invalid(where, `JSON has no ${type.name}`, lack);
+  // a result is checked in its JSON form
+  if (direction === 'output' && typeof (type as Class<{ toJSON?: unknown }>).prototype.toJSON === 'function') return;
+  const isNested = rules.some((rule) => rule.type === 'nestedValidation');
+  if (!KINDS.has(type) && !isNested && !exposure.isTransformed) {
+    const remedy = `Add @ValidateNested(), and rules to the fields of ${type.name}; or declare the field as what JSON has, such as \`object\` or \`string\`.`;
+    throw invalid(where, `nothing checks that it is a ${type.name}`, remedy);
+  }
+  const expected = KINDS.get(type) ?? ['object'];
+  if (kinds?.some((kind) => !expected.includes(kind))) throw contradiction(where, type, kinds);
+}
+
+function contradiction(where: string, type: unknown, kinds: readonly unknown[]): Error {
+  return invalid(
+    where,
+    `it is declared as ${nameOf(type)}, but its rules say ${listed(kinds)}`,
+    remedyFor(type, kinds),
+  );
+}
+
+function remedyFor(type: unknown, kinds: readonly unknown[]): string {
+  if (type === Array) return 'Give rules about the items `{ each: true }`, as in @IsString({ each: true }).';
+  if (kinds.includes('array')) return 'Declare an array, or remove `each: true` and the rules about arrays.';
+  if (kinds.includes('date')) return 'Declare a Date, or use a rule about strings such as @IsISO8601().';
+  if (type === Date) return `Use @IsDate(), or declare the field as ${listed(kinds)}.`;
+  if (ENCODINGS.has(type)) {
+    return `Remove the rules about its value, and keep @IsDefined() or @IsOptional(); or declare the field as ${listed(kinds)}.`;
+  }
+  return `Declare the field as ${listed(kinds)}, or use rules about a ${nameOf(type)}.`;
+}
+
+/** Keywords of which the second must not be less than the first. */
+const BOUNDS = [
+  ['minimum', 'maximum'],
+  ['minLength', 'maxLength'],
+  ['minItems', 'maxItems'],
+] as const;
+
+/** Refuses rules that no value passes. */
+function refuseUncallable({ where, rules }: Declaration, { item, list }: Ruled): void {
+  if (![item, list ?? {}].some(isUnsatisfiable)) return;
+  const names = [...new Set(rules.map(decoratorOf))].map((name) => `@${name}`);
+  throw invalid(where, `no value passes its rules (${names.join(', ')})`, 'Correct or remove one of them.');
+}
+
+function isUnsatisfiable(node: JsonObject): boolean {
+  const { type, not, allOf = [], exclusiveMinimum = -Infinity, exclusiveMaximum = Infinity } = node;
+  const others = (allOf as JsonObject[]).map((part) => part['type']).filter((it) => it !== undefined);
+  const types = [type ?? []].flat().filter((it) => others.every((other) => [other].flat().includes(it)));
+  if (others.length > 0 && types.length === 0) return true;
+  if (not !== undefined && Object.keys(not as object).length === 0) return true;
+  const { minimum = -Infinity, maximum = Infinity } = node as Record<string, number>;
+  if (Number(exclusiveMinimum) >= Math.min(maximum, Number(exclusiveMaximum))) return true;
+  if (minimum >= Number(exclusiveMaximum)) return true;
+  return BOUNDS.some(([least, most]) => Number(node[least] ?? -Infinity) > Number(node[most] ?? Infinity));
+}

@@ -1,0 +1,60 @@
+import type { Class } from '../metadata/store.js';
+import { startupError } from '../protocol/errors.js';
+import { isObject } from '../protocol/jsonrpc.js';
+import { type Rule, rulesOf } from './class-facts.js';
+import { MAPPED, runsOn } from './constraints.js';
+import { decoratorOf, isGenuine, passes } from './value-rule.js';
+
+/** Whether a rule is class-validator's own, so that trying it has no effect: a custom rule may ask a database. */
+function isOwn(rule: Rule): boolean {
+  const mapping = MAPPED.get(rule.name ?? '');
+  return mapping === undefined ? runsOn(rule.name) !== 'instance' : isGenuine(rule, mapping);
+}
+
+function holds(rule: Rule, value: unknown): boolean {
+  const { constraintCls: Body, each, validateIf } = rule;
+  if (Body === undefined || validateIf !== undefined || !isOwn(rule)) return true;
+  const body = new Body();
+  if (!each) return passes(rule, body, value);
+  return Array.isArray(value) && value.every((item) => passes(rule, body, item));
+}
+
+/** The first rule that a value breaks. Of conditional rules nobody knows whether they apply. */
+function brokenBy(value: unknown, rules: readonly Rule[]): string | undefined {
+  const conditions = rules.filter(({ type }) => type === 'conditionalValidation');
+  if (conditions.some(({ name }) => name !== 'isOptional')) return undefined;
+  if (conditions.length > 0 && (value === null || value === undefined)) return undefined;
+  const broken = rules.find((rule) => !holds(rule, value));
+  return broken && `@${decoratorOf(broken)}`;
+}
+
+/** The same for the fields of a nested object, or of each in a list. */
+function brokenInside(value: unknown, nested: Class): string | undefined {
+  const fields = [value].flat().flatMap((item) => [...rulesOf(nested)].map(([key, rules]) => ({ item, key, rules })));
+  for (const { item, key, rules } of fields) {
+    const broken = isObject(item) ? brokenBy(item[key], rules) : undefined;
+    if (broken !== undefined) return `${broken} of ${nested.name}.${key}`;
+  }
+  return undefined;
+}
+
+/**
+ * Refuses an initializer that the field's own rules refuse: a handler would get it whenever the client leaves the field
+ * out.
+ * @param nested the class that `@ValidateNested` checks the value against
+ * @throws {DecorumError} `DECORUM_INVALID_FIELD`
+ */
+export function checkInitializer(
+  { where, rules }: { where: string; rules: readonly Rule[] },
+  initial: unknown,
+  nested: Class | undefined,
+): void {
+  if (initial === undefined) return;
+  const broken = brokenBy(initial, rules) ?? (nested && brokenInside(initial, nested));
+  if (broken === undefined) return;
+  const remedy =
+    initial === null
+      ? 'Add @IsOptional(), or remove the initializer.'
+      : 'Correct the initializer. If clients must send the field, remove it and declare the field with `!`.';
+  throw startupError('DECORUM_INVALID_FIELD', where, `its initializer breaks ${broken}`, remedy);
+}
