@@ -96,9 +96,11 @@ class ClassReader {
 
   /** What a fresh instance holds and clients could take for fields. */
   #dataOf(cls: Class, fresh: JsonObject): string[] {
-    const isData = (key: string): boolean =>
-      typeof fresh[key] !== 'function' && !exposureOf(cls, key, this.#direction).isHidden;
-    return Object.keys(fresh).filter(isData);
+    const keys = Object.keys(fresh).filter((key) => typeof fresh[key] !== 'function');
+    const data = keys.filter((key) => !exposureOf(cls, key, this.#direction).isHidden);
+    // class-transformer keeps the others out of results
+    if (this.#direction === 'output' && data.length < keys.length) this.#flags.needsTransformer = true;
+    return data;
   }
 
   #noteTransformer({ exposure, key }: Subject): void {

@@ -199,6 +199,7 @@ describe('the result of ctx.once', () => {
     ['null', () => null, null],
     ['a member without a value', () => ({ a: undefined, b: [undefined] }), { b: [null] }],
     ['bytes', () => Buffer.from('abc'), 'YWJj'],
+    ['a bigint', () => 1n, '1'],
   ])('is what JSON makes of it, in sessions and by replay: %s', async (_name, effect, value) => {
     for (const seen of await results(effect)) expect(seen).toStrictEqual(value);
   });
@@ -209,7 +210,6 @@ describe('the result of ctx.once', () => {
       () => ({ body: new ReadableStream() }),
       /ctx\.once\('key', …\) cannot be kept: it .*an instance of ReadableStream/,
     ],
-    ['a bigint', () => 1n, /a bigint/],
     ['a function', () => () => 1, /a function/],
     ['no number', () => Number.NaN, /NaN/],
     [

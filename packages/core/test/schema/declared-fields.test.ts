@@ -387,6 +387,15 @@ describe('a field without a rule', () => {
     expect(valueOf<Fine>(Fine, { text: 'abc' }).cache).toEqual(new Map());
     expect(problemsOf(Fine, { text: 'abc', cache: {} })).toEqual(['cache is not a known field']);
   });
+
+  it('stays out of results where it is excluded', () => {
+    class Page {
+      @cv.IsString() text = 'abc';
+      @Exclude() cache = new Map<string, string>();
+    }
+    const shape = compileShape(Page, 'Test.member', 'output');
+    expect(shape.checkOutput(new Page())).toEqual({ ok: true, value: { text: 'abc' } });
+  });
 });
 
 describe('bytes', () => {

@@ -216,7 +216,8 @@ export async function kept(ctx: Context) {
   // @ts-expect-error -- a date is text afterwards
   hold.until.getTime();
   assertType<Equals<Jsonified<{ a?: Date; b: readonly [1, URL] }>, { a?: string; b: readonly [1, string] }>>();
-  assertType<Equals<Jsonified<bigint>, never>>();
+  assertType<Equals<Jsonified<bigint>, string>>();
+  assertType<Equals<Jsonified<Promise<string>>, never>>();
   assertType<Equals<Jsonified<unknown>, unknown>>();
 }
 
