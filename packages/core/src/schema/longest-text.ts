@@ -9,9 +9,12 @@ import { contains, type Part, parseRegex, within } from './regex-syntax.js';
 /** A loop of so many rounds is as good as an endless one. */
 const MANY_ROUNDS = 1000;
 /** How long a text may be that a pattern of several loops is tried on. A pattern too slow for all of these is refused. */
-const LENGTHS = [1000, 500, 250];
-/** In how many ways a matcher may try to read a text; 100 million take about a second. */
-const MAX_WAYS = 1e8;
+const LENGTHS = [1000, 500, 250, 100];
+/**
+ * In how many ways a matcher may try to read a text. Two million take 20 to 100 ms, and choices between the loops, which are
+ * not counted, may multiply them.
+ */
+const MAX_WAYS = 2e6;
 /** The same for a text of any length: for each of its characters, and beside that. */
 const MAX_LINEAR_WAYS = { each: 16, once: 1e5 };
 
@@ -88,7 +91,7 @@ const isLinear = ([once = 0, each = 0, ...more]: Polynomial): boolean =>
   once <= MAX_LINEAR_WAYS.once && each <= MAX_LINEAR_WAYS.each && more.every((number) => number === 0);
 
 /**
- * How long a text may be so that matching it, or not matching it, takes no more than about a second.
+ * How long a text may be so that matching it, or not matching it, takes about a second at most.
  * @returns `Infinity` where the time is linear in the length; 0 where the pattern is too slow for any text, or too complex
  * to tell
  */
