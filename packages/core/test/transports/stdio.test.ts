@@ -244,7 +244,13 @@ describe('Messages over stdio', () => {
     expect(client.received.map(({ id }) => id)).toEqual(['initialize', 1]);
   });
 
-  it('does not answer answers that it cannot read, and does not wait on for them', async () => {
+  it.each<[string, object]>([
+    ['a result and an error', { result: {}, error: {} }],
+    ['no error at all', { error: null }],
+    ['a list for an error', { error: [] }],
+    ['a text for an error', { error: 'no' }],
+    ['an error without a code', { error: { message: 'no' } }],
+  ])('does not answer answers that it cannot read, and does not wait on for them: %s', async (_what, answer) => {
     const { server } = serverOf();
     const { client } = await openPipe(server);
     server.addTool({ name: 'where', input: NoInput }, async (_input: NoInput, ctx: Context) => {
@@ -254,7 +260,7 @@ describe('Messages over stdio', () => {
     client.send({ id: null, error: { code: -32700, message: 'Parse error' } });
     const called = client.call(1, 'where');
     const { id } = await client.find((message) => message.method === 'roots/list');
-    client.send({ id, result: {}, error: {} });
+    client.send({ id, ...answer });
     expect((await called).result).toMatchObject({ content: [{ text: 'The client sent an invalid answer.' }] });
     expect(client.received.filter(({ error }) => error)).toEqual([]);
   });

@@ -251,7 +251,8 @@ export class Session implements Conversation, Memory {
 }
 
 function refusal(error: JsonRpcResponse['error']): ClientError {
-  if (error === undefined || !Number.isSafeInteger(error.code))
+  // only the outermost form of a message has been checked
+  if (!isObject(error) || !Number.isSafeInteger(error.code))
     return new ClientError('The client sent an invalid answer.');
   return new ClientError(`The client answered with an error: ${excerpt(error.message)}`, error);
 }
