@@ -40,7 +40,9 @@ describe('every package.json', () => {
     '%s says which Node it needs, what it ships, and gives Node one copy of each entry',
     (folder) => {
       const { engines, files, exports } = manifestOf(folder);
-      expect({ engines, files }).toEqual({ engines: manifestOf('.')['engines'], files: ['dist'] });
+      // of maps those with their sources, and no notes of the compiler to itself
+      const shipped = ['dist', '!dist/.tsbuildinfo', '!dist/**/*.d.ts.map'];
+      expect({ engines, files }).toEqual({ engines: manifestOf('.')['engines'], files: shipped });
       for (const entry of Object.values(
         exports as Record<string, Record<string, { types: string; default: string }>>,
       )) {
