@@ -56,9 +56,9 @@ describe('the rule table', () => {
   });
 
   it.each([
-    ['Said by JSON Schema', lists.mapped],
+    ['Checked by JSON Schema', lists.mapped],
     ['Run after JSON Schema', lists.run],
-    ['Refused at startup', lists.refused],
+    ['Rejected at startup', lists.refused],
   ])('is what the page says under "%s"', (heading, names) => {
     expect([...new Set(listOnPage(heading))].toSorted()).toEqual([...names].toSorted());
   });
