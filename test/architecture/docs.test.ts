@@ -31,7 +31,10 @@ const anchorsOf = (file: string): Set<string> =>
   );
 
 const ROOT_PAGES = readdirSync(ROOT).filter((file) => file.endsWith('.md'));
-const PAGES = [...ROOT_PAGES, ...['docs', 'packages', 'examples', 'bench'].flatMap((folder) => filesUnder(folder, '.md'))];
+const PAGES = [
+  ...ROOT_PAGES,
+  ...['docs', 'packages', 'examples', 'bench'].flatMap((folder) => filesUnder(folder, '.md')),
+];
 
 function brokenLinks(page: string): string[] {
   const links = [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
