@@ -58,6 +58,20 @@ export interface Notifier {
 /**
  * An MCP server: its providers' decorated methods, and its own where it is subclassed. It serves nothing until a
  * transport is opened on it, and may serve several at once. `E` are the classes of its option `errors`.
+ * @example
+ * ```ts
+ * import { McpServer, serveStdio, Tool } from '@decorum/core';
+ *
+ * class Greeter {
+ *   @Tool({ description: 'Greets everybody' })
+ *   greet() {
+ *     return 'Hello!';
+ *   }
+ * }
+ *
+ * const server = new McpServer({ name: 'greeter', version: '1.0.0', providers: [Greeter] });
+ * await serveStdio(server);
+ * ```
  */
 export class McpServer<E extends readonly object[] = readonly object[]> implements ClosableHost {
   /** Name, version and what else clients see of the server. */

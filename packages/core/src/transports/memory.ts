@@ -23,7 +23,15 @@ export interface MemoryConnection {
   close(): void;
 }
 
-/** Connects to a server in the same process. Messages are written and parsed as on any wire. */
+/**
+ * Connects to a server in the same process. Messages are written and parsed as on any wire.
+ * @example
+ * ```ts
+ * const connection = await connectMemory(server, { receive: (message) => console.log(message) });
+ * await connection.send({ jsonrpc: '2.0', id: 1, method: 'ping' });
+ * connection.close();
+ * ```
+ */
 export async function connectMemory(server: Host, { receive, principal }: MemoryOptions): Promise<MemoryConnection> {
   const host = hostOf(server);
   const deliver = (text: string) => receive(JSON.parse(text) as JsonRpcMessage);
