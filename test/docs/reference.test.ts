@@ -1,6 +1,7 @@
 // Tables of members name their type in the paragraph before them: "Type: `ToolOptions`". "All of `PromptOptions`, and type:
 // `ToolOptions`" leaves out what another table has.
 import { existsSync, readFileSync } from 'node:fs';
+import * as nodeHttp from 'node:http';
 import { join } from 'node:path';
 
 import * as core from '@decorum/core';
@@ -128,6 +129,17 @@ describe('the tables of options and members', () => {
 });
 
 describe('the documentation', () => {
+  const reference = PAGES.filter(({ page }) => page.startsWith('docs/reference'));
+
+  it('names only types in the reference that exist', () => {
+    const named = reference.flatMap(({ text }) => [...text.matchAll(/(?<=`)[A-Z][A-Za-z]*(?=(?:<S>|\[\])?`)/g)]);
+    const known = (name: string) => types.has(name) || name in globalThis || name in nodeHttp;
+    expectNone(
+      'Correct the name.',
+      named.map(([name]) => name).filter((name) => !known(name)),
+    );
+  });
+
   const code = PAGES.flatMap(({ text }) => [...text.matchAll(/`[^`\n]+`|^```[^]*?^```/gm)].map(([found]) => found));
   const words = new Set(code.join(' ').match(/\w+/g));
 
