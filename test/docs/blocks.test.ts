@@ -4,8 +4,13 @@ import ts from 'typescript';
 
 import { expectNone } from '../architecture/source.js';
 import { type Block, blocksOf, PAGES } from './blocks.js';
-import { FRAGMENTS, messageOf, problemsOf, setupProblems } from './program.js';
+import { fragmentsOf, SETUPS } from './fragments.js';
+import { messageOf, problemsIn, programOf } from './program.js';
 
+const FRAGMENTS = PAGES.flatMap(fragmentsOf);
+const PROGRAM = programOf(FRAGMENTS);
+// most of the work, and no test's
+PROGRAM.getTypeChecker();
 const BLOCKS = PAGES.flatMap(blocksOf);
 const at = ({ page, line }: Block) => `${page}:${line}`;
 const withLanguage = (...languages: string[]) => BLOCKS.filter(({ language }) => languages.includes(language));
@@ -23,12 +28,20 @@ describe('the code blocks of the documentation', () => {
   const pages = PAGES.filter((page) => FRAGMENTS.some(({ block }) => block.page === page));
 
   it.each(pages)('compile under strict: %s', (page) => {
-    const problems = FRAGMENTS.filter(({ block }) => block.page === page).flatMap(problemsOf);
+    const problems = FRAGMENTS.filter(({ block }) => block.page === page).flatMap(({ block, file }) =>
+      // the first line of a fragment stands above the block
+      problemsIn(PROGRAM, file).map(({ line, message }) => `${page}:${block.line + line - 1}: ${message}`),
+    );
     expectNone('Correct the block, or add what the page takes for granted to test/docs/setup.', problems);
   });
 
   it('stand on setups that compile', () => {
-    expectNone('Correct the setup.', setupProblems());
+    const used = [...SETUPS].filter((file) => PROGRAM.getSourceFile(file) !== undefined);
+    const problems = used.flatMap((file) =>
+      problemsIn(PROGRAM, file).map(({ line, message }) => `${file}:${line + 1}: ${message}`),
+    );
+    expect(used).toHaveLength(SETUPS.size);
+    expectNone('Correct the setup.', problems);
   });
 
   it('that are JSON can be parsed', () => {

@@ -112,9 +112,11 @@ export const PACKAGE_SCOPE: Scope = new Map(
 );
 
 const PAGES_FOLDER = join(ROOT, 'test/docs/pages');
-/** What pages take for granted: a module for each page that takes something for granted. */
-export const SETUP_FOLDER = join(ROOT, 'test/docs/setup');
-const SETUPS = new Set(filesUnder('test/docs/setup', '.ts').map((file) => join(ROOT, file)));
+const SETUP_FOLDER = join(ROOT, 'test/docs/setup');
+/** The modules of what pages take for granted. */
+export const SETUPS: ReadonlySet<string> = new Set(
+  filesUnder('test/docs/setup', '.ts').map((file) => join(ROOT, file)),
+);
 
 const relativeImport = (from: string, to: string) => {
   const path = relative(dirname(from), to).replace(/\.ts$/, '.js');
