@@ -235,7 +235,7 @@ export const expecting: McpServer = new McpServer({
   errors: [
     [NotFound, (error) => error.what.toUpperCase()],
     [Refused, (error) => new McpError(error.code, 'refused')],
-    [Error, 'unknown'],
+    [Error, (error) => ('code' in error ? error.message : undefined)],
   ],
 });
 
