@@ -26,7 +26,7 @@ const server = new McpServer({
   errors: [
     [AccessDenied, (error) => error.message],
     // of the file system: no such file, permission denied
-    [Error, (error) => ('syscall' in error ? error.message : undefined)],
+    [Error, (error) => ('code' in error ? error.message : undefined)],
   ],
 });
 

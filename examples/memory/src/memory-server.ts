@@ -35,7 +35,7 @@ export class MemoryServer extends McpServer {
     super({
       name: 'memory-server',
       version: '1.0.0',
-      errors: [[UnknownEntity, (error: UnknownEntity) => error.message]],
+      errors: [[UnknownEntity, (error) => error.message]],
     });
   }
 

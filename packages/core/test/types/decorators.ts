@@ -245,6 +245,12 @@ export class Subclass extends McpServer {
   }
 }
 
+export class Messages extends McpServer {
+  constructor() {
+    super({ name: 'x', version: '1', errors: [[Refused, (error) => error.message]] });
+  }
+}
+
 // @ts-expect-error -- the error is one of the class
 new McpServer({ name: 'x', version: '1', errors: [[NotFound, (error) => error.code.toFixed()]] });
 
