@@ -19,13 +19,13 @@ export function matching(pattern: string): Matcher {
   return (path) => glob.match(path);
 }
 
-/** Matches what one of the patterns does. A plain name or path matches at any depth. */
+/** Matches a path if one of the patterns does. A pattern without `*` matches at any depth. */
 export function matchingAny(patterns: readonly string[]): Matcher {
   const matchers = patterns.map((pattern) => matching(pattern.includes('*') ? pattern : `**/${pattern}`));
   return (path) => matchers.some((matches) => matches(path));
 }
 
-/** Everything below a folder. It follows no links, and takes a subfolder that it may not read for an empty one. */
+/** Reads everything below a folder. Links aren't followed, and a subfolder that can't be read counts as empty. */
 export async function treeOf(root: string, isExcluded: Matcher, folder = root): Promise<TreeEntry[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (folder === root) throw error;
@@ -46,7 +46,7 @@ export function pathsOf(tree: readonly TreeEntry[], folder = ''): string[] {
   return tree.flatMap(({ name, children = [] }) => [join(folder, name), ...pathsOf(children, join(folder, name))]);
 }
 
-/** What a folder holds, with sizes. */
+/** Reads the entries of a folder, with their sizes. */
 export async function sizesIn(folder: string) {
   const entries = await readdir(folder, { withFileTypes: true });
   return await Promise.all(

@@ -154,7 +154,7 @@ describe('write_file', () => {
     expect((await stat(at('notes.txt'))).mode & 0o777).toBe(0o750);
   });
 
-  it('leaves nothing behind where it fails', async () => {
+  it('leaves nothing behind if it fails', async () => {
     expect(await failure('write_file', { path: 'docs', content: '' })).toMatch(/EISDIR|directory/);
     expect(await failure('write_file', { path: 'missing/new.txt', content: '' })).toContain('no such file');
     expect(await readdir(folder)).toEqual(['docs', 'notes.txt']);
@@ -188,7 +188,7 @@ describe('edit_file', () => {
     );
   });
 
-  it('changes nothing where one of the texts is missing, and says which', async () => {
+  it('changes nothing if one of the texts is missing, and says which', async () => {
     const edits = [edit('one', 'eins'), edit('four', 'vier')];
     expect(await failure('edit_file', { path: 'notes.txt', edits })).toContain('four');
     expect(await readFile(at('notes.txt'), 'utf8')).toBe('one\ntwo\nthree\n');
@@ -216,7 +216,7 @@ describe('edit_file', () => {
 });
 
 describe('create_directory', () => {
-  it('creates a directory with its parents, and is content with one that exists', async () => {
+  it('creates a directory with its parents, and accepts one that exists', async () => {
     for (let times = 0; times < 2; times += 1)
       expect(await text('create_directory', { path: 'a/b/c' })).toBe('Successfully created directory a/b/c');
     expect((await stat(at('a/b/c'))).isDirectory()).toBe(true);

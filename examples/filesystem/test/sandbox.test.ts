@@ -69,7 +69,7 @@ const HOSTILE: readonly [kind: string, path: () => string][] = [
   ['of something new through a link to a folder outside', () => 'folder-out/new/new.txt'],
 ];
 
-describe('a path that leads out of the allowed directories', () => {
+describe('a path', () => {
   let client: Client;
 
   beforeAll(async () => {
@@ -80,7 +80,7 @@ describe('a path that leads out of the allowed directories', () => {
     await client.close();
   });
 
-  it.each(HOSTILE)('%s, is refused by every tool, and nothing is changed', async (_kind, path) => {
+  it.each(HOSTILE)('that leads out is refused by every tool, and nothing changes: %s', async (_kind, path) => {
     for (const [name, args] of TOOLS) {
       const message = await failureOf(client, name, args(path()));
       expect([name, message]).toEqual([name, expect.stringMatching(/^Access denied: /)]);
@@ -93,26 +93,26 @@ describe('a path that leads out of the allowed directories', () => {
     }
   });
 
-  it.each(['nowhere', 'loop'])('a link to %s is neither read nor written', async (path) => {
+  it.each(['nowhere', 'loop'])('of a link that can’t be resolved is neither read nor written: %s', async (path) => {
     for (const [name, args] of TOOLS) {
       expect([name, await failureOf(client, name, args(path))]).toEqual([name, expect.stringMatching(/ENOENT|ELOOP/)]);
     }
     expect(await readdir(at('other'))).toEqual(['file.txt']);
   });
 
-  it('is not listed below a link, and links are not followed', async () => {
+  it('behind a link is not listed by directory_tree and search_files', async () => {
     const tree = JSON.parse(await textOf(client, 'directory_tree', { path: '.' })) as { name: string }[];
     expect(tree).toContainEqual({ name: 'folder-out', type: 'file' });
     expect(await textOf(client, 'search_files', { path: '.', pattern: '**/file.txt' })).toBe(at('allowed/file.txt'));
   });
 
-  it('does not keep links within the directory from working', async () => {
+  it('of a link within the directory is allowed', async () => {
     expect(await textOf(client, 'read_text_file', { path: 'file-in' })).toBe('allowed');
   });
 });
 
 describe('the directories of the command line', () => {
-  it('may be several, and links; what is relative is looked for in the first', async () => {
+  it('may be several, and may be links; relative paths start at the first', async () => {
     const client = await connect([at('alias'), at('third')]);
     expect(await textOf(client, 'list_allowed_directories')).toBe(
       `Allowed directories:\n${at('alias')}\n${at('allowed')}\n${at('third')}`,
@@ -124,7 +124,7 @@ describe('the directories of the command line', () => {
     await client.close();
   });
 
-  it('are passed over where they do not exist or are files', async () => {
+  it('are skipped if they do not exist or are files', async () => {
     const client = await connect([at('nothing'), at('allowed/file.txt'), at('third')]);
     expect(await textOf(client, 'list_allowed_directories')).toBe(`Allowed directories:\n${at('third')}`);
     await client.close();
@@ -182,12 +182,12 @@ describe('the roots of a client', () => {
   it.each([
     ['has none', { uris: [] }],
     ['has none that exist', { uris: ['file:///nothing/here'] }],
-  ])('leave the directories of the command line where the client %s', async (_case, roots) => {
+  ])('leave the directories of the command line if the client %s', async (_case, roots) => {
     const client = kept(await connect([at('allowed')], roots));
     expect(await textOf(client, 'read_text_file', { path: 'file.txt' })).toBe('allowed');
   });
 
-  it('leave the directories of the command line where the client does not answer', async () => {
+  it('leave the directories of the command line if the client does not answer', async () => {
     const roots = {
       get uris(): string[] {
         throw new Error('not now');

@@ -25,7 +25,7 @@ describe('the place of the graph', () => {
   it.each([
     ['an absolute path', '/data/graph.jsonl', () => '/data/graph.jsonl'],
     ['a path from the folder of the program', 'graph.jsonl', () => join(folder, 'graph.jsonl')],
-  ])('is %s where MEMORY_FILE_PATH says so', async (_kind, custom, expected) => {
+  ])('is %s if MEMORY_FILE_PATH says so', async (_kind, custom, expected) => {
     expect(await locate(folder, custom)).toBe(expected());
   });
 
@@ -35,7 +35,7 @@ describe('the place of the graph', () => {
     expect(await readdir(folder)).toEqual(['memory.jsonl']);
   });
 
-  it('leaves memory.json alone where there is a memory.jsonl, or another path', async () => {
+  it('leaves memory.json alone if there is a memory.jsonl, or another path is set', async () => {
     await writeFile(join(folder, 'memory.json'), 'old');
     await locate(folder, 'graph.jsonl');
     expect(await readdir(folder)).toEqual(['memory.json']);

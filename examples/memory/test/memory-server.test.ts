@@ -139,7 +139,7 @@ describe('the tools of the memory server', () => {
     expect(await graph()).toEqual({ entities: [BABBAGE, ENGINE], relations: [BUILDS] });
   });
 
-  it('delete observations, and pass over what is unknown', async () => {
+  it('delete observations, and skip unknown ones', async () => {
     await remember();
     const deletions = ['Ada', 'Nobody'].map((entityName) => ({ entityName, observations: ['Writes programs', 'No'] }));
     const { structuredContent } = await call('delete_observations', { deletions });
@@ -254,7 +254,7 @@ describe('the file of the graph', () => {
     expect(await graph()).toEqual({ entities: [ADA], relations: [] });
   });
 
-  it('loses nothing when many calls write at once, from both ends of the graph', async () => {
+  it('loses nothing when many calls write at once', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `node ${index}`);
     await Promise.all(
       names.flatMap((name) => [
