@@ -45,9 +45,11 @@ export async function readLastLines(path: string, count: number): Promise<string
 export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
-    await writeFile(temporary, text, { flag: 'wx' });
     const old = await lstat(path).catch(() => undefined);
-    if (old?.isFile()) await chmod(temporary, old.mode);
+    const mode = old?.isFile() ? old.mode : 0o666;
+    await writeFile(temporary, text, { flag: 'wx', mode });
+    // the umask may have cleared some bits
+    if (old?.isFile()) await chmod(temporary, mode);
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
