@@ -73,7 +73,7 @@ export interface Notifier {
  * await serveStdio(server);
  * ```
  */
-export class McpServer<E extends readonly object[] = readonly object[]> implements ClosableHost {
+export class McpServer<E extends readonly object[] = readonly Error[]> implements ClosableHost {
   /** Name, version and what else clients see of the server. */
   readonly info: Implementation;
   readonly notify: Notifier;
