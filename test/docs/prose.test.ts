@@ -22,7 +22,7 @@ const FOREIGN = new Set(
     // MCP SDK, both versions
     sdk: `StdioServerTransport createLinkedPair createMcpHandler createMessage disable eventStore getClientCapabilities
       listRoots requestSampling sendLoggingMessage sendResourceListChanged sendResourceUpdated sendToolListChanged`,
-    fastify: 'inject onSend',
+    fastify: 'forceCloseConnections inject onSend',
     others: 'afterEach consume destination terminationGracePeriodSeconds toStandardJsonSchema',
     // of an example in the sentence
     examples: 'Dto clean closeShop now',
