@@ -81,7 +81,7 @@ export class PageProcess {
    */
   static async start(program: string, port = 1): Promise<PageProcess> {
     const child = spawn(process.execPath, ['--import', ANY_PORT, program], {
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     });
     const written: string[] = [];
     for (const stream of [child.stdout, child.stderr]) {
