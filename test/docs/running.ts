@@ -33,7 +33,7 @@ export class PagePrograms {
     this.#fragments = fragmentsOf(page);
     writeFileSync(join(this.#folder, 'package.json'), '{ "type": "module" }');
     for (const { file, text } of this.#fragments) this.write(file, text);
-    for (const name of [...filesUnder('test/docs/setup', '.ts'), ...filesUnder('examples/weather/src', '.ts')]) {
+    for (const name of filesUnder('test/docs/setup', '.ts')) {
       this.write(join(ROOT, name), readFileSync(join(ROOT, name), 'utf8'));
     }
   }
@@ -81,7 +81,7 @@ export class PageProcess {
    */
   static async start(program: string, port = 1): Promise<PageProcess> {
     const child = spawn(process.execPath, ['--import', ANY_PORT, program], {
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     });
     const written: string[] = [];
     for (const stream of [child.stdout, child.stderr]) {

@@ -92,6 +92,16 @@ async function forecastOver(transport: Transport): Promise<unknown> {
   }
 }
 
+/** Runs a program while something is asked of it. */
+async function servedBy<T>(program: string, port: number, ask: (origin: string) => Promise<T>): Promise<T> {
+  const server = await PageProcess.start(program, port);
+  try {
+    return await ask(server.origin);
+  } finally {
+    await server.stop();
+  }
+}
+
 const SUNNY = [{ type: 'text', text: 'Sunny in Oslo' }];
 
 describe('a program of docs/http.md', () => {
@@ -106,18 +116,17 @@ describe('a program of docs/http.md', () => {
     ['credentialHeaders:', 2],
     ['new MemoryEventStore(', 2],
   ])('answers: %s', async (text, port) => {
-    const server = await PageProcess.start(programsOf('docs/http.md').programOf(text), port);
-    const requestInit = { headers: { authorization: 'Bearer secret' } };
-    const transport = new StreamableHTTPClientTransport(new URL(`${server.origin}/mcp`), { requestInit });
-    expect(await forecastOver(transport)).toEqual(SUNNY);
-    await server.stop();
+    const answer = await servedBy(programsOf('docs/http.md').programOf(text), port, async (origin) => {
+      const requestInit = { headers: { authorization: 'Bearer secret' } };
+      return await forecastOver(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`), { requestInit }));
+    });
+    expect(answer).toEqual(SUNNY);
   });
 
   it('that authenticates refuses a client without a token', async () => {
-    const server = await PageProcess.start(programsOf('docs/http.md').programOf('async authenticate('), 2);
-    const { status, headers } = await fetch(`${server.origin}/mcp`, { method: 'POST' });
+    const program = programsOf('docs/http.md').programOf('async authenticate(');
+    const { status, headers } = await servedBy(program, 2, (origin) => fetch(`${origin}/mcp`, { method: 'POST' }));
     expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
-    await server.stop();
   });
 });
 

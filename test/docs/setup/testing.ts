@@ -1,12 +1,11 @@
 import { type Context, McpServer, NoInput, Tool } from '@decorum/core';
 import { IsString } from 'class-validator';
 
-import { Weather } from '../../../examples/weather/src/weather.js';
-import { WeatherApi } from '../../../examples/weather/src/weather-api.js';
+import { Weather } from './weather.js';
 
 export { describe, expect, it } from '@jest/globals';
 
-export const server = new McpServer({ name: 'weather', version: '1.0.0', providers: [new Weather(new WeatherApi())] });
+export const server = new McpServer({ name: 'weather', version: '1.0.0', providers: [Weather] });
 
 export class Item {
   @IsString() sku!: string;
