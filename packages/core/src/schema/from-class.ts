@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { FieldFacts } from '../metadata/records.js';
 import { scanFields } from '../metadata/scan.js';
 import type { Class } from '../metadata/store.js';
@@ -10,7 +12,10 @@ import { Draft } from './draft.js';
 import { encodedSchema, encodingProblem, ENCODINGS } from './encoded.js';
 import { addForm, checkForm, checkItems, ownSchema, recordProblem } from './field-form.js';
 import {
+  accessorOf,
+  checkAccessor,
   formedKeys,
+  initialOf,
   inOrderOf,
   isClass,
   isNestedRule,
@@ -21,7 +26,7 @@ import {
   type Subject,
 } from './field-subject.js';
 import { checkType, isOpen } from './field-type.js';
-import { checkInitializer } from './initializers.js';
+import { checkFormInitializer, checkInitializer } from './initializers.js';
 import { hinted, nullable } from './keywords.js';
 import { isSameTag, requireDeclared, taggedFields, transformerProblem, unionSchema, variantsOf } from './union.js';
 
@@ -73,14 +78,20 @@ class ClassReader {
     if (keys.length === 0 && tag === undefined) throw startupError('DECORUM_NO_RULES', cls.name, 'class');
     if (unruled !== undefined) throw startupError('DECORUM_NO_RULES', `${cls.name}.${unruled}`, 'field');
     const fresh = constructed ?? (Object.create(cls.prototype as object) as JsonObject);
-    const initialized = keys.filter((key) => fresh[key] !== undefined);
+    const initialized = keys.filter((key) => initialOf(fresh, { key, accessor: accessorOf(cls, key) }) !== undefined);
+    const another = construct(cls) ?? fresh;
     const model: ClassModel = { cls, tag, takesNothing: constructed !== undefined, initialized, fields: [] };
     this.#models.push(model);
     for (const key of keys.length > rules.size ? inOrderOf(fresh, keys) : keys) {
       const subject = readSubject(cls, [key, rules.get(key) ?? [], described.get(key)?.form], this.#direction);
       this.#noteTransformer(subject);
       if (subject.exposure.isHidden) continue;
-      model.fields.push(this.#field(subject, described.get(subject.key) ?? {}, fresh[subject.key]));
+      checkAccessor(subject);
+      const initial = initialOf(fresh, subject);
+      const { schema, ...field } = this.#field(subject, described.get(key) ?? {}, initial);
+      // one that is new in each instance, such as a random id, is no default
+      if (!isDeepStrictEqual(initial, initialOf(another, subject))) delete schema['default'];
+      model.fields.push({ ...field, schema });
     }
     if (tag !== undefined) this.#tag(model, tag);
     this.#schemas.set(model, objectSchema(model.fields));
@@ -103,8 +114,10 @@ class ClassReader {
     return data;
   }
 
-  #noteTransformer({ exposure, key }: Subject): void {
-    if (exposure.isHidden || exposure.isTransformed || exposure.wire !== key) this.#flags.needsTransformer = true;
+  #noteTransformer({ exposure, key, accessor }: Subject): void {
+    const isComputed = accessor !== undefined && this.#direction === 'output';
+    if (isComputed || exposure.isHidden || exposure.isTransformed || exposure.wire !== key)
+      this.#flags.needsTransformer = true;
     if (exposure.isTransformed) this.#flags.needsInstance = true;
   }
 
@@ -112,6 +125,9 @@ class ClassReader {
     refuse(subject);
     const { key, rules, isConditional, isOptional, exposure, form } = subject;
     const { checked, convert } = this.#value(subject, initial);
+    const isPlain = convert === undefined || typeof convert.to === 'string';
+    if (form !== undefined && isPlain)
+      checkFormInitializer({ where: subject.where, kind: form.kind }, initial, checked);
     const allowed = isOptional ? nullable(checked, this.#direction) : checked;
     const isSkipped = form === undefined && (isConditional || exposure.isTransformed);
     const schema = isSkipped ? hinted(allowed) : allowed;
