@@ -21,8 +21,8 @@ import {
 import { IsString } from 'class-validator';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 
-import { overHttp } from '../support/http-carriers.js';
-import { type Carrier, overMemory, RawClient, textOf } from '../support/raw-client.js';
+import { overHttp } from '../support/http-transports.js';
+import { type RawTransport, overMemory, RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { LISTS, pagesOf } from './lists.js';
 import { bare, listen } from './neutral.js';
@@ -88,7 +88,7 @@ class Office {
   }
 }
 
-const CARRIERS: readonly Carrier[] = [overMemory, overHttp];
+const RAW_TRANSPORTS: readonly RawTransport[] = [overMemory, overHttp];
 
 interface Opened {
   readonly office: Office;
@@ -97,11 +97,15 @@ interface Opened {
   readonly others: readonly RawClient[];
 }
 
-async function open(revision: Revision, carrier: Carrier, options: Partial<McpServerOptions> = {}): Promise<Opened> {
+async function open(
+  revision: Revision,
+  transport: RawTransport,
+  options: Partial<McpServerOptions> = {},
+): Promise<Opened> {
   const office = new Office();
   const server = serverOf({ providers: [office], ...options });
   const callers = [{ principal: ADA }, { principal: BOB }, {}];
-  const opening = callers.map((caller) => RawClient.connect(server, { revision, ...caller }, carrier));
+  const opening = callers.map((caller) => RawClient.connect(server, { revision, ...caller }, transport));
   const [ada, ...others] = (await Promise.all(opening)) as [RawClient, ...RawClient[]];
   return { office, ada, others };
 }
@@ -117,8 +121,8 @@ async function listedFor(client: RawClient): Promise<unknown[]> {
 
 describe('access', () => {
   eachRevision('TOOL-27', 'decides who may see a tool and who may call it', async (revision) => {
-    for (const carrier of CARRIERS) {
-      const { office, ada, others } = await open(revision, carrier);
+    for (const transport of RAW_TRANSPORTS) {
+      const { office, ada, others } = await open(revision, transport);
       expect(await listedFor(ada)).toEqual(['greet', 'pay', 'write', 'dismiss', 'menu', 'salaries', 'staff']);
       expect(textOf(await ada.call('pay', { name: 'Grace' }))).toBe('paid Grace');
       expect(await ada.call('pay', { name: 7 })).toMatchObject({ isError: true });
@@ -183,8 +187,8 @@ describe('access', () => {
   });
 
   eachRevision('RES-13', 'is asked before a resource is read or followed', async (revision) => {
-    for (const carrier of CARRIERS) {
-      const { office, ada, others } = await open(revision, carrier);
+    for (const transport of RAW_TRANSPORTS) {
+      const { office, ada, others } = await open(revision, transport);
       const uris = ['docs://salaries', 'docs://staff/Grace'];
       const read = async (client: RawClient, uri: string) => await client.result('resources/read', { uri });
       for (const uri of uris) expect(await read(ada, uri)).toMatchObject({ contents: [{ uri }] });
@@ -243,8 +247,8 @@ describe('access', () => {
   const PUBLIC: CacheHint = { ttlMs: 1000, scope: 'public' };
 
   inStateless('CACHE-05', 'is never left to caches: what depends on the caller is private', async () => {
-    for (const carrier of CARRIERS) {
-      const { ada, others } = await open(STATELESS, carrier, { cache: PUBLIC, pageSize: 1 });
+    for (const transport of RAW_TRANSPORTS) {
+      const { ada, others } = await open(STATELESS, transport, { cache: PUBLIC, pageSize: 1 });
       for (const client of [ada, ...others]) {
         for (const [method] of LISTS) {
           for (const page of await pagesOf(client, method)) expect(page).toMatchObject({ cacheScope: 'private' });
@@ -285,11 +289,11 @@ describe('access', () => {
 
 describe('a limit', () => {
   eachRevision('TOOL-28', 'ends the calls of a caller, and says when to try again', async (revision) => {
-    for (const carrier of CARRIERS) {
+    for (const transport of RAW_TRANSPORTS) {
       let runs = 0;
       const interceptors = [rateLimit(new RateLimiterMemory({ points: 3, duration: 60 }))];
       const server = serverWith({ work: () => `done ${(runs += 1)}` }, { interceptors });
-      const connect = (principal: Principal) => RawClient.connect(server, { revision, principal }, carrier);
+      const connect = (principal: Principal) => RawClient.connect(server, { revision, principal }, transport);
       const [ada, again, bob] = await Promise.all([ADA, ADA, BOB].map(connect));
       for (const client of [ada!, again!, ada!]) expect(await client.call('work')).not.toHaveProperty('isError');
       for (const client of [ada!, again!]) {

@@ -12,7 +12,7 @@ import {
   Tool,
 } from '@decorum/core';
 
-import { overHttp } from '../support/http-carriers.js';
+import { overHttp } from '../support/http-transports.js';
 import { RawClient, type RawOptions } from '../support/raw-client.js';
 import { eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { copies, LISTS, names, pagesOf } from './lists.js';
@@ -158,8 +158,8 @@ describe('results', () => {
     }
     const server = serverOf({ providers: [Asking, Everything], cache: { ttlMs: 1000, scope: 'public' } });
     const capabilities = { elicitation: {} };
-    for (const carrier of [undefined, overHttp]) {
-      const client = await RawClient.connect(server, { revision: STATELESS, capabilities }, carrier);
+    for (const transport of [undefined, overHttp]) {
+      const client = await RawClient.connect(server, { revision: STATELESS, capabilities }, transport);
       const { result: asked = {} } = await client.request('resources/read', { uri: 'docs://asking' });
       expect(asked).toMatchObject({ resultType: 'input_required' });
       for (const field of ['ttlMs', 'cacheScope']) expect(asked).not.toHaveProperty(field);

@@ -3,7 +3,7 @@ import { describe, expect } from '@jest/globals';
 import { type Context, type JsonObject, NoInput } from '@decorum/core';
 import fc from 'fast-check';
 
-import { overHttp } from '../support/http-carriers.js';
+import { overHttp } from '../support/http-transports.js';
 import { type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { answerTo, messagesOf, postTo } from '../support/stateless-post.js';
@@ -147,12 +147,12 @@ describe('a client without a session', () => {
   const revision = STATELESS;
 
   inStateless('CANC-11', 'cancels over stdio by a notification, and over HTTP by closing the stream', async () => {
-    for (const carrier of [overStdio, overHttp]) {
+    for (const transport of [overStdio, overHttp]) {
       const { server, started, ended } = endless();
-      const client = await RawClient.connect(server, { revision }, carrier);
+      const client = await RawClient.connect(server, { revision }, transport);
       void client.send(call(client, 'x', 'endless'));
       const { signal } = await started;
-      if (carrier === overHttp) {
+      if (transport === overHttp) {
         await client.notify('notifications/cancelled', { requestId: 'x' });
         await client.settled();
         expect(signal.aborted).toBe(false);
@@ -166,9 +166,9 @@ describe('a client without a session', () => {
 
   inStateless('CANC-13', 'hears by the result that the server gives up what it listens to', async () => {
     // https://github.com/modelcontextprotocol/modelcontextprotocol/issues/3348: one of the two pages that disagree
-    for (const carrier of [overStdio, overHttp, overMemory]) {
+    for (const transport of [overStdio, overHttp, overMemory]) {
       const server = serverWith({ quick: () => 'quick' });
-      const client = await RawClient.connect(server, { revision }, carrier);
+      const client = await RawClient.connect(server, { revision }, transport);
       await listening(client, 'a');
       await listening(client, 0);
       await server.close();
@@ -203,8 +203,8 @@ describe('a client without a session', () => {
 
   inStateless('PING-05', 'sends no ping, and gets none', async () => {
     const server = serverWith({ alive: (context) => context.ping() });
-    for (const carrier of [overStdio, overHttp, overMemory]) {
-      const client = await RawClient.connect(server, { revision }, carrier);
+    for (const transport of [overStdio, overHttp, overMemory]) {
+      const client = await RawClient.connect(server, { revision }, transport);
       expect(await client.error('ping')).toMatchObject({ code: -32601 });
       expect(await client.call('alive')).toMatchObject({ isError: true });
       expect(client.received.filter(({ method }) => method !== undefined)).toEqual([]);
@@ -341,9 +341,9 @@ describe('progress without a session', () => {
   const PROGRESS = 'notifications/progress';
 
   inStateless('PROG-10', 'never comes where a client listens', async () => {
-    for (const carrier of [overStdio, overMemory, overHttp]) {
+    for (const transport of [overStdio, overMemory, overHttp]) {
       const server = working();
-      const client = await RawClient.connect(server, { revision }, carrier);
+      const client = await RawClient.connect(server, { revision }, transport);
       await listening(client, 'listening', { progressToken: 'of listening' });
       await client.send(call(client, 'x', 'work', { progressToken: 'of work' }));
       await client.response('x');

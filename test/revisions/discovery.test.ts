@@ -5,8 +5,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import type { Extension, JsonObject, McpServer } from '@decorum/core';
 
-import { overHttp } from '../support/http-carriers.js';
-import { type Carrier, type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
+import { overHttp } from '../support/http-transports.js';
+import { type RawTransport, type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
 import { inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import {
   answerTo,
@@ -23,7 +23,7 @@ import { serverOf, serverWith } from './servers.js';
 import { storyServer, subscribe } from './story.js';
 
 const revision: Revision = STATELESS;
-const CARRIERS: readonly Carrier[] = [overMemory, overStdio, overHttp];
+const RAW_TRANSPORTS: readonly RawTransport[] = [overMemory, overStdio, overHttp];
 
 describe('clients with and without a session', () => {
   inStateless('LIFE-24', 'are served side by side on one endpoint', async () => {
@@ -142,15 +142,15 @@ describe('an extension', () => {
 });
 
 /** What a server says of itself, as the first that it is asked. */
-async function discover(server: McpServer, carrier: Carrier = overStdio): Promise<JsonObject> {
-  const client = await RawClient.connect(server, { revision }, carrier);
+async function discover(server: McpServer, transport: RawTransport = overStdio): Promise<JsonObject> {
+  const client = await RawClient.connect(server, { revision }, transport);
   return await client.result('server/discover');
 }
 
 describe('server/discover', () => {
   inStateless('DISC-01', 'says which revisions there are', async () => {
-    for (const carrier of CARRIERS) {
-      expect((await discover(serverOf(), carrier))['supportedVersions']).toContain(revision);
+    for (const transport of RAW_TRANSPORTS) {
+      expect((await discover(serverOf(), transport))['supportedVersions']).toContain(revision);
     }
   });
 
@@ -224,8 +224,8 @@ describe('server/discover', () => {
   }
 
   inStateless('DISC-08', 'may be the first message of all', async () => {
-    for (const carrier of CARRIERS) {
-      const client = await RawClient.connect(storyServer(), { revision }, carrier);
+    for (const transport of RAW_TRANSPORTS) {
+      const client = await RawClient.connect(storyServer(), { revision }, transport);
       await client.send(asked('first', 'server/discover'));
       expect(await client.response('first')).toMatchObject({ result: { supportedVersions: expect.any(Array) } });
       expect(client.received).toHaveLength(1);
@@ -277,9 +277,9 @@ describe('a schema', () => {
 
 describe('what a client listens to', () => {
   inStateless('META-24', 'says with each notification which request it is for', async () => {
-    for (const carrier of CARRIERS) {
+    for (const transport of RAW_TRANSPORTS) {
       const server = storyServer();
-      const client = await RawClient.connect(server, { revision }, carrier);
+      const client = await RawClient.connect(server, { revision }, transport);
       await subscribe(client, 'one');
       await subscribe(client, 'two');
       server.notify.resourceUpdated('docs://a');

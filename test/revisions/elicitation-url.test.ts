@@ -5,7 +5,7 @@ import { describe, expect } from '@jest/globals';
 import type { Context, JsonObject } from '@decorum/core';
 import { type HttpOptions, listen } from '@decorum/http';
 
-import { endpointOf, overHttp } from '../support/http-carriers.js';
+import { endpointOf, overHttp } from '../support/http-transports.js';
 import { RawClient, type RawOptions, textOf } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { HttpClient } from './http-client.js';

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Completion, type JsonObject, Prompt, Resource, Tool } from '@decorum/core';
 import { IsOptional, IsString } from 'class-validator';
 
-import { overHttp } from '../support/http-carriers.js';
+import { overHttp } from '../support/http-transports.js';
 import { type Message, overMemory, overStdio, RawClient } from '../support/raw-client.js';
 import { STATELESS } from '../support/requirements.js';
 import { schemaOf } from '../support/schemas.js';
@@ -76,16 +76,20 @@ describe('The judge', () => {
 
 describe('A server', () => {
   const cases = REQUESTS.flatMap((example) =>
-    Object.entries({ memory: overMemory, stdio: overStdio, HTTP: overHttp }).map(([medium, carrier]) => ({
+    Object.entries({ memory: overMemory, stdio: overStdio, HTTP: overHttp }).map(([medium, transport]) => ({
       ...example,
       medium,
-      carrier,
+      transport,
     })),
   );
 
-  it.each(cases)('answers the example $definition/$file over $medium', async ({ value, carrier }) => {
+  it.each(cases)('answers the example $definition/$file over $medium', async ({ value, transport }) => {
     const message = value as unknown as Message;
-    const client = await RawClient.connect(serverOf({ providers: [new Examples()] }), { revision: STATELESS }, carrier);
+    const client = await RawClient.connect(
+      serverOf({ providers: [new Examples()] }),
+      { revision: STATELESS },
+      transport,
+    );
     void client.send(message);
     const first = await client.at(0);
     if (message.method === 'subscriptions/listen') {

@@ -6,7 +6,7 @@ import type { JsonObject } from '@decorum/core';
 
 import { EventReader, type ServerEvent } from '../../packages/http/test/events.js';
 import { afterwards, call, type Fields, modern, post, request } from '../../packages/http/test/fixture.js';
-import { statelessHeaders } from '../support/http-carriers.js';
+import { statelessHeaders } from '../support/http-transports.js';
 import type { Message } from '../support/raw-client.js';
 import { type Revision, STATELESS } from '../support/requirements.js';
 

@@ -7,7 +7,7 @@ import fastify from 'fastify';
 
 import { EventReader } from '../../packages/http/test/events.js';
 import { afterwards, call, createServer, json, Probe, request, serve } from '../../packages/http/test/fixture.js';
-import { overHttp } from '../support/http-carriers.js';
+import { overHttp } from '../support/http-transports.js';
 import { RawClient, textOf } from '../support/raw-client.js';
 import { eachSessionRevision, inStateless, type Revision } from '../support/requirements.js';
 import { ADD, carried, HttpClient, SseClient, TOKEN } from './http-client.js';

@@ -3,8 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '@decorum/core';
 import fc from 'fast-check';
 
-import { overHttp } from '../support/http-carriers.js';
-import { CARRIERS, RawClient } from '../support/raw-client.js';
+import { overHttp } from '../support/http-transports.js';
+import { RAW_TRANSPORTS, RawClient } from '../support/raw-client.js';
 import { REVISIONS } from '../support/requirements.js';
 import { type Deed, DEEDS } from './deeds.js';
 import { storyAnswers, storyCapabilities, storyServer } from './story.js';
@@ -22,15 +22,15 @@ function ownersOf({ params = {} }: { params?: JsonObject }): unknown[] {
 }
 
 describe('Five clients, one of each revision,', () => {
-  it.each(Object.entries({ ...CARRIERS, HTTP: overHttp }))(
+  it.each(Object.entries({ ...RAW_TRANSPORTS, HTTP: overHttp }))(
     'see only their own words on one server, over %s',
-    async (_medium, carrier) => {
+    async (_medium, transport) => {
       const property = fc.asyncProperty(deeds, async (plan) => {
         const server = storyServer();
         const clients = await Promise.all(
           REVISIONS.map((revision) => {
             const options = { revision, capabilities: storyCapabilities(revision), answers: storyAnswers(revision) };
-            return RawClient.connect(server, { ...options, logLevel: 'info' }, carrier);
+            return RawClient.connect(server, { ...options, logLevel: 'info' }, transport);
           }),
         );
         const subscribed = new Set<number>();

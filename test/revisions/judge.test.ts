@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { newerFields } from '../support/newer-fields.js';
-import { type Carrier, RawClient } from '../support/raw-client.js';
+import { type RawTransport, RawClient } from '../support/raw-client.js';
 import { type Revision, REVISIONS, SESSION_REVISIONS, shows } from '../support/requirements.js';
 import { judge } from '../support/schemas.js';
 import { serverOf } from './servers.js';
@@ -57,7 +57,7 @@ describe('the judge', () => {
 describe('a client that says what it is told to', () => {
   /** What it finds wrong with texts that come. */
   async function problemsOf(revision: Revision, ...texts: string[]): Promise<string[]> {
-    const speaks: Carrier = (_server, receive) => {
+    const speaks: RawTransport = (_server, receive) => {
       for (const words of texts) receive(words);
       return Promise.resolve({ send() {}, close() {} });
     };

@@ -2,7 +2,7 @@
 import { describe, expect } from '@jest/globals';
 import type { Context } from '@decorum/core';
 
-import { carriersOf } from '../support/http-carriers.js';
+import { transportsOf } from '../support/http-transports.js';
 import { RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { listen } from './neutral.js';
@@ -70,9 +70,9 @@ describe('log messages', () => {
   });
 
   inStateless('LOG-06', 'are none for a request that does not ask for them', async () => {
-    for (const carrier of Object.values(carriersOf(STATELESS))) {
+    for (const transport of Object.values(transportsOf(STATELESS))) {
       const server = serverWith({ talk }, { logLevel: 'debug' });
-      const client = await RawClient.connect(server, { revision: STATELESS }, carrier);
+      const client = await RawClient.connect(server, { revision: STATELESS }, transport);
       await client.result('tools/call', { name: 'talk', _meta: { [LEVEL]: 'debug' } });
       const before = heard(client);
       expect(before).toEqual(LEVELS);
@@ -83,7 +83,7 @@ describe('log messages', () => {
   });
 
   inStateless('LOG-07', 'are on the stream of their request, and on no other', async () => {
-    for (const carrier of Object.values(carriersOf(STATELESS))) {
+    for (const transport of Object.values(transportsOf(STATELESS))) {
       const [waiting, go] = [deferred<Context>(), deferred()];
       const server = serverWith({
         talk,
@@ -92,7 +92,7 @@ describe('log messages', () => {
           await go.promise;
         },
       });
-      const open = () => RawClient.connect(server, { revision: STATELESS, logLevel: 'debug' }, carrier);
+      const open = () => RawClient.connect(server, { revision: STATELESS, logLevel: 'debug' }, transport);
       const [listener, waiter, talker] = await Promise.all([open(), open(), open()]);
       await listen(listener!, { toolsListChanged: true });
       const waited = waiter!.call('wait');
@@ -110,9 +110,9 @@ describe('log messages', () => {
   });
 
   inStateless('LOG-08', 'are those of the level of their request and above, before its response', async () => {
-    for (const carrier of Object.values(carriersOf(STATELESS))) {
+    for (const transport of Object.values(transportsOf(STATELESS))) {
       for (const [index, logLevel] of LEVELS.entries()) {
-        const client = await RawClient.connect(serverWith({ talk }), { revision: STATELESS, logLevel }, carrier);
+        const client = await RawClient.connect(serverWith({ talk }), { revision: STATELESS, logLevel }, transport);
         await client.call('talk');
         expect(heard(client)).toEqual(LEVELS.slice(index));
         expect(client.received.at(-1)).toHaveProperty('result');

@@ -1,7 +1,7 @@
 import { describe, expect, jest } from '@jest/globals';
 import type { JsonObject } from '@decorum/core';
 
-import { carriersOf } from '../support/http-carriers.js';
+import { transportsOf } from '../support/http-transports.js';
 import { RawClient } from '../support/raw-client.js';
 import { eachRevision } from '../support/requirements.js';
 import { serverWith } from './servers.js';
@@ -15,7 +15,7 @@ const CREDENTIALS = {
 
 describe('ctx.log', () => {
   eachRevision('LOG-11', 'shows the client no credentials, stacks and folders', async (revision) => {
-    for (const carrier of Object.values(carriersOf(revision))) {
+    for (const transport of Object.values(transportsOf(revision))) {
       const cyclic: JsonObject = { ...CREDENTIALS, error: new Error('deep') };
       (cyclic as { self?: unknown }).self = cyclic;
       const failure = Object.assign(new Error("ENOENT: no such file, open '/srv/app/private/ada.json'"), {
@@ -33,7 +33,7 @@ describe('ctx.log', () => {
           return 'done';
         },
       });
-      const client = await RawClient.connect(server, { revision, logLevel: 'error' }, carrier);
+      const client = await RawClient.connect(server, { revision, logLevel: 'error' }, transport);
       await client.call('talk');
       const sent = client.of('notifications/message').map(({ params }) => params?.['data']);
       const shown = {

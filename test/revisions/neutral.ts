@@ -1,7 +1,7 @@
 // What lets one test say the same of both eras.
 import type { JsonObject, McpServer } from '@decorum/core';
 
-import { carriersOf } from '../support/http-carriers.js';
+import { transportsOf } from '../support/http-transports.js';
 import { RawClient } from '../support/raw-client.js';
 import { STATELESS } from '../support/requirements.js';
 
@@ -45,7 +45,7 @@ export async function followResource(client: RawClient, uri: string): Promise<vo
 }
 
 /**
- * The answers to one request on two connections of one caller, over every carrier, as they came: without sessions.
+ * The answers to one request on two connections of one caller, over every transport, as they came: without sessions.
  * @param before what else is done on the second connection, which also says other things of itself
  */
 export async function answersOnTwo(
@@ -53,10 +53,10 @@ export async function answersOnTwo(
   method: string,
   before: (client: RawClient) => Promise<unknown>,
 ): Promise<[one: string | undefined, other: string | undefined][]> {
-  const opening = Object.values(carriersOf(STATELESS)).map(async (carrier) => {
+  const opening = Object.values(transportsOf(STATELESS)).map(async (transport) => {
     const caller = { revision: STATELESS, principal: { subject: 'ada' } } as const;
-    const one = await RawClient.connect(server, { ...caller, logLevel: 'debug' }, carrier);
-    const other = await RawClient.connect(server, { ...caller, capabilities: { elicitation: {} } }, carrier);
+    const one = await RawClient.connect(server, { ...caller, logLevel: 'debug' }, transport);
+    const other = await RawClient.connect(server, { ...caller, capabilities: { elicitation: {} } }, transport);
     await one.request(method, undefined, 'same');
     await before(other);
     await other.request(method, undefined, 'same');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-import type { Carrier, Message } from '../support/raw-client.js';
+import type { RawTransport, Message } from '../support/raw-client.js';
 
 const PROGRAM = fileURLToPath(new URL('one-handler-server.js', import.meta.url));
 
@@ -79,7 +79,7 @@ async function kill({ child }: Running): Promise<void> {
 
 /** Carries to one process, for as long as the client is there. */
 export const toProcess =
-  (begin: Start, launch: Launch): Carrier =>
+  (begin: Start, launch: Launch): RawTransport =>
   async (_server, receive) => {
     const process = await begin(launch);
     return { send: async (text) => receive(await process.send(text)), close: () => kill(process) };
@@ -91,7 +91,7 @@ export const toProcess =
  * @param pids are given the ids of the processes
  */
 export const toMortals =
-  (begin: Start, launches: readonly Launch[], pids: number[] = []): Carrier =>
+  (begin: Start, launches: readonly Launch[], pids: number[] = []): RawTransport =>
   async (_server, receive) => {
     return {
       async send(text) {

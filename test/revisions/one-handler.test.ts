@@ -8,7 +8,14 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type JsonObject, MemorySingleUse } from '@decorum/core';
 import fc from 'fast-check';
 
-import { type Answer, type Carrier, CARRIERS, type Message, RawClient, textOf } from '../support/raw-client.js';
+import {
+  type Answer,
+  type RawTransport,
+  RAW_TRANSPORTS,
+  type Message,
+  RawClient,
+  textOf,
+} from '../support/raw-client.js';
 import { type Revision, REVISIONS, STATELESS } from '../support/requirements.js';
 import { createServer } from './one-handler.js';
 import { type Launch, overHttp, overStdio, toMortals, toProcess } from './one-handler-process.js';
@@ -63,10 +70,10 @@ const STORIES: readonly Story[] = [
 const ROUNDS = 4;
 
 /** A client that answers whatever it is asked. */
-async function clientOf(carrier: Carrier, revision: Revision = STATELESS, server = createServer(() => {})) {
+async function clientOf(transport: RawTransport, revision: Revision = STATELESS, server = createServer(() => {})) {
   const elicits = revision >= '2025-06-18';
   const capabilities = { sampling: {}, roots: {}, ...(elicits && { elicitation: {} }) };
-  return await RawClient.connect(server, { revision, capabilities, answers: ANSWERS }, carrier);
+  return await RawClient.connect(server, { revision, capabilities, answers: ANSWERS }, transport);
 }
 
 /** Plays a story to its end, and looks at what came of it. */
@@ -102,18 +109,24 @@ const launch = (secret: string | undefined = FIRST_KEY, more: Partial<Launch> = 
 describe('one handler', () => {
   const cases = STORIES.flatMap((story) =>
     story.revisions.flatMap((revision) =>
-      Object.entries(CARRIERS).map(([medium, carrier]) => ({ tool: story.tool, revision, medium, story, carrier })),
+      Object.entries(RAW_TRANSPORTS).map(([medium, transport]) => ({
+        tool: story.tool,
+        revision,
+        medium,
+        story,
+        transport,
+      })),
     ),
   );
 
   it.each(cases)(
     'gives the same answer in $revision over $medium, and has its effect once: $tool',
-    async ({ story, revision, carrier }) => {
+    async ({ story, revision, transport }) => {
       const noted: string[] = [];
       const server = createServer((flow) => noted.push(flow), { logger: new Log() });
-      await play(await clientOf(carrier, revision, server), story, 'a');
+      await play(await clientOf(transport, revision, server), story, 'a');
       expect(noted).toEqual(['a']);
-      await play(await clientOf(carrier, revision, server), story, 'b');
+      await play(await clientOf(transport, revision, server), story, 'b');
       expect(noted).toEqual(['a', 'b']);
     },
   );
@@ -123,9 +136,9 @@ describe('one handler', () => {
     const server = createServer((flow) => noted.push(flow), { logger: new Log() });
     const clients = STORIES.flatMap((story) =>
       story.revisions.flatMap((revision) =>
-        Object.values(CARRIERS).map(async (carrier, index) => {
+        Object.values(RAW_TRANSPORTS).map(async (transport, index) => {
           const flow = `${story.tool} ${revision} ${index}`;
-          await play(await clientOf(carrier, revision, server), story, flow);
+          await play(await clientOf(transport, revision, server), story, flow);
           return flow;
         }),
       ),
@@ -152,12 +165,12 @@ describe.each(TRANSPORTS)('a flow over %s whose process is killed after each rou
   it('is completed while its key is replaced', async () => {
     const keys = [FIRST_KEY, `${SECOND_KEY},${FIRST_KEY}`, SECOND_KEY, `${THIRD_KEY},${SECOND_KEY}`];
     const pids: number[] = [];
-    const carrier = toMortals(
+    const transport = toMortals(
       begin,
       keys.map((secret) => launch(secret)),
       pids,
     );
-    await play(await clientOf(carrier), STORIES[0] as Story, 'a');
+    await play(await clientOf(transport), STORIES[0] as Story, 'a');
     expect(new Set(pids).size).toBe(keys.length);
     expect(effectsOf()).toEqual([`a ${pids[1]}`]);
   });
@@ -227,14 +240,14 @@ async function insist(client: RawClient, flow: string, plan: readonly Insistence
 }
 
 describe('a flow whose states are good for one use', () => {
-  it.each(Object.entries(CARRIERS))(
+  it.each(Object.entries(RAW_TRANSPORTS))(
     'is completed, and has its effect once, whatever the client sends again over %s',
-    async (_medium, carrier) => {
+    async (_medium, transport) => {
       const property = fc.asyncProperty(insistence, async (plan) => {
         const noted: string[] = [];
         const options = { logger: new Log(), singleUse: new MemorySingleUse() };
         const server = createServer((flow) => noted.push(flow), options);
-        const client = await clientOf(carrier, STATELESS, server);
+        const client = await clientOf(transport, STATELESS, server);
         const { rounds, repetitions } = await insist(client, 'a', plan);
         const last = rounds.at(-1)?.[0]?.result;
         expect(JSON.parse(textOf(last as JsonObject) as string)).toEqual(STORIES[0]?.answer('a'));
@@ -268,7 +281,7 @@ describe('a flow whose states are good for one use', () => {
   it('is what it takes: without, a state that is sent again has its effect again', async () => {
     const noted: string[] = [];
     const server = createServer((flow) => noted.push(flow), { logger: new Log() });
-    const client = await clientOf(CARRIERS.memory, STATELESS, server);
+    const client = await clientOf(RAW_TRANSPORTS.memory, STATELESS, server);
     const round = { copies: 1, atOnce: false, empty: false, again: false };
     await insist(client, 'a', [round, round, round, round]);
     expect(noted).toEqual(['a', 'a']);

@@ -2,7 +2,7 @@
 import { describe, expect } from '@jest/globals';
 import { type CacheHint, type JsonObject, NoInput, Resource } from '@decorum/core';
 
-import { overHttp } from '../support/http-carriers.js';
+import { overHttp } from '../support/http-transports.js';
 import { RawClient } from '../support/raw-client.js';
 import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { copies, LISTS, many, names, pagesOf } from './lists.js';

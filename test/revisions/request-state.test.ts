@@ -2,7 +2,7 @@
 import { describe, expect, jest } from '@jest/globals';
 import { type JsonObject, type McpServerOptions, MemorySingleUse } from '@decorum/core';
 
-import { overHttp } from '../support/http-carriers.js';
+import { overHttp } from '../support/http-transports.js';
 import { overMemory, type RawOptions, textOf } from '../support/raw-client.js';
 import { inStateless } from '../support/requirements.js';
 import { ADA, again, asked, begin, connect, form, greet, INVALID, SECRET } from './rounds.js';
@@ -12,7 +12,11 @@ describe('the state', () => {
   const inputResponses = { '#1': ADA };
 
   /** A call that is under way, and what its handler has done. */
-  async function underWay(options: Partial<McpServerOptions> = {}, client?: Partial<RawOptions>, carrier = overMemory) {
+  async function underWay(
+    options: Partial<McpServerOptions> = {},
+    client?: Partial<RawOptions>,
+    transport = overMemory,
+  ) {
     const effects: string[] = [];
     const pay: Handler = async (context, { amount = 1 }) => {
       const answer = await form(context);
@@ -20,7 +24,7 @@ describe('the state', () => {
       return answer.action;
     };
     const server = serverWith({ pay, greet }, { secret: SECRET, ...options });
-    const payer = await connect(server, client, carrier);
+    const payer = await connect(server, client, transport);
     const { requestState } = await begin(payer, 'pay', { amount: 7 });
     const retry = (more: JsonObject, by = payer) =>
       again(by, 'pay', { arguments: { amount: 7 }, requestState, inputResponses, ...more });

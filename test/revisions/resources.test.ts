@@ -6,7 +6,7 @@ import { listen as listenOverHttp } from '@decorum/http';
 import { IsInt, IsString } from 'class-validator';
 import fc from 'fast-check';
 
-import { carriersOf, overHttp, statelessHeaders } from '../support/http-carriers.js';
+import { transportsOf, overHttp, statelessHeaders } from '../support/http-transports.js';
 import { type Message, RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { golden } from './golden-servers.js';
@@ -462,7 +462,7 @@ describe('a subscription', () => {
   });
 
   inStateless('RES-22', 'is a request that listens: nobody else hears of updates', async () => {
-    for (const carrier of Object.values(carriersOf(STATELESS))) {
+    for (const transport of Object.values(transportsOf(STATELESS))) {
       const [entered, go] = [deferred(), deferred()];
       const server = serverWith({
         async work(context) {
@@ -472,7 +472,7 @@ describe('a subscription', () => {
         },
       });
       server.addProvider(Library);
-      const open = () => RawClient.connect(server, { revision: STATELESS, logLevel: 'debug' }, carrier);
+      const open = () => RawClient.connect(server, { revision: STATELESS, logLevel: 'debug' }, transport);
       const [follower, lister, worker] = await Promise.all([open(), open(), open()]);
       const acknowledged = await listen(follower!, { resourceSubscriptions: [URI] }, 'mine');
       expect(acknowledged).toEqual({ resourceSubscriptions: [URI] });

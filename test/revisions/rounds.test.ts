@@ -19,7 +19,7 @@ import {
   Tool,
 } from '@decorum/core';
 
-import { overHttp } from '../support/http-carriers.js';
+import { overHttp } from '../support/http-transports.js';
 import { textOf } from '../support/raw-client.js';
 import { inStateless, STATELESS } from '../support/requirements.js';
 import {
@@ -29,7 +29,7 @@ import {
   asked,
   begin,
   CAPABILITIES,
-  CARRIERS,
+  RAW_TRANSPORTS,
   connect,
   form,
   greet,
@@ -46,9 +46,9 @@ import { type Handler, serverOf, serverWith } from './servers.js';
 
 describe('roots', () => {
   inStateless('ROOT-06', 'are asked for in place of the result, and nothing is heard of their changes', async () => {
-    for (const [, carrier] of CARRIERS) {
+    for (const [, transport] of RAW_TRANSPORTS) {
       const server = serverWith({ where: async (context) => JSON.stringify(await context.roots()) });
-      const client = await connect(server, { answers: ANSWERS }, carrier);
+      const client = await connect(server, { answers: ANSWERS }, transport);
       const { inputRequests } = await begin(client, 'where');
       expect(Object.values(inputRequests)).toMatchObject([{ method: 'roots/list' }]);
       await client.notify('notifications/roots/list_changed');
@@ -64,9 +64,9 @@ describe('roots', () => {
 
 describe('sampling', () => {
   inStateless('SAMP-13', 'is asked for in place of the result', async () => {
-    for (const [, carrier] of CARRIERS) {
+    for (const [, transport] of RAW_TRANSPORTS) {
       const server = serverWith({ say: async (context) => (await sample(context)).text });
-      const client = await connect(server, { answers: ANSWERS }, carrier);
+      const client = await connect(server, { answers: ANSWERS }, transport);
       const { inputRequests } = await begin(client, 'say');
       expect(Object.values(inputRequests)).toMatchObject([
         { method: 'sampling/createMessage', params: { messages: [{ role: 'user' }], maxTokens: 5 } },
@@ -114,8 +114,8 @@ describe('a request that cannot go on without the client', () => {
       await visit(context);
       return (await context.confirm('Sure?')) ? 'done' : 'not done';
     };
-    for (const [, carrier] of CARRIERS) {
-      const client = await connect(serverWith({ all }), { answers: ANSWERS }, carrier);
+    for (const [, transport] of RAW_TRANSPORTS) {
+      const client = await connect(serverWith({ all }), { answers: ANSWERS }, transport);
       expect(textOf(await client.call('all'))).toBe('done');
       expect(client.questions.map(({ method }) => method)).toEqual([
         'elicitation/create',
@@ -343,10 +343,10 @@ describe('a retry', () => {
 
   inStateless('MRTR-12', 'may be answered with another question', async () => {
     const names = ['Ada', 'Grace', 'Jean'];
-    for (const [, carrier] of CARRIERS) {
+    for (const [, transport] of RAW_TRANSPORTS) {
       const left = [...names];
       const elicited = () => ({ result: { action: 'accept', content: { name: left.shift() } } });
-      const client = await connect(serverWith({ three }), { answers: { 'elicitation/create': elicited } }, carrier);
+      const client = await connect(serverWith({ three }), { answers: { 'elicitation/create': elicited } }, transport);
       expect(textOf(await client.call('three'))).toBe('Ada, Grace, Jean');
       expect(client.questions.map(({ params }) => params['message'])).toEqual(['First?', 'Second?', 'Third?']);
       expect(client.received).toHaveLength(4);
@@ -472,11 +472,11 @@ describe('what only sessions have', () => {
         throw new McpError(-32042, 'Please sign in', { elicitations: [] });
       },
     });
-    for (const [, carrier] of CARRIERS) {
+    for (const [, transport] of RAW_TRANSPORTS) {
       const client = await connect(
         server,
         { answers: { 'elicitation/create': () => ({ result: { action: 'accept' } }) } },
-        carrier,
+        transport,
       );
       const { inputRequests } = await begin(client, 'require');
       expect(inputRequests).toEqual({

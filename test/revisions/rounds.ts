@@ -2,7 +2,7 @@
 import { expect } from '@jest/globals';
 import type { Context, JsonObject, McpServer } from '@decorum/core';
 
-import { carriersOf } from '../support/http-carriers.js';
+import { transportsOf } from '../support/http-transports.js';
 import { type Message, overMemory, RawClient, type RawOptions } from '../support/raw-client.js';
 import { STATELESS } from '../support/requirements.js';
 import type { Handler } from './servers.js';
@@ -27,11 +27,11 @@ export const ANSWERS = {
 };
 
 /** Everything that can carry the revision without sessions. */
-export const CARRIERS = Object.entries(carriersOf(STATELESS));
+export const RAW_TRANSPORTS = Object.entries(transportsOf(STATELESS));
 
 /** Connects a client of the revision without sessions. */
-export const connect = (server: McpServer, options: Partial<RawOptions> = {}, carrier = overMemory) =>
-  RawClient.connect(server, { revision: STATELESS, capabilities: CAPABILITIES, ...options }, carrier);
+export const connect = (server: McpServer, options: Partial<RawOptions> = {}, transport = overMemory) =>
+  RawClient.connect(server, { revision: STATELESS, capabilities: CAPABILITIES, ...options }, transport);
 
 /** Asks for a name. */
 export const question = (context: Context, message: string) => context.elicit(NAME, { message });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { McpError, type JsonObject } from '@decorum/core';
 
-import { carriersOf, endpointOf } from '../support/http-carriers.js';
+import { transportsOf, endpointOf } from '../support/http-transports.js';
 import { type Message, RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, type Revision, SESSION_REVISIONS } from '../support/requirements.js';
 import { HttpClient } from './http-client.js';
@@ -59,8 +59,8 @@ describe('messages', () => {
 
   eachRevision('RPC-02', 'carry any text unchanged', async (revision) => {
     const text = '🦉 日本語 e\u0301 \u0000 \u2028 "\\"';
-    for (const carrier of Object.values(carriersOf(revision))) {
-      const client = await RawClient.connect(serverWith(echo), { revision }, carrier);
+    for (const transport of Object.values(transportsOf(revision))) {
+      const client = await RawClient.connect(serverWith(echo), { revision }, transport);
       const [block] = (await client.call('echo', { text }))['content'] as [{ text: string }];
       expect(Buffer.from(block.text)).toEqual(Buffer.from(text));
     }
@@ -335,8 +335,8 @@ describe('batches', () => {
   });
 
   eachSessionRevision('RPC-19', 'are not answered where nothing in them wants an answer', async (revision) => {
-    for (const carrier of Object.values(carriersOf(revision))) {
-      const client = await RawClient.connect(serverWith(echo), { revision }, carrier);
+    for (const transport of Object.values(transportsOf(revision))) {
+      const client = await RawClient.connect(serverWith(echo), { revision }, transport);
       for (const batch of [NOTIFICATIONS, RESPONSES, [...NOTIFICATIONS, ...RESPONSES]]) {
         const before = client.texts.length;
         await client.send(batch);

@@ -14,7 +14,7 @@ import {
 } from '@decorum/core';
 import { IsInt, IsString, Matches, Max } from 'class-validator';
 
-import { overHttp } from '../support/http-carriers.js';
+import { overHttp } from '../support/http-transports.js';
 import { RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, STATELESS } from '../support/requirements.js';
 import { serverOf } from './servers.js';

@@ -16,8 +16,8 @@ import {
 } from '@decorum/core';
 import { IsString } from 'class-validator';
 
-import { overHttp, statelessHeaders } from '../support/http-carriers.js';
-import { type Carrier, type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
+import { overHttp, statelessHeaders } from '../support/http-transports.js';
+import { type RawTransport, type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
 import { inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import {
   answerTo,
@@ -46,14 +46,14 @@ import {
 } from './story.js';
 
 const revision: Revision = STATELESS;
-const CARRIERS: readonly Carrier[] = [overMemory, overStdio, overHttp];
+const RAW_TRANSPORTS: readonly RawTransport[] = [overMemory, overStdio, overHttp];
 
 /** The whole protocol once: everything that came of it, up to the end of the server. */
-async function tell(carrier: Carrier): Promise<RawClient> {
+async function tell(transport: RawTransport): Promise<RawClient> {
   const teller = new Storyteller();
   const server = storyServer(teller);
   const options = { revision, capabilities: storyCapabilities(revision), answers: storyAnswers(revision) };
-  const client = await RawClient.connect(server, options, carrier);
+  const client = await RawClient.connect(server, options, transport);
   await client.begin();
   await use(client);
   await beAsked(client);
@@ -74,17 +74,17 @@ const sample = async (context: Context) => (await context.sample({ messages: 'Hi
 
 describe('results without a session', () => {
   inStateless('RPC-23', 'all have a type', async () => {
-    for (const carrier of CARRIERS) {
-      const results = resultsOf(await tell(carrier));
+    for (const transport of RAW_TRANSPORTS) {
+      const results = resultsOf(await tell(transport));
       expect(results.length).toBeGreaterThan(15);
       for (const { resultType } of results) expect(resultType).toEqual(expect.any(String));
     }
   });
 
   inStateless('RPC-24', 'are complete, or ask for something that the client has to answer', async () => {
-    for (const carrier of CARRIERS) {
+    for (const transport of RAW_TRANSPORTS) {
       const types = new Map<string, number>();
-      for (const result of resultsOf(await tell(carrier))) {
+      for (const result of resultsOf(await tell(transport))) {
         const type = String(result['resultType']);
         types.set(type, (types.get(type) ?? 0) + 1);
         expect(type).toBe('inputRequests' in result ? 'input_required' : 'complete');
@@ -115,21 +115,21 @@ describe('results without a session', () => {
   });
 
   inStateless('META-22', 'name the server, all of them', async () => {
-    for (const carrier of CARRIERS) {
-      const results = resultsOf(await tell(carrier)).filter(({ resultType }) => resultType === 'complete');
+    for (const transport of RAW_TRANSPORTS) {
+      const results = resultsOf(await tell(transport)).filter(({ resultType }) => resultType === 'complete');
       for (const { _meta: meta } of results) {
         expect(meta).toMatchObject({ [`${PREFIX}serverInfo`]: { name: 'story', version: '1.0.0' } });
       }
     }
   });
 
-  for (const [id, carriers] of [
-    ['RPC-26', CARRIERS],
+  for (const [id, transports] of [
+    ['RPC-26', RAW_TRANSPORTS],
     ['STDIO-09', [overStdio]],
   ] as const) {
     inStateless(id, 'and notifications are all that a client hears: nothing is asked by a request', async () => {
-      for (const carrier of carriers) {
-        const client = await tell(carrier);
+      for (const transport of transports) {
+        const client = await tell(transport);
         expect(client.questions.map(({ method }) => method)).toEqual([
           'sampling/createMessage',
           'roots/list',
@@ -399,8 +399,8 @@ describe('a request without a session', () => {
       log: (context: Context) => void context.log.error('heard'),
       who: ({ client, meta }: Context) => JSON.stringify([client.info, Object.keys(meta ?? {}).length]),
     };
-    for (const carrier of CARRIERS) {
-      const client = await RawClient.connect(serverWith(tools), { revision }, carrier);
+    for (const transport of RAW_TRANSPORTS) {
+      const client = await RawClient.connect(serverWith(tools), { revision }, transport);
       const rich = {
         ...declares({ sampling: {} }),
         [`${PREFIX}logLevel`]: 'debug',
@@ -522,8 +522,8 @@ describe('a request without a session', () => {
   });
 
   inStateless('LIFE-20', 'may be the first there is', async () => {
-    for (const carrier of CARRIERS) {
-      const client = await RawClient.connect(serverWith({ hi: () => 'hi' }), { revision }, carrier);
+    for (const transport of RAW_TRANSPORTS) {
+      const client = await RawClient.connect(serverWith({ hi: () => 'hi' }), { revision }, transport);
       expect(textOf(await client.call('hi'))).toBe('hi');
       expect(client.received).toHaveLength(1);
     }
@@ -532,8 +532,8 @@ describe('a request without a session', () => {
   const UNKNOWN = ['v999.0.0', '1999-01-01', '', '2026-07-29'];
 
   inStateless('LIFE-21', 'is refused where nobody knows its revision', async () => {
-    for (const carrier of [overMemory, overStdio]) {
-      const client = await RawClient.connect(serverOf(), { revision }, carrier);
+    for (const transport of [overMemory, overStdio]) {
+      const client = await RawClient.connect(serverOf(), { revision }, transport);
       for (const requested of UNKNOWN) {
         const { code, data } = await client.error('tools/list', { _meta: { [VERSION]: requested } });
         expect([code, data]).toEqual([-32022, { supported: expect.arrayContaining([revision]), requested }]);

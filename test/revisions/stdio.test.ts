@@ -11,7 +11,7 @@ import { afterEach, describe, expect } from '@jest/globals';
 import { type Context, type Host, type JsonObject, type McpServer, serveStdio } from '@decorum/core';
 import { type Frame, HOST, parseMessage } from '@decorum/core/transport';
 
-import { type Carrier, type Message, overStdio, RawClient, textOf } from '../support/raw-client.js';
+import { type RawTransport, type Message, overStdio, RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { deferred, serverWith } from './servers.js';
 
@@ -31,7 +31,7 @@ async function run(revision: Revision) {
   child.stdout.on('data', (chunk: Buffer) => void (stdout += String(chunk)));
   child.stderr.on('data', (chunk: Buffer) => void (stderr += String(chunk)));
   const closed = once(child, 'close') as Promise<[code: number | null, signal: string | null]>;
-  const overProcess: Carrier = async (_server, receive) => {
+  const overProcess: RawTransport = async (_server, receive) => {
     let rest = '';
     child.stdout.on('data', (chunk: Buffer) => {
       const lines = (rest + String(chunk)).split('\n');
@@ -249,7 +249,7 @@ describe('a pipe of stateless requests', () => {
     });
     listening.listen(path);
     await once(listening, 'listening');
-    const overSocket: Carrier = async (_server, receive) => {
+    const overSocket: RawTransport = async (_server, receive) => {
       const socket = connect(path);
       await once(socket, 'connect');
       let rest = '';

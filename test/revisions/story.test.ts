@@ -1,7 +1,7 @@
 // The same story in every revision, over everything that carries it. Each message is judged: see RawClient.
 import { describe, it } from '@jest/globals';
 
-import { carriersOf, overHttp } from '../support/http-carriers.js';
+import { transportsOf, overHttp } from '../support/http-transports.js';
 import { RawClient } from '../support/raw-client.js';
 import { REVISIONS, SESSION_REVISIONS } from '../support/requirements.js';
 import {
@@ -18,7 +18,7 @@ import {
 } from './story.js';
 
 const CASES = REVISIONS.flatMap((revision) =>
-  Object.entries(carriersOf(revision)).map(([medium, carrier]) => ({ revision, medium, carrier })),
+  Object.entries(transportsOf(revision)).map(([medium, transport]) => ({ revision, medium, transport })),
 );
 
 const RESUMING = SESSION_REVISIONS.filter((revision) => revision > '2024-11-05');
@@ -26,14 +26,14 @@ const RESUMING = SESSION_REVISIONS.filter((revision) => revision > '2024-11-05')
 describe('A client', () => {
   it.each(CASES)(
     'of $revision lists, calls, reads, gets, completes, is asked, hears and cancels over $medium',
-    async ({ revision, carrier }) => {
+    async ({ revision, transport }) => {
       const teller = new Storyteller();
       const server = storyServer(teller);
       const capabilities = storyCapabilities(revision);
       const client = await RawClient.connect(
         server,
         { revision, capabilities, answers: storyAnswers(revision) },
-        carrier,
+        transport,
       );
       await use(client);
       await beAsked(client);

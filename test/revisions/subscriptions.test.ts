@@ -3,14 +3,14 @@ import { describe, expect } from '@jest/globals';
 import { type Access, type JsonObject, type McpServer, NoInput, Prompt, Resource, Tool } from '@decorum/core';
 import { HOST } from '@decorum/core/transport';
 
-import { carriersOf, overHttp } from '../support/http-carriers.js';
+import { transportsOf, overHttp } from '../support/http-transports.js';
 import { type Message, overMemory, overStdio, RawClient, type RawOptions } from '../support/raw-client.js';
 import { inStateless, STATELESS } from '../support/requirements.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
-const CARRIERS = Object.entries(carriersOf(STATELESS));
+const RAW_TRANSPORTS = Object.entries(transportsOf(STATELESS));
 
 const ALL = {
   toolsListChanged: true,
@@ -43,10 +43,10 @@ class Shelf {
 
 const shelf = () => serverOf({ providers: [Shelf] });
 
-const connect = (server: McpServer, carrier = overMemory, options: Partial<RawOptions> = {}) =>
-  RawClient.connect(server, { revision: STATELESS, ...options }, carrier);
+const connect = (server: McpServer, transport = overMemory, options: Partial<RawOptions> = {}) =>
+  RawClient.connect(server, { revision: STATELESS, ...options }, transport);
 
-/** Asks to hear of changes; over some carriers the request is under way until it is over. */
+/** Asks to hear of changes; over some transports the request is under way until it is over. */
 function ask(client: RawClient, id: string | number, notifications?: unknown): void {
   const params = notifications === undefined ? {} : { notifications };
   void client.send(client.worded(id, 'subscriptions/listen', params as JsonObject));
@@ -107,10 +107,10 @@ describe('a subscription', () => {
         [updated, updated, ...['tools', 'prompts', 'resources'].map((list) => `notifications/${list}/list_changed`)],
       ],
     ];
-    for (const [, carrier] of CARRIERS) {
+    for (const [, transport] of RAW_TRANSPORTS) {
       const server = shelf();
       const witness = await witnessOf(server);
-      const client = await connect(server, carrier);
+      const client = await connect(server, transport);
       for (const [id, [asked]] of cases.entries()) await listen(client, id, asked);
       await changeEverything(server, witness);
       await client.settled();
@@ -124,9 +124,9 @@ describe('a subscription', () => {
   });
 
   inStateless('SUB-02', 'begins with the acknowledgement, whatever changes at that moment', async () => {
-    for (const [, carrier] of CARRIERS) {
+    for (const [, transport] of RAW_TRANSPORTS) {
       const server = shelf();
-      const client = await connect(server, carrier);
+      const client = await connect(server, transport);
       const asks = Array.from({ length: 20 }, (_item, id) => {
         ask(client, id, ALL);
         server.notify.resourceUpdated('docs://a');
@@ -155,9 +155,9 @@ describe('a subscription', () => {
   });
 
   inStateless('SUB-04', 'has the id of its request on everything, of the same type', async () => {
-    for (const [, carrier] of CARRIERS) {
+    for (const [, transport] of RAW_TRANSPORTS) {
       const server = shelf();
-      const client = await connect(server, carrier);
+      const client = await connect(server, transport);
       const ids = [1, '1', 0, '', 'a b', -7];
       for (const id of ids) await listen(client, id, { resourceSubscriptions: ['docs://a'] });
       server.notify.resourceUpdated('docs://a');
@@ -174,13 +174,13 @@ describe('a subscription', () => {
     }
   });
 
-  for (const [name, carrier] of [
+  for (const [name, transport] of [
     ['stdio', overStdio],
     ['HTTP', overHttp],
   ] as const) {
     inStateless('SUB-05', `is kept apart from others of the same client, over ${name}`, async () => {
       const server = shelf();
-      const client = await connect(server, carrier);
+      const client = await connect(server, transport);
       await listen(client, 'a', { resourceSubscriptions: ['docs://a'] });
       await listen(client, 'b', { resourceSubscriptions: ['docs://b'], toolsListChanged: true });
       await listen(client, 'both', { resourceSubscriptions: ['docs://a', 'docs://b'] });
@@ -199,9 +199,9 @@ describe('a subscription', () => {
   }
 
   inStateless('SUB-06', 'ends with a result when the server closes', async () => {
-    for (const [, carrier] of CARRIERS) {
+    for (const [, transport] of RAW_TRANSPORTS) {
       const server = shelf();
-      const client = await connect(server, carrier);
+      const client = await connect(server, transport);
       for (const id of ['a', 7]) await listen(client, id, ALL);
       const closing = server.close();
       for (const id of ['a', 7]) {
@@ -215,9 +215,9 @@ describe('a subscription', () => {
   });
 
   inStateless('SUB-07', 'ends at once when its client gives it up', async () => {
-    for (const [name, carrier] of CARRIERS.filter(([each]) => each !== 'memory')) {
+    for (const [name, transport] of RAW_TRANSPORTS.filter(([each]) => each !== 'memory')) {
       const server = shelf();
-      const client = await connect(server, carrier);
+      const client = await connect(server, transport);
       await listen(client, 'given up', ALL);
       await listen(client, 'kept', ALL);
       await client.cancel('given up');
@@ -233,7 +233,7 @@ describe('a subscription', () => {
   });
 
   inStateless('SUB-08', 'carries no progress and no log messages', async () => {
-    for (const [, carrier] of CARRIERS) {
+    for (const [, transport] of RAW_TRANSPORTS) {
       const going = deferred();
       const server = serverWith({
         async work(context) {
@@ -246,9 +246,9 @@ describe('a subscription', () => {
           return 'done';
         },
       });
-      const witness = await connect(server, carrier, { logLevel: 'debug' });
+      const witness = await connect(server, transport, { logLevel: 'debug' });
       await listen(witness, 'witness', { toolsListChanged: true, progress: true, message: true, loggingMessage: true });
-      const worker = await connect(server, carrier, { logLevel: 'debug' });
+      const worker = await connect(server, transport, { logLevel: 'debug' });
       await listen(worker, 'own', { toolsListChanged: true });
       const work = worker.request('tools/call', { name: 'work', _meta: { progressToken: 'p' } });
       await worker.find(({ params }) => params?.['data'] === 'step 3');
@@ -268,9 +268,9 @@ describe('a subscription', () => {
   });
 
   inStateless('SUB-09', 'hears of a list when it changes', async () => {
-    for (const [, carrier] of CARRIERS) {
+    for (const [, transport] of RAW_TRANSPORTS) {
       const server = serverWith({ tool: () => '' });
-      const [hears, other] = [await connect(server, carrier), await connect(server, carrier)];
+      const [hears, other] = [await connect(server, transport), await connect(server, transport)];
       await listen(hears, 1, { toolsListChanged: true });
       await listen(other, 1, {});
       const added = server.addTool({ name: 'more', input: NoInput }, () => '');
@@ -283,14 +283,14 @@ describe('a subscription', () => {
   });
 
   inStateless('SUB-10', 'is gone with its connection', async () => {
-    for (const [, carrier] of CARRIERS) {
+    for (const [, transport] of RAW_TRANSPORTS) {
       const server = shelf();
       const principal = { subject: 'ada' };
-      const lost = await connect(server, carrier, { principal });
+      const lost = await connect(server, transport, { principal });
       await listen(lost, 'sub', ALL);
       await lost.close();
       const witness = await witnessOf(server);
-      const back = await connect(server, carrier, { principal });
+      const back = await connect(server, transport, { principal });
       await back.begin();
       expect(await listeners(server, 1)).toBe(1);
       await changeEverything(server, witness);
@@ -303,8 +303,8 @@ describe('a subscription', () => {
   });
 
   inStateless('SUB-11', 'is refused when it does not say what it is for', async () => {
-    for (const [, carrier] of CARRIERS) {
-      const client = await connect(shelf(), carrier);
+    for (const [, transport] of RAW_TRANSPORTS) {
+      const client = await connect(shelf(), transport);
       const wrong = [
         undefined,
         null,

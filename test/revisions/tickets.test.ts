@@ -3,7 +3,7 @@ import { type McpServer, NoInput, type Principal, TicketError } from '@decorum/c
 import { connect, type ElicitQuestion } from '@decorum/testing';
 import fastify, { type FastifyInstance } from 'fastify';
 
-import { carriersOf } from '../support/http-carriers.js';
+import { transportsOf } from '../support/http-transports.js';
 import { RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision } from '../support/requirements.js';
 import { ADA, Bank, capabilities, doing, EVE, page, SECRET, type Visit } from './bank.js';
@@ -98,7 +98,7 @@ describe('server.openTicket', () => {
     const app = pageOf(bank);
     const answers = { 'elicitation/create': doing('accept') };
     const options = { revision, capabilities, answers, principal: EVE };
-    const client = await RawClient.connect(bank.server, options, carriersOf(revision)['HTTP']);
+    const client = await RawClient.connect(bank.server, options, transportsOf(revision)['HTTP']);
     // Eve begins, and sends the URL to Ada, who is signed in
     await client.request('tools/call', { name: 'balance' });
     const { pathname, search } = new URL(page(bank.visits.at(-1) as Visit));
@@ -117,9 +117,9 @@ describe('server.openTicket', () => {
 
   it('names the session, where there is one', async () => {
     const bank = new Bank();
-    const carrier = carriersOf(WITH_SESSIONS)['HTTP'];
+    const transport = transportsOf(WITH_SESSIONS)['HTTP'];
     const answers = { 'elicitation/create': doing('accept') };
-    const client = await RawClient.connect(bank.server, { revision: WITH_SESSIONS, capabilities, answers }, carrier);
+    const client = await RawClient.connect(bank.server, { revision: WITH_SESSIONS, capabilities, answers }, transport);
     await client.call('link');
     const [visit] = bank.visits as [Visit];
     expect(bank.server.openTicket(visit.ticket, undefined)).toEqual({ id: visit.id, sessionId: expect.any(String) });
@@ -207,7 +207,7 @@ describe('server.openTicket', () => {
 
 describe('what belongs to others', () => {
   eachRevision('ELIC-23', 'never comes by the client: neither handlers nor frames have it', async (revision) => {
-    for (const carrier of Object.values(carriersOf(revision))) {
+    for (const transport of Object.values(transportsOf(revision))) {
       const vault = new Map<string | undefined, string>();
       const bank = new Bank();
       bank.server.addTool({ name: 'pay', input: NoInput }, async (_input, context) => {
@@ -218,11 +218,11 @@ describe('what belongs to others', () => {
       });
       const answers = { 'elicitation/create': doing('accept') };
       const options = { revision, capabilities, answers, principal: ADA, logLevel: 'error' };
-      const client = await RawClient.connect(bank.server, options, carrier);
+      const client = await RawClient.connect(bank.server, options, transport);
       await client.call('link');
       // the page, where the user signed in at the bank, keeps what it got there
       const [{ ticket }] = bank.visits as [Visit];
-      const user = carrier === carriersOf(revision)['stdio'] ? undefined : ADA;
+      const user = transport === transportsOf(revision)['stdio'] ? undefined : ADA;
       vault.set(bank.server.openTicket(ticket, user).subject, 'upstream-token-1');
       expect(textOf(await client.call('pay'))).toBe('false');
       expect(client.of('notifications/message')).toHaveLength(1);

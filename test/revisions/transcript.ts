@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from '@jest/globals';
 import type { JsonObject, McpServer } from '@decorum/core';
 
-import { type Carrier, type Message, RawClient } from '../support/raw-client.js';
+import { type RawTransport, type Message, RawClient } from '../support/raw-client.js';
 import type { Revision } from '../support/requirements.js';
 import type { GoldenName } from './golden-servers.js';
 
@@ -67,9 +67,13 @@ function withoutEmptyParams({ params, ...message }: Message): JsonObject {
 /** Has the conversation, and compares every message that comes. */
 export async function perform(
   { capabilities, begins = true, turns }: Transcript,
-  { server, revision, carrier }: { server: McpServer; revision: Revision; carrier: Carrier },
+  { server, revision, transport }: { server: McpServer; revision: Revision; transport: RawTransport },
 ): Promise<void> {
-  const client = await RawClient.connect(server, { revision, begins, ...(capabilities && { capabilities }) }, carrier);
+  const client = await RawClient.connect(
+    server,
+    { revision, begins, ...(capabilities && { capabilities }) },
+    transport,
+  );
   const choices = new Choices();
   let position = client.received.length;
   for (const turn of turns) {

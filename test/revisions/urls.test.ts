@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ClientError, type Context, McpError, Prompt, sanitize } from '@decorum/core';
 
-import { carriersOf } from '../support/http-carriers.js';
+import { transportsOf } from '../support/http-transports.js';
 import { RawClient, textOf } from '../support/raw-client.js';
 import { eachSessionRevision, inStateless, REVISIONS, SESSION_REVISIONS } from '../support/requirements.js';
 import { ADA, Bank, capabilities, doing, page, type Visit } from './bank.js';
@@ -27,9 +27,9 @@ describe('ctx.requireUrl', () => {
     'ELIC-18',
     'fails with the URLs that the user must visit, and with nothing else',
     async (revision) => {
-      for (const carrier of Object.values(carriersOf(revision))) {
+      for (const transport of Object.values(transportsOf(revision))) {
         const bank = new Bank();
-        const client = await RawClient.connect(bank.server, { revision, capabilities, principal: ADA }, carrier);
+        const client = await RawClient.connect(bank.server, { revision, capabilities, principal: ADA }, transport);
         const error = await client.error('tools/call', { name: 'balance' });
         const [visit] = bank.visits as [Visit];
         expect(error).toEqual({
@@ -76,7 +76,7 @@ describe('ctx.requireUrl', () => {
 
   for (const id of ['ELIC-19', 'RPC-28']) {
     inStateless(id, 'asks as every other question, and has neither the number nor the notification', async () => {
-      for (const carrier of Object.values(carriersOf(WITHOUT))) {
+      for (const transport of Object.values(transportsOf(WITHOUT))) {
         const thrown = [new McpError('url-elicitation-required', 'Link'), new McpError(-32042, 'Link')];
         const server = serverWith({
           requireUrl,
@@ -90,7 +90,7 @@ describe('ctx.requireUrl', () => {
           ['cancel', 'client error: The user did not agree to go to the URL that this needs.'],
         ] as const) {
           const answers = { 'elicitation/create': doing(action) };
-          const client = await RawClient.connect(server, { revision: WITHOUT, capabilities, answers }, carrier);
+          const client = await RawClient.connect(server, { revision: WITHOUT, capabilities, answers }, transport);
           expect(textOf(await client.call('requireUrl'))).toBe(said);
           const params = { mode: 'url', message: 'Link', url: 'https://bank.example/connect' };
           expect(client.questions).toEqual([{ method: 'elicitation/create', params }]);
@@ -220,14 +220,14 @@ describe('a URL that is made for each visit', () => {
 
 describe('server.notify.elicitationCompleted', () => {
   eachSessionRevision('ELIC-17', 'tells the session that was asked, and no other', async (revision) => {
-    const { memory, HTTP } = carriersOf(revision);
-    for (const carrier of [memory, HTTP]) {
+    const { memory, HTTP } = transportsOf(revision);
+    for (const transport of [memory, HTTP]) {
       const bank = new Bank();
       const answers = { 'elicitation/create': doing('accept') };
       const options = { revision, capabilities, answers, principal: ADA };
       const [asked, other] = [
-        await RawClient.connect(bank.server, options, carrier),
-        await RawClient.connect(bank.server, options, carrier),
+        await RawClient.connect(bank.server, options, transport),
+        await RawClient.connect(bank.server, options, transport),
       ];
       await asked.call('link');
       await asked.error('tools/call', { name: 'balance' });

@@ -46,15 +46,15 @@ export interface Line {
 }
 
 /** Opens a line to a server; each text that comes is handed to `receive`. */
-export type Carrier = (server: McpServer, receive: (text: string) => void, options: RawOptions) => Promise<Line>;
+export type RawTransport = (server: McpServer, receive: (text: string) => void, options: RawOptions) => Promise<Line>;
 
-export const overMemory: Carrier = async (server, receive, { principal }) =>
+export const overMemory: RawTransport = async (server, receive, { principal }) =>
   await connectMemory(server, {
     receive: (message) => receive(JSON.stringify(message)),
     ...(principal && { principal }),
   });
 
-export const overStdio: Carrier = async (server, receive) => {
+export const overStdio: RawTransport = async (server, receive) => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const connection = await serveStdio(server, { input, output, drainMs: 50 });
   let rest = '';
@@ -72,8 +72,11 @@ export const overStdio: Carrier = async (server, receive) => {
   };
 };
 
-/** The carriers that need no network. */
-export const CARRIERS: Readonly<Record<'memory' | 'stdio', Carrier>> = { memory: overMemory, stdio: overStdio };
+/** The transports that need no network. */
+export const RAW_TRANSPORTS: Readonly<Record<'memory' | 'stdio', RawTransport>> = {
+  memory: overMemory,
+  stdio: overStdio,
+};
 
 const META = 'io.modelcontextprotocol/';
 
@@ -116,10 +119,14 @@ export class RawClient {
   private constructor(readonly options: RawOptions) {}
 
   /** Connects, and begins the session. */
-  static async connect(server: McpServer, options: RawOptions, carrier: Carrier = overMemory): Promise<RawClient> {
+  static async connect(
+    server: McpServer,
+    options: RawOptions,
+    transport: RawTransport = overMemory,
+  ): Promise<RawClient> {
     const client = new RawClient(options);
     OPEN.add(client);
-    client.line = await carrier(server, (text) => client.receive(text), options);
+    client.line = await transport(server, (text) => client.receive(text), options);
     if (options.begins !== false && !client.stateless) await client.begin();
     return client;
   }

@@ -3,7 +3,7 @@ import { afterEach } from '@jest/globals';
 import type { JsonObject, McpServer } from '@decorum/core';
 import { listen, type Listening } from '@decorum/http';
 
-import { statelessHeaders } from './http-carriers.js';
+import { statelessHeaders } from './http-transports.js';
 import type { Message } from './raw-client.js';
 import { STATELESS } from './requirements.js';
 

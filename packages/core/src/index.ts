@@ -20,7 +20,7 @@ export { ClientLog } from './kernel/client-log.js';
 export { CompletionContext, Context } from './kernel/context.js';
 export { MemorySingleUse, type SingleUse } from './kernel/flows.js';
 export type { ErrorRule, ErrorRules, PublicError } from './kernel/expected.js';
-export type { ErrorOrigin, Logger } from './kernel/faults.js';
+export type { ErrorOrigin, Logger } from './kernel/error-reporter.js';
 export type { Call, CallResult, Interceptor } from './kernel/interceptors.js';
 export type {
   ElicitOptions,

@@ -5,7 +5,7 @@ import type { ErrorRules } from './kernel/expected.js';
 import { checkExtensions, type Extension } from './kernel/extension.js';
 import { SealedFlows, type SingleUse, useUp } from './kernel/flows.js';
 import { KeyRing, sha256 } from './kernel/key-ring.js';
-import type { ErrorOrigin, Logger } from './kernel/faults.js';
+import type { ErrorOrigin, Logger } from './kernel/error-reporter.js';
 import { intercepting, type Interceptor } from './kernel/interceptors.js';
 import type { KernelParts } from './kernel/methods/method.js';
 import { SealedTickets } from './kernel/tickets.js';
@@ -127,7 +127,7 @@ const DAY_MS = 86_400_000;
 export function kernelOptions(
   options: McpServerOptions,
   warn: (message: string) => void,
-): Omit<KernelParts, 'registry' | 'faults' | 'events'> {
+): Omit<KernelParts, 'registry' | 'reporter' | 'events'> {
   const { instructions, experimental, pageSize = 1000, logLevel = 'info', singleUse } = options;
   const { questionTimeoutMs = 600_000, flowTtlMs = 600_000, cache = { ttlMs: 0, scope: 'private' } } = options;
   const secret = options.secret ?? secretsOfEnvironment();

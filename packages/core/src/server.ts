@@ -3,7 +3,7 @@ import { Hooks } from './hooks.js';
 import type { Context } from './kernel/context.js';
 import { MemoryChangeBus } from './kernel/change-bus.js';
 import { Events } from './kernel/events.js';
-import { Faults, STDERR_LOGGER } from './kernel/faults.js';
+import { ErrorReporter, STDERR_LOGGER } from './kernel/error-reporter.js';
 import { checkErrorRules } from './kernel/expected.js';
 import { Kernel } from './kernel/kernel.js';
 import type { SealedTickets } from './kernel/tickets.js';
@@ -67,7 +67,7 @@ export class McpServer<E extends readonly object[] = readonly object[]> implemen
   readonly [HOST]: HostPort;
   readonly #registry: Registry;
   readonly #kernel: Kernel;
-  readonly #faults: Faults;
+  readonly #reporter: ErrorReporter;
   readonly #tickets: SealedTickets;
   readonly #providers: Providers;
   readonly #hooks: Hooks;
@@ -79,12 +79,16 @@ export class McpServer<E extends readonly object[] = readonly object[]> implemen
   /** @throws {DecorumError} for the first mistake in options or annotations */
   constructor(options: McpServerOptions<E>) {
     checkServerOptions(options);
-    this.#faults = new Faults(options.logger ?? STDERR_LOGGER, options.onError, checkErrorRules(options.errors));
+    this.#reporter = new ErrorReporter(
+      options.logger ?? STDERR_LOGGER,
+      options.onError,
+      checkErrorRules(options.errors),
+    );
     checkSpokenText(options.text, 'McpServer');
-    const parts = kernelOptions(options, (message) => this.#faults.warn({}, message));
+    const parts = kernelOptions(options, (message) => this.#reporter.warn({}, message));
     this.info = parts.server;
     this.#tickets = parts.tickets;
-    const report = (error: unknown) => void this.#faults.report(error);
+    const report = (error: unknown) => void this.#reporter.report(error);
     this.#providers = new Providers(options.resolve, report);
     this.#events = new Events({
       bus: options.changeBus ?? new MemoryChangeBus(),
@@ -101,7 +105,7 @@ export class McpServer<E extends readonly object[] = readonly object[]> implemen
       open: (create) => this.#open(create),
       detach: (transport) => void this.#transports.delete(transport),
       report,
-      warn: (message) => this.#faults.warn({}, message),
+      warn: (message) => this.#reporter.warn({}, message),
     };
     this.notify = {
       resourceUpdated: (uri) => this.#events.publish({ kind: 'resource', uri }),
@@ -110,7 +114,7 @@ export class McpServer<E extends readonly object[] = readonly object[]> implemen
       resourcesChanged: () => this.#events.publish({ kind: 'lists', lists: ['resources'] }),
       elicitationCompleted: (id) => this.#events.publish({ kind: 'elicitation', id }),
     };
-    this.#kernel = new Kernel({ ...parts, registry: this.#registry, faults: this.#faults, events: this.#events });
+    this.#kernel = new Kernel({ ...parts, registry: this.#registry, reporter: this.#reporter, events: this.#events });
     const cls = new.target;
     const members = scanMembers(cls);
     for (const { key } of members) {
@@ -206,7 +210,7 @@ export class McpServer<E extends readonly object[] = readonly object[]> implemen
     inFlight.stop();
     await inFlight.drain(deadlineMs);
     const closed = await Promise.allSettled([...this.#transports].map(async (transport) => await transport.close()));
-    for (const outcome of closed) if (outcome.status === 'rejected') this.#faults.report(outcome.reason);
+    for (const outcome of closed) if (outcome.status === 'rejected') this.#reporter.report(outcome.reason);
     this.#events.close();
     await this.#hooks.close();
   }

@@ -1,8 +1,8 @@
 import { type FailureKind, McpError } from '@decorum/core';
 import { errorFrame, excerpt, FAILURES, type Reply } from '@decorum/core/transport';
 
-import type { AnswerHeaders } from './carrier.js';
-import { MaskedError, Refusal } from './refusal.js';
+import type { AnswerHeaders } from './http-context.js';
+import { HttpError, MaskedError } from './http-error.js';
 
 /** Failures that say the request itself is no good, even where its handler had begun. */
 const BAD_REQUEST: ReadonlySet<FailureKind> = new Set(['missing-capability', 'header-mismatch', 'invalid-state']);
@@ -51,12 +51,12 @@ const NO_HEADERS: AnswerHeaders = {};
  * Words an error as JSON-RPC: a refusal of this package, an error of the host or of the application's hooks that names a
  * status below 500, or a bug, which is reported and masked.
  */
-export function wordError(error: unknown, report: (error: unknown) => void): Answer {
-  if (error instanceof Refusal) return { status: error.status, body: error.body(), headers: error.headers };
+export function errorAnswer(error: unknown, report: (error: unknown) => void): Answer {
+  if (error instanceof HttpError) return { status: error.status, body: error.body(), headers: error.headers };
   if (error instanceof McpError) return { status: 400, body: errorFrame(undefined, error), headers: NO_HEADERS };
   const { statusCode, message } = (error ?? {}) as { statusCode?: number; message?: string };
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    const body = new Refusal(statusCode, excerpt(message ?? '')).body();
+    const body = new HttpError(statusCode, excerpt(message ?? '')).body();
     return { status: statusCode, body, headers: NO_HEADERS };
   }
   report(error instanceof MaskedError ? error.cause : error);

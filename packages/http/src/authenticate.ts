@@ -1,8 +1,8 @@
 import type { Principal } from '@decorum/core';
 import { isObject, isPromise } from '@decorum/core/transport';
 
-import type { AnswerHeaders, Headers } from './carrier.js';
-import { MaskedError, Refusal } from './refusal.js';
+import type { AnswerHeaders, Headers } from './http-context.js';
+import { HttpError, MaskedError } from './http-error.js';
 
 /** What is known of a request before its body is read. */
 export interface RequestHead {
@@ -30,7 +30,7 @@ export type Authenticate<HostRequest> = (
 ) => Principal | AuthRefusal | undefined | Promise<Principal | AuthRefusal | undefined>;
 
 /** A refusal in the words of the application. */
-class Denial extends Refusal {
+class Denial extends HttpError {
   constructor(
     { status, headers = {} }: AuthRefusal,
     private readonly text: string | undefined,
@@ -45,7 +45,7 @@ class Denial extends Refusal {
 
 /**
  * Asks the application who is calling.
- * @throws {Refusal} what the application refuses the request with
+ * @throws {HttpError} what the application refuses the request with
  * @throws {MaskedError} where it fails, or answers with anything else
  */
 export function authenticate<HostRequest>(

@@ -4,8 +4,8 @@ import { clearInterval, setInterval } from 'node:timers';
 import { McpError } from '@decorum/core';
 import { parseMessage } from '@decorum/core/transport';
 
-import type { Headers, HttpRequest } from './carrier.js';
-import { Refusal } from './refusal.js';
+import type { Headers, HttpRequest } from './http-context.js';
+import { HttpError } from './http-error.js';
 
 /** How large a body may be, and how long it may take. */
 export interface BodyLimits {
@@ -31,7 +31,7 @@ const SWEEPS = 4;
 const OTHER_CHARSET = /charset=(?!"?utf-8)/i;
 const JSON_MEDIA_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
-const tooLarge = () => new Refusal(413, 'The body is too large.');
+const tooLarge = () => new HttpError(413, 'The body is too large.');
 const notUtf8 = () => new McpError('parse-error', 'The message is not UTF-8.');
 
 /** Whether a request says that a body follows. */
@@ -43,14 +43,14 @@ export function announcesBody(headers: Headers): boolean {
 /**
  * Whether there is a body to read. Only JSON is taken: a page of another origin can send anything else without asking.
  * @param hasBody as far as the host can say before it is read
- * @throws {Refusal} 415
+ * @throws {HttpError} 415
  */
 export function expectsBody({ method, headers }: HttpRequest, hasBody: boolean): boolean {
   if (method === 'GET') return false;
   const type = headers['content-type'];
   if (type === undefined && !hasBody) return false;
   if (type === undefined || !JSON_MEDIA_TYPE.test(type)) {
-    throw new Refusal(415, 'The content type is not application/json.');
+    throw new HttpError(415, 'The content type is not application/json.');
   }
   return true;
 }
@@ -82,7 +82,7 @@ export class Bodies {
   }
 
   /** Refuses the bodies that have not ended, and looks for slow ones no more. */
-  close(error: Refusal): void {
+  close(error: HttpError): void {
     clearInterval(this.timer);
     for (const reader of this.readers.toReversed()) reader.fail(error);
   }
@@ -90,7 +90,7 @@ export class Bodies {
   private sweep(): void {
     for (const reader of this.readers.toReversed()) {
       if (reader.sweeps < SWEEPS) reader.sweeps += 1;
-      else reader.fail(new Refusal(408, 'The body did not arrive in time.', { connection: 'close' }));
+      else reader.fail(new HttpError(408, 'The body did not arrive in time.', { connection: 'close' }));
     }
   }
 }

@@ -3,17 +3,17 @@ import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } fr
 import type { Host, Principal } from '@decorum/core';
 import { hostOf, type Kernel, revisionOf, type Transport } from '@decorum/core/transport';
 
-import { type Answer, wordError } from './answer.js';
+import { type Answer, errorAnswer } from './answer.js';
 import { authenticate, type RequestHead } from './authenticate.js';
 import { Bodies } from './body.js';
-import type { Carrier, Sink } from './carrier.js';
+import type { HttpContext, Sink } from './http-context.js';
 import { type ExchangeParts, PostExchange } from './exchange.js';
 import { type Guard, preflightHeaders } from './guard.js';
 import { acceptedBy, requireKnownVersion } from './headers.js';
-import { Held } from './held.js';
+import { PendingCallbacks } from './pending-callbacks.js';
 import { LegacySse } from './legacy.js';
 import type { ResolvedOptions } from './options.js';
-import { closing, MaskedError, noSession, Refusal } from './refusal.js';
+import { closing, HttpError, MaskedError, noSession } from './http-error.js';
 import type { HttpSession } from './session.js';
 import { Sessions } from './sessions.js';
 import { type EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
@@ -36,7 +36,7 @@ export class Endpoint<HostRequest> {
   /** The step `guard`. */
   readonly guard: Guard;
   private readonly parts: ExchangeParts;
-  private readonly held = new Held();
+  private readonly pending = new PendingCallbacks();
   private readonly open = new Set<EventStream>();
   private readonly streams: StreamSettings;
   private readonly timer: NodeJS.Timeout;
@@ -51,8 +51,8 @@ export class Endpoint<HostRequest> {
     this.guard = settings.guard;
     this.bodies = new Bodies(settings);
     const streams = (this.streams = { open: this.open, ending: new Set(), maxBufferedBytes });
-    const { held } = this;
-    const sessions = new Sessions(kernel, { ...settings, streams, report, held });
+    const { pending } = this;
+    const sessions = new Sessions(kernel, { ...settings, streams, report, pending });
     const own = { stopped: false, closed: false };
     this.parts = { kernel, sessions, streams, retryMs, keepsSessions, credentials, report, ...own };
     this.legacy = legacySse && new LegacySse(this.parts, legacySse);
@@ -61,12 +61,12 @@ export class Endpoint<HostRequest> {
 
   /**
    * The step `guard`, after the checks of `Host` and `Origin`: refuses methods that the endpoint has not.
-   * @throws {Refusal} 405
+   * @throws {HttpError} 405
    */
   requireMethod(method: string): void {
     if (METHODS.has(method)) return;
     const allow = this.settings.sessions ? 'GET, POST, DELETE' : 'POST';
-    throw new Refusal(405, 'The endpoint has no such method.', { allow });
+    throw new HttpError(405, 'The endpoint has no such method.', { allow });
   }
 
   /** Whether the step `authenticate` asks the application. */
@@ -76,39 +76,39 @@ export class Endpoint<HostRequest> {
 
   /**
    * The step `authenticate`, before the body is read. Preflight requests have no credentials, and are not asked for any.
-   * @throws {Refusal} with the status that the application gives, or whatever it throws
+   * @throws {HttpError} with the status that the application gives, or whatever it throws
    */
   authenticate(head: RequestHead, request: HostRequest): Principal | undefined | Promise<Principal | undefined> {
     const { authenticate: verify } = this.settings;
     if (verify === undefined || head.method === 'OPTIONS') return undefined;
     const principal = authenticate(verify, head, request);
-    return principal instanceof Promise ? this.held.until(principal) : principal;
+    return principal instanceof Promise ? this.pending.until(principal) : principal;
   }
 
   /** Answers a preflight request. */
-  preflight(carrier: Carrier): void {
-    carrier.answer(204, undefined, preflightHeaders(carrier.headers['access-control-request-headers']));
+  preflight(context: HttpContext): void {
+    context.answer(204, undefined, preflightHeaders(context.headers['access-control-request-headers']));
   }
 
   /**
    * Takes a message: the steps `admit`, `dispatch` and `answer`. Never throws.
    * @param body what was JSON
    */
-  post(body: unknown, carrier: Carrier): void {
-    new PostExchange(body, carrier, this.parts).run();
+  post(body: unknown, context: HttpContext): void {
+    new PostExchange(body, context, this.parts).run();
   }
 
   /**
    * Opens a stream for messages that belong to no request, or carries on with one that broke off.
-   * @throws {Refusal} 4xx or 503
+   * @throws {HttpError} 4xx or 503
    */
-  async get(carrier: Carrier): Promise<void> {
-    const { headers } = carrier;
-    const session = await this.sessionOf(carrier);
+  async get(context: HttpContext): Promise<void> {
+    const { headers } = context;
+    const session = await this.sessionOf(context);
     const accepted = acceptedBy(headers.accept);
     if (accepted !== 'both' && accepted !== 'stream')
-      throw new Refusal(406, 'A GET is answered with text/event-stream.');
-    const begin = () => carrier.open(STREAM_HEADERS);
+      throw new HttpError(406, 'A GET is answered with text/event-stream.');
+    const begin = () => context.open(STREAM_HEADERS);
     const from = headers['last-event-id'];
     if (from !== undefined) return await this.resume(session, from, begin);
     const stream = session.openStream('g');
@@ -119,17 +119,17 @@ export class Endpoint<HostRequest> {
 
   /**
    * Ends a session.
-   * @throws {Refusal} 4xx or 503
+   * @throws {HttpError} 4xx or 503
    */
-  async delete(carrier: Carrier): Promise<void> {
-    const session = await this.sessionOf(carrier);
+  async delete(context: HttpContext): Promise<void> {
+    const session = await this.sessionOf(context);
     await ask(() => this.parts.sessions.delete(session));
-    carrier.answer(204);
+    context.answer(204);
   }
 
   /** Words an error that a step has thrown, and reports it if it is a bug. */
-  refusal(error: unknown): Answer {
-    return wordError(error, this.report);
+  errorResponse(error: unknown): Answer {
+    return errorAnswer(error, this.report);
   }
 
   /** Takes no new requests: they are answered with 503. What is in flight goes on. */
@@ -170,7 +170,7 @@ export class Endpoint<HostRequest> {
     this.parts.closed = true;
     clearInterval(this.timer);
     this.bodies.close(closing());
-    this.held.refuse(closing());
+    this.pending.rejectAll(closing());
     // what was cancelled is answered first
     await new Promise(setImmediate);
     sessions.endAll();
@@ -182,16 +182,16 @@ export class Endpoint<HostRequest> {
     this.parts.sessions.sweep();
   }
 
-  private async sessionOf({ headers, principal }: Carrier): Promise<HttpSession> {
+  private async sessionOf({ headers, principal }: HttpContext): Promise<HttpSession> {
     if (this.parts.stopped) throw closing();
     const version = headers['mcp-protocol-version'];
     if (revisionOf(version)?.sessions === false) {
-      throw new Refusal(405, 'This revision of MCP has POST only.', { allow: 'POST' });
+      throw new HttpError(405, 'This revision of MCP has POST only.', { allow: 'POST' });
     }
-    if (!this.settings.sessions) throw new Refusal(405, 'This server keeps no sessions.', { allow: 'POST' });
+    if (!this.settings.sessions) throw new HttpError(405, 'This server keeps no sessions.', { allow: 'POST' });
     requireKnownVersion(version);
     const id = headers['mcp-session-id'];
-    if (id === undefined) throw new Refusal(400, 'The header Mcp-Session-Id is missing.');
+    if (id === undefined) throw new HttpError(400, 'The header Mcp-Session-Id is missing.');
     const session = await ask(() => this.parts.sessions.find(id, principal));
     // the store may have taken longer than the close: nobody would end a stream that begins now
     if (this.parts.stopped) throw closing();
@@ -247,10 +247,10 @@ async function ask<T>(question: () => T | Promise<T>): Promise<T> {
   try {
     return await question();
   } catch (error) {
-    throw error instanceof Refusal ? error : new MaskedError(error);
+    throw error instanceof HttpError ? error : new MaskedError(error);
   }
 }
 
-function unknownEvent(): Refusal {
-  return new Refusal(400, 'The Last-Event-ID names no event of this session.');
+function unknownEvent(): HttpError {
+  return new HttpError(400, 'The Last-Event-ID names no event of this session.');
 }

@@ -19,7 +19,7 @@ import {
 } from '@decorum/core/transport';
 
 import { internalError, statusOf } from './answer.js';
-import { type AnswerHeaders, type Carrier, transportInfo } from './carrier.js';
+import { type AnswerHeaders, type HttpContext, transportInfo } from './http-context.js';
 import {
   acceptedBy,
   type Accepted,
@@ -29,7 +29,7 @@ import {
   USUAL_ACCEPT,
   versionMismatch,
 } from './headers.js';
-import { closing, noSession, Refusal, sessionEnded } from './refusal.js';
+import { closing, HttpError, noSession, sessionEnded } from './http-error.js';
 import type { HttpSession } from './session.js';
 import type { Sessions } from './sessions.js';
 import { EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
@@ -67,7 +67,7 @@ export class PostExchange implements Wire {
   private fresh = false;
   private accepted: Accepted = 'both';
   private stream: EventStream | undefined;
-  /** Takes back that the carrier tells when the client goes away. */
+  /** Takes back that the context tells when the client goes away. */
   private forget: (() => void) | undefined;
   private done = false;
   /** It was in flight at an earlier tick. */
@@ -76,12 +76,12 @@ export class PostExchange implements Wire {
   /** @param body what was JSON */
   constructor(
     private readonly body: unknown,
-    private readonly carrier: Carrier,
+    private readonly context: HttpContext,
     private readonly parts: ExchangeParts,
   ) {
     this.owner = parts;
-    this.principal = carrier.principal;
-    this.declaredVersion = carrier.headers['mcp-protocol-version'];
+    this.principal = context.principal;
+    this.declaredVersion = context.headers['mcp-protocol-version'];
   }
 
   /** Has the message handled, and answers it: at once, where nothing has to be waited for. Never throws. */
@@ -105,15 +105,15 @@ export class PostExchange implements Wire {
 
   /** Lets the message in, and finds the session that it names. */
   private admit(): HttpSession | undefined | Promise<HttpSession | undefined> {
-    const { body, parts, carrier } = this;
-    const { headers } = carrier;
+    const { body, parts, context } = this;
+    const { headers } = context;
     if (parts.stopped && (parts.closed || isRequest(body))) throw closing();
     if (headers.accept !== USUAL_ACCEPT) this.accepted = acceptedBy(headers.accept);
     if (this.accepted === 'neither') {
-      throw new Refusal(406, 'A POST is answered with application/json or text/event-stream.');
+      throw new HttpError(406, 'A POST is answered with application/json or text/event-stream.');
     }
     const id = headers['mcp-session-id'];
-    return id === undefined || !parts.keepsSessions ? undefined : parts.sessions.find(id, carrier.principal);
+    return id === undefined || !parts.keepsSessions ? undefined : parts.sessions.find(id, context.principal);
   }
 
   /** Has the kernel handle the message where it belongs: in no session, in a new one, or in the one it names. */
@@ -123,16 +123,16 @@ export class PostExchange implements Wire {
     const message = typeof this.body === 'object' ? (this.body as JsonRpcMessage | null) : null;
     if (message === null || !belongsToSession(message, declaredVersion, session?.state)) {
       if (message !== null && !Array.isArray(message) && !('method' in message))
-        throw new Refusal(400, 'A response answers nothing here.');
+        throw new HttpError(400, 'A response answers nothing here.');
       this.alone = true;
     } else if (!parts.keepsSessions) {
       this.pass(message);
-    } else if (this.carrier.headers['mcp-session-id'] === undefined) {
+    } else if (this.context.headers['mcp-session-id'] === undefined) {
       this.begin(message);
     } else {
       if (session === undefined) throw noSession();
       if ('method' in message && message.method === INITIALIZE) {
-        throw new Refusal(400, 'The session is initialized already.');
+        throw new HttpError(400, 'The session is initialized already.');
       }
       if (declaredVersion !== session.state.revision.id) requireKnownVersion(declaredVersion);
       this.session = session;
@@ -144,7 +144,7 @@ export class PostExchange implements Wire {
 
   private begin(message: JsonRpcMessage): void {
     if (!beginsConversation(message) || !('id' in message)) {
-      throw new Refusal(400, 'The header Mcp-Session-Id is missing.');
+      throw new HttpError(400, 'The header Mcp-Session-Id is missing.');
     }
     requireKnownVersion(this.declaredVersion);
     this.session = this.parts.sessions.open(this.principal, true);
@@ -161,16 +161,16 @@ export class PostExchange implements Wire {
   }
 
   get transport(): TransportInfo {
-    return transportInfo(this.carrier, this.parts.credentials);
+    return transportInfo(this.context, this.parts.credentials);
   }
 
   /** While hooks of the application ran, the client may have left. */
   get gone(): boolean {
-    return this.alone && this.carrier.gone;
+    return this.alone && this.context.gone;
   }
 
   onDisconnect(callback: () => void): void {
-    if (this.alone) this.forget = this.carrier.onClose(callback);
+    if (this.alone) this.forget = this.context.onClose(callback);
   }
 
   checkVersion(version: string): void {
@@ -178,11 +178,11 @@ export class PostExchange implements Wire {
   }
 
   checkRouting(method: string, subject: Subject | undefined): void {
-    checkRouting(this.carrier.headers, method, subject);
+    checkRouting(this.context.headers, method, subject);
   }
 
   checkArguments(mirrored: readonly MirroredArgument[], args: JsonObject): void {
-    checkArguments(this.carrier.headers, mirrored, args);
+    checkArguments(this.context.headers, mirrored, args);
   }
 
   send(frame: Frame): void {
@@ -232,10 +232,10 @@ export class PostExchange implements Wire {
     }
     const headers = this.fresh || this.parts.stopped ? this.headers : undefined;
     if (this.stream) this.endStream(text);
-    else if (text !== undefined) this.carrier.answer(status, text, headers);
+    else if (text !== undefined) this.context.answer(status, text, headers);
     // JSON-RPC answers no notification, not even a bad one, but HTTP does
-    else if (reply.failure) this.carrier.answer(status, errorFrame(undefined, reply.failure), headers);
-    else this.carrier.answer(202, undefined, headers);
+    else if (reply.failure) this.context.answer(status, errorFrame(undefined, reply.failure), headers);
+    else this.context.answer(202, undefined, headers);
   }
 
   private giveUp(why: Cancellation, text: string | undefined): void {
@@ -247,17 +247,17 @@ export class PostExchange implements Wire {
   private answer(status: number, text?: string, headers?: AnswerHeaders): void {
     this.leave();
     if (this.stream) this.endStream(text);
-    else this.carrier.answer(status, text, headers);
+    else this.context.answer(status, text, headers);
   }
 
   /** Answers with an error, whatever became of the rest. */
   private fail(error: unknown): void {
-    if (error instanceof Refusal && !this.done) {
+    if (error instanceof HttpError && !this.done) {
       return this.answer(error.status, error.body(readableId(this.body)), error.headers);
     }
     this.parts.report(error);
     // the answer itself has failed: nothing is left but to let the connection go
-    if (this.done) return this.carrier.drop();
+    if (this.done) return this.context.drop();
     // its client will never know of it
     if (this.fresh && this.session) this.parts.sessions.end(this.session);
     this.answer(500, internalError(readableId(this.body)));
@@ -279,7 +279,7 @@ export class PostExchange implements Wire {
 
   private openStream(): EventStream {
     if (this.stream) return this.stream;
-    const sink = this.carrier.open({ ...STREAM_HEADERS, ...this.headers });
+    const sink = this.context.open({ ...STREAM_HEADERS, ...this.headers });
     const stream = this.session?.openStream('p') ?? new EventStream(this.parts.streams, 'p');
     stream.attach(sink);
     stream.prime();

@@ -1,7 +1,7 @@
 export type { AuthRefusal, Authenticate, RequestHead } from './authenticate.js';
-export type { ConnectionInfo } from './bindings/fetch-carrier.js';
+export type { ConnectionInfo } from './bindings/fetch-context.js';
 export { fetchHandler, type FetchHandler, type FetchHandlerOptions } from './bindings/fetch-handler.js';
-export type { Headers } from './carrier.js';
+export type { Headers } from './http-context.js';
 export type { LegacyPaths } from './options.js';
 export {
   type EventBatch,
@@ -10,6 +10,6 @@ export {
   MemoryEventStore,
   type MemoryEventStoreOptions,
   type StoredEvent,
-} from './replay.js';
+} from './event-store.js';
 export { type KeptSession, MemorySessionStore, type SessionStore } from './session-store.js';
 export type { SessionRecord } from '@decorum/core/transport';

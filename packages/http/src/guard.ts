@@ -1,6 +1,6 @@
 import { describeRefused, LOOPBACK, ORIGIN, requireAllowed } from './allowed.js';
-import type { AnswerHeaders, Headers } from './carrier.js';
-import { Refusal } from './refusal.js';
+import type { AnswerHeaders, Headers } from './http-context.js';
+import { HttpError } from './http-error.js';
 
 /** Whom the guard lets through. */
 export interface GuardOptions {
@@ -44,7 +44,7 @@ export class Guard {
   /**
    * Looks at a request before its body is read.
    * @param port the one that the request came in on; undefined where there is none
-   * @throws {Refusal} 403
+   * @throws {HttpError} 403
    */
   check({ host, origin }: Headers, port: number | undefined): void {
     if (host === undefined || host !== this.servedHost || port !== this.servedPort) {
@@ -57,10 +57,10 @@ export class Guard {
     }
   }
 
-  private refuse(header: 'Host' | 'Origin', value = ''): Refusal {
+  private refuse(header: 'Host' | 'Origin', value = ''): HttpError {
     if (value !== '' && this.logged.size < MAX_LOGGED) this.logOnce(describeRefused(header, value));
     // the body was not read, so that nothing can follow on this connection
-    return new Refusal(403, `This ${header} is not allowed here.`, { connection: 'close' });
+    return new HttpError(403, `This ${header} is not allowed here.`, { connection: 'close' });
   }
 
   private logOnce(line: string): void {

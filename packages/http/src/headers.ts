@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import { type JsonObject, McpError } from '@decorum/core';
 import { excerpt, isObject, type MirroredArgument, revisionOf, type Subject } from '@decorum/core/transport';
 
-import type { Headers } from './carrier.js';
-import { Refusal } from './refusal.js';
+import type { Headers } from './http-context.js';
+import { HttpError } from './http-error.js';
 
 /** Which of the two kinds of answer a client takes. */
 export type Accepted = 'both' | 'json' | 'stream' | 'neither';
@@ -31,11 +31,11 @@ const mismatch = (message: string) => new McpError('header-mismatch', message);
 
 /**
  * Looks at the `MCP-Protocol-Version` of a session's request. A session stays in its revision, whichever is named.
- * @throws {Refusal} 400
+ * @throws {HttpError} 400
  */
 export function requireKnownVersion(version: string | undefined): void {
   if (version !== undefined && revisionOf(version) === undefined) {
-    throw new Refusal(400, 'The MCP-Protocol-Version is not supported.');
+    throw new HttpError(400, 'The MCP-Protocol-Version is not supported.');
   }
 }
 

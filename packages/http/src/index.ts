@@ -2,7 +2,7 @@ export type { AuthRefusal, Authenticate, RequestHead } from './authenticate.js';
 export { type HttpOptions, mcp, type McpPluginOptions } from './bindings/fastify-plugin.js';
 export { listen, type Listening, type ListenOptions } from './bindings/listen.js';
 export { OneWriteResponse } from './bindings/one-write.js';
-export type { Headers } from './carrier.js';
+export type { Headers } from './http-context.js';
 export type { LegacyPaths } from './options.js';
 export {
   type EventBatch,
@@ -11,6 +11,6 @@ export {
   MemoryEventStore,
   type MemoryEventStoreOptions,
   type StoredEvent,
-} from './replay.js';
+} from './event-store.js';
 export { type KeptSession, MemorySessionStore, type SessionStore } from './session-store.js';
 export type { SessionRecord } from '@decorum/core/transport';

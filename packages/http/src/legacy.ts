@@ -13,11 +13,11 @@ import {
   type Wire,
 } from '@decorum/core/transport';
 
-import { type Carrier, type Sink, transportInfo } from './carrier.js';
+import { type HttpContext, type Sink, transportInfo } from './http-context.js';
 import type { ExchangeParts } from './exchange.js';
 import { acceptedBy } from './headers.js';
 import type { LegacyPaths } from './options.js';
-import { closing, noSession, Refusal } from './refusal.js';
+import { closing, HttpError, noSession } from './http-error.js';
 import type { HttpSession } from './session.js';
 import { EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
 
@@ -53,7 +53,7 @@ class MessageStream extends EventStream {
     this.onEnd();
   }
 
-  protected override worded(text: string): string {
+  protected override eventText(text: string): string {
     return `event: message\ndata: ${text}\n\n`;
   }
 }
@@ -83,17 +83,17 @@ export class LegacySse {
 
   /**
    * Begins a session.
-   * @throws {Refusal} 406 or 503
+   * @throws {HttpError} 406 or 503
    */
-  open(carrier: Carrier): void {
+  open(context: HttpContext): void {
     const { sessions, streams, stopped } = this.parts;
     if (stopped) throw closing();
-    const accepted = acceptedBy(carrier.headers.accept);
+    const accepted = acceptedBy(context.headers.accept);
     if (accepted !== 'both' && accepted !== 'stream') {
-      throw new Refusal(406, 'A GET is answered with text/event-stream.');
+      throw new HttpError(406, 'A GET is answered with text/event-stream.');
     }
     // its stream is here, so that no other process can serve it
-    const session = sessions.open(carrier.principal, false);
+    const session = sessions.open(context.principal, false);
     const key = randomBytes(24).toString('base64url');
     const stream = new MessageStream(streams, () => {
       this.byKey.delete(key);
@@ -101,7 +101,7 @@ export class LegacySse {
     });
     session.bind(stream);
     this.byKey.set(key, { id: session.id, stream });
-    const sink = carrier.open(STREAM_HEADERS);
+    const sink = context.open(STREAM_HEADERS);
     stream.attach(sink);
     stream.announce(`${this.uri}?${KEY}=${key}`);
     if (sink.closed) stream.closed(sink);
@@ -111,18 +111,18 @@ export class LegacySse {
    * Takes a message for a session.
    * @param body what was JSON
    * @param url the path and query of the request, whose query has the key of the session
-   * @throws {Refusal} 400, 404 or 503
+   * @throws {HttpError} 400, 404 or 503
    */
-  post(body: unknown, carrier: Carrier, url: string): void {
+  post(body: unknown, context: HttpContext, url: string): void {
     const { closed, stopped, sessions } = this.parts;
     if (closed || (stopped && isObject(body) && 'method' in body && 'id' in body)) throw closing();
     const opened = this.byKey.get(keyOf(url));
-    const session = opened && sessions.local(opened.id, carrier.principal);
+    const session = opened && sessions.local(opened.id, context.principal);
     if (opened === undefined || session === undefined) throw noSession();
     if (isObject(body) && !belongsToSession(body as unknown as JsonRpcMessage, undefined)) {
-      throw new Refusal(400, 'A message that belongs to no session is for the other endpoint.');
+      throw new HttpError(400, 'A message that belongs to no session is for the other endpoint.');
     }
-    new LegacyPost({ body, carrier, session, stream: opened.stream }, this.parts).run();
+    new LegacyPost({ body, context, session, stream: opened.stream }, this.parts).run();
   }
 }
 
@@ -143,7 +143,7 @@ function relativeUri(from: string, to: string): string {
 /** A message, and where it belongs. */
 interface Posted {
   readonly body: unknown;
-  readonly carrier: Carrier;
+  readonly context: HttpContext;
   readonly session: HttpSession;
   readonly stream: MessageStream;
 }
@@ -159,19 +159,19 @@ class LegacyPost implements Wire {
     private readonly parts: ExchangeParts,
   ) {
     this.owner = parts;
-    this.principal = posted.carrier.principal;
+    this.principal = posted.context.principal;
   }
 
   /** Has the message handled. Never throws. */
   run(): void {
-    const { body, carrier, session } = this.posted;
+    const { body, context, session } = this.posted;
     try {
       const reply = this.parts.kernel.handle(body, this, session.state);
       // nobody would know the answer to what is no message on the stream
       if (!isPromise(reply) && isNoMessage(reply)) {
-        return carrier.answer(400, reply.text ?? errorFrame(undefined, reply.failure));
+        return context.answer(400, reply.text ?? errorFrame(undefined, reply.failure));
       }
-      carrier.answer(202);
+      context.answer(202);
       if (isPromise(reply)) void reply.then((late) => this.finish(late)).catch((error: unknown) => this.fail(error));
       else this.finish(reply);
     } catch (error) {
@@ -180,7 +180,7 @@ class LegacyPost implements Wire {
   }
 
   get transport(): TransportInfo {
-    return transportInfo(this.posted.carrier, this.parts.credentials);
+    return transportInfo(this.posted.context, this.parts.credentials);
   }
 
   send(frame: Frame): void {
@@ -195,7 +195,7 @@ class LegacyPost implements Wire {
   private fail(error: unknown): void {
     this.done = true;
     this.parts.report(error);
-    this.posted.carrier.drop();
+    this.posted.context.drop();
   }
 }
 

@@ -6,7 +6,7 @@ import { requireKnown, startupError } from '@decorum/core/transport';
 import type { Authenticate } from './authenticate.js';
 import { credentialHeaders, isHeaderName } from './credentials.js';
 import { Guard } from './guard.js';
-import { type EventStore, MemoryEventStore } from './replay.js';
+import { type EventStore, MemoryEventStore } from './event-store.js';
 import type { SessionStore } from './session-store.js';
 
 /** Where an endpoint is unless it is told otherwise. */

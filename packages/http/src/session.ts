@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import type { Frame, Kernel, Session, SessionRecord } from '@decorum/core/transport';
 import type { Principal } from '@decorum/core';
 
-import type { Held } from './held.js';
-import { Refusal } from './refusal.js';
-import type { EventStore } from './replay.js';
+import type { PendingCallbacks } from './pending-callbacks.js';
+import { HttpError } from './http-error.js';
+import type { EventStore } from './event-store.js';
 import type { KeptSession, SessionStore } from './session-store.js';
 import { EventStream, type StreamSettings } from './stream.js';
 
@@ -25,7 +25,7 @@ export interface SessionSettings {
   /** Streams of one session, beside those of its requests. */
   readonly maxStreams: number;
   /** Requests that wait for a store. */
-  readonly held: Held;
+  readonly pending: PendingCallbacks;
   /** Takes the errors of the stores. */
   readonly report: (error: unknown) => void;
 }
@@ -77,7 +77,7 @@ export class HttpSession {
 
   /**
    * Begins a stream.
-   * @throws {Refusal} 429
+   * @throws {HttpError} 429
    */
   openStream(kind: StreamKind): EventStream {
     if (kind === 'g') this.makeRoom();
@@ -157,7 +157,7 @@ export class HttpSession {
       this.closeStream(stream);
       count -= 1;
     }
-    if (count >= maxStreams) throw new Refusal(429, 'The session has too many open streams.');
+    if (count >= maxStreams) throw new HttpError(429, 'The session has too many open streams.');
   }
 }
 

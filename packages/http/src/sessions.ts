@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Principal } from '@decorum/core';
 import { andThen, isPromise, isObject, type Kernel, revisionOf, type SessionRecord } from '@decorum/core/transport';
 
-import { Refusal } from './refusal.js';
+import { HttpError } from './http-error.js';
 import { HttpSession, type SessionSettings, ttlOf } from './session.js';
 import type { KeptSession } from './session-store.js';
 
@@ -20,7 +20,7 @@ export class Sessions {
   /**
    * Begins a session. When there are too many, the one that has been idle for longest ends.
    * @param shared whether other processes can serve it, where a store is shared with them
-   * @throws {Refusal} 503 when none is idle
+   * @throws {HttpError} 503 when none is idle
    */
   open(principal: Principal | undefined, shared: boolean): HttpSession {
     return this.add(new HttpSession(this.kernel, this.settings, { id: this.freeId(), principal, shared }));
@@ -28,13 +28,13 @@ export class Sessions {
 
   /**
    * The session of that id, if it belongs to the principal. One that other processes have begun comes to life here.
-   * @throws {Refusal} 503 when there are too many
+   * @throws {HttpError} 503 when there are too many
    */
   find(id: string, principal: Principal | undefined): HttpSession | undefined | Promise<HttpSession | undefined> {
     const { sessionStore: store } = this.settings;
     if (store === undefined) return this.local(id, principal);
     const record = store.get(id);
-    const kept = isPromise(record) ? this.settings.held.until(record) : record;
+    const kept = isPromise(record) ? this.settings.pending.until(record) : record;
     return andThen(kept, (found) => this.revive(id, found, principal));
   }
 
@@ -136,7 +136,7 @@ export class Sessions {
     for (const session of this.byId.values()) {
       if (!session.busy && (idle === undefined || session.turn < idle.turn)) idle = session;
     }
-    if (idle === undefined) throw new Refusal(503, 'There are too many sessions.');
+    if (idle === undefined) throw new HttpError(503, 'There are too many sessions.');
     this.end(idle);
   }
 }

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers';
 
 import { type Frame, isPassing, WaitingChanges } from '@decorum/core/transport';
 
-import type { AnswerHeaders, Sink, SinkOwner } from './carrier.js';
-import { type EventBatch, type EventStore, eventsOf, type StoredEvent } from './replay.js';
+import type { AnswerHeaders, Sink, SinkOwner } from './http-context.js';
+import { type EventBatch, type EventStore, eventsOf, type StoredEvent } from './event-store.js';
 
 /** Headers of every event stream; proxies must neither keep nor buffer nor rewrite it. */
 export const STREAM_HEADERS: AnswerHeaders = {
@@ -112,7 +112,7 @@ export class EventStream implements SinkOwner {
     if (this.over || (this.sink?.slow && this.skips(frame))) return;
     const { text } = frame;
     const { log } = this;
-    if (log === undefined) return this.write(this.worded(text));
+    if (log === undefined) return this.write(this.eventText(text));
     this.sequence += 1;
     this.tail?.push({ sequence: this.sequence, frame: text });
     // joined, because V8 keeps the pieces of a text that was added up, and few pieces are cheaper to send
@@ -189,7 +189,7 @@ export class EventStream implements SinkOwner {
   }
 
   /** An event on the wire, where it has no position. */
-  protected worded(text: string): string {
+  protected eventText(text: string): string {
     return `data: ${text}\n\n`;
   }
 

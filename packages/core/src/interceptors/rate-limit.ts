@@ -22,7 +22,7 @@ export interface RateLimitOptions {
 }
 
 /** With its kind before it: a subject may be called like somebody's session or address. */
-function callerOf({ ctx: { principal, sessionId, transport } }: Call): string {
+function keyOf({ ctx: { principal, sessionId, transport } }: Call): string {
   if (principal?.subject !== undefined) return `user:${principal.subject}`;
   if (sessionId !== undefined) return `session:${sessionId}`;
   return transport.remoteAddress === undefined ? 'everybody' : `address:${transport.remoteAddress}`;
@@ -40,7 +40,7 @@ function callerOf({ ctx: { principal, sessionId, transport } }: Call): string {
  */
 export function rateLimit(limiter: RateLimiter, options: RateLimitOptions = {}): Interceptor {
   requireKnown('rateLimit', options, { of: true } satisfies Record<keyof RateLimitOptions, true>);
-  const { of = callerOf } = options;
+  const { of = keyOf } = options;
   if (typeof (limiter as Partial<RateLimiter> | undefined)?.consume !== 'function') {
     throw startupError('DECORUM_INVALID_OPTION', 'rateLimit', 'limiter', 'has no method "consume"');
   }

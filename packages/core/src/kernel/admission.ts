@@ -2,13 +2,13 @@ import type { Exchange } from '../protocol/exchange.js';
 import { isPromise } from '../protocol/maybe-promise.js';
 import type { Access } from '../protocol/wire.js';
 import type { Admits } from '../registry/listing.js';
-import type { Faults } from './faults.js';
+import type { ErrorReporter } from './error-reporter.js';
 
 /** Whether the sender of a request is admitted. Fails closed: an error of the function is reported, and refuses. */
-export function isAdmitted(access: Access, exchange: Exchange, faults: Faults): boolean | Promise<boolean> {
+export function isAdmitted(access: Access, exchange: Exchange, reporter: ErrorReporter): boolean | Promise<boolean> {
   const { principal, transport } = exchange.wire;
   const refuse = (error: unknown) => {
-    faults.report(error, exchange);
+    reporter.report(error, exchange);
     return false;
   };
   try {
@@ -20,10 +20,10 @@ export function isAdmitted(access: Access, exchange: Exchange, faults: Faults): 
 }
 
 /** Says whom members admit for one request. Each function is asked once, however many members share it. */
-export function admission(exchange: Exchange, faults: Faults): Admits {
+export function admission(exchange: Exchange, reporter: ErrorReporter): Admits {
   const asked = new Map<Access, boolean | Promise<boolean>>();
   return (access) => {
-    const answer = asked.get(access) ?? isAdmitted(access, exchange, faults);
+    const answer = asked.get(access) ?? isAdmitted(access, exchange, reporter);
     asked.set(access, answer);
     return answer;
   };

@@ -52,8 +52,8 @@ export class Kernel {
   private readonly sessionMeans: SessionMeans;
 
   constructor(private readonly parts: KernelParts) {
-    const { faults, intercept, server, events } = parts;
-    const means = { ...parts, members: new Members(faults, intercept), results: new Results(server) };
+    const { reporter, intercept, server, events } = parts;
+    const means = { ...parts, members: new Members(reporter, intercept), results: new Results(server) };
     this.extensions = extensionMethods(means);
     this.methods = new Map(
       Object.entries({
@@ -220,22 +220,22 @@ export class Kernel {
       const ended = ENDED[cancelled];
       return { text: ended && errorFrame(id, ended), cancelled };
     }
-    const { faults } = this.parts;
-    const error = faults.publicError(failure, exchange);
+    const { reporter } = this.parts;
+    const error = reporter.publicError(failure, exchange);
     const code = revision.errorCode(error) ?? FAILURES['internal-error'];
     try {
       const text = errorFrame(id, { code, message: error.message, data: error.data });
       return { text, failure: error, ran: true };
     } catch (unwritable) {
       // its data is not JSON
-      const masked = faults.publicError(unwritable, exchange);
+      const masked = reporter.publicError(unwritable, exchange);
       return { text: errorFrame(id, masked), failure: masked, ran: true };
     }
   }
 
   private refuse(error: unknown, id?: RequestId | null): Reply {
     const failure = error instanceof McpError ? error : new McpError('internal-error', 'Internal error');
-    if (failure !== error) this.parts.faults.report(error);
+    if (failure !== error) this.parts.reporter.report(error);
     return { text: errorFrame(id, failure), failure };
   }
 
@@ -261,7 +261,7 @@ export class Kernel {
     const { id, method } = exchange;
     const given = typeof reason === 'string' ? reason : undefined;
     const details = { requestId: id, method, ...(given !== undefined && { reason: excerpt(given) }) };
-    this.parts.faults.debug(details, 'the client cancelled a request');
+    this.parts.reporter.debug(details, 'the client cancelled a request');
     exchange.cancel('client', given);
   }
 

@@ -6,7 +6,7 @@ import type { JsonObject } from '../protocol/model.js';
 import type { Access, MirroredArgument } from '../protocol/wire.js';
 import { isAdmitted } from './admission.js';
 import { Context } from './context.js';
-import type { Faults } from './faults.js';
+import type { ErrorReporter } from './error-reporter.js';
 import type { Call, CallResult, Intercept } from './interceptors.js';
 
 /** What running a member gives. */
@@ -39,7 +39,7 @@ const NO_ARGUMENTS: JsonObject = Object.freeze({});
 /** Runs members: access, then interceptors, then the plan. The only place that does. */
 export class Members {
   constructor(
-    private readonly faults: Faults,
+    private readonly reporter: ErrorReporter,
     /** Stands around what members run; undefined where nothing does. */
     private readonly intercept: Intercept | undefined,
   ) {}
@@ -71,7 +71,7 @@ export class Members {
   }
 
   private admit<R extends CallResult>(exchange: Exchange, invocation: Invocation<R>): Outcome<R> | Promise<Outcome<R>> {
-    return andThen(isAdmitted(invocation.access as Access, exchange, this.faults), (admitted) =>
+    return andThen(isAdmitted(invocation.access as Access, exchange, this.reporter), (admitted) =>
       admitted ? this.run(exchange, invocation, true) : invocation.deny(),
     );
   }

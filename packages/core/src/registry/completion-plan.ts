@@ -2,7 +2,7 @@ import { startupError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import { andThen } from '../protocol/maybe-promise.js';
 import type { JsonObject } from '../protocol/model.js';
-import { type Caller, callerOf, type Member } from './plan.js';
+import { type Caller, invoker, type Member } from './plan.js';
 
 /** How many values one completion may carry (MCP, `CompleteResult`). */
 const MAX_VALUES = 100;
@@ -31,7 +31,7 @@ export interface Completable {
 export function addCompletion(member: Member<'completion'>, completable: ReadonlyMap<string, Completable>): void {
   const { where } = member;
   const { for: targets, argument } = member.options;
-  const call = callerOf(member);
+  const call = invoker(member);
   // for nothing at all is as wrong as for what is not there
   for (const key of targets.length === 0 ? [''] : [targets].flat()) {
     const target = completable.get(key);

@@ -26,8 +26,8 @@ export interface PageRequest {
 interface ListOptions<T> {
   /** The member of the result that holds the list. */
   readonly member: string;
-  /** The entry as a revision words it. */
-  word(revision: Revision, entry: T): JsonObject;
+  /** The entry as a revision encodes it. */
+  encode(revision: Revision, entry: T): JsonObject;
   readonly server: Implementation;
   readonly pageSize: number;
   readonly cache: CacheHint;
@@ -67,7 +67,7 @@ export class ListPages<T> {
     if (json === undefined) {
       const { member, pageSize, server, cache } = this.options;
       const hint: CacheHint = personal ? { ...cache, scope: 'private' } : cache;
-      const entries = listed.slice(start, start + pageSize).map(({ entry }) => this.options.word(revision, entry));
+      const entries = listed.slice(start, start + pageSize).map(({ entry }) => this.options.encode(revision, entry));
       json = JSON.stringify(revision.complete({ [member]: entries }, server, hint));
       written.set(id, json);
     }

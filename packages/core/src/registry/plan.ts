@@ -93,7 +93,7 @@ export function repeaterOf({ methods, key, where }: Member) {
 }
 
 /** Calls the method of the member, again as long as it needs input: at once where nothing has to be waited for. */
-export function callerOf(member: Member) {
+export function invoker(member: Member) {
   const { methods, key } = member;
   const repeat = repeaterOf(member);
   return (input: unknown, caller: Caller): unknown =>
@@ -103,11 +103,11 @@ export function callerOf(member: Member) {
 }
 
 /**
- * As `callerOf`, for a handler that takes strings from the wire: they are checked where it has a schema.
+ * As `invoker`, for a handler that takes strings from the wire: they are checked where it has a schema.
  * @throws {DecorumError} `DECORUM_OBJECT_ARGUMENT` for fields that no text can fill
  */
-export function stringCallerOf(member: Member, input: Shape | undefined) {
-  const call = callerOf(member);
+export function stringInvoker(member: Member, input: Shape | undefined) {
+  const call = invoker(member);
   if (input === undefined) return call;
   const nested = [...input.fields.keys()].find((name) => takesObjectsOnly(input.json, name));
   if (nested !== undefined) throw startupError('DECORUM_OBJECT_ARGUMENT', member.where, nested);

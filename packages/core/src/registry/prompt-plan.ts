@@ -12,7 +12,7 @@ import {
   listedFields,
   type Member,
   type Plan,
-  stringCallerOf,
+  stringInvoker,
 } from './plan.js';
 import { toGetPromptResult } from './results.js';
 
@@ -29,7 +29,7 @@ export interface PromptPlan extends Plan<Prompt>, Completable {
 export function compilePrompt(member: Member<'prompt'>): PromptPlan {
   const { where } = member;
   const input = inputShape(member);
-  const call = stringCallerOf(member, input);
+  const call = stringInvoker(member, input);
   const entry: Prompt = { ...listedFields(member), ...(input && { arguments: promptArguments(input) }) };
   return {
     key: entry.name,

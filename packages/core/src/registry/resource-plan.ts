@@ -18,11 +18,11 @@ import {
   listedFields,
   type Member,
   type Plan,
-  stringCallerOf,
+  stringInvoker,
 } from './plan.js';
 import { collect, readBody } from './bodies.js';
 import { isGenerator } from './generators.js';
-import { type ResourceWording, toReadResourceResult } from './results.js';
+import { type ResourceEncoding, toReadResourceResult } from './results.js';
 
 /** What the variables of a template stand for in one URI. */
 export type Variables = Readonly<Record<string, string | string[]>>;
@@ -62,7 +62,7 @@ export function compileResource(member: ResourceMember): ResourcePlan | Template
   const template = templateOf(uri, where);
   checkOptions(member, template !== undefined);
   const input = inputShape(member);
-  const call = stringCallerOf(member, input);
+  const call = stringInvoker(member, input);
   const fields = { ...listedFields(member), ...given(options, ['mimeType', 'annotations', 'size']) };
   const shared = {
     key: uri,
@@ -91,11 +91,11 @@ export function compileResource(member: ResourceMember): ResourcePlan | Template
 function finish(
   value: unknown,
   uri: string,
-  { caller, ...wording }: ResourceWording & { readonly caller: Caller },
+  { caller, ...encoding }: ResourceEncoding & { readonly caller: Caller },
 ): ReadResourceResult | Promise<ReadResourceResult> {
-  if (typeof value !== 'object' || value === null) return toReadResourceResult(value, uri, wording);
+  if (typeof value !== 'object' || value === null) return toReadResourceResult(value, uri, encoding);
   const reading = readBody(value, caller) ?? (isGenerator(value) ? collect(value, caller) : undefined);
-  return andThen(reading ?? value, (body) => toReadResourceResult(body, uri, wording));
+  return andThen(reading ?? value, (body) => toReadResourceResult(body, uri, encoding));
 }
 
 /** The template that a URI with variables is. */

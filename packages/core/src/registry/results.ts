@@ -33,7 +33,7 @@ export function checkSpokenText(value: unknown, where: string): void {
 }
 
 /** How a tool words what it returns. */
-export interface ToolWording {
+export interface ToolEncoding {
   /** The tool, for messages. */
   readonly where: string;
   readonly output: Shape | undefined;
@@ -45,17 +45,17 @@ export interface ToolWording {
  * content with its JSON as text.
  * @throws {Error} an error that was returned; and when the value does not fit the output schema, or cannot be sent
  */
-export function toCallToolResult(value: unknown, wording: ToolWording): CallToolResult | Promise<CallToolResult> {
+export function toCallToolResult(value: unknown, encoding: ToolEncoding): CallToolResult | Promise<CallToolResult> {
   if (value instanceof Error) throw value;
-  if (value instanceof ToolResult) return explicitResult(value.options, wording);
-  const { output, where } = wording;
-  if (isResult(value, output)) return explicitResult(value, wording);
+  if (value instanceof ToolResult) return explicitResult(value.options, encoding);
+  const { output, where } = encoding;
+  if (isResult(value, output)) return explicitResult(value, encoding);
   if (output === undefined) return { content: sendable(where, () => contentOf(value)) };
   const given = value instanceof Body ? jsonOf(value) : value;
   const checked = output.checkOutput(given);
   const build = (settled: Checked): CallToolResult => {
     const structuredContent = requireOutput(settled, where);
-    return { content: spoken(structuredContent, given, wording), structuredContent };
+    return { content: spoken(structuredContent, given, encoding), structuredContent };
   };
   return checked instanceof Promise ? checked.then(build) : build(checked);
 }
@@ -103,12 +103,12 @@ function isResult(value: unknown, output: Shape | undefined): value is CallToolR
 
 function explicitResult(
   options: ToolResultOptions<unknown>,
-  wording: ToolWording,
+  encoding: ToolEncoding,
 ): CallToolResult | Promise<CallToolResult> {
-  const { output, where } = wording;
+  const { output, where } = encoding;
   const { content, structuredContent, isError, _meta: meta } = options;
   // the data of an error fits no schema, and somebody must be able to read it
-  const words = isError === true ? { where, output, text: true } : wording;
+  const words = isError === true ? { where, output, text: true } : encoding;
   const build = (data: unknown): CallToolResult => ({
     content: content === undefined ? spoken(data, structuredContent, words) : contentOfResult(content, where),
     ...(data !== undefined && { structuredContent: data }),
@@ -126,7 +126,7 @@ const contentOfResult = (content: unknown, where: string): readonly ContentBlock
   sendable(where, () => (Array.isArray(content) ? content.flatMap((part) => toPart(part)) : toContent(content)));
 
 /** The text beside structured content. */
-function spoken(data: unknown, returned: unknown, { where, text: option = true }: ToolWording): ContentBlock[] {
+function spoken(data: unknown, returned: unknown, { where, text: option = true }: ToolEncoding): ContentBlock[] {
   if (data === undefined || option === false) return [];
   if (option === true) return [text(JSON.stringify(data))];
   const said: unknown = typeof option === 'string' ? option : option(returned as never);
@@ -204,7 +204,7 @@ function wholeResult(value: unknown, where: string): ReadResourceResult | undefi
 }
 
 /** What is read, and how it is described. */
-export interface ResourceWording {
+export interface ResourceEncoding {
   /** The resource, for messages. */
   readonly where: string;
   readonly mimeType: string | undefined;
@@ -215,19 +215,19 @@ export interface ResourceWording {
  * @throws {McpError} `unknown-resource` for `undefined` and `null`
  * @throws {Error} an error that was returned, and for what cannot be sent
  */
-export function toReadResourceResult(value: unknown, uri: string, wording: ResourceWording): ReadResourceResult {
+export function toReadResourceResult(value: unknown, uri: string, encoding: ResourceEncoding): ReadResourceResult {
   if (value === undefined || value === null) throw new McpError('unknown-resource', 'Resource not found', { uri });
   if (value instanceof Error) throw value;
   if (value instanceof ToolResult)
-    throw new Error(`${wording.where} returned a toolResult. Return what is to be read.`);
-  const whole = wholeResult(value, wording.where);
+    throw new Error(`${encoding.where} returned a toolResult. Return what is to be read.`);
+  const whole = wholeResult(value, encoding.where);
   if (whole !== undefined) return whole;
   const { data, mimeType } = value instanceof Body ? value : new Body(value, undefined);
-  const type = wording.mimeType ?? mimeType;
+  const type = encoding.mimeType ?? mimeType;
   const bytes = bytesOf(data);
   if (bytes !== undefined) return { contents: [resourceContents(uri, textOrBytes(bytes, type), type)] };
   if (typeof data === 'string') return { contents: [resourceContents(uri, data, type)] };
-  const json = sendable(wording.where, () => toJsonText(data));
+  const json = sendable(encoding.where, () => toJsonText(data));
   const plain = textOfJson(json);
   return {
     contents: [resourceContents(uri, plain ?? json, type ?? (plain === undefined ? 'application/json' : undefined))],

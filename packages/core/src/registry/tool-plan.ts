@@ -20,7 +20,7 @@ import {
   repeaterOf,
   requireSwitch,
 } from './plan.js';
-import { checkSpokenText, errorResult, type SpokenText, toCallToolResult, type ToolWording } from './results.js';
+import { checkSpokenText, errorResult, type SpokenText, toCallToolResult, type ToolEncoding } from './results.js';
 
 /** A tool, ready to be listed and called. */
 export interface ToolPlan extends Plan<Tool> {
@@ -87,18 +87,18 @@ function textOf({ options: { text, output }, where }: Member<'tool'>): SpokenTex
   return text;
 }
 
-function runnerOf(member: Member, input: Pick<Shape, 'check'>, wording: ToolWording): ToolPlan['run'] {
+function runnerOf(member: Member, input: Pick<Shape, 'check'>, encoding: ToolEncoding): ToolPlan['run'] {
   const { methods, key } = member;
   const repeat = repeaterOf(member);
 
   const finish = (value: unknown, args: unknown, caller: Caller): CallToolResult | Promise<CallToolResult> => {
-    if (typeof value === 'string' && wording.output === undefined) return { content: [{ type: 'text', text: value }] };
-    if (typeof value !== 'object' || value === null) return toCallToolResult(value, wording);
+    if (typeof value === 'string' && encoding.output === undefined) return { content: [{ type: 'text', text: value }] };
+    if (typeof value !== 'object' || value === null) return toCallToolResult(value, encoding);
     if (value instanceof NeedInput) {
       return repeat(value, args, caller).then((result) => finish(result, args, caller));
     }
     const settling = readBody(value, caller) ?? (isGenerator(value) ? drain(value, caller) : undefined);
-    return settling?.then((result) => finish(result, args, caller)) ?? toCallToolResult(value, wording);
+    return settling?.then((result) => finish(result, args, caller)) ?? toCallToolResult(value, encoding);
   };
 
   const call = (checked: Checked, caller: Caller): CallToolResult | Promise<CallToolResult> => {

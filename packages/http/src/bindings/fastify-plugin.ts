@@ -4,7 +4,7 @@ import type { Host, Principal } from '@decorum/core';
 import { isPromise, startupError } from '@decorum/core/transport';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 
-import { type AnswerHeaders, type Carrier, type Headers, JSON_TYPE, type Sink } from '../carrier.js';
+import { type AnswerHeaders, type HttpContext, type Headers, JSON_TYPE, type Sink } from '../http-context.js';
 import { type Endpoint, openEndpoint } from '../endpoint.js';
 import { corsHeaders, isLoopback } from '../guard.js';
 import type { LegacySse } from '../legacy.js';
@@ -26,7 +26,7 @@ export interface McpPluginOptions extends HttpOptions {
 const PLUGIN_OPTIONS = { server: true, prefix: true, logLevel: true, logSerializers: true } as const;
 
 /** A Fastify request and its reply. Answers at once pass the hooks of the application; streams do not. */
-class FastifyCarrier implements Carrier {
+class FastifyContext implements HttpContext {
   readonly headers: Headers;
   principal: Principal | undefined;
 
@@ -115,40 +115,40 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint<FastifyRequ
   app.setErrorHandler((error, _request, reply) => answerError(error, reply, endpoint));
   const known = addGuard(app, endpoint);
   addParser(app, endpoint);
-  const carry = (request: FastifyRequest, reply: FastifyReply) =>
-    new FastifyCarrier(request, reply, principal === undefined ? known?.get(request.raw) : principal(request));
-  app.post(path, (request, reply) => endpoint.post(request.body, carry(request, reply)));
+  const contextFor = (request: FastifyRequest, reply: FastifyReply) =>
+    new FastifyContext(request, reply, principal === undefined ? known?.get(request.raw) : principal(request));
+  app.post(path, (request, reply) => endpoint.post(request.body, contextFor(request, reply)));
   app.get(path, { exposeHeadRoute: false }, async (request, reply) => {
-    await endpoint.get(carry(request, reply));
+    await endpoint.get(contextFor(request, reply));
     return reply;
   });
   app.delete(path, async (request, reply) => {
-    await endpoint.delete(carry(request, reply));
+    await endpoint.delete(contextFor(request, reply));
     return reply;
   });
   const preflight = (request: FastifyRequest, reply: FastifyReply) =>
-    endpoint.preflight(new FastifyCarrier(request, reply, undefined));
+    endpoint.preflight(new FastifyContext(request, reply, undefined));
   app.options(path, preflight);
   // the guard refuses these methods; without a route it would not be asked
   app.route({ method: ['HEAD', 'PUT', 'PATCH'], url: path, handler: () => {} });
   if (legacySse === undefined) return;
   for (const each of new Set([legacySse.path, legacySse.messagesPath])) app.options(each, preflight);
-  addLegacyRoutes(app, { legacy: endpoint.legacy as LegacySse, carry, ...legacySse });
+  addLegacyRoutes(app, { legacy: endpoint.legacy as LegacySse, contextFor, ...legacySse });
 }
 
 interface LegacyRoutes extends Required<LegacyPaths> {
   readonly legacy: LegacySse;
-  readonly carry: (request: FastifyRequest, reply: FastifyReply) => Carrier;
+  readonly contextFor: (request: FastifyRequest, reply: FastifyReply) => HttpContext;
 }
 
 /** The two routes of HTTP+SSE, beside those of Streamable HTTP. */
-function addLegacyRoutes(app: FastifyInstance, { path, messagesPath, legacy, carry }: LegacyRoutes): void {
+function addLegacyRoutes(app: FastifyInstance, { path, messagesPath, legacy, contextFor }: LegacyRoutes): void {
   app.get(path, { exposeHeadRoute: false }, async (request, reply) => {
-    legacy.open(carry(request, reply));
+    legacy.open(contextFor(request, reply));
     return reply;
   });
   app.post(messagesPath, async (request, reply) => {
-    legacy.post(request.body, carry(request, reply), request.raw.url ?? '');
+    legacy.post(request.body, contextFor(request, reply), request.raw.url ?? '');
     return reply;
   });
 }
@@ -215,7 +215,7 @@ function addParser(app: FastifyInstance, { bodies }: Endpoint<FastifyRequest>): 
 
 /** Words errors as JSON-RPC: those of the endpoint, of Fastify, and of the application's hooks. */
 function answerError(error: unknown, reply: FastifyReply, endpoint: Endpoint<FastifyRequest>): void {
-  const { status, body, headers } = endpoint.refusal(error);
+  const { status, body, headers } = endpoint.errorResponse(error);
   reply.header('content-type', JSON_TYPE);
   // Node closes the connection after an answer that says so, and waits for the rest of the body else
   if (isUnread(reply.request.raw)) reply.header('connection', 'close');

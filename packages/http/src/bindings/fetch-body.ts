@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 
 import { BodyReader } from '../body.js';
-import { Refusal } from '../refusal.js';
+import { HttpError } from '../http-error.js';
 
 type Chunk = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
 
@@ -40,5 +40,5 @@ export class FetchBody extends BodyReader {
   };
 
   // the client has gone: that is no failure, and nobody hears of this
-  private readonly broken = (): void => this.fail(new Refusal(400, 'The body has no end.'));
+  private readonly broken = (): void => this.fail(new HttpError(400, 'The body has no end.'));
 }

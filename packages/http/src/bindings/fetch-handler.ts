@@ -3,9 +3,9 @@ import type { Host } from '@decorum/core';
 import { internalError } from '../answer.js';
 import { LateEndpoint } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
-import { isServed, Passage } from '../passage.js';
-import { noEndpoint } from '../refusal.js';
-import { type ConnectionInfo, FetchCarrier } from './fetch-carrier.js';
+import { isServed, Pipeline } from '../pipeline.js';
+import { noEndpoint } from '../http-error.js';
+import { type ConnectionInfo, FetchContext } from './fetch-context.js';
 
 /** Options of the handler for web requests. */
 export type FetchHandlerOptions = EndpointOptions<Request>;
@@ -30,15 +30,15 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
   const settings = resolveOptions(options);
   const { path } = options;
   const late = new LateEndpoint(server, settings);
-  const serve = (carrier: FetchCarrier, request: Request): void => {
-    if (!isServed(settings, path, carrier.url)) return carrier.answer(404, noEndpoint().body());
-    if (late.endpoint) return new Passage(late.endpoint, carrier, request).run();
+  const serve = (context: FetchContext, request: Request): void => {
+    if (!isServed(settings, path, context.url)) return context.answer(404, noEndpoint().body());
+    if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();
     late.ready.then(
-      () => serve(carrier, request),
-      () => carrier.answer(500, internalError()),
+      () => serve(context, request),
+      () => context.answer(500, internalError()),
     );
   };
   const handle = (request: Request, info: ConnectionInfo = {}): Promise<Response> =>
-    new Promise((resolve) => serve(new FetchCarrier(request, info, resolve), request));
+    new Promise((resolve) => serve(new FetchContext(request, info, resolve), request));
   return Object.assign(handle, { ready: late.ready, close: () => late.close() });
 }

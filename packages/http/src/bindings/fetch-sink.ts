@@ -1,4 +1,4 @@
-import type { Sink, SinkOwner } from '../carrier.js';
+import type { Sink, SinkOwner } from '../http-context.js';
 
 /** Bytes that a stream takes before its reader counts as slow; what sockets of Node take as well. */
 const HIGH_WATER_MARK = 16_384;

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 
 import { type Bodies, BodyReader, type BodyReceiver } from '../body.js';
-import type { HttpRequest } from '../carrier.js';
-import { Refusal } from '../refusal.js';
+import type { HttpRequest } from '../http-context.js';
+import { HttpError } from '../http-error.js';
 
 const READER = Symbol('reader');
 
@@ -44,7 +44,7 @@ export class NodeBody extends BodyReader {
 
   /** The source broke off. That a client has gone is no failure, and nobody hears of this. */
   breakOff(error: Error): void {
-    this.fail(this.raw.destroyed ? new Refusal(400, 'The body has no end.') : error);
+    this.fail(this.raw.destroyed ? new HttpError(400, 'The body has no end.') : error);
   }
 
   protected override stop(): void {

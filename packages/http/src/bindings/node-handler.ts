@@ -5,9 +5,9 @@ import type { Host } from '@decorum/core';
 import { internalError } from '../answer.js';
 import { LateEndpoint } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
-import { isServed, Passage } from '../passage.js';
-import { noEndpoint } from '../refusal.js';
-import { NodeCarrier } from './node-carrier.js';
+import { isServed, Pipeline } from '../pipeline.js';
+import { noEndpoint } from '../http-error.js';
+import { NodeContext } from './node-context.js';
 
 /** Options of the handler for Node. */
 export type NodeHandlerOptions = EndpointOptions<IncomingMessage>;
@@ -34,17 +34,17 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   const { path } = options;
   const late = new LateEndpoint(server, settings);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    const carrier = new NodeCarrier(request, response);
-    if (late.endpoint) return new Passage(late.endpoint, carrier, request).run();
+    const context = new NodeContext(request, response);
+    if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();
     late.ready.then(
       () => serve(request, response),
-      () => carrier.answer(500, internalError()),
+      () => context.answer(500, internalError()),
     );
   };
   const handle = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void => {
     if (isServed(settings, path, request.url ?? '')) serve(request, response);
     else if (next) next();
-    else new NodeCarrier(request, response).answer(404, noEndpoint().body());
+    else new NodeContext(request, response).answer(404, noEndpoint().body());
   };
   return Object.assign(handle, { ready: late.ready, close: () => late.close() });
 }

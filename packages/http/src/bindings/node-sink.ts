@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-import type { Sink, SinkOwner } from '../carrier.js';
+import type { Sink, SinkOwner } from '../http-context.js';
 
 const SINK = Symbol('sink');
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
 import { announcesBody } from '../body.js';
-import type { Headers } from '../carrier.js';
+import type { Headers } from '../http-context.js';
 
 /** Who wants to hear that a connection closes. */
 const watched = new WeakMap<Socket, Set<() => void>>();

@@ -60,7 +60,7 @@ async function visible(uris: readonly string[], registry: Registry, admits: Admi
 const NOTHING: Honored = { resources: new Set(), filter: {} };
 
 /** `subscriptions/listen`: a request that stays open, and whose stream carries what changes. */
-export function listenMethods({ registry, events, results, faults }: MethodParts): Record<string, Method> {
+export function listenMethods({ registry, events, results, reporter }: MethodParts): Record<string, Method> {
   let listening = 0;
   return {
     'subscriptions/listen': async (exchange) => {
@@ -86,7 +86,7 @@ export function listenMethods({ registry, events, results, faults }: MethodParts
       exchange.finish = end;
       try {
         // whoever is gone does not wait for an answer about access
-        const honoring = await Promise.race([honored(asked, registry, admission(exchange, faults)), over]);
+        const honoring = await Promise.race([honored(asked, registry, admission(exchange, reporter)), over]);
         if (honoring) {
           const notifications = honoring.filter;
           exchange.notify('notifications/subscriptions/acknowledged', { notifications, _meta: meta });

@@ -5,7 +5,7 @@ import type { Flows } from '../../protocol/eras/stateless.js';
 import type { CacheHint } from '../../protocol/revisions/revision.js';
 import type { Events } from '../events.js';
 import type { Extension } from '../extension.js';
-import type { Faults } from '../faults.js';
+import type { ErrorReporter } from '../error-reporter.js';
 import type { SealedTickets } from '../tickets.js';
 import type { Intercept } from '../interceptors.js';
 import type { Members } from '../members.js';
@@ -19,7 +19,7 @@ export interface KernelParts {
   readonly server: Implementation;
   readonly instructions: string | undefined;
   readonly registry: Registry;
-  readonly faults: Faults;
+  readonly reporter: ErrorReporter;
   readonly events: Events;
   readonly flows: Flows;
   readonly tickets: SealedTickets;

@@ -2,7 +2,7 @@ import type { Exchange } from '../../protocol/exchange.js';
 import type { Listing } from '../../registry/listing.js';
 import type { Listed, ListPages, PageRequest } from '../../registry/page.js';
 import { admission } from '../admission.js';
-import type { Faults } from '../faults.js';
+import type { ErrorReporter } from '../error-reporter.js';
 
 /**
  * Which page is wanted, and whom its cursor is for.
@@ -17,9 +17,9 @@ export function pageRequest({ peer, wire, revision, params }: Exchange, personal
 export function pageOf<T>(
   listing: Listing<Listed<T>>,
   pages: ListPages<T>,
-  { exchange, faults }: { readonly exchange: Exchange; readonly faults: Faults },
+  { exchange, reporter }: { readonly exchange: Exchange; readonly reporter: ErrorReporter },
 ): string | Promise<string> {
   if (!listing.restricted) return pages.page(listing.all, pageRequest(exchange, false));
-  const visible = listing.visible(admission(exchange, faults));
+  const visible = listing.visible(admission(exchange, reporter));
   return visible.then((listed) => pages.page(listed, pageRequest(exchange, true)));
 }

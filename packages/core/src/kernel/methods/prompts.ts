@@ -6,15 +6,15 @@ import type { Method, MethodParts } from './method.js';
 import { pageOf } from './page-of.js';
 
 /** `prompts/list` and `prompts/get`. */
-export function promptMethods({ registry, faults, members, results, ...parts }: MethodParts): Record<string, Method> {
+export function promptMethods({ registry, reporter, members, results, ...parts }: MethodParts): Record<string, Method> {
   const pages = new ListPages<Prompt>({
     ...parts,
     member: 'prompts',
-    word: (revision, prompt) => revision.prompt(prompt),
+    encode: (revision, prompt) => revision.prompt(prompt),
   });
 
   return {
-    'prompts/list': (exchange) => pageOf(registry.listed.prompts, pages, { exchange, faults }),
+    'prompts/list': (exchange) => pageOf(registry.listed.prompts, pages, { exchange, reporter }),
 
     'prompts/get'(exchange) {
       const { params, revision } = exchange;

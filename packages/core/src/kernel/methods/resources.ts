@@ -11,27 +11,33 @@ import type { Method, MethodParts } from './method.js';
 import { pageOf, pageRequest } from './page-of.js';
 
 /** `resources/list`, `resources/templates/list` and `resources/read`. */
-export function resourceMethods({ registry, faults, members, results, ...parts }: MethodParts): Record<string, Method> {
+export function resourceMethods({
+  registry,
+  reporter,
+  members,
+  results,
+  ...parts
+}: MethodParts): Record<string, Method> {
   const pages = new ListPages<Resource>({
     ...parts,
     member: 'resources',
-    word: (revision, entry) => revision.resource(entry),
+    encode: (revision, entry) => revision.resource(entry),
   });
   const templates = new ListPages<ResourceTemplate>({
     ...parts,
     member: 'resourceTemplates',
-    word: (revision, entry) => revision.resourceTemplate(entry),
+    encode: (revision, entry) => revision.resourceTemplate(entry),
   });
 
   return {
     'resources/list': (exchange) =>
       registry.isEnumerated
         ? registry
-            .enumerate(new Context(exchange), admission(exchange, faults), (problem) => faults.warn({}, problem))
+            .enumerate(new Context(exchange), admission(exchange, reporter), (problem) => reporter.warn({}, problem))
             .then((listed) => pages.page(listed, pageRequest(exchange, true)))
-        : pageOf(registry.listed.resources, pages, { exchange, faults }),
+        : pageOf(registry.listed.resources, pages, { exchange, reporter }),
 
-    'resources/templates/list': (exchange) => pageOf(registry.listed.templates, templates, { exchange, faults }),
+    'resources/templates/list': (exchange) => pageOf(registry.listed.templates, templates, { exchange, reporter }),
 
     'resources/read'(exchange) {
       const { params, revision } = exchange;
@@ -55,12 +61,12 @@ export function resourceMethods({ registry, faults, members, results, ...parts }
 }
 
 /** `resources/subscribe` and `resources/unsubscribe`, for what a session remembers. */
-export function subscriptionMethods({ registry, faults }: MethodParts): Record<string, Method> {
+export function subscriptionMethods({ registry, reporter }: MethodParts): Record<string, Method> {
   return {
     async 'resources/subscribe'(exchange) {
       const uri = requireString(exchange.params, 'uri');
       const { plan } = registry.match(uri) ?? unknownResource(uri);
-      if (plan.access !== undefined && !(await isAdmitted(plan.access, exchange, faults))) unknownResource(uri);
+      if (plan.access !== undefined && !(await isAdmitted(plan.access, exchange, reporter))) unknownResource(uri);
       await memoryOf(exchange).subscribe(uri);
       return EMPTY;
     },

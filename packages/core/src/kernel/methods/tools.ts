@@ -11,15 +11,15 @@ import type { Method, MethodParts } from './method.js';
 import { pageOf } from './page-of.js';
 
 /** `tools/list` and `tools/call`. */
-export function toolMethods({ registry, faults, members, results, ...parts }: MethodParts): Record<string, Method> {
+export function toolMethods({ registry, reporter, members, results, ...parts }: MethodParts): Record<string, Method> {
   const { envelopes } = results;
-  const pages = new ListPages<Tool>({ ...parts, member: 'tools', word: (revision, tool) => revision.tool(tool) });
+  const pages = new ListPages<Tool>({ ...parts, member: 'tools', encode: (revision, tool) => revision.tool(tool) });
 
   /** Errors are for the model to read, except those that the protocol has a code for. */
   const shown = (failure: unknown, exchange: Exchange): CallToolResult => {
     // nobody sees what became of a cancelled call, so that it is not reported either
     if (exchange.cancelled !== undefined) return errorResult('');
-    const error = faults.shown(failure, exchange);
+    const error = reporter.shown(failure, exchange);
     if (error instanceof McpError && exchange.revision.errorCode(error) !== undefined) throw error;
     return errorResult(error.message);
   };
@@ -34,7 +34,7 @@ export function toolMethods({ registry, faults, members, results, ...parts }: Me
   };
 
   return {
-    'tools/list': (exchange) => pageOf(registry.listed.tools, pages, { exchange, faults }),
+    'tools/list': (exchange) => pageOf(registry.listed.tools, pages, { exchange, reporter }),
 
     'tools/call'(exchange) {
       const { name, arguments: args } = exchange.params;

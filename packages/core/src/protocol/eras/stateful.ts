@@ -154,20 +154,20 @@ export class Session implements Conversation, Memory {
   }
 
   async ask(question: Question, exchange: Exchange): Promise<JsonObject> {
-    const wording = this.revision.question(question);
-    if (wording === undefined) {
+    const encoded = this.revision.question(question);
+    if (encoded === undefined) {
       throw new McpError('missing-capability', `The protocol revision of the client has no such "${question.method}".`);
     }
-    const { elicitationId } = wording.params;
+    const { elicitationId } = encoded.params;
     if (typeof elicitationId === 'string') this.expect(elicitationId);
     const isAboutRoots = question.method === 'roots/list';
     if (isAboutRoots && this.roots !== undefined) return { roots: this.roots };
     const changes = this.rootsChanges;
-    const answer = await this.send({ ...question, params: wording.params }, exchange);
+    const answer = await this.send({ ...question, params: encoded.params }, exchange);
     // the roots may have changed after the client wrote the answer
     const isCurrent = this.hearsOfRoots && changes === this.rootsChanges;
     if (isAboutRoots && isCurrent && question.fits?.(answer)) this.roots = answer['roots'] as Root[];
-    return wording.restore?.(answer) ?? answer;
+    return encoded.restore?.(answer) ?? answer;
   }
 
   expect(elicitationId: string): void {

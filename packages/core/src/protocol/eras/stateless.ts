@@ -79,14 +79,14 @@ class Envelope implements Peer {
   }
 
   async ask(question: Question, exchange: Exchange): Promise<JsonObject> {
-    const wording = this.revision.question(question);
-    if (wording === undefined) {
+    const encoded = this.revision.question(question);
+    if (encoded === undefined) {
       // no capability that a client could declare would change it
       throw new ClientError(`The protocol revision of the client has no "${question.method}".`);
     }
     const round = this.round();
     try {
-      return round.ask(question, wording.params);
+      return round.ask(question, encoded.params);
     } finally {
       // a handler that has asked again may do so for ever
       if (round.fault) exchange.fail(round.fault);

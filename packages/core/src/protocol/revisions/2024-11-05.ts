@@ -2,7 +2,7 @@ import { PART_OF_MESSAGE } from '../content.js';
 import type { ContentBlock } from '../model.js';
 import { revision20250326 } from './2025-03-26.js';
 import { allowList, allowOnly } from './allow-list.js';
-import { wordMessages } from './fields.js';
+import { encodeMessages } from './fields.js';
 import { FIELDS_20241105 } from './model-fields.js';
 import type { Revision } from './revision.js';
 
@@ -27,11 +27,11 @@ export const revision20241105: Revision = allowOnly(allowList(FIELDS_20241105), 
   rank: 0,
   batches: false,
   toolResult: (result, tool) => newer.toolResult({ ...result, content: result.content.map(silent) }, tool),
-  promptResult: (result) => newer.promptResult(wordMessages(result, silent)),
+  promptResult: (result) => newer.promptResult(encodeMessages(result, silent)),
   progressMessages: false,
   sampledKinds: ['text', 'image'],
   question(question) {
-    const wording = newer.question(question);
-    return wording && { params: wordMessages(wording.params, mentioned) };
+    const encoded = newer.question(question);
+    return encoded && { params: encodeMessages(encoded.params, mentioned) };
   },
 });

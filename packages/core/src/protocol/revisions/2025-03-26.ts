@@ -1,7 +1,7 @@
 import type { ContentBlock, Tool } from '../model.js';
 import { revision20250618 } from './2025-06-18.js';
 import { allowed, allowList, allowOnly } from './allow-list.js';
-import { wordMessages } from './fields.js';
+import { encodeMessages } from './fields.js';
 import { FIELDS_20250326 } from './model-fields.js';
 import type { Revision } from './revision.js';
 
@@ -50,9 +50,9 @@ export const revision20250326: Revision = allowOnly(list, {
     const isSaid = json === undefined || content.some((each) => each.type === 'text' && each.text === json);
     return { ...result, content: isSaid ? content : [...content, { type: 'text', text: json }] };
   },
-  promptResult: (result) => wordMessages(result, withoutLink),
+  promptResult: (result) => encodeMessages(result, withoutLink),
   question(question) {
-    const wording = question.method === 'elicitation/create' ? undefined : newer.question(question);
-    return wording && { params: wordMessages(wording.params, block) };
+    const encoded = question.method === 'elicitation/create' ? undefined : newer.question(question);
+    return encoded && { params: encodeMessages(encoded.params, block) };
   },
 });

@@ -2,7 +2,7 @@ import { usesTools } from '../input.js';
 import type { ContentBlock, JsonObject, Tool } from '../model.js';
 import { revision20251125 } from './2025-11-25.js';
 import { allowed, allowList, allowOnly } from './allow-list.js';
-import { wordMessages } from './fields.js';
+import { encodeMessages } from './fields.js';
 import { formWithoutChoices } from './flat-form.js';
 import { FIELDS_20250618 } from './model-fields.js';
 import type { Revision } from './revision.js';
@@ -45,7 +45,7 @@ export const revision20250618: Revision = allowOnly(list, {
     const { method, params } = question;
     // nothing of a conversation with tools could be left out
     if (method === 'sampling/createMessage')
-      return usesTools(params) ? undefined : { params: wordMessages(params, block) };
+      return usesTools(params) ? undefined : { params: encodeMessages(params, block) };
     if (method !== 'elicitation/create') return { params };
     return params['mode'] === 'url' ? undefined : formWithoutChoices(params);
   },

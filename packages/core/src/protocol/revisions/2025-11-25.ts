@@ -42,8 +42,8 @@ export const revision20251125: Revision = allowOnly(allowList(FIELDS_20251125), 
   methods: methodsOf(true),
   extensions: false,
   primesStreams: true,
-  tool(worded) {
-    const tool = withoutHeaders(worded);
+  tool(encoded) {
+    const tool = withoutHeaders(encoded);
     if (!wraps(tool)) return { ...tool };
     // definitions move up, because references to them are relative to the root
     const { $defs, $schema, ...schema } = tool.outputSchema as JsonObject;

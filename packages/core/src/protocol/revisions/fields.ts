@@ -13,11 +13,14 @@ export function pick(object: object, fields: readonly string[]): JsonObject {
 export const verbatim = (value: object): JsonObject => value as JsonObject;
 
 /** What has messages (a prompt, a request for sampling), with one block in each, in the words of a revision. */
-export function wordMessages<T extends object>(whole: T, word: (block: ContentBlock) => ContentBlock): T & JsonObject {
+export function encodeMessages<T extends object>(
+  whole: T,
+  encode: (block: ContentBlock) => ContentBlock,
+): T & JsonObject {
   const { messages } = whole as { readonly messages?: readonly PromptMessage[] };
   // those of a conversation with a model may have several blocks
-  const worded = messages?.flatMap(({ role, content }) =>
-    [content].flat().map((block) => ({ role, content: word(block) })),
+  const encoded = messages?.flatMap(({ role, content }) =>
+    [content].flat().map((block) => ({ role, content: encode(block) })),
   );
-  return { ...(whole as T & JsonObject), ...(worded && { messages: worded }) };
+  return { ...(whole as T & JsonObject), ...(encoded && { messages: encoded }) };
 }

@@ -1,7 +1,7 @@
 import { isObject } from '../jsonrpc.js';
 import type { JsonObject } from '../model.js';
 import { pick } from './fields.js';
-import type { Wording } from './revision.js';
+import type { EncodedQuestion } from './revision.js';
 
 interface Choice {
   readonly const: string;
@@ -17,7 +17,7 @@ const choicesOf = (schema: JsonObject): readonly Choice[] => {
 };
 
 /** Titled choices become `enum` with `enumNames`; only booleans keep a default. */
-function wordField(schema: JsonObject): JsonObject {
+function encodeField(schema: JsonObject): JsonObject {
   const known = pick(schema, schema['type'] === 'boolean' ? [...KEYWORDS, 'default'] : KEYWORDS);
   if (!Array.isArray(schema['oneOf'])) return known;
   const choices = choicesOf(schema);
@@ -32,13 +32,13 @@ function wordField(schema: JsonObject): JsonObject {
  * Words a form for clients that know neither its mode nor fields with several choices: such a field becomes a yes or no
  * for each choice, and the answer is put together again.
  */
-export function formWithoutChoices(params: JsonObject): Wording {
+export function formWithoutChoices(params: JsonObject): EncodedQuestion {
   const { requestedSchema, message } = params as { requestedSchema: JsonObject; message: string };
   const properties: JsonObject = {};
   const several = new Map<string, readonly Choice[]>();
   for (const [name, schema] of Object.entries((requestedSchema['properties'] ?? {}) as Record<string, JsonObject>)) {
     if (schema['type'] !== 'array') {
-      properties[name] = wordField(schema);
+      properties[name] = encodeField(schema);
       continue;
     }
     const choices = choicesOf((schema['items'] ?? {}) as JsonObject);

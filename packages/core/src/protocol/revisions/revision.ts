@@ -45,7 +45,7 @@ export interface Question {
 }
 
 /** A question in the words of a revision, and how to read the answer where it cannot be asked in one piece. */
-export interface Wording {
+export interface EncodedQuestion {
   readonly params: JsonObject;
   restore?(answer: JsonObject): JsonObject;
 }
@@ -90,7 +90,7 @@ export interface Revision {
   /** Progress may come with a message for people. */
   readonly progressMessages: boolean;
   /** A question as clients of this revision take it; undefined where there is no such question. */
-  question(question: Question): Wording | undefined;
+  question(question: Question): EncodedQuestion | undefined;
   /** The kinds of content with which a client's model can answer. */
   readonly sampledKinds: readonly string[];
   capabilities(capabilities: ServerCapabilities): JsonObject;

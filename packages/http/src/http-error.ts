@@ -1,10 +1,10 @@
 import type { RequestId } from '@decorum/core';
 import { errorFrame, FAILURES } from '@decorum/core/transport';
 
-import type { AnswerHeaders } from './carrier.js';
+import type { AnswerHeaders } from './http-context.js';
 
 /** Why an HTTP request is not served: its status, and what the JSON-RPC error in the body says. */
-export class Refusal extends Error {
+export class HttpError extends Error {
   /**
    * @param status of HTTP, 400 to 599
    * @param message one sentence for the client
@@ -16,7 +16,7 @@ export class Refusal extends Error {
     readonly headers: AnswerHeaders = {},
   ) {
     super(message);
-    this.name = 'Refusal';
+    this.name = 'HttpError';
   }
 
   /** The text of the body. `id` where that of the request could be read. */
@@ -26,23 +26,23 @@ export class Refusal extends Error {
 }
 
 /** The answer to an id that is unknown; the client can't tell that it belongs to somebody else. */
-export function noSession(): Refusal {
-  return new Refusal(404, 'There is no such session.');
+export function noSession(): HttpError {
+  return new HttpError(404, 'There is no such session.');
 }
 
 /** The answer to a request whose session ends first. */
-export function sessionEnded(): Refusal {
-  return new Refusal(404, 'The session has ended.');
+export function sessionEnded(): HttpError {
+  return new HttpError(404, 'The session has ended.');
 }
 
 /** The answer to requests once the endpoint is closing. The client comes back on a new connection, perhaps elsewhere. */
-export function closing(): Refusal {
-  return new Refusal(503, 'The server is closing.', { connection: 'close' });
+export function closing(): HttpError {
+  return new HttpError(503, 'The server is closing.', { connection: 'close' });
 }
 
 /** The answer to a path where there is nothing. */
-export function noEndpoint(): Refusal {
-  return new Refusal(404, 'There is no endpoint at this path.');
+export function noEndpoint(): HttpError {
+  return new HttpError(404, 'There is no endpoint at this path.');
 }
 
 /** A bug of the application, of which the client learns nothing, whatever the error says. */

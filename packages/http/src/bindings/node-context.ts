@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '@decorum/core';
 
 import { announcesBody, type Bodies, type BodyReceiver } from '../body.js';
-import { type AnswerHeaders, type Headers, JSON_TYPE, type Sink } from '../carrier.js';
-import type { UnreadCarrier } from '../passage.js';
+import { type AnswerHeaders, type Headers, JSON_TYPE, type Sink } from '../http-context.js';
+import type { UnreadContext } from '../pipeline.js';
 import { NodeBody } from './node-body.js';
 import { NodeSink } from './node-sink.js';
 import { isUnread, onSocketClose } from './node-socket.js';
@@ -19,7 +19,7 @@ export interface NodeRequest extends IncomingMessage {
 }
 
 /** A request of Node and its response. */
-export class NodeCarrier implements UnreadCarrier {
+export class NodeContext implements UnreadContext {
   readonly headers: Headers;
   principal: Principal | undefined;
 

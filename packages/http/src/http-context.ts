@@ -37,7 +37,7 @@ export interface Responder {
 }
 
 /** A request on its way through the endpoint, with the means to answer it. */
-export interface Carrier extends HttpRequest, Responder {
+export interface HttpContext extends HttpRequest, Responder {
   /** Who is calling, once that is known. */
   principal: Principal | undefined;
 }

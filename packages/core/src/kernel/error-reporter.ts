@@ -49,7 +49,7 @@ export const STDERR_LOGGER: Logger = {
 };
 
 /** What becomes of errors that the client must not see. */
-export class Faults {
+export class ErrorReporter {
   constructor(
     private readonly logger: Logger,
     private readonly onError: ((error: unknown, origin: ErrorOrigin) => void) | undefined,

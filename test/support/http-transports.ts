@@ -1,9 +1,9 @@
-// Carriers over HTTP: what a client of each revision does with sockets, and nothing of what the official clients add.
+// Transports over HTTP: what a client of each revision does with sockets, and nothing of what the official clients add.
 import { afterEach } from '@jest/globals';
 import type { McpServer, Principal } from '@decorum/core';
 import { listen, type Listening } from '@decorum/http';
 
-import { type Carrier, CARRIERS, type Line, type Message, type RawOptions } from './raw-client.js';
+import { type RawTransport, RAW_TRANSPORTS, type Line, type Message, type RawOptions } from './raw-client.js';
 import { type Revision, STATELESS } from './requirements.js';
 
 type Headers = Record<string, string>;
@@ -173,13 +173,13 @@ function versionHeader(revision: Revision): Headers {
 }
 
 /** Streamable HTTP. */
-export const overHttp: Carrier = async (server, receive, options) => {
+export const overHttp: RawTransport = async (server, receive, options) => {
   const { url } = await endpointOf(server);
   return new HttpLine(url, receive, options);
 };
 
 /** HTTP+SSE, which only 2024-11-05 has. */
-export const overHttpSse: Carrier = async (server, receive, { principal }) => {
+export const overHttpSse: RawTransport = async (server, receive, { principal }) => {
   const { url } = await endpointOf(server);
   const controller = new AbortController();
   const user: Headers = principal ? { 'x-user': principal.subject } : {};
@@ -199,7 +199,7 @@ export const overHttpSse: Carrier = async (server, receive, { principal }) => {
   };
 };
 
-/** Every carrier that a revision has. */
-export function carriersOf(revision: Revision): Readonly<Record<string, Carrier>> {
-  return { ...CARRIERS, HTTP: overHttp, ...(revision === '2024-11-05' && { 'HTTP+SSE': overHttpSse }) };
+/** Every transport that a revision has. */
+export function transportsOf(revision: Revision): Readonly<Record<string, RawTransport>> {
+  return { ...RAW_TRANSPORTS, HTTP: overHttp, ...(revision === '2024-11-05' && { 'HTTP+SSE': overHttpSse }) };
 }

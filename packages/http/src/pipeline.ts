@@ -2,14 +2,14 @@ import type { Principal } from '@decorum/core';
 import { isPromise } from '@decorum/core/transport';
 
 import { type Bodies, type BodyReceiver, expectsBody } from './body.js';
-import type { Carrier } from './carrier.js';
+import type { HttpContext } from './http-context.js';
 import type { Endpoint } from './endpoint.js';
 import { corsHeaders } from './guard.js';
 import type { ResolvedOptions } from './options.js';
-import { MaskedError, Refusal } from './refusal.js';
+import { HttpError, MaskedError } from './http-error.js';
 
 /** A request whose body is still to be read. */
-export interface UnreadCarrier extends Carrier {
+export interface UnreadContext extends HttpContext {
   /** Path and query. */
   readonly url: string;
   /** Whether a body follows, as far as the host can say. */
@@ -41,10 +41,10 @@ function pathOf(url: string): string {
  * One request on its way through all steps of an endpoint, for hosts that have no places of their own for them:
  * guard → authenticate → body → admit → dispatch → answer. Without a promise, unless a step has one.
  */
-export class Passage<HostRequest> implements BodyReceiver {
+export class Pipeline<HostRequest> implements BodyReceiver {
   constructor(
     private readonly endpoint: Endpoint<HostRequest>,
-    private readonly carrier: UnreadCarrier,
+    private readonly context: UnreadContext,
     private readonly request: HostRequest,
   ) {}
 
@@ -74,59 +74,59 @@ export class Passage<HostRequest> implements BodyReceiver {
   }
 
   private guard(): void {
-    const { endpoint, carrier } = this;
-    const { method, headers } = carrier;
-    endpoint.guard.check(headers, carrier.localPort);
-    if (headers.origin !== undefined) carrier.preset(corsHeaders(headers.origin, carrier.vary));
+    const { endpoint, context } = this;
+    const { method, headers } = context;
+    endpoint.guard.check(headers, context.localPort);
+    if (headers.origin !== undefined) context.preset(corsHeaders(headers.origin, context.vary));
     endpoint.requireMethod(method);
   }
 
   private authenticate(): Principal | undefined | Promise<Principal | undefined> {
-    const { endpoint, carrier, request } = this;
+    const { endpoint, context, request } = this;
     if (!endpoint.authenticates) return undefined;
-    const { method, headers, remoteAddress } = carrier;
+    const { method, headers, remoteAddress } = context;
     return endpoint.authenticate({ method, headers, remoteAddress }, request);
   }
 
   private read(principal: Principal | undefined): void {
-    const { carrier, endpoint } = this;
-    carrier.principal = principal;
-    if (expectsBody(carrier, carrier.hasBody)) carrier.read(endpoint.bodies, this);
+    const { context, endpoint } = this;
+    context.principal = principal;
+    if (expectsBody(context, context.hasBody)) context.read(endpoint.bodies, this);
     else this.body(null);
   }
 
   private dispatch(message: unknown): void | Promise<void> {
-    const { endpoint, carrier, request } = this;
-    const { method } = carrier;
+    const { endpoint, context, request } = this;
+    const { method } = context;
     const { principal, legacySse } = endpoint.settings;
-    if (method === 'OPTIONS') return endpoint.preflight(carrier);
-    if (principal !== undefined) carrier.principal = principal(request);
+    if (method === 'OPTIONS') return endpoint.preflight(context);
+    if (principal !== undefined) context.principal = principal(request);
     if (legacySse !== undefined) {
-      const path = pathOf(carrier.url);
+      const path = pathOf(context.url);
       if (path === legacySse.path || path === legacySse.messagesPath) return this.dispatchLegacy(path, message);
     }
-    if (method === 'POST') return endpoint.post(message, carrier);
-    return method === 'GET' ? endpoint.get(carrier) : endpoint.delete(carrier);
+    if (method === 'POST') return endpoint.post(message, context);
+    return method === 'GET' ? endpoint.get(context) : endpoint.delete(context);
   }
 
   private dispatchLegacy(path: string, message: unknown): void {
-    const { endpoint, carrier } = this;
+    const { endpoint, context } = this;
     const { path: streamPath, messagesPath } = endpoint.settings.legacySse ?? {};
-    if (path === streamPath && carrier.method === 'GET') return endpoint.legacy?.open(carrier);
-    if (path === messagesPath && carrier.method === 'POST') return endpoint.legacy?.post(message, carrier, carrier.url);
+    if (path === streamPath && context.method === 'GET') return endpoint.legacy?.open(context);
+    if (path === messagesPath && context.method === 'POST') return endpoint.legacy?.post(message, context, context.url);
     const allow = [...(path === streamPath ? ['GET'] : []), ...(path === messagesPath ? ['POST'] : [])].join(', ');
-    throw new Refusal(405, 'The endpoint has no such method.', { allow });
+    throw new HttpError(405, 'The endpoint has no such method.', { allow });
   }
 
   private fail(error: unknown): void {
-    const { endpoint, carrier } = this;
+    const { endpoint, context } = this;
     try {
-      const { status, body, headers } = endpoint.refusal(error);
-      carrier.answer(status, body, headers);
+      const { status, body, headers } = endpoint.errorResponse(error);
+      context.answer(status, body, headers);
     } catch (unsent) {
       // somebody else has answered, such as a timeout of the application: nothing is left but to let the connection go
-      endpoint.refusal(new MaskedError(unsent));
-      carrier.drop();
+      endpoint.errorResponse(new MaskedError(unsent));
+      context.drop();
     }
   }
 }

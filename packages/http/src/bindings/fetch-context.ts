@@ -1,8 +1,8 @@
 import type { Principal } from '@decorum/core';
 
 import type { Bodies, BodyReceiver } from '../body.js';
-import { type AnswerHeaders, type Headers, JSON_TYPE, type Sink } from '../carrier.js';
-import type { UnreadCarrier } from '../passage.js';
+import { type AnswerHeaders, type Headers, JSON_TYPE, type Sink } from '../http-context.js';
+import type { UnreadContext } from '../pipeline.js';
 import { FetchBody } from './fetch-body.js';
 import { FetchSink } from './fetch-sink.js';
 
@@ -15,7 +15,7 @@ export interface ConnectionInfo {
 }
 
 /** A web request, and the response that it is to have. */
-export class FetchCarrier implements UnreadCarrier {
+export class FetchContext implements UnreadContext {
   readonly headers: Headers;
   readonly url: string;
   readonly localPort: number | undefined;
