@@ -25,7 +25,7 @@ import {
   refuse,
   type Subject,
 } from './field-subject.js';
-import { checkType, isOpen } from './field-type.js';
+import { checkType, isOpen, refuseLacking, refuseUncallable } from './field-type.js';
 import { checkFormInitializer, checkInitializer } from './initializers.js';
 import { hinted, nullable } from './keywords.js';
 import { isSameTag, requireDeclared, taggedFields, transformerProblem, unionSchema, variantsOf } from './union.js';
@@ -166,7 +166,9 @@ class ClassReader {
     if (form !== undefined) checkItems({ ...subject, form }, subject);
     const convert = this.#conversion(subject, item);
     const { to } = convert ?? {};
-    if (form === undefined) checkType(subject, { item: item.node, list: whole?.node, to, initial });
+    const ruled = { item: item.node, list: whole?.node, to, initial };
+    if (form === undefined) checkType(subject, ruled);
+    else refuseUncallable(subject, ruled);
     checkInitializer(subject, initial, typeof to === 'object' && 'cls' in to ? to.cls : undefined);
     return { checked: this.#finish(subject, { item, whole }, convert), convert };
   }
@@ -216,6 +218,7 @@ class ClassReader {
   }
 
   #nested(type: unknown, where: string): ClassModel {
+    refuseLacking(type, where);
     if (!isClass(type)) throw startupError('DECORUM_UNKNOWN_FIELD_TYPE', where, 'object');
     return this.#model(type);
   }

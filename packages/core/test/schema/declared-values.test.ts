@@ -143,3 +143,50 @@ describe('a date', () => {
     expect(problemsOf(Future, { at: '1960-01-01T00:00:00Z' })).toEqual([expect.stringMatching(/1970/)]);
   });
 });
+
+describe('a field that no value fits is an error at startup:', () => {
+  class Disjoint {
+    @cv.IsIn(['a']) @cv.IsIn(['b']) value!: string;
+  }
+  class Bounded {
+    @cv.IsIn([1, 2]) @cv.Min(5) value!: number;
+  }
+  class Denied {
+    @cv.Equals('a') @cv.NotEquals('a') value!: string;
+  }
+  class NotADay {
+    @DateOnly() @cv.Min(4) value!: Date;
+  }
+  class Untitled {
+    @Choices({ a: 'A' }) @cv.MinLength(2) value!: string;
+  }
+  it.each([Disjoint, Bounded, Denied, NotADay, Untitled])('%p', (cls) => {
+    expect(mistakeIn(cls)).toMatch(/\.value: no value passes its rules .*INVALID_FIELD/);
+  });
+
+  it('a Map of nested objects', () => {
+    class Shelf {
+      @cv.ValidateNested() books!: Map<string, Named>;
+    }
+    expect(mistakeIn(Shelf)).toMatch(/^Shelf\.books: JSON has no Map\. Declare an array/);
+  });
+});
+
+it('refuses a function that returns the items, as @Type takes it', () => {
+  class Shelf {
+    @ArrayOf((() => Day) as never) days!: Day[];
+  }
+  class Day {
+    @DateOnly() day!: string;
+  }
+  expect(mistakeIn(Shelf)).toMatch(/^Shelf\.days: @ArrayOf needs .*a DTO class.*`@ArrayOf\(String\)`/);
+});
+
+it('says that a value is not valid where a rule has no message', () => {
+  class Pair {
+    @cv.ValidateBy({ name: 'even', validator: { validate: (value) => Number(value) % 2 === 0 } })
+    @cv.IsInt()
+    a!: number;
+  }
+  expect(problemsOf(Pair, { a: 1 })).toEqual(['a is not valid']);
+});
