@@ -164,7 +164,7 @@ class ClassReader {
       return { checked: ownSchema(form.schema as JsonObject, where), convert: undefined };
     }
     if (form !== undefined) checkItems({ ...subject, form }, subject);
-    const convert = this.#conversion(subject, item);
+    const convert = this.#conversion(subject, item, initial);
     const { to } = convert ?? {};
     const ruled = { item: item.node, list: whole?.node, to, initial };
     if (form === undefined) checkType(subject, ruled);
@@ -185,7 +185,7 @@ class ClassReader {
   }
 
   /** What the value, or each item of it, becomes. Adds to the draft what follows for the wire. */
-  #conversion(subject: Subject, draft: Draft): Conversion | undefined {
+  #conversion(subject: Subject, draft: Draft, initial: unknown): Conversion | undefined {
     const { where, rules, form, emitted, isList, isRecord, named, exposure } = subject;
     const of = form !== undefined && 'of' in form ? form.of : undefined;
     const type = of ?? named?.type ?? (isList ? undefined : emitted);
@@ -198,7 +198,9 @@ class ClassReader {
       const remedy = 'Add @ValidateNested(): without it the object is not checked.';
       throw startupError('DECORUM_UNSUPPORTED_RULE', where, 'Type without @ValidateNested', remedy);
     }
-    if (form !== undefined) addForm({ ...subject, form }, draft, type === Date || draft.isDate);
+    // TypeScript does not emit the type that it infers from an initializer
+    const isDate = type === Date || draft.isDate || initial instanceof Date;
+    if (form !== undefined) addForm({ ...subject, form }, draft, isDate);
     if (form?.kind === 'DateOnly') {
       this.#flags.hasDays ||= draft.isDate;
       return draft.isDate ? { to: 'day', isList, isRecord } : undefined;

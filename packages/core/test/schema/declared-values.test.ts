@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { ArrayOf, Choices, DateOnly, McpServer, NoInput, RecordOf, Schema } from '@decorum/core';
 import { connect } from '@decorum/testing';
-import { Exclude, Expose } from 'class-transformer';
+import { Exclude, Expose, Type } from 'class-transformer';
 import * as cv from 'class-validator';
 
 import { compileShape } from '../../src/schema/compile.js';
@@ -189,4 +189,31 @@ it('says that a value is not valid where a rule has no message', () => {
     a!: number;
   }
   expect(problemsOf(Pair, { a: 1 })).toEqual(['a is not valid']);
+});
+
+describe('a date without a time', () => {
+  class Trip {
+    @DateOnly() from = new Date('2026-01-01');
+    @DateOnly({ each: true }) @Type(() => Date) stops!: Date[];
+    @DateOnly({ each: true }) seen!: string[];
+  }
+
+  it('is a Date where the initializer or @Type says so', () => {
+    const trip = valueOf<Trip>(Trip, { from: '2026-02-01', stops: ['2026-02-02'], seen: ['2026-02-03'] });
+    expect(trip).toEqual(
+      Object.assign(new Trip(), {
+        from: new Date('2026-02-01'),
+        stops: [new Date('2026-02-02')],
+        seen: ['2026-02-03'],
+      }),
+    );
+  });
+
+  it('is sent as a day where the initializer says that it is a Date', async () => {
+    const server = new McpServer({ name: 'test', version: '1' });
+    const trip = Object.assign(new Trip(), { stops: [new Date('2026-02-02')], seen: [] });
+    server.addTool({ name: 'trip', input: NoInput, output: Trip }, () => trip);
+    const { structuredContent } = await (await connect(server)).callTool('trip');
+    expect(structuredContent).toEqual({ from: '2026-01-01', stops: ['2026-02-02'], seen: [] });
+  });
 });
