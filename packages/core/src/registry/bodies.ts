@@ -39,17 +39,23 @@ interface Readable {
  */
 export function readBody(value: object, caller: Caller): Promise<Body> | undefined {
   const { arrayBuffer, getReader, pipe, [Symbol.asyncIterator]: iterate } = value as Readable;
-  if (typeof arrayBuffer === 'function') return readTyped(value as Blob | Response);
+  if (typeof arrayBuffer === 'function') return readTyped(value as Blob | Response, caller);
   const isStream = typeof iterate === 'function' && (typeof getReader === 'function' || typeof pipe === 'function');
   return isStream ? collect(value as AsyncIterable<unknown>, caller) : undefined;
 }
 
-async function readTyped(value: Blob | Response): Promise<Body> {
+async function readTyped(value: Blob | Response, caller: Caller): Promise<Body> {
   if ('ok' in value && !value.ok)
     throw new Error(`The handler returned a Response with the status ${value.status}. Check \`response.ok\`.`);
   const type = 'ok' in value ? value.headers.get('content-type') : value.type;
   const mimeType = type?.split(';')[0]?.trim().toLowerCase() || undefined;
-  return new Body(textOrBytes(new Uint8Array(await value.arrayBuffer()), mimeType), mimeType);
+  // the body of a response may have no end, and its reader may be gone
+  const body = 'body' in value ? value.body : undefined;
+  const data = body ? (await collect(body, caller)).data : await value.arrayBuffer();
+  const bytes = bytesOf(data) ?? new Uint8Array();
+  // such as the answer to a request that has none
+  if (bytes.length === 0 && mimeType === undefined) return new Body('', undefined);
+  return new Body(textOrBytes(bytes, mimeType), mimeType);
 }
 
 const RETURNED =

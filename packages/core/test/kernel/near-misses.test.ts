@@ -192,3 +192,29 @@ describe('the list of a template', () => {
     expect(warned).toEqual([expect.stringContaining(problem)]);
   });
 });
+
+describe('a Response', () => {
+  it('without a body says nothing', async () => {
+    expect(await contentOf(() => new Response(null, { status: 204 }))).toEqual(said(''));
+  });
+
+  it('without end is not read on when the call is cancelled', async () => {
+    const controller = new AbortController();
+    let chunks = 0;
+    let closed: () => void = () => {};
+    const stopped = new Promise<void>((resolve) => {
+      closed = resolve;
+    });
+    const endless = new ReadableStream({
+      pull(stream) {
+        if (++chunks === 3) controller.abort();
+        stream.enqueue(new Uint8Array(8));
+      },
+      cancel: () => closed(),
+    });
+    const { client } = await serve(() => new Response(endless));
+    await expect(client.callTool('tool', {}, { signal: controller.signal })).rejects.toThrow('aborted');
+    await stopped;
+    expect(chunks).toBeLessThan(100);
+  });
+});
