@@ -86,7 +86,8 @@ class ClassReader {
       const subject = readSubject(cls, [key, rules.get(key) ?? [], described.get(key)?.form], this.#direction);
       this.#noteTransformer(subject);
       if (subject.exposure.isHidden) continue;
-      checkAccessor(subject);
+      // what tells classes apart is the same whoever says it
+      if (this.#direction === 'output' || key !== tag?.property) checkAccessor(subject);
       const initial = initialOf(fresh, subject);
       const { schema, ...field } = this.#field(subject, described.get(key) ?? {}, initial);
       // one that is new in each instance, such as a random id, is no default

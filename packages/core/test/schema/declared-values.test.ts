@@ -70,6 +70,24 @@ describe('an accessor with rules', () => {
     expect(structuredContent).toEqual({ first: 'Ada', shout: 'ADA' });
   });
 
+  it('may tell the classes of a union apart', () => {
+    class Circle {
+      @cv.Equals('circle') get kind() {
+        return 'circle';
+      }
+      @cv.IsPositive() radius!: number;
+    }
+    class Drawing {
+      @cv.ValidateNested()
+      @Type(() => Object, { discriminator: { property: 'kind', subTypes: [{ value: Circle, name: 'circle' }] } })
+      shape!: Circle;
+    }
+    const { shape } = valueOf<Drawing>(Drawing, { shape: { kind: 'circle', radius: 1 } });
+    expect(shape).toEqual(Object.assign(new Circle(), { radius: 1 }));
+    expect(shape.kind).toBe('circle');
+    expect(mistakeIn(Drawing, 'output')).toMatch(/^Circle\.kind: JSON leaves out/);
+  });
+
   it('may be left out of arguments', () => {
     class Person {
       @cv.IsString() first!: string;
