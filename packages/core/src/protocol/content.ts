@@ -11,7 +11,7 @@ import type {
   TextContent,
 } from './model.js';
 
-/** Only the beginning is looked at: it tells paths and data URLs, and a picture may have megabytes. */
+/** Checks only the beginning: that finds paths and data URLs, and an image may have megabytes. */
 const NOT_BASE64 = /^[^]{0,99}?[^A-Za-z0-9+/=\s]/;
 
 /**

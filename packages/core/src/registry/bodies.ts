@@ -49,11 +49,11 @@ async function readTyped(value: Blob | Response, caller: Caller): Promise<Body> 
     throw new Error(`The handler returned a Response with the status ${value.status}. Check \`response.ok\`.`);
   const type = 'ok' in value ? value.headers.get('content-type') : value.type;
   const mimeType = type?.split(';')[0]?.trim().toLowerCase() || undefined;
-  // the body of a response may have no end, and its reader may be gone
+  // a response may never end, so stop reading when the call is cancelled
   const body = 'body' in value ? value.body : undefined;
   const data = body ? (await collect(body, caller)).data : await value.arrayBuffer();
   const bytes = bytesOf(data) ?? new Uint8Array();
-  // such as the answer to a request that has none
+  // a 204, for example
   if (bytes.length === 0 && mimeType === undefined) return new Body('', undefined);
   return new Body(textOrBytes(bytes, mimeType), mimeType);
 }

@@ -86,11 +86,11 @@ class ClassReader {
       const subject = readSubject(cls, [key, rules.get(key) ?? [], described.get(key)?.form], this.#direction);
       this.#noteTransformer(subject);
       if (subject.exposure.isHidden) continue;
-      // what tells classes apart is the same whoever says it
+      // a discriminator has one value, so nothing is lost if a getter returns it
       if (this.#direction === 'output' || key !== tag?.property) checkAccessor(subject);
       const initial = initialOf(fresh, subject);
       const { schema, ...field } = this.#field(subject, described.get(key) ?? {}, initial);
-      // one that is new in each instance, such as a random id, is no default
+      // an initializer that differs between instances, such as a random id, is no default
       if (!isDeepStrictEqual(initial, initialOf(another, subject))) delete schema['default'];
       model.fields.push({ ...field, schema });
     }

@@ -126,7 +126,7 @@ const notJson = (what: string, name: string, remedy: string): NotJson =>
  */
 const LEFTOVERS = ['{}', '{"0":', 'Buffer"'];
 
-/** Whether part of a value is an error or a promise: one that has members of its own, such as `code`, leaves only these. */
+/** Whether a value holds an error or a promise. `JSON.stringify` writes only members such as `code`, and loses the rest. */
 function holdsUnsent(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (value instanceof Error || value instanceof Promise) return true;

@@ -57,7 +57,7 @@ describe('an error with members of its own', () => {
     expect(await failureOf(returned)).toMatch(/^addTool\.tool .*must not hold an error \(Error\).*Throw it/);
   });
 
-  it('may say itself what its JSON is', async () => {
+  it('may define its own JSON', async () => {
     const error = Object.assign(new Error('x'), { code: 1, toJSON: () => 'no such id' });
     expect(await contentOf(() => ({ error }))).toEqual(said('{"error":"no such id"}'));
   });
