@@ -15,7 +15,7 @@ import { type Span, spansOf } from './prose.js';
 const FOREIGN = new Set(
   Object.values({
     compilers: 'emitDecoratorMetadata experimentalDecorators keepNames moduleResolution serverExternalPackages',
-    javascript: 'File Map setImmediate toJSON',
+    javascript: 'File Map setImmediate super toJSON',
     node: 'createServer writeSync',
     http: 'Accept Authorization Forwarded',
     protocol: 'promptsListChanged resourcesListChanged toolsListChanged',
@@ -25,7 +25,7 @@ const FOREIGN = new Set(
     fastify: 'forceCloseConnections inject onSend',
     others: 'afterEach consume destination terminationGracePeriodSeconds toStandardJsonSchema',
     // of an example in the sentence
-    examples: 'Dto clean closeShop now',
+    examples: 'Dto Files clean closeShop now',
   }).flatMap((names) => names.split(/\s+/)),
 );
 
