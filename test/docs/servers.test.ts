@@ -25,7 +25,7 @@ const ADA = { subject: 'ada', scopes: ['staff'] };
 const SERVERS = PAGES.filter((page) => page !== 'docs/errors.md').flatMap((page) =>
   programsOf(page)
     .all.filter(({ fragment: { block } }) => /^(export )?const server = new McpServer\(/m.test(block.text))
-    .filter(({ fragment: { block } }) => !SERVES.test(block.text))
+    .filter(({ fragment: { block } }) => block.text.includes('providers:') && !SERVES.test(block.text))
     .map(({ fragment: { block }, path }) => ({ at: `${page}:${block.line}`, text: block.text, path })),
 );
 
