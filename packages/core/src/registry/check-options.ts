@@ -1,9 +1,10 @@
-import { ANNOTATION_NAMES, OPTION_NAMES } from '../metadata/member-options.js';
+import { ANNOTATIONS, OPTIONS } from '../metadata/member-options.js';
 import type { MemberRecord } from '../metadata/records.js';
 import { startupError } from '../protocol/errors.js';
 import { requireKnown } from '../protocol/option-names.js';
 
-const isNames = (value: unknown): boolean => [value].flat().every((name) => typeof name === 'string');
+const isNames = (value: unknown): boolean =>
+  value !== '' && [value].flat().length > 0 && [value].flat().every((name) => typeof name === 'string');
 
 /**
  * Refuses options that a decorator does not have, schemas that are undefined, and options without which a decorator means
@@ -12,10 +13,10 @@ const isNames = (value: unknown): boolean => [value].flat().every((name) => type
  */
 export function checkOptions({ kind, options }: MemberRecord, where: string): void {
   const invalid = (option: string, problem: string) => startupError('DECORUM_INVALID_OPTION', where, option, problem);
-  requireKnown(where, options, OPTION_NAMES[kind]);
+  requireKnown(where, options, OPTIONS[kind]);
   const given: Readonly<Record<string, unknown>> = { ...options };
   if ((kind === 'tool' || kind === 'resource') && given['annotations'] !== undefined) {
-    requireKnown(`${where} (annotations)`, given['annotations'], ANNOTATION_NAMES[kind]);
+    requireKnown(`${where} (annotations)`, given['annotations'], ANNOTATIONS[kind]);
   }
   const absent = ['input', 'output'].find((name) => name in given && (given[name] ?? undefined) === undefined);
   if (absent !== undefined) {
