@@ -108,7 +108,10 @@ export class McpServer<E extends readonly object[] = readonly object[]> implemen
       warn: (message) => this.#reporter.warn({}, message),
     };
     this.notify = {
-      resourceUpdated: (uri) => this.#events.publish({ kind: 'resource', uri }),
+      resourceUpdated: (uri) => {
+        if (typeof uri !== 'string') throw new TypeError('`notify.resourceUpdated` needs the URI of the resource.');
+        this.#events.publish({ kind: 'resource', uri });
+      },
       toolsChanged: () => this.#events.publish({ kind: 'lists', lists: ['tools'] }),
       promptsChanged: () => this.#events.publish({ kind: 'lists', lists: ['prompts'] }),
       resourcesChanged: () => this.#events.publish({ kind: 'lists', lists: ['resources'] }),
@@ -164,6 +167,15 @@ export class McpServer<E extends readonly object[] = readonly object[]> implemen
         'name',
         "or the handler is missing. Write `addTool({ name: 'lookup' }, (input, ctx) => …)`",
       );
+    }
+    if (/^class\b/.test(Function.prototype.toString.call(handler))) {
+      const problem = 'is a class, which cannot be called. Pass a function, or list the class in `providers`';
+      throw startupError('DECORUM_INVALID_OPTION', `addTool.${name}`, 'handler', problem);
+    }
+    if (!('input' in options) && handler.length === 1) {
+      const problem =
+        'functions have no emitted types. Name the schema: `input: MyDto`. Without arguments, write `() => …` or `(_, ctx) => …`';
+      throw startupError('DECORUM_MISSING_INPUT', `addTool.${name}`, problem);
     }
     const record = { kind: 'tool', key: name, options: { input: NoInput, ...options } } as const;
     const instance = { [name]: handler };

@@ -120,7 +120,7 @@ function outputCheck(reading: ClassReading, inspection: () => Inspection, toInst
 function classShape(cls: Class, where: string, direction: Direction): Shape {
   const missing = missingLibrary();
   if (missing !== undefined) throw startupError('DECORUM_MISSING_LIBRARY', where, cls.name, missing);
-  const reading = readClass(cls, direction);
+  const reading = readClass(cls, direction, where);
   boundSchema(reading.schema, where);
   const json = published(reading.schema);
   boundSchema(json, where);
