@@ -40,3 +40,13 @@ export function decorated(decorator: AnyDecorator, { kind = 'method' }: { readon
   else decorator(Shop.prototype, 'price', undefined);
   return Shop;
 }
+
+/** The code of the error that something fails with at startup. */
+export async function codeOf(run: () => unknown): Promise<unknown> {
+  try {
+    await run();
+    return 'nothing failed';
+  } catch (error) {
+    return (error as { readonly code?: unknown }).code;
+  }
+}

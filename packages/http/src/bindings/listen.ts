@@ -110,8 +110,9 @@ function requireAddress(host: unknown, path: string): void {
 
 /** The same error, as programs may look at its `code`: it is the first that many see. */
 function withRemedy(error: unknown, port: number): unknown {
-  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-    error.message += `. Another program listens on port ${port}. Pass another \`port\` to listen, or 0 for any that is free`;
+  const failure = error as NodeJS.ErrnoException;
+  if (failure?.code === 'EADDRINUSE') {
+    failure.message += `. Another program listens on port ${port}. Pass another \`port\` to listen, or 0 for any that is free`;
   }
   return error;
 }
