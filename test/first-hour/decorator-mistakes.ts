@@ -181,6 +181,41 @@ export const PLACES: readonly Mistake[] = [
 /** Arguments and options of decorators. */
 export const ARGUMENTS: readonly Mistake[] = [
   [
+    '@Tool(BookId)',
+    () => tool(BookId),
+    'DECORUM_MISUSED_DECORATOR',
+    'BookId: @Tool is on a class (to name a schema, write @Tool({ input: MyDto }))',
+    'Write @Tool() on each method',
+  ],
+  [
+    '@Tool(z.object({ … }))',
+    on(tool(z.object({ text: z.string() }))),
+    'DECORUM_MISUSED_DECORATOR',
+    'Shop.search: @Tool takes a schema as the option `input`',
+    "Write @Tool({ description: '…' })",
+  ],
+  [
+    "@Resource('docs://readme', 'text/plain')",
+    () => on(resource('docs://readme', 'text/plain'))(),
+    'DECORUM_MISUSED_DECORATOR',
+    'Shop.search: @Resource takes an object of options',
+    "Write @Resource('docs://readme', { mimeType: 'text/markdown' })",
+  ],
+  [
+    "@Resource('docs://{id}', BookId)",
+    () => on(resource('docs://{id}', BookId))(),
+    'DECORUM_MISUSED_DECORATOR',
+    'Shop.search: @Resource takes an object of options',
+    "Write @Resource('docs://readme', { mimeType: 'text/markdown' })",
+  ],
+  [
+    "@Completion('ask', 'id')",
+    () => on(completion('ask', 'id'))(),
+    'DECORUM_MISUSED_DECORATOR',
+    'Shop.search: @Completion takes an object of options',
+    "Write @Completion({ for: 'method', argument: 'name' })",
+  ],
+  [
     "@Tool('Finds a book')",
     on(tool('Finds a book')),
     'DECORUM_MISUSED_DECORATOR',

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 
-import { McpServer, Resource, serveStdio, Tool } from '@decorum/core';
+import { McpServer, Resource, sanitize, serveStdio, Tool } from '@decorum/core';
 import { listen } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { connect } from '@decorum/testing';
@@ -23,6 +23,14 @@ async function warnings(happen: (server: McpServer) => Promise<unknown>): Promis
   const logged: string[] = [];
   const logger = { warn: (_details: object, message: string) => void logged.push(message), error() {} };
   await happen(serverOf([Clock], { logger }));
+  return logged;
+}
+
+/** The errors that a server with these options logs while something happens. */
+async function errors(options: object, happen: (server: McpServer) => Promise<unknown>): Promise<string[]> {
+  const logged: string[] = [];
+  const error = (details: { readonly error?: Error }) => void logged.push(details.error?.message ?? '');
+  await happen(serverOf([Clock], { ...options, logger: { warn() {}, error } }));
   return logged;
 }
 
@@ -108,6 +116,27 @@ export const PART_3: readonly Behaviour[] = [
     expect.stringContaining('In Hono, pass `c.req.raw`.'),
   ],
   [
+    'An `access` that returns a reason admits nobody, and the log says what to return.',
+    () =>
+      errors({}, async (server) => {
+        server.addTool({ name: 'buy', access: (() => 'members only') as never }, () => '');
+        await (await connect(server)).listTools();
+      }),
+    [expect.stringContaining('`access` must return true or false')],
+  ],
+  [
+    'A `principal` that is a promise fails the request, and the log says what to write.',
+    () =>
+      errors({}, async (server) => {
+        const handle = fetchHandler(server, { principal: (() => Promise.resolve({ subject: 'ada' })) as never });
+        await handle.ready;
+        const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+        const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+        await handle(new Request('http://localhost:3000/mcp', { method: 'POST', headers, body: message }));
+      }),
+    [expect.stringContaining('Use `authenticate` for promises.')],
+  ],
+  [
     'A change of a resource without a URI is an error.',
     () => codeOf(() => untyped(serverOf([Clock]).notify.resourceUpdated)()),
     undefined,
@@ -127,16 +156,7 @@ export const PART_3: readonly Behaviour[] = [
   ],
   [
     'An interceptor that was not made is named in the log of the first call.',
-    async () => {
-      const { sanitize } = await import('@decorum/core');
-      const errors: unknown[] = [];
-      const server = serverOf([Clock], {
-        interceptors: [sanitize],
-        logger: { warn() {}, error: ({ error }: { error?: unknown }) => void errors.push((error as Error).message) },
-      });
-      await (await connect(server)).callTool('now');
-      return errors;
-    },
+    () => errors({ interceptors: [sanitize] }, async (server) => await (await connect(server)).callTool('now')),
     [expect.stringContaining('Write `interceptors: [sanitize()]`')],
   ],
 ];

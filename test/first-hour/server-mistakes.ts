@@ -216,6 +216,29 @@ export const PROVIDERS: readonly Mistake[] = [
     'remove what hides it, such as a field of the same name',
   ],
   [
+    'a hook that is no method',
+    start(
+      class Shop extends Books {
+        onStart = 5;
+      },
+    ),
+    'DECORUM_INVALID_OPTION',
+    'Shop: `onStart`',
+    'Make it one, or give it another name',
+  ],
+  [
+    'a tool with the name of a hook',
+    () => {
+      class Shop {
+        @Tool() onStart() {}
+      }
+      start(Shop)();
+    },
+    'DECORUM_RESERVED_MEMBER',
+    'Shop.onStart',
+    'Rename the method, and give the tool its `name` by an option',
+  ],
+  [
     'a request-scoped instance instead of a class',
     start({ provider: new Books(), scope: 'request' }),
     'DECORUM_INVALID_OPTION',

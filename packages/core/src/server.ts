@@ -1,5 +1,5 @@
 import type { ToolMethod, ToolOptions } from './decorators/tool.js';
-import { Hooks } from './hooks.js';
+import { Hooks, requireHooks } from './hooks.js';
 import type { Context } from './kernel/context.js';
 import { MemoryChangeBus } from './kernel/change-bus.js';
 import { Events } from './kernel/events.js';
@@ -228,6 +228,7 @@ export class McpServer<E extends readonly object[] = readonly object[]> implemen
   }
 
   #addProvider(provider: Provider): Registration {
+    requireHooks(provider.instance);
     const remove = this.#registry.add(provider);
     this.#hooks.add(provider.instance);
     let isServed = true;

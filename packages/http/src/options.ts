@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import type { Principal } from '@decorum/core';
 import { type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
 
-import type { Authenticate } from './authenticate.js';
+import { type Authenticate, checkedPrincipal } from './authenticate.js';
 import { credentialHeaders, isHeaderName } from './credentials.js';
 import { Guard } from './guard.js';
 import { type EventStore, MemoryEventStore } from './event-store.js';
@@ -190,7 +190,7 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
     events: requireEventStore(options.events ?? new MemoryEventStore()),
     sessionStore: requireSessionStore(sessionStore),
     credentials: credentialHeaders(requireHeaderNames(options.credentialHeaders ?? [])),
-    principal,
+    principal: principal && checkedPrincipal(principal),
     authenticate,
     sessions,
     legacySse,

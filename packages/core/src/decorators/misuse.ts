@@ -29,6 +29,8 @@ export interface Usage {
   readonly place: 'method' | 'field';
   /** Its argument may be a class. */
   readonly takesClass?: boolean;
+  /** It has an option `input`. */
+  readonly takesSchema?: boolean;
   /** What to write where a decorator for fields is on a method. */
   readonly onMethod?: string;
 }
@@ -39,12 +41,22 @@ export interface Usage {
  * @param args what the decorator was called with
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */
-export function refuseBare({ decorator, example, place, takesClass }: Usage, args: readonly unknown[]): void {
+export function refuseBare(
+  { decorator, example, place, takesClass, takesSchema }: Usage,
+  args: readonly unknown[],
+): void {
   const [target, context] = args;
-  const isMember = typeof context === 'string' || typeof context === 'symbol' || isStandard(context);
+  const isHolder = typeof target === 'function' || (typeof target === 'object' && target !== null);
+  const isKey = typeof context === 'string' || typeof context === 'symbol';
+  const isMember = (isHolder && isKey) || isStandard(context);
   if (!isMember && (takesClass || typeof target !== 'function')) return;
   const isClass = isStandard(context) ? context.kind === 'class' : !isMember;
-  const remedy = isClass ? `is on a class. Write ${example} on each ${place}` : `needs parentheses. Write ${example}`;
+  // `@Tool(MyDto)` calls as `@Tool class MyDto {}` does
+  const mayBeGiven = takesSchema && context === undefined;
+  const onClass = mayBeGiven ? ` (to name a schema, write @${decorator}({ input: MyDto }))` : '';
+  const remedy = isClass
+    ? `is on a class${onClass}. Write ${example} on each ${place}`
+    : `needs parentheses. Write ${example}`;
   throw misused(isClass ? [target] : args, decorator, remedy);
 }
 

@@ -75,7 +75,7 @@ const STARTUP = {
   DECORUM_INVALID_HEADER: (where: string, header: string, problem: string) =>
     `${where}: the header "${header}" ${problem}. Give @McpHeader (x-mcp-header) a unique token, on a string, integer or boolean property.`,
   DECORUM_RESERVED_MEMBER: (where: string) =>
-    `${where} hides a method that McpServer has itself. Rename the method, and give the tool its \`name\` by an option.`,
+    `${where} has the name of a method that the server itself calls or has. Rename the method, and give the tool its \`name\` by an option.`,
   DECORUM_INVALID_EXTENSION: (id: string, problem: string) => `The extension "${id}" ${problem}.`,
   DECORUM_UNSAFE_HOST: (host: string) =>
     `Listening on "${host}" makes the server reachable from other machines, and \`allowedHosts\` is not set. List the host names it is reached by (\`allowedHosts: ['mcp.example.com']\`), or listen on 127.0.0.1.`,

@@ -59,15 +59,19 @@ export interface Caller {
 export const invalidOption = (where: string, option: string, problem: string) =>
   startupError('DECORUM_INVALID_OPTION', where, option, problem);
 
+/** Methods of providers that the server itself calls. */
+const HOOKS = new Set(['onStart', 'onClose']);
+
 /**
  * The member that a record is about, with the URI that it has in this provider.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_NOT_A_METHOD`
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_NOT_A_METHOD`, `DECORUM_RESERVED_MEMBER`
  */
 export function memberOf({ cls, instance, prefix, uriPrefix }: Provider, record: MemberRecord): Member {
   const { kind, key } = record;
   const where = `${cls.name}.${key}`;
   checkOptions(record, where);
   const methods = instance as Member['methods'];
+  if (HOOKS.has(key)) throw startupError('DECORUM_RESERVED_MEMBER', where);
   if (typeof methods[key] !== 'function') throw startupError('DECORUM_NOT_A_METHOD', where, kind);
   checkParameters(cls, record, declaredMethod({ cls, key, methods }));
   const member = { ...record, cls, prefix, methods, where };
