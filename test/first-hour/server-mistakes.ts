@@ -54,6 +54,27 @@ export const SERVERS: readonly Mistake[] = [
   ['`logLevel: "warn"`', options({ logLevel: 'warn' }), 'DECORUM_INVALID_OPTION', 'McpServer', 'alert, emergency'],
   ['a short secret', options({ secret: 'short' }), 'DECORUM_INVALID_OPTION', 'McpServer', 'at least 32 characters'],
   [
+    'instructions that are a promise',
+    options({ instructions: Promise.resolve('') }),
+    'DECORUM_INVALID_OPTION',
+    'McpServer: `instructions` is a promise',
+    'Await it',
+  ],
+  [
+    'options that are a promise',
+    () => new McpServer(Promise.resolve({}) as never),
+    'DECORUM_INVALID_OPTION',
+    'McpServer: `options` are a promise',
+    'Await it',
+  ],
+  [
+    '`cache: { ttl: 5 }`',
+    options({ cache: { ttl: 5, scope: 'private' } }),
+    'DECORUM_INVALID_OPTION',
+    'McpServer (cache): `ttl`',
+    'Remove it, or use one of ttlMs, scope',
+  ],
+  [
     '`logger: console.log`',
     options({ logger: () => {} }),
     'DECORUM_INVALID_OPTION',

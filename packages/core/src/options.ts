@@ -133,7 +133,8 @@ export function kernelOptions(
   const { secret = secretsOfEnvironment() } = options;
   const secrets = secret === undefined ? [randomBytes(32).toString('hex')] : [secret].flat();
   const isSecret = (text: unknown) => typeof text === 'string' && text.length >= 32;
-  demand(secrets.length > 0 && secrets.every(isSecret), 'secret', 'must be a string of at least 32 characters');
+  const source = options.secret === undefined ? 'DECORUM_SECRET' : 'secret';
+  demand(secrets.length > 0 && secrets.every(isSecret), source, 'must be a string of at least 32 characters');
   demand(LOG_LEVELS.includes(logLevel), 'logLevel', `must be one of ${LOG_LEVELS.join(', ')}`);
   const interceptors = options.interceptors ?? [];
   demand(isListOfFunctions(interceptors), 'interceptors', 'must be an array of functions');

@@ -61,8 +61,8 @@ const STARTUP = {
   DECORUM_OBJECT_ARGUMENT: (where: string, field: string) =>
     `${where}: the argument "${field}" takes objects, and arguments of prompts and templates are text. Give its fields to the DTO itself, or take the object as a JSON text: \`${field}: string\`.`,
   DECORUM_INVALID_OPTION: (where: string, option: string, problem: string) => `${where}: \`${option}\` ${problem}.`,
-  DECORUM_MISSING_LIBRARY: (where: string, cls: string, library: string) =>
-    `${where}: the DTO class ${cls} needs ${library}, which could not be loaded. Run \`npm install class-validator class-transformer\`, or pass a Standard Schema or a JSON Schema.`,
+  DECORUM_MISSING_LIBRARY: (where: string, library: string, remedy: string) =>
+    `${where} needs ${library}, which could not be loaded. ${remedy}.`,
   DECORUM_NO_RULES: (where: string, what: 'class' | 'field') =>
     what === 'class'
       ? `${where} has no class-validator rule, so nothing is known of its fields. Decorate its fields, for example with @IsString().`

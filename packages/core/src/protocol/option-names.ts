@@ -1,5 +1,6 @@
 import { startupError } from './errors.js';
 import { isObject } from './jsonrpc.js';
+import { isPromise } from './maybe-promise.js';
 
 /** How many letters have to be added, removed or replaced to make one name from another (Levenshtein). */
 function distance(from: string, to: string): number {
@@ -56,6 +57,7 @@ function shown(value: unknown): string {
 
 function requireType(where: string, [option, value]: readonly [string, unknown], type?: OptionType): void {
   if (value === undefined || type === undefined || type === true) return;
+  if (isPromise(value)) throw invalid(where, option, 'is a promise. Await it');
   if (typeof type === 'string') {
     const [fits, name] = TYPES[type];
     if (!fits(value)) throw invalid(where, option, `is ${shown(value)}, but must be ${name}`);
@@ -80,6 +82,7 @@ export function requireKnown(where: string, options: unknown, known: Readonly<Re
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalid(where, 'options', 'are missing, or not an object. Pass { … }');
   }
+  if (isPromise(options)) throw invalid(where, 'options', 'are a promise. Await it');
   const names = Object.keys(known);
   const unknown = Object.keys(options).find((name) => !names.includes(name));
   if (unknown !== undefined) {

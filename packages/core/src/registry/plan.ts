@@ -169,7 +169,9 @@ const ICON_OPTIONS: OptionTypes<Icon> = { src: 'string', mimeType: 'string', siz
  * Refuses what no result can say of being kept.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
-export function checkCache({ ttlMs, scope }: CacheHint, where: string): void {
+export function checkCache(cache: CacheHint, where: string): void {
+  requireKnown(`${where} (cache)`, cache, { ttlMs: true, scope: true } satisfies OptionTypes<CacheHint>);
+  const { ttlMs, scope } = cache;
   if (Number.isInteger(ttlMs) && ttlMs >= 0 && (scope === 'public' || scope === 'private')) return;
   throw invalidOption(where, 'cache', 'must be { ttlMs: 0 or more, scope: "public" or "private" }');
 }

@@ -45,7 +45,7 @@ export interface Listening {
 
 /**
  * Serves MCP over Streamable HTTP, by a Fastify application of its own.
- * @throws {DecorumError} `DECORUM_UNSAFE_HOST`, `DECORUM_INVALID_OPTION` or `DECORUM_SERVER_CLOSED`
+ * @throws {DecorumError} `DECORUM_UNSAFE_HOST`, `DECORUM_INVALID_OPTION`, `DECORUM_MISSING_LIBRARY` or `DECORUM_SERVER_CLOSED`
  */
 export async function listen(server: ClosableHost, options: ListenOptions = {}): Promise<Listening> {
   hostOf(server, 'listen');
@@ -123,9 +123,17 @@ async function endProcess(server: ClosableHost, close: () => Promise<void>, dead
   await closeForGood(server, Math.max(0, deadline - performance.now()));
 }
 
+function explainMissing(error: unknown): never {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const isMissing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
+  if (!isMissing || !/'fastify'/.test(message)) throw error;
+  const remedy = 'Run `npm install fastify`, or serve with `nodeHandler` of @decorum/http/node';
+  throw startupError('DECORUM_MISSING_LIBRARY', 'listen', 'fastify', remedy);
+}
+
 /** Fastify is loaded when it is needed: a program may serve over HTTP only now and then. */
 async function createApp(requestTimeoutMs: number): Promise<FastifyInstance> {
-  const { fastify } = await import('fastify');
+  const { fastify } = await import('fastify').catch(explainMissing);
   const app = fastify({
     requestTimeout: requestTimeoutMs,
     // the endpoint words what is refused while the application closes
