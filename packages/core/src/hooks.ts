@@ -1,18 +1,6 @@
-import { startupError } from './protocol/errors.js';
-
 interface Hooked {
   onStart?(server: object): void | Promise<void>;
   onClose?(): void | Promise<void>;
-}
-
-const HOOKS = ['onStart', 'onClose'] as const;
-
-/** @throws {DecorumError} `DECORUM_INVALID_OPTION` for a hook that cannot be called */
-export function requireHooks(instance: Hooked): void {
-  const wrong = HOOKS.find((hook) => !['function', 'undefined'].includes(typeof instance[hook]));
-  if (wrong === undefined) return;
-  const problem = 'is not a method. Make it one, or give it another name';
-  throw startupError('DECORUM_INVALID_OPTION', instance.constructor.name, wrong, problem);
 }
 
 /** Runs the hooks of what a server serves: each instance starts once and closes once, in order and in reverse. */

@@ -205,6 +205,16 @@ function refuseServer(instance: object): void {
   throw startupError('DECORUM_BAD_PROVIDER', `the server ${instance.constructor.name}`, remedy);
 }
 
+const HOOKS = ['onStart', 'onClose'];
+
+/** @throws {DecorumError} `DECORUM_INVALID_OPTION` for a hook that cannot be called */
+export function requireHooks(instance: object): void {
+  const held = instance as Readonly<Record<string, unknown>>;
+  const wrong = HOOKS.find((hook) => !['function', 'undefined'].includes(typeof held[hook]));
+  if (wrong === undefined) return;
+  throw invalid(nameOf(instance), wrong, 'is not a method. Make it one, or give it another name');
+}
+
 /** The class whose constructor runs: a subclass without one takes what its base class takes, and has the length 0. */
 function constructorOf(cls: Class): Class {
   const base: unknown = Object.getPrototypeOf(cls);

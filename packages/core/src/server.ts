@@ -1,5 +1,5 @@
 import type { ToolMethod, ToolOptions } from './decorators/tool.js';
-import { Hooks, requireHooks } from './hooks.js';
+import { Hooks } from './hooks.js';
 import type { Context } from './kernel/context.js';
 import { MemoryChangeBus } from './kernel/change-bus.js';
 import { Events } from './kernel/events.js';
@@ -13,7 +13,7 @@ import { startupError } from './protocol/errors.js';
 import type { Visit } from './protocol/exchange.js';
 import type { Implementation } from './protocol/model.js';
 import type { Principal } from './protocol/wire.js';
-import { Providers, type ProviderSource } from './providers.js';
+import { Providers, type ProviderSource, requireHooks } from './providers.js';
 import type { Provider } from './registry/plan.js';
 import { type ListName, Registry } from './registry/registry.js';
 import { checkSpokenText } from './registry/results.js';
