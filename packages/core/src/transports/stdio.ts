@@ -1,5 +1,5 @@
 import { requireKnown } from '../protocol/option-names.js';
-import { closeForGood, endOnSignal, endProcess } from './process-end.js';
+import { closeInTime, endOnSignal, endProcess } from './process-end.js';
 import { guardProcess } from './process-guard.js';
 import { type StdioOptions, StdioPipe } from './stdio-pipe.js';
 import { type ClosableHost, hostOf } from './transport.js';
@@ -70,7 +70,7 @@ export async function serveStdio(server: ClosableHost, options: StdioOptions = {
 async function over(pipe: StdioPipe, server: ClosableHost, isProcess: boolean): Promise<void> {
   const end = async () => {
     await pipe.leave('client');
-    await closeForGood(server, pipe.msLeft);
+    await closeInTime(server, pipe.msLeft);
   };
   const release = isProcess ? endOnSignal(end) : () => {};
   const ending = await pipe.closed;
