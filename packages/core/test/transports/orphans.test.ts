@@ -12,11 +12,12 @@ async function startFamily(stderr: string, mode: string) {
   const parent = spawn(process.execPath, [fixture('parent'), stderr, fixture('orphan'), mode], {
     stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
   });
+  const output = parent.stdio[1] as Readable;
   let stdout = '';
-  parent.stdout.on('data', (chunk: Buffer) => {
+  output.on('data', (chunk: Buffer) => {
     stdout += String(chunk);
   });
-  while (!stdout.includes('"id":3')) await once(parent.stdout, 'data');
+  while (!stdout.includes('"id":3')) await once(output, 'data');
   return parent;
 }
 
