@@ -134,7 +134,7 @@ const invalid = (message: string) => new McpError('invalid-request', message);
 export function checkMessage(message: unknown): asserts message is JsonRpcMessage {
   if (!isObject(message) || message['jsonrpc'] !== '2.0') throw invalid('The message is not a JSON-RPC 2.0 object.');
   const { id, method, params } = message;
-  if (id !== undefined && !isRequestId(id))
+  if (id !== undefined && (typeof id === 'string' ? id.length > MAX_ID_LENGTH : !Number.isSafeInteger(id)))
     throw invalid(`The id is neither a string of up to ${MAX_ID_LENGTH} characters nor an integer up to 2^53 - 1.`);
   if (method === undefined) {
     if ((message['result'] === undefined) === (message['error'] === undefined)) {
