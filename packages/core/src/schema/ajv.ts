@@ -183,6 +183,9 @@ function hasNames(schema: JsonObject): boolean {
 export function compileRaw(schema: JsonObject, dialect: Dialect): Inspection {
   const ajvFor = hasNames(schema) ? createAjv : sharedAjv;
   const meta = sharedAjv(dialect, 'raw', false);
-  if (!meta.validateSchema(schema)) throw new Error(meta.errorsText(meta.errors, { dataVar: 'it' }));
+  if (!meta.validateSchema(schema)) {
+    const found = meta.errorsText(meta.errors, { dataVar: 'it' });
+    throw new Error(`${found}. Correct it, as JSON Schema ${dialect} says`);
+  }
   return inspector((all) => ajvFor(dialect, 'raw', all).compile(schema));
 }
