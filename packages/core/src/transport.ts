@@ -15,6 +15,7 @@ export {
   type JsonRpcRequest,
   type JsonRpcResponse,
   MAX_DEPTH,
+  MAX_VALUES,
   parseMessage,
   readableId,
 } from './protocol/jsonrpc.js';

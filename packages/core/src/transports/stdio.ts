@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 
 import { startupError } from '../protocol/errors.js';
 import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
-import { closeForGood, endOnSignal, endProcess } from './process-end.js';
+import { closeInTime, endOnSignal, endProcess } from './process-end.js';
 import { guardProcess } from './process-guard.js';
 import { type StdioOptions, StdioPipe } from './stdio-pipe.js';
 import { type ClosableHost, hostOf } from './transport.js';
@@ -93,7 +93,7 @@ function requireStreams(input: Partial<Readable>, output: Partial<Writable>): vo
 async function over(pipe: StdioPipe, server: ClosableHost, isProcess: boolean): Promise<void> {
   const end = async () => {
     await pipe.leave('client');
-    await closeForGood(server, pipe.msLeft);
+    await closeInTime(server, pipe.msLeft);
   };
   const release = isProcess ? endOnSignal(end) : () => {};
   const ending = await pipe.closed;

@@ -59,7 +59,7 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   const port = requirePort(givenPort);
   requireAddress(host, path);
   if (!isLoopback(host) && allowedHosts.length === 0) throw startupError('DECORUM_UNSAFE_HOST', host);
-  const release = guardProcess(server);
+  const release = guardProcess(server, { endsWithReader: signals });
   let ignoreSignals = () => {};
   let closed: Promise<void> | undefined;
   // the server may close it, or its user, or a signal: all wait for the same end
