@@ -123,6 +123,11 @@ describe('the servers differ as the page says', () => {
     expect(await lookAt(look)).toEqual([-32603, -32602]);
   });
 
+  it('in the capabilities they declare', async () => {
+    const [before, after] = sides.map(([, client]) => client.getServerCapabilities());
+    expect(after).toEqual({ ...before, logging: {}, resources: { ...before?.resources, subscribe: true } });
+  });
+
   it('in what they add to lists and results', async () => {
     const [before, after] = await lookAt(async (client) => {
       const argument = { name: 'isbn', value: '9' };
