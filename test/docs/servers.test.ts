@@ -130,6 +130,18 @@ describe('a program of docs/http.md', () => {
   });
 });
 
+it('the program of docs/reference/transports.md serves HTTP beside stdio', async () => {
+  const program = programsOf('docs/reference/transports.md').programOf('await listen(server');
+  const tools = await servedBy(program, 1, async (origin) => {
+    const client = new Client({ name: 'reader', version: '1.0.0' });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`)));
+    const listed = await client.listTools();
+    await client.close();
+    return listed.tools.map(({ name }) => name);
+  });
+  expect(tools).toEqual(['now']);
+});
+
 describe('every page with a server', () => {
   const ELSEWHERE = new Map([
     ['docs/errors.md', 'test/architecture/docs.test.ts runs each example'],
@@ -140,7 +152,13 @@ describe('every page with a server', () => {
     ['docs/testing.md', 'shows how to call a server, and not one'],
     ['packages/core/README.md', 'has the first example of the README, which getting-started.test.ts runs'],
   ]);
-  const HERE = ['docs/http.md', 'docs/running.md', 'docs/stdio.md', ...SERVERS.map(({ at }) => at.split(':')[0])];
+  const HERE = [
+    'docs/http.md',
+    'docs/reference/transports.md',
+    'docs/running.md',
+    'docs/stdio.md',
+    ...SERVERS.map(({ at }) => at.split(':')[0]),
+  ];
 
   it('is run by a test', () => {
     const shown = PAGES.filter((page) =>
