@@ -3,11 +3,11 @@ import { type Host, hostOf } from '@decorum/core/transport';
 import { type Endpoint, type Opened, openEndpoint } from './endpoint.js';
 import type { ResolvedOptions } from './options.js';
 
-/** An endpoint of a handler, which is there at once, while its server still starts. */
+/** The endpoint of a handler. The handler exists at once; the endpoint follows when its server has started. */
 export class LateEndpoint<HostRequest> {
   /** The endpoint, once its server has started. */
   endpoint: Endpoint<HostRequest> | undefined;
-  /** Resolves when the endpoint is there. */
+  /** Resolves when the server has started. */
   readonly ready: Promise<void>;
   private opened: Opened<HostRequest> | undefined;
   private closed: Promise<void> | undefined;
@@ -18,11 +18,11 @@ export class LateEndpoint<HostRequest> {
   ) {
     const host = hostOf(server);
     this.ready = this.start(server);
-    // whoever doesn't wait for it learns it from the log, and from the answers
+    // programs that don't await `ready` see the error in the log, and their clients get a 500
     this.ready.catch((error: unknown) => host.report(error));
   }
 
-  /** Ends the endpoint, but not its server. */
+  /** Closes the endpoint, but not its server. */
   close(): Promise<void> {
     return (this.closed ??= this.end());
   }

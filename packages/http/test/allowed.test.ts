@@ -14,7 +14,7 @@ describe('a value of allowedHosts or allowedOrigins that no request can have', (
   it.each([
     [
       list(['https://mcp.example.com']),
-      'holds "https://mcp.example.com". A host has no scheme, path or query. Write "mcp.example.com".',
+      'contains "https://mcp.example.com". A host has no scheme, path or query. Write "mcp.example.com".',
     ],
     [list(['https://mcp.example.com:8443/mcp?a']), 'Write "mcp.example.com:8443".'],
     [list(['mcp.example.com/mcp']), 'Write "mcp.example.com".'],
@@ -28,12 +28,12 @@ describe('a value of allowedHosts or allowedOrigins that no request can have', (
     [list(['two words']), 'Write "mcp.example.com".'],
     [
       origins(['app.example.com']),
-      'holds "app.example.com". An origin begins with a scheme. Write "https://app.example.com".',
+      'contains "app.example.com". An origin starts with a scheme. Write "https://app.example.com".',
     ],
     [origins(['localhost:5173']), 'Write "http://localhost:5173".'],
     [
       origins(['https://app.example.com/']),
-      'An origin is a scheme and a host, as browsers send it. Write "https://app.example.com".',
+      'An origin is a scheme and a host, as browsers send them. Write "https://app.example.com".',
     ],
     [origins(['https://app.example.com/chat?a']), 'Write "https://app.example.com".'],
     [origins(['https://app.example.com:443']), 'Write "https://app.example.com".'],
@@ -98,9 +98,9 @@ describe('a refused request', () => {
       hosts.map((host) => ({ host })),
     );
     expect(lines).toEqual([
-      'A request with the Host "localhost:8080" was refused (403). If your clients send it, add it: `allowedHosts: [\'localhost:8080\']`.',
-      'A request with the Host "mcp.example.com" was refused (403). If your clients send it, add it: `allowedHosts: [\'mcp.example.com\']`.',
-      'A request with the Host "MCP.example.com:8443" was refused (403). If your clients send it, add it: `allowedHosts: [\'mcp.example.com\']`.',
+      'Rejected a request with the Host "localhost:8080" (403). If your clients use it, add it: `allowedHosts: [\'localhost:8080\']`.',
+      'Rejected a request with the Host "mcp.example.com" (403). If your clients use it, add it: `allowedHosts: [\'mcp.example.com\']`.',
+      'Rejected a request with the Host "MCP.example.com:8443" (403). If your clients use it, add it: `allowedHosts: [\'mcp.example.com\']`.',
     ]);
   });
 
@@ -118,8 +118,8 @@ describe('a refused request', () => {
     const origin = 'http://localhost:5173';
     const [lines] = await refusedBy({}, [{ origin }, { origin }, { origin: 'null' }]);
     expect(lines).toEqual([
-      `A request with the Origin "${origin}" was refused (403). If your clients send it, add it: \`allowedOrigins: ['${origin}']\`.`,
-      'A request with the Origin "null" was refused (403).',
+      `Rejected a request with the Origin "${origin}" (403). If your clients use it, add it: \`allowedOrigins: ['${origin}']\`.`,
+      'Rejected a request with the Origin "null" (403).',
     ]);
   });
 
@@ -132,7 +132,7 @@ describe('a refused request', () => {
     );
     expect(lines).toHaveLength(5);
     for (const line of lines) {
-      expect(line).toMatch(/^A request with the Host "[\x21-\x7e]{3,100}" was refused \(403\)\.$/);
+      expect(line).toMatch(/^Rejected a request with the Host "[\x21-\x7e]{3,100}" \(403\)\.$/);
       expect(line.length).toBeLessThan(160);
     }
   });
@@ -153,7 +153,9 @@ describe('a refused request', () => {
       if (status !== 403) throw new Error(`${n} was answered with ${status}`);
     }
     expect(lines).toHaveLength(20);
-    expect(lines.at(-1)).toMatch(/^A request with the Host "h19\.example".*Further refused values are not logged\.$/);
+    expect(lines.at(-1)).toMatch(
+      /^Rejected a request with the Host "h19\.example".*Further rejected values are not logged\.$/,
+    );
   });
 
   it('without a Host is not logged', () => {

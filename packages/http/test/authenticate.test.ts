@@ -185,11 +185,11 @@ describe('authenticate', () => {
   });
 
   it.each([
-    [{ authenticate: bearer, principal: () => undefined }, '`authenticate` cannot be given with `principal`'],
-    [{ authenticate: 5 as never }, '`authenticate` is not a function'],
+    [{ authenticate: bearer, principal: () => undefined }, "`authenticate` can't be combined with `principal`"],
+    [{ authenticate: 5 as never }, '`authenticate` must be a function'],
     [
       { sessionStore: {} as never },
-      '`sessionStore` is not a store with the methods `get`, `set`, `touch` and `delete`',
+      '`sessionStore` must be a store with the methods `get`, `set`, `touch` and `delete`',
     ],
   ])('and what else cannot be: %j', async (options, problem) => {
     const { server } = createServer(new Probe());

@@ -7,7 +7,7 @@ import fastify from 'fastify';
 import { afterwards, createServer, Probe } from './fixture.js';
 
 const BAD = [
-  [{ path: 5 }, '`path` is 5, but must be a path that begins with "/"'],
+  [{ path: 5 }, '`path` is 5, but must be a path that starts with "/"'],
   [{ path: 'mcp' }, "`path` is 'mcp', but must be a path"],
   [{ allowedHosts: 'mcp.example.com' }, "`allowedHosts` is 'mcp.example.com', but must be an array of strings"],
   [{ allowedHosts: [5] }, '`allowedHosts` is [ 5 ], but must be an array of strings'],
@@ -15,17 +15,17 @@ const BAD = [
     { allowedOrigins: 'https://app.example.com' },
     "`allowedOrigins` is 'https://app.example.com', but must be an array",
   ],
-  [{ legacySse: 'yes' }, '`legacySse` is neither true nor false nor an object with `path` and `messagesPath`'],
+  [{ legacySse: 'yes' }, '`legacySse` must be true, false or an object with `path` and `messagesPath`'],
   [{ legacySse: { path: 5 } }, '`legacySse.path` is 5, but must be a path'],
   [{ legacySse: { messagesPath: 'messages' } }, "`legacySse.messagesPath` is 'messages', but must be a path"],
-  [{ principal: 5 }, '`principal` is not a function that says who is calling'],
-  [{ events: 5 }, '`events` is neither false nor a store with the methods `append` and `read`'],
-  [{ events: true }, '`events` is neither false nor a store with the methods `append` and `read`'],
+  [{ principal: 5 }, '`principal` must be a function that returns'],
+  [{ events: 5 }, '`events` must be false or a store with the methods `append` and `read`'],
+  [{ events: true }, '`events` must be false or a store with the methods `append` and `read`'],
   [{ credentialHeaders: 'x-my-token' }, "`credentialHeaders` is 'x-my-token', but must be an array of strings"],
-  [{ credentialHeaders: ['x my token'] }, "`credentialHeaders` holds 'x my token', but must list names of headers"],
-  [{ credentialHeaders: ['x-my-token:'] }, "`credentialHeaders` holds 'x-my-token:', but must list names of headers"],
-  [{ credentialHeaders: [''] }, "`credentialHeaders` holds '', but must list names of headers"],
-  [{ credentialHeaders: ['x-*'] }, "`credentialHeaders` holds 'x-*', but must list names of headers"],
+  [{ credentialHeaders: ['x my token'] }, "`credentialHeaders` contains 'x my token', but must list header names"],
+  [{ credentialHeaders: ['x-my-token:'] }, "`credentialHeaders` contains 'x-my-token:', but must list header names"],
+  [{ credentialHeaders: [''] }, "`credentialHeaders` contains '', but must list header names"],
+  [{ credentialHeaders: ['x-*'] }, "`credentialHeaders` contains 'x-*', but must list header names"],
   [{ sessions: 'no' }, "`sessions` is 'no', but must be true or false"],
 ] as const;
 

@@ -10,19 +10,19 @@ import { type ConnectionInfo, FetchContext } from './fetch-context.js';
 /** Options of the handler for web requests. */
 export type FetchHandlerOptions = EndpointOptions<Request>;
 
-/** Handles the requests of hosts that speak `fetch`: Deno, Bun, Hono, Next.js and others. */
+/** Handles web requests, in Deno, Bun, Hono, Next.js and other hosts. */
 export interface FetchHandler {
   /** Never rejects. Resolves with the response as soon as its headers are known. */
   (request: Request, info?: ConnectionInfo): Promise<Response>;
-  /** Resolves when the server has started. Requests wait for it. */
+  /** Resolves when the server has started. Earlier requests wait for it. */
   readonly ready: Promise<void>;
-  /** Lets requests in flight end, and answers all others with 503. The server itself stays open for other transports. */
+  /** Waits for requests in flight and answers new ones with 503. The server itself stays open for other transports. */
   close(): Promise<void>;
 }
 
 /**
- * Serves MCP over Streamable HTTP wherever requests and responses are those of the web: `Deno.serve(fetchHandler(server))`.
- * `ready` rejects with `DECORUM_SERVER_CLOSED`, and with whatever a hook of the server throws.
+ * Serves MCP over Streamable HTTP on any host with web `Request` and `Response`: `Deno.serve(fetchHandler(server))`.
+ * `ready` rejects with `DECORUM_SERVER_CLOSED` or with the error that a hook of the server has thrown.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): FetchHandler {

@@ -14,15 +14,15 @@ import { OneWriteResponse } from './one-write.js';
 
 /** Options of `listen`. */
 export interface ListenOptions extends HttpOptions {
-  /** By default 3000; 0 takes any that is free. */
+  /** Port to listen on. By default 3000. Pass 0 for any free port. */
   readonly port?: number;
-  /** The address to listen on. By default `127.0.0.1`; any that others can reach needs `allowedHosts`. */
+  /** Address to listen on. By default `127.0.0.1`. Pass `allowedHosts` too to listen on a public address. */
   readonly host?: string;
-  /** Milliseconds within which a client must have sent a request. By default 20 seconds; up to a quarter more passes. */
+  /** Milliseconds for a client to send a complete request. By default 20 seconds. Enforced up to a quarter late. */
   readonly requestTimeoutMs?: number;
   /**
-   * Whether the first SIGTERM or SIGINT closes the endpoint and the server, and then ends the process, as `serveStdio`
-   * does; a second one ends it at once. By default `true`. `false` leaves signals to the program.
+   * Whether the first SIGTERM or SIGINT closes the endpoint and the server and then exits, as with `serveStdio`. A
+   * second signal exits at once. By default `true`. Pass `false` to handle signals yourself.
    */
   readonly signals?: boolean;
 }
@@ -34,21 +34,21 @@ const LISTEN_OPTIONS: Readonly<Record<Exclude<keyof ListenOptions, keyof HttpOpt
   signals: true,
 };
 
-/** A server that listens. */
+/** A listening endpoint. */
 export interface Listening {
-  /** Where clients connect to. */
+  /** URL that clients connect to. */
   readonly url: string;
   readonly port: number;
-  /** Lets requests in flight end, and stops listening. The server itself stays open for other transports. */
+  /** Waits for requests in flight and stops listening. The server itself stays open for other transports. */
   close(): Promise<void>;
 }
 
 /**
- * Serves MCP over Streamable HTTP, by a Fastify application of its own.
+ * Serves MCP over Streamable HTTP on its own Fastify application.
  * @throws {DecorumError} `DECORUM_UNSAFE_HOST`, `DECORUM_INVALID_OPTION` or `DECORUM_SERVER_CLOSED`
  */
 export async function listen(server: ClosableHost, options: ListenOptions = {}): Promise<Listening> {
-  // Fastify's own `listen` adds `cb` to its options, which a program may use for both
+  // Fastify's own `listen` adds `cb` to its options object, and a program may pass the same object here
   checkOptionNames('listen', options, { ...LISTEN_OPTIONS, cb: true });
   const { port = 3000, host = '127.0.0.1', requestTimeoutMs = 20_000, signals = true, ...rest } = options;
   requireCount('requestTimeoutMs', requestTimeoutMs, MAX_TIMER_MS);
@@ -59,11 +59,11 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   const release = guardProcess(server);
   let ignoreSignals = () => {};
   let closed: Promise<void> | undefined;
-  // the server may close it, or its user, or a signal: all wait for the same end
+  // the server, the caller or a signal may close the endpoint; all await the same promise
   const end = () => (closed ??= closeListener?.().finally(release) ?? Promise.resolve(release()));
   let closeListener: (() => Promise<void>) | undefined;
   try {
-    // first, because from then on the server may close what it opens
+    // created first, because the server may close the endpoint as soon as it is open
     const app = await createApp(requestTimeoutMs);
     const { endpoint, detach } = await openEndpoint(server, settings, end);
     const listener = new Listener(app, endpoint, closeDeadlineMs);
@@ -72,7 +72,7 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
       await listener.close();
       ignoreSignals();
     };
-    // in a scope of its own: what is at no path of the endpoint gets the 404 of Fastify
+    // registered in its own scope, so that other paths get Fastify's 404
     await app.register(async (scope) => addEndpoint(scope, endpoint));
     await app.listen({ port, host });
     const close = async () => await end();
@@ -91,12 +91,12 @@ async function endProcess(server: ClosableHost, close: () => Promise<void>, dead
   await closeForGood(server, Math.max(0, deadline - performance.now()));
 }
 
-/** Fastify is loaded when it is needed: a program may serve over HTTP only now and then. */
+/** Fastify is loaded on demand, because a program may import this package and never listen. */
 async function createApp(requestTimeoutMs: number): Promise<FastifyInstance> {
   const { fastify } = await import('fastify');
   const app = fastify({
     requestTimeout: requestTimeoutMs,
-    // the endpoint words what is refused while the application closes
+    // the endpoint itself answers requests that arrive while the application closes
     return503OnClosing: false,
     http: {
       ServerResponse: OneWriteResponse,
@@ -107,16 +107,16 @@ async function createApp(requestTimeoutMs: number): Promise<FastifyInstance> {
   return app as unknown as FastifyInstance;
 }
 
-/** Milliseconds without a request after which no client is about to send one. */
+/** Milliseconds without a request after which closing assumes that no client is about to send one. */
 const QUIET_MS = 30;
 
-/** Milliseconds to wait for that. */
+/** Milliseconds to wait for this silence at most. */
 const LINGER_MS = 60;
 
-/** Milliseconds that a connection which has not sent a byte gets to send its first request. */
+/** Milliseconds for a connection that has not sent a byte to send its first request before it is destroyed. */
 const GRACE_MS = 10;
 
-/** The listening application, and the connections to it. */
+/** The listening application and its connections. */
 class Listener {
   private readonly sockets = new Set<Socket>();
   private lastEventAt: number | undefined;
@@ -133,7 +133,7 @@ class Listener {
     });
   }
 
-  /** Ends the endpoint, and then the port and the connections, so that no request is lost on the way. */
+  /** Closes the endpoint, then the port, then the connections. In this order no request is lost. */
   async close(): Promise<void> {
     const { app, endpoint, deadlineMs } = this;
     const began = performance.now();
@@ -142,7 +142,7 @@ class Listener {
     if (this.lastEventAt !== undefined) await this.closePort();
     const timer = setTimeout(() => app.server.closeAllConnections(), 1000 + deadlineMs - (performance.now() - began));
     const closed = app.close();
-    // Node waits for connections that have not sent a byte, which clients keep in reserve
+    // Node waits for connections that have not sent a byte, and clients keep some of these in reserve
     const silent = setTimeout(() => this.destroySilent(), GRACE_MS);
     await closed;
     clearTimeout(timer);
@@ -150,8 +150,8 @@ class Listener {
   }
 
   /**
-   * A connection that is cut while its client sends loses the request. So clients get a moment to send, and their requests
-   * are held back: nobody who was refused can come again on another connection before the port is closed.
+   * Closes the port after a short wait in which clients can finish sending, because cutting a connection loses the
+   * request on it. New requests are held until the port is closed: a client that got its 503 earlier could reconnect.
    */
   private async closePort(): Promise<void> {
     const { server } = this.app;
@@ -177,7 +177,7 @@ class Listener {
 
 type HeldRequest = [request: IncomingMessage, response: ServerResponse];
 
-/** An address that means all addresses cannot be connected to everywhere. */
+/** Replaces the wildcard addresses, because clients can't connect to them on every system. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
