@@ -120,8 +120,11 @@ export function bytesOf(value: unknown): Uint8Array | undefined {
 const notJson = (what: string, name: string, remedy: string): NotJson =>
   new NotJson(`must not hold ${what}${name === '' ? '' : ` (in "${name}")`}. ${remedy}`);
 
-/** What `JSON.stringify` leaves of what it cannot see: objects without members, and bytes as lists of numbers. */
-const LEFTOVERS = ['{}', '{"0":', '"type":"Buffer"'];
+/**
+ * Traces of values that `JSON.stringify` can't see into: objects without members, and bytes as lists of numbers. The
+ * last one is no longer than it must be, because searching for longer texts costs several times as much.
+ */
+const LEFTOVERS = ['{}', '{"0":', 'Buffer"'];
 
 /**
  * The JSON of a value, as by `toJsonForm`. Most values are written without looking at each member of them.
