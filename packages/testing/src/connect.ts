@@ -9,7 +9,7 @@ import { capabilitiesOf, type ServerRequestHandlers } from './questions.js';
 export interface ConnectOptions extends ServerRequestHandlers {
   /** The revision to request, such as `2025-11-25`. By default the newest of the era. */
   readonly revision?: string;
-  /** `stateful` starts a session; `stateless` repeats the client info in each request. By default that of `revision`. */
+  /** `stateful` starts a session; `stateless` sends the client info in each request. By default that of `revision`. */
   readonly era?: Era;
   /** Capabilities to declare in addition to those that the handlers imply. */
   readonly capabilities?: ClientCapabilities;

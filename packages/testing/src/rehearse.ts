@@ -30,7 +30,7 @@ export interface RehearseOptions extends ServerRequestHandlers {
   readonly tool: string;
   /** Arguments of the call. */
   readonly args?: object;
-  /** Capabilities to declare besides those that the handlers imply, such as `{ elicitation: { form: {}, url: {} } }`. */
+  /** Capabilities to declare besides those the handlers imply, such as `{ elicitation: { form: {}, url: {} } }`. */
   readonly capabilities?: ClientCapabilities;
   /** The authenticated caller, available to handlers as `ctx.principal`. */
   readonly principal?: Principal;
