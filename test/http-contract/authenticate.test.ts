@@ -157,7 +157,7 @@ overEveryHost('authenticate', (host) => {
     const { url } = await serveOn(host, { authenticate: byToken });
     const client = await HttpClient.open(url, revision, ANN);
     const events = await (await client.stream(1, 'steps')).rest();
-    expect((await client.post(client.worded(1, 'tools/list'), BOB)).status).toBe(404);
+    expect((await client.post(client.buildMessage(1, 'tools/list'), BOB)).status).toBe(404);
     expect([(await client.get(BOB)).status, await client.end(BOB)]).toEqual([404, 404]);
     expect((await client.get({ ...BOB, 'last-event-id': events[0]?.id as string })).status).toBe(404);
     const { authorization: _token, ...stolen } = client.headers;
@@ -177,7 +177,7 @@ overEveryHost('authenticate', (host) => {
       },
     });
     const client = await HttpClient.open(url, revision);
-    const message = client.worded(1, 'tools/call', { name: 'wait', arguments: {}, _meta: TOKEN });
+    const message = client.buildMessage(1, 'tools/call', { name: 'wait', arguments: {}, _meta: TOKEN });
     const connection = await Connection.open(url);
     const asked = once(gate, 'asked');
     connection.post(message, { ...client.headersOf(message), 'x-slow': 'yes' });
@@ -238,7 +238,7 @@ overEveryHost('principal', (host) => {
     expect(await whoIs(client)).toEqual({ subject: 'ann' });
     expect(await whoIs(await HttpClient.open(url, revision))).toBeUndefined();
     if (client.stateless) expect(await whoIs(client, { 'x-user': 'bob' })).toEqual({ subject: 'bob' });
-    else expect((await client.post(client.worded(1, 'tools/list'), { 'x-user': 'bob' })).status).toBe(404);
+    else expect((await client.post(client.buildMessage(1, 'tools/list'), { 'x-user': 'bob' })).status).toBe(404);
   });
 
   it('that throws is reported and gives a masked 500', async () => {

@@ -34,7 +34,7 @@ async function seeClosed(host: HttpHost, client: HttpClient): Promise<void> {
 async function* callOnAndOn(client: HttpClient): AsyncGenerator<number, void, void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   afterwards(() => agent.destroy());
-  const message = client.worded(1, 'tools/call', { name: 'add', arguments: ADD });
+  const message = client.buildMessage(1, 'tools/call', { name: 'add', arguments: ADD });
   const headers = { 'content-type': 'application/json', ...client.headersOf(message) };
   for (let status = 200; status === 200;) {
     const sent = httpRequest(client.url, { method: 'POST', headers, agent });
@@ -111,7 +111,7 @@ overEveryHost('server.close()', (host) => {
 
   inTheStatelessRevision('sends subscriptions their result [SUB-06]', async (revision) => {
     const { client, server } = await connectTo(host, revision);
-    const message = client.worded('sub', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+    const message = client.buildMessage('sub', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
     const reader = new EventReader(await client.post(message));
     await reader.message();
     await server.close();

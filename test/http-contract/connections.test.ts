@@ -13,7 +13,7 @@ function callText(
   name: string,
   { version = '1.1', ...headers }: Record<string, string> = {},
 ): string {
-  const message = client.worded(name, 'tools/call', { name, arguments: name === 'add' ? ADD : {}, _meta: TOKEN });
+  const message = client.buildMessage(name, 'tools/call', { name, arguments: name === 'add' ? ADD : {}, _meta: TOKEN });
   const body = JSON.stringify(message);
   const all = {
     host: new URL(client.url).host,

@@ -64,7 +64,7 @@ overEveryHost('a client that leaves', (host) => {
     for (const name of ['wait', 'stream']) {
       const connection = await Connection.open(client.url);
       const began = once(probe, 'began');
-      const message = client.worded(name, 'tools/call', { name, arguments: {}, _meta: TOKEN });
+      const message = client.buildMessage(name, 'tools/call', { name, arguments: {}, _meta: TOKEN });
       connection.post(message, client.headersOf(message));
       await began;
       if (name === 'stream') expect(await connection.until(/progress/)).toMatch(/^HTTP\/1\.1 200 /);
@@ -84,7 +84,7 @@ overEveryHost('a client that leaves', (host) => {
     const served = await connectTo(host, revision);
     const { client, probe } = served;
     const connection = await Connection.open(client.url);
-    const message = client.worded(1, 'tools/call', { name: 'wait', arguments: {} });
+    const message = client.buildMessage(1, 'tools/call', { name: 'wait', arguments: {} });
     const began = once(probe, 'began');
     connection.post(message, client.headersOf(message));
     await began;
@@ -119,7 +119,7 @@ overEveryHost('a client that leaves', (host) => {
 
   inEveryRevision('mid-body causes no error and blocks nobody', async (revision) => {
     const { client, close, errors } = await connectTo(host, revision);
-    const message = client.worded(1, 'tools/call', { name: 'add', arguments: ADD });
+    const message = client.buildMessage(1, 'tools/call', { name: 'add', arguments: ADD });
     const headers = { 'content-type': 'application/json', ...client.headersOf(message) };
     for (const length of [1000, undefined]) {
       const connection = await Connection.open(client.url);
@@ -150,7 +150,7 @@ overEveryHost('a client that does not read', (host) => {
       });
     });
     const params = { name: 'pour', arguments: {}, _meta: { ...TOKEN, 'io.modelcontextprotocol/logLevel': 'error' } };
-    const response = await openUnread(client, client.worded('pours', 'tools/call', params));
+    const response = await openUnread(client, client.buildMessage('pours', 'tools/call', params));
     await flooded;
     const messages = await messagesOf(response);
     expect(messages.length).toBeLessThan(2 * count);
@@ -162,10 +162,11 @@ overEveryHost('a client that does not read', (host) => {
   inEveryRevision('gets repeated changes coalesced, and none is lost', async (revision) => {
     const { client, server, close } = await connectTo(host, revision);
     const notifications = { toolsListChanged: true, resourceSubscriptions: [GUIDE] };
-    if (!client.stateless) await (await client.post(client.worded(0, 'resources/subscribe', { uri: GUIDE }))).text();
+    if (!client.stateless)
+      await (await client.post(client.buildMessage(0, 'resources/subscribe', { uri: GUIDE }))).text();
     const response = await openUnread(
       client,
-      client.stateless ? client.worded('sub', 'subscriptions/listen', { notifications }) : undefined,
+      client.stateless ? client.buildMessage('sub', 'subscriptions/listen', { notifications }) : undefined,
     );
     await backUp(server);
     for (let n = 0; n < 10_000; n++) {
@@ -182,7 +183,7 @@ overEveryHost('a client that does not read', (host) => {
 
   it('does not stop the endpoint from closing', async () => {
     const { client, server, close } = await connectTo(host, '2025-11-25', { closeDeadlineMs: 50 });
-    await (await client.post(client.worded(0, 'resources/subscribe', { uri: GUIDE }))).text();
+    await (await client.post(client.buildMessage(0, 'resources/subscribe', { uri: GUIDE }))).text();
     const response = await openUnread(client);
     await backUp(server);
     const ended = new Promise((resolve) => response.once('close', resolve));

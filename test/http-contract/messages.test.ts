@@ -20,7 +20,7 @@ const ANSWER = { jsonrpc: '2.0', id: 'nobody asked', result: {} };
 
 /** Posts a request, and gives the status, the type and the message of the answer. */
 async function ask(client: HttpClient, method: string, params: JsonObject = {}) {
-  const response = await client.post(client.worded(method, method, params));
+  const response = await client.post(client.buildMessage(method, method, params));
   return { status: response.status, type: response.headers.get('content-type'), ...(await json(response)) };
 }
 
@@ -45,7 +45,7 @@ overEveryHost('a conversation', (host) => {
 
   inTheStatelessRevision('starts with any request and opens no session', async (revision) => {
     const { client } = await connectTo(host, revision);
-    const response = await client.post(client.worded(1, 'server/discover'));
+    const response = await client.post(client.buildMessage(1, 'server/discover'));
     expect([response.status, response.headers.get('mcp-session-id')]).toEqual([200, null]);
     expect((await json(response)).result).toMatchObject({ supportedVersions: expect.arrayContaining([revision]) });
   });
@@ -63,7 +63,7 @@ overEveryHost('a conversation', (host) => {
     async (revision) => {
       const { client } = await connectTo(host, revision);
       const statuses = async (id: string | undefined) => {
-        const response = await client.post(client.worded(1, 'tools/list'), { 'mcp-session-id': id });
+        const response = await client.post(client.buildMessage(1, 'tools/list'), { 'mcp-session-id': id });
         return [response.status, (await json(response)).error?.code];
       };
       expect(await statuses(undefined)).toEqual([400, -32600]);
@@ -141,14 +141,17 @@ overEveryHost('a request', (host) => {
   inTheStatelessRevision('must repeat method and name in its headers', async (revision) => {
     const { client } = await connectTo(host, revision);
     for (const headers of [{ 'mcp-method': 'tools/list' }, { 'mcp-name': 'fail' }, { 'mcp-name': undefined }]) {
-      const response = await client.post(client.worded(1, 'tools/call', { name: 'add', arguments: ADD }), headers);
+      const response = await client.post(
+        client.buildMessage(1, 'tools/call', { name: 'add', arguments: ADD }),
+        headers,
+      );
       expect([headers, response.status, await json(response)]).toMatchObject([
         headers,
         400,
         { error: { code: -32020 } },
       ]);
     }
-    const other = await client.post(client.worded(1, 'tools/list'), { 'mcp-protocol-version': '2025-11-25' });
+    const other = await client.post(client.buildMessage(1, 'tools/list'), { 'mcp-protocol-version': '2025-11-25' });
     expect([other.status, (await json(other)).error?.code]).toEqual([400, -32020]);
   });
 
@@ -197,7 +200,7 @@ overEveryHost('a notification or a response', (host) => {
 overEveryHost('a batch', (host) => {
   inEveryRevision('gets an array of responses in 2025-03-26, and 400 in all others', async (revision) => {
     const { client } = await connectTo(host, revision);
-    const batch = [client.worded(1, 'tools/list'), NOTICE, client.worded(2, 'no/method')];
+    const batch = [client.buildMessage(1, 'tools/list'), NOTICE, client.buildMessage(2, 'no/method')];
     const response = await client.post(batch);
     if (revision !== '2025-03-26') {
       expect([response.status, await json(response)]).toMatchObject([400, { error: { code: -32600 } }]);

@@ -40,7 +40,7 @@ overEveryHost('400', (host) => {
   inEverySessionRevision('rejects an unknown protocol version [HTTP-37]', async (revision) => {
     const { client } = await connectTo(host, revision);
     const headers = { 'mcp-protocol-version': '1.0' };
-    expect((await client.post(client.worded(1, 'ping'), headers)).status).toBe(400);
+    expect((await client.post(client.buildMessage(1, 'ping'), headers)).status).toBe(400);
     expect([(await client.get(headers)).status, await client.end(headers)]).toEqual([400, 400]);
   });
 
@@ -48,7 +48,7 @@ overEveryHost('400', (host) => {
     'rejects an unknown protocol version and names the supported ones [LIFE-22]',
     async (revision) => {
       const { client } = await connectTo(host, revision);
-      const message = client.worded(1, 'tools/list');
+      const message = client.buildMessage(1, 'tools/list');
       const text = JSON.stringify(message).replaceAll(revision, '9999-01-01');
       const response = await client.post(text, { ...client.headersOf(message), 'mcp-protocol-version': '9999-01-01' });
       expect([response.status, (await json(response)).error]).toMatchObject([

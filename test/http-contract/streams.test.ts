@@ -25,12 +25,12 @@ const WANTED = { toolsListChanged: true, resourceSubscriptions: [GUIDE] };
 async function follow(client: HttpClient): Promise<EventReader> {
   if (client.stateless) {
     const reader = new EventReader(
-      await client.post(client.worded('sub', 'subscriptions/listen', { notifications: WANTED })),
+      await client.post(client.buildMessage('sub', 'subscriptions/listen', { notifications: WANTED })),
     );
     expect((await reader.message()).message?.method).toBe(ACKNOWLEDGED);
     return reader;
   }
-  await (await client.post(client.worded(0, 'resources/subscribe', { uri: GUIDE }))).text();
+  await (await client.post(client.buildMessage(0, 'resources/subscribe', { uri: GUIDE }))).text();
   return await client.listen();
 }
 
@@ -123,7 +123,7 @@ overEveryHost('the stream of a request', (host) => {
     expect(first.result).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) });
     const [[key, question]] = Object.entries(first.result?.['inputRequests'] as object) as [[string, unknown]];
     expect(question).toMatchObject({ method: 'elicitation/create', params: { message: 'Your name?' } });
-    const retry = client.worded(2, 'tools/call', {
+    const retry = client.buildMessage(2, 'tools/call', {
       name: 'ask',
       arguments: {},
       _meta: meta,
@@ -140,9 +140,9 @@ overEveryHost('the stream of a request', (host) => {
     const { client } = await connectTo(host, '2025-03-26');
     const steps = { name: 'steps', _meta: TOKEN };
     const batch = [
-      client.worded('a', 'tools/call', steps),
-      client.worded('b', 'ping'),
-      client.worded('c', 'tools/call', steps),
+      client.buildMessage('a', 'tools/call', steps),
+      client.buildMessage('b', 'ping'),
+      client.buildMessage('c', 'tools/call', steps),
     ];
     const events = await new EventReader(await client.post(batch)).rest();
     expect(events).toHaveLength(7);
@@ -194,7 +194,7 @@ overEveryHost('the stream of changes', (host) => {
   inTheStatelessRevision('is a subscription: acknowledged first, answered last [SUB-02]', async (revision) => {
     const served = await connectTo(host, revision);
     const { client, server } = served;
-    const message = client.worded('sub', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+    const message = client.buildMessage('sub', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
     const reader = new EventReader(await client.post(message));
     const subscriptionId = { _meta: { 'io.modelcontextprotocol/subscriptionId': 'sub' } };
     expect((await reader.message()).message).toMatchObject({

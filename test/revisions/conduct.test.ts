@@ -27,7 +27,7 @@ function endless() {
 }
 
 const call = (client: RawClient, id: unknown, name: string, meta?: JsonObject) =>
-  client.worded(id as string, 'tools/call', { name, ...(meta && { _meta: meta }) });
+  client.buildMessage(id as string, 'tools/call', { name, ...(meta && { _meta: meta }) });
 
 describe('a cancelled request', () => {
   eachRevision('CANC-02', 'ends, and is not answered', async (revision) => {
@@ -60,7 +60,7 @@ describe('a cancelled request', () => {
       const client = await RawClient.connect(server, { revision });
       await Promise.all(
         races.map(async ([ticks, delay], id) => {
-          const sent = client.send(client.worded(id, 'tools/call', { name: 'work', arguments: { ticks } }));
+          const sent = client.send(client.buildMessage(id, 'tools/call', { name: 'work', arguments: { ticks } }));
           await turns(delay);
           await client.notify('notifications/cancelled', { requestId: id });
           await sent;
@@ -136,7 +136,7 @@ const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 /** Listens to changes of the list of tools, and waits until that is known. */
 async function listening(client: RawClient, id: string | number, meta: JsonObject = {}): Promise<void> {
   const params = { notifications: { toolsListChanged: true }, _meta: meta };
-  void client.send(client.worded(id, 'subscriptions/listen', params));
+  void client.send(client.buildMessage(id, 'subscriptions/listen', params));
   const subscription = { 'io.modelcontextprotocol/subscriptionId': id };
   const fits = ({ method, params: { _meta } = {} }: Message) =>
     method === ACKNOWLEDGED && JSON.stringify(_meta) === JSON.stringify(subscription);
@@ -209,7 +209,10 @@ describe('a client without a session', () => {
       expect(await client.call('alive')).toMatchObject({ isError: true });
       expect(client.received.filter(({ method }) => method !== undefined)).toEqual([]);
       expect(client.questions).toEqual([]);
-      expect(await answerTo(server, client.worded(1, 'ping'))).toMatchObject([404, { id: 1, error: { code: -32601 } }]);
+      expect(await answerTo(server, client.buildMessage(1, 'ping'))).toMatchObject([
+        404,
+        { id: 1, error: { code: -32601 } },
+      ]);
     }
   });
 });
@@ -356,7 +359,7 @@ describe('progress without a session', () => {
     const server = working();
     const client = await RawClient.connect(server, { revision });
     const params = { notifications: { toolsListChanged: true }, _meta: { progressToken: 'same' } };
-    const stream = await postTo(server, client.worded(1, 'subscriptions/listen', params));
+    const stream = await postTo(server, client.buildMessage(1, 'subscriptions/listen', params));
     await (await postTo(server, call(client, 2, 'work', { progressToken: 'same' }))).text();
     await server.close();
     const methods = (await messagesOf(stream)).map(({ method = 'response' }) => method);

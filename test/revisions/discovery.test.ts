@@ -197,7 +197,7 @@ describe('server/discover', () => {
       }
       const lists = ['tools', 'prompts', 'resources'].filter((name) => name in capabilities);
       const notifications = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
-      void client.send(client.worded('listening', 'subscriptions/listen', { notifications }));
+      void client.send(client.buildMessage('listening', 'subscriptions/listen', { notifications }));
       const { params } = await client.find(({ method }) => method !== undefined);
       const honored = Object.keys(params?.['notifications'] as object).map((name) => name.replace('ListChanged', ''));
       expect(honored.sort()).toEqual(lists.filter((name) => (capabilities[name] as JsonObject)['listChanged']).sort());

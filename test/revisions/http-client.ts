@@ -81,7 +81,7 @@ export class HttpClient {
   }
 
   /** A request in the words of the revision. */
-  worded(id: string | number, method: string, params: JsonObject = {}): Message {
+  buildMessage(id: string | number, method: string, params: JsonObject = {}): Message {
     const { _meta, ...others } = params as { _meta?: JsonObject };
     return (this.stateless ? modern(id, method, others, _meta) : request(id, method, params)) as Message;
   }
@@ -100,7 +100,7 @@ export class HttpClient {
   /** Calls a tool. */
   async call(id: string | number, name: string, { args, meta, headers, signal }: CallOptions = {}): Promise<Response> {
     const { params } = call(id, name, args, meta);
-    return await this.post(this.worded(id, 'tools/call', params), headers, signal);
+    return await this.post(this.buildMessage(id, 'tools/call', params), headers, signal);
   }
 
   /** Calls a tool, and reads the events that come. */
@@ -132,7 +132,7 @@ export class HttpClient {
 
   /** Whether its session still is there. */
   async status(): Promise<number> {
-    const response = await this.post(this.worded('status', 'tools/list'));
+    const response = await this.post(this.buildMessage('status', 'tools/list'));
     await response.text();
     return response.status;
   }
@@ -207,7 +207,7 @@ const STREAM_TYPE = { accept: 'text/event-stream' };
  */
 export async function doorsOf(url: string, revision: Revision, headers: Fields = {}): Promise<Door[]> {
   const client = await HttpClient.open(url, revision, headers);
-  const message = client.worded(1, 'tools/call', { name: 'add', arguments: ADD });
+  const message = client.buildMessage(1, 'tools/call', { name: 'add', arguments: ADD });
   const usual = { ...client.headers, ...(client.stateless && statelessHeaders(message)) };
   const posted = { method: 'POST', headers: { ...JSON_TYPE, ...usual }, body: JSON.stringify(message) };
   const preflight = { ...headers, 'access-control-request-method': 'POST' };

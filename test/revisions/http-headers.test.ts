@@ -40,7 +40,7 @@ async function connect() {
     const { id, error } = await json(response);
     return { status: response.status, code: error?.code, id };
   };
-  const request = (method: string, params?: JsonObject) => client.worded('x', method, params);
+  const request = (method: string, params?: JsonObject) => client.buildMessage('x', method, params);
   const add = request('tools/call', { name: 'add', arguments: ADD });
   const mirror = async (args: JsonObject, headers: Changes = {}) =>
     await outcome(request('tools/call', { name: 'mirror', arguments: args }), headers);
@@ -206,7 +206,7 @@ describe('headers', () => {
 
   inStateless('HDR-23', 'are not asked of notifications', async () => {
     const { client } = await connect();
-    const { params } = client.worded(1, 'x');
+    const { params } = client.buildMessage(1, 'x');
     const message = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { ...params, requestId: 1 } };
     for (const version of [STATELESS, undefined]) {
       const response = await client.post(message, { [VERSION]: version });
@@ -253,7 +253,7 @@ describe('x-mcp-header', () => {
     const listening = await listen(server, { port: 0 });
     afterwards(() => server.close());
     const client = await HttpClient.open(listening.url, STATELESS);
-    const { result } = await json(await client.post(client.worded(1, 'tools/list')));
+    const { result } = await json(await client.post(client.buildMessage(1, 'tools/list')));
     const tools = result?.['tools'] as { name: string; inputSchema: { properties?: object } }[];
     const route = tools.find(({ name }) => name === 'route');
     expect(route?.inputSchema.properties).toEqual({ region: { type: 'string', 'x-mcp-header': 'Region' } });
@@ -346,7 +346,7 @@ describe('Mcp-Param-*', () => {
 
   inStateless('HDR-19', 'are refused with characters that no header has', async () => {
     const { url, client, mirror } = await connect();
-    const message = client.worded('x', 'tools/call', { name: 'mirror', arguments: { label: 'größe' } });
+    const message = client.buildMessage('x', 'tools/call', { name: 'mirror', arguments: { label: 'größe' } });
     const usual = { 'content-type': 'application/json', ...client.headersOf(message) };
     for (const value of ['größe', Buffer.from('größe').toString('latin1'), 'a\u0080b']) {
       const [answer, text] = await raw(url, 'POST', { ...usual, 'mcp-param-label': value }, JSON.stringify(message));

@@ -15,7 +15,7 @@ const LET_GO = { result: { content: [{ text: 'let go' }] } };
 async function connect(revision: SessionRevision, options: HttpOptions = {}) {
   const served = await serve(options);
   const client = await HttpClient.open(served.url, revision, options.principal ? { 'x-user': 'ann' } : {});
-  await (await client.post(client.worded(0, 'resources/subscribe', { uri: 'docs://guide' }))).text();
+  await (await client.post(client.buildMessage(0, 'resources/subscribe', { uri: 'docs://guide' }))).text();
   return { ...served, client, update: () => served.server.notify.resourceUpdated('docs://guide') };
 }
 

@@ -22,7 +22,7 @@ async function connect(revision: Revision, options: Parameters<typeof serve>[0] 
   const client = await HttpClient.open(served.url, revision);
   const update = () => served.server.notify.resourceUpdated('docs://guide');
   if (!client.stateless) {
-    await (await client.post(client.worded(0, 'resources/subscribe', { uri: 'docs://guide' }))).text();
+    await (await client.post(client.buildMessage(0, 'resources/subscribe', { uri: 'docs://guide' }))).text();
   }
   return { ...served, client, update };
 }
@@ -32,7 +32,7 @@ const WANTED = { toolsListChanged: true, resourceSubscriptions: ['docs://guide']
 
 /** Opens the stream of a subscription. */
 async function subscribe(client: HttpClient): Promise<EventReader> {
-  const message = client.worded('sub', 'subscriptions/listen', { notifications: WANTED });
+  const message = client.buildMessage('sub', 'subscriptions/listen', { notifications: WANTED });
   const reader = new EventReader(await client.post(message));
   expect((await reader.message()).message?.method).toBe('notifications/subscriptions/acknowledged');
   return reader;

@@ -51,7 +51,7 @@ describe('the endpoint', () => {
     const { client } = await connect('2026-07-28');
     const posted = await client.call(1, 'add', { args: ADD });
     expect([posted.status, (await json(posted)).result?.content?.[0]?.text]).toEqual([200, '3']);
-    const listed = await client.post(client.worded(2, 'tools/list'));
+    const listed = await client.post(client.buildMessage(2, 'tools/list'));
     expect([listed.status, listed.url]).toEqual([200, posted.url]);
   });
 
@@ -84,7 +84,7 @@ describe('the endpoint', () => {
       const socketPath = join(tmpdir(), `decorum-${process.pid}-${revision}.sock`);
       await app.listen({ path: socketPath });
       const client = HttpClient.alone(url, revision);
-      const message = client.worded(1, client.stateless ? 'server/discover' : 'initialize', {
+      const message = client.buildMessage(1, client.stateless ? 'server/discover' : 'initialize', {
         protocolVersion: revision,
         capabilities: {},
         clientInfo: { name: 'local', version: '1' },
@@ -184,11 +184,11 @@ describe('a POST', () => {
     'has a request, a notification or a response, or a batch where there are batches',
     async (revision) => {
       const { client } = await connect(revision);
-      const request = client.worded(1, 'ping');
+      const request = client.buildMessage(1, 'ping');
       const answered = await client.post(request);
       expect([answered.status, await answered.json()]).toEqual([200, { jsonrpc: '2.0', id: 1, result: {} }]);
       for (const message of [NOTICE, ANSWER]) expect((await client.post(message)).status).toBe(202);
-      const batch = await client.post([request, NOTICE, ANSWER, client.worded(2, 'ping')]);
+      const batch = await client.post([request, NOTICE, ANSWER, client.buildMessage(2, 'ping')]);
       if (revision === '2025-03-26') {
         expect(batch.status).toBe(200);
         expect(((await batch.json()) as { id: unknown }[]).map(({ id }) => id).sort()).toEqual([1, 2]);
@@ -200,19 +200,19 @@ describe('a POST', () => {
 
   inStateless('HTTP-09', 'has a request or a notification, but no response', async () => {
     const { client } = await connect('2026-07-28');
-    expect((await client.post(client.worded(1, 'tools/list'))).status).toBe(200);
+    expect((await client.post(client.buildMessage(1, 'tools/list'))).status).toBe(200);
     expect((await client.post(NOTICE)).status).toBe(202);
     const error = { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'no' } };
     for (const message of [ANSWER, error]) {
       expect(await refusal(await client.post(message))).toMatchObject({ status: 400, code: -32600 });
     }
-    const batch = await client.post([client.worded(1, 'tools/list')]);
+    const batch = await client.post([client.buildMessage(1, 'tools/list')]);
     expect(await refusal(batch)).toMatchObject({ status: 400, code: -32600 });
   });
 
   eachRevision('HTTP-10', 'that needs no answer is answered with 202 and nothing', async (revision) => {
     const { client } = await connect(revision);
-    const { params } = client.worded(1, 'x');
+    const { params } = client.buildMessage(1, 'x');
     const notices = [
       NOTICE,
       { jsonrpc: '2.0', method: 'notifications/cancelled', params: { ...params, requestId: 9 } },
@@ -285,9 +285,9 @@ describe('the stream of a request', () => {
     if (revision !== '2025-03-26') return;
     const steps = { name: 'steps', _meta: TOKEN };
     const batch = [
-      client.worded('a', 'tools/call', steps),
-      client.worded('b', 'ping'),
-      client.worded('c', 'tools/call', steps),
+      client.buildMessage('a', 'tools/call', steps),
+      client.buildMessage('b', 'ping'),
+      client.buildMessage('c', 'tools/call', steps),
     ];
     const messages = (await new EventReader(await client.post(batch)).rest()).flatMap(({ message }) => message ?? []);
     expect(
@@ -315,10 +315,10 @@ describe('the stream of a request', () => {
 
   const ownMessages = async (revision: Revision) => {
     const { client, server, probe } = await connect(revision);
-    if (!client.stateless) await client.post(client.worded(0, 'resources/subscribe', { uri: 'docs://guide' }));
+    if (!client.stateless) await client.post(client.buildMessage(0, 'resources/subscribe', { uri: 'docs://guide' }));
     const wanted = { notifications: { toolsListChanged: true, resourceSubscriptions: ['docs://guide'] } };
     const elsewhere = client.stateless
-      ? new EventReader(await client.post(client.worded('sub', 'subscriptions/listen', wanted)))
+      ? new EventReader(await client.post(client.buildMessage('sub', 'subscriptions/listen', wanted)))
       : await client.listen();
     const readers = [];
     for (const token of ['a', 'b']) {
@@ -387,7 +387,7 @@ describe('MCP-Protocol-Version', () => {
     const { client } = await connect(revision);
     for (const version of ['1.0', '2025-13-01', '__proto__', `${revision}, ${revision}`, '']) {
       const headers = { 'mcp-protocol-version': version };
-      const posted = await client.post(client.worded(1, 'ping'), headers);
+      const posted = await client.post(client.buildMessage(1, 'ping'), headers);
       expect([version, posted.status, (await json(posted)).error?.code]).toEqual([version, 400, -32600]);
       expect([version, (await client.get(headers)).status]).toEqual([version, 400]);
       expect([version, await client.end(headers)]).toEqual([version, 400]);
@@ -400,7 +400,7 @@ describe('MCP-Protocol-Version', () => {
     'is taken for 2025-03-26, which has batches, where nothing else says which',
     async (revision) => {
       const client = HttpClient.alone((await serve({ sessions: false })).url, revision);
-      const batch = [client.worded(1, 'ping'), client.worded(2, 'ping')];
+      const batch = [client.buildMessage(1, 'ping'), client.buildMessage(2, 'ping')];
       const unknown = await client.post(batch, { 'mcp-protocol-version': undefined });
       expect(unknown.status).toBe(200);
       expect(await unknown.json()).toHaveLength(2);
@@ -410,10 +410,10 @@ describe('MCP-Protocol-Version', () => {
 
   eachSessionRevision('HTTP-39', 'changes nothing in a session, which stays in its revision', async (revision) => {
     const { client } = await connect(revision);
-    const batch = [client.worded(1, 'ping')];
+    const batch = [client.buildMessage(1, 'ping')];
     for (const version of [undefined, '2025-03-26', '2025-06-18', '2025-11-25']) {
       const headers = { 'mcp-protocol-version': version };
-      expect((await client.post(client.worded(1, 'ping'), headers)).status).toBe(200);
+      expect((await client.post(client.buildMessage(1, 'ping'), headers)).status).toBe(200);
       expect((await client.post(batch, headers)).status).toBe(400);
     }
   });
@@ -426,8 +426,10 @@ describe('limits over HTTP', () => {
     async (revision) => {
       const { client, url } = await connect(revision, { bodyLimit: 100_000, maxSessions: 2, maxStreams: 2 });
       const nested = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
-      const message = JSON.stringify(client.worded(1, 'tools/call', { name: 'add', arguments: { deep: 'DEEP' } }));
-      const headers = client.headersOf(client.worded(1, 'tools/call', { name: 'add' }));
+      const message = JSON.stringify(
+        client.buildMessage(1, 'tools/call', { name: 'add', arguments: { deep: 'DEEP' } }),
+      );
+      const headers = client.headersOf(client.buildMessage(1, 'tools/call', { name: 'add' }));
       expect((await client.post(message.replace('"DEEP"', nested), headers)).status).toBe(400);
       expect((await client.post(message.replace('DEEP', 'x'.repeat(100_000)), headers)).status).toBe(413);
       if (client.stateless) return;

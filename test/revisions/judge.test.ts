@@ -85,7 +85,7 @@ describe('a claim', () => {
   });
 
   it('is of a revision that the row holds in', () => {
-    expect(() => shows('TOOL-20', '2025-03-26', 'anything')).toThrow('does not hold');
+    expect(() => shows('TOOL-20', '2025-03-26', 'anything')).toThrow('does not apply');
     expect(shows('TOOL-20', '2025-06-18', 'sentence')).toBe('sentence [TOOL-20 2025-06-18]');
   });
 });

@@ -74,7 +74,7 @@ describe('a request that the client cancels', () => {
       { logger },
     );
     const client = await RawClient.connect(server, { revision });
-    const called = client.send(client.worded('w', 'tools/call', { name: 'wait' }));
+    const called = client.send(client.buildMessage('w', 'tools/call', { name: 'wait' }));
     await running;
     await client.cancel('w', 'The user pressed Escape.');
     await called;

@@ -71,7 +71,7 @@ describe('_meta', () => {
     const client = await RawClient.connect(server, { revision });
     const meta = { 'io.modelcontextprotocol/unheard-of': { deep: [null] }, 'example.com/x': 1 };
     const params = { name: 'see', _meta: meta };
-    const sent = client.worded('x', 'tools/call', params).params?.['_meta'];
+    const sent = client.buildMessage('x', 'tools/call', params).params?.['_meta'];
     expect(JSON.parse(textOf(await client.result('tools/call', params)) as string)).toEqual(sent);
     expect(sent).toMatchObject(meta);
   });
@@ -83,7 +83,7 @@ describe('_meta', () => {
     await client.result('prompts/get', { name: 'conversation' });
     await client.result('resources/read', { uri: 'docs://folder' });
     if (client.stateless) {
-      void client.send(client.worded('listening', 'subscriptions/listen', { notifications: {} }));
+      void client.send(client.buildMessage('listening', 'subscriptions/listen', { notifications: {} }));
       await client.find(({ method }) => method !== undefined);
     }
     const keys = metasOf([client.received, await entries(revision)]).flatMap((meta) => Object.keys(meta));

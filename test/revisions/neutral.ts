@@ -25,7 +25,7 @@ export function plain({ _meta, ...params }: JsonObject = {}): JsonObject {
 
 /** Listens, and gives what the server has acknowledged; only where there are no sessions. */
 export async function listen(client: RawClient, notifications: JsonObject, id = 'listening'): Promise<unknown> {
-  void client.send(client.worded(id, 'subscriptions/listen', { notifications }));
+  void client.send(client.buildMessage(id, 'subscriptions/listen', { notifications }));
   const { params } = await client.find(
     ({ method, params: { _meta } = {} }) =>
       method === ACKNOWLEDGED && (_meta as JsonObject)[`${META}subscriptionId`] === id,

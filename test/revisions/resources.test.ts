@@ -142,7 +142,7 @@ describe('the list of resources', () => {
     try {
       if (revision === STATELESS) {
         const client = await RawClient.connect(library(), { revision });
-        const discover = client.worded(1, 'server/discover');
+        const discover = client.buildMessage(1, 'server/discover');
         const { result } = await post(discover, statelessHeaders(discover));
         expect(result?.['capabilities']).toHaveProperty('resources', { listChanged: true, subscribe: true });
       } else {

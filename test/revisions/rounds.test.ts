@@ -487,7 +487,9 @@ describe('what only sessions have', () => {
       });
       expect(textOf(await client.call('require'))).toBe('been there');
       await client.request('tools/call', { name: 'throws' });
-      void client.send(client.worded('sub', 'subscriptions/listen', { notifications: { toolsListChanged: true } }));
+      void client.send(
+        client.buildMessage('sub', 'subscriptions/listen', { notifications: { toolsListChanged: true } }),
+      );
       await client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
       for (const id of ids) server.notify.elicitationCompleted(id);
       await client.settled();

@@ -22,17 +22,17 @@ const RESPONSES = [
 
 /** A request that every server of the revision answers. */
 const probe = (client: RawClient, id: unknown) =>
-  client.worded(id as string, client.stateless ? 'server/discover' : 'ping');
+  client.buildMessage(id as string, client.stateless ? 'server/discover' : 'ping');
 
 /** One message for every code of JSON-RPC. */
 const probes = (client: RawClient) =>
   [
     [-32700, '{'],
     [-32600, { jsonrpc: '1.0', id: 1, method: 'tools/list' }],
-    [-32601, client.worded(2, 'tools/fly')],
-    [-32602, client.worded(3, 'tools/call', { name: 'nothing' })],
-    [-32602, client.worded(5, 'tools/call', { name: 'broken', arguments: 'none' })],
-    [-32603, client.worded(4, 'tools/call', { name: 'broken' })],
+    [-32601, client.buildMessage(2, 'tools/fly')],
+    [-32602, client.buildMessage(3, 'tools/call', { name: 'nothing' })],
+    [-32602, client.buildMessage(5, 'tools/call', { name: 'broken', arguments: 'none' })],
+    [-32603, client.buildMessage(4, 'tools/call', { name: 'broken' })],
   ] as const;
 
 /** The answers to all of them, with the codes that they should have. */
@@ -209,7 +209,7 @@ describe('a malformed request with the id of one in flight', () => {
   eachRevision('RPC-06', 'is refused without it', async (revision) => {
     const done = deferred();
     const client = await RawClient.connect(serverWith({ slow: () => done.promise.then(() => 'slow') }), { revision });
-    void client.send(client.worded('same', 'tools/call', { name: 'slow' }));
+    void client.send(client.buildMessage('same', 'tools/call', { name: 'slow' }));
     await client.send({ jsonrpc: '2.0', id: 'same', method: 'tools/call', params: [] });
     expect(client.received.at(-1)).toMatchObject({ error: { code: -32602 } });
     expect(client.received.at(-1)?.id ?? undefined).toBe(undefined);
@@ -244,7 +244,7 @@ describe('notifications', () => {
     const client = await RawClient.connect(server, { revision, logLevel: 'error' });
     if (client.stateless) {
       const notifications = { toolsListChanged: true };
-      void client.send(client.worded('listening', 'subscriptions/listen', { notifications }));
+      void client.send(client.buildMessage('listening', 'subscriptions/listen', { notifications }));
       await client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
     }
     await client.result('tools/call', { name: 'tell', _meta: { progressToken: 1 } });

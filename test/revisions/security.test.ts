@@ -53,7 +53,7 @@ const nested = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repe
 
 /** The text of a call, with JSON in it that no object holds, in the place of "@". */
 const written = (client: RawClient, id: number, { params, json }: { params: JsonObject; json: string }) =>
-  JSON.stringify(client.worded(id, 'tools/call', { name: 'take', ...params })).replace('"@"', () => json);
+  JSON.stringify(client.buildMessage(id, 'tools/call', { name: 'take', ...params })).replace('"@"', () => json);
 
 describe('limits', () => {
   eachRevision(
@@ -76,7 +76,7 @@ describe('limits', () => {
       await pipe.settled();
       const client = await RawClient.connect(server, { revision });
       const before = client.received.length;
-      await client.send(Array.from({ length: 1000 }, (_item, id) => client.worded(id, 'completion/complete')));
+      await client.send(Array.from({ length: 1000 }, (_item, id) => client.buildMessage(id, 'completion/complete')));
       expect(client.received.at(-1)).toMatchObject({ error: { code: -32600 } });
       expect(client.received.length).toBe(before + 1);
     },

@@ -133,7 +133,9 @@ describe('a process', () => {
 
   inStateless('STDIO-06', 'ends when its stdin ends, also while a client listens', async () => {
     const { child, client, closed } = await run(STATELESS);
-    void client.send(client.worded('listening', 'subscriptions/listen', { notifications: { toolsListChanged: true } }));
+    void client.send(
+      client.buildMessage('listening', 'subscriptions/listen', { notifications: { toolsListChanged: true } }),
+    );
     await client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
     const began = performance.now();
     child.stdin.end();
@@ -212,7 +214,7 @@ describe('a pipe of stateless requests', () => {
       },
     });
     const client = await RawClient.connect(server, { revision: STATELESS, logLevel: 'debug' }, overStdio);
-    void client.send(client.worded('x', 'tools/call', { name: 'work', _meta: { progressToken: 'token' } }));
+    void client.send(client.buildMessage('x', 'tools/call', { name: 'work', _meta: { progressToken: 'token' } }));
     const context = await began.promise;
     await client.find(({ method }) => method === 'notifications/progress');
     const before = client.received.length;
@@ -313,7 +315,7 @@ describe('a transport of an author', () => {
     const acknowledged = 'notifications/subscriptions/acknowledged';
     if (client.stateless) {
       const params = { notifications: { toolsListChanged: true } };
-      void client.send(client.worded('listening', 'subscriptions/listen', params));
+      void client.send(client.buildMessage('listening', 'subscriptions/listen', params));
       await client.find(({ method }) => method === acknowledged);
     } else {
       expect(await client.error('tools/list')).toMatchObject({ code: -32600 });

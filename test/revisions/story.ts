@@ -202,13 +202,13 @@ const subscriptionOf = (params: JsonObject = {}) =>
 export async function subscribe(client: RawClient, id = 'listening'): Promise<void> {
   if (!client.stateless) return void (await client.result('resources/subscribe', { uri: 'docs://a' }));
   const notifications = { toolsListChanged: true, resourceSubscriptions: ['docs://a'] };
-  void client.send(client.worded(id, 'subscriptions/listen', { notifications }));
+  void client.send(client.buildMessage(id, 'subscriptions/listen', { notifications }));
   await client.find(({ method, params }) => method === ACKNOWLEDGED && subscriptionOf(params) === id);
 }
 
 /** Cancels a request that would never end. */
 export async function cancel(client: RawClient, teller: Storyteller): Promise<void> {
-  void client.send(client.worded('endless', 'tools/call', { name: 'wait' }));
+  void client.send(client.buildMessage('endless', 'tools/call', { name: 'wait' }));
   await teller.waiting.promise;
   await client.cancel('endless', 'enough');
   await teller.cancelled.promise;
@@ -218,9 +218,9 @@ export async function cancel(client: RawClient, teller: Storyteller): Promise<vo
 
 /** Loses the stream of a request, and gets what it missed, once. */
 export async function comeBack(client: RawClient, teller: Storyteller): Promise<void> {
-  void client.send(client.worded('long', 'tools/call', { name: 'travel', _meta: { progressToken: 0 } }));
+  void client.send(client.buildMessage('long', 'tools/call', { name: 'travel', _meta: { progressToken: 0 } }));
   await client.find(({ method }) => method === 'notifications/progress');
-  await client.comeBack('long', async () => {
+  await client.resume('long', async () => {
     teller.go.resolve();
     await teller.arrived.promise;
     await client.settled();

@@ -49,7 +49,7 @@ const connect = (server: McpServer, transport = overMemory, options: Partial<Raw
 /** Asks to hear of changes; over some transports the request is under way until it is over. */
 function ask(client: RawClient, id: string | number, notifications?: unknown): void {
   const params = notifications === undefined ? {} : { notifications };
-  void client.send(client.worded(id, 'subscriptions/listen', params as JsonObject));
+  void client.send(client.buildMessage(id, 'subscriptions/listen', params as JsonObject));
 }
 
 const subscriptionOf = ({ params, result }: Message): unknown =>

@@ -81,7 +81,7 @@ export async function perform(
       const message = choices.fill('send' in turn ? turn.send : turn.sendBare) as Message;
       const { id, method, params } = message;
       const asks = 'send' in turn && client.stateless && method !== undefined && typeof id !== 'undefined';
-      void client.send(asks ? client.worded(id as string, method, params) : message);
+      void client.send(asks ? client.buildMessage(id as string, method, params) : message);
       continue;
     }
     // the messages of a batch come in any order

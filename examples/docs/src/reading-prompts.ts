@@ -6,12 +6,12 @@ import { MARKDOWN, type Page, uriOf } from './page.js';
 import { rank } from './rank.js';
 import type { SearchIndex } from './search.js';
 
-/** How many pages an explanation draws on. */
+/** Cap on the pages in an explanation. */
 const SOURCES = 3;
 
 const attach = ({ path, text }: Page) => embedded({ uri: uriOf(path), mimeType: MARKDOWN, data: text });
 
-/** What a person can ask for: prompts that bring the pages along. */
+/** Prompts for users. They embed the pages. */
 export class ReadingPrompts {
   constructor(
     private readonly library: Library,

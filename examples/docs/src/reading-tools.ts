@@ -8,7 +8,7 @@ import type { SearchIndex } from './search.js';
 
 const annotations = { readOnlyHint: true, openWorldHint: false };
 
-/** What a model can do with the pages by itself. */
+/** Tools for models. */
 export class ReadingTools {
   constructor(
     private readonly library: Library,

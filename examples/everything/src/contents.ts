@@ -2,7 +2,7 @@ import { audio, embedded, image, text, Tool, ToolError } from '@decorum/core';
 
 import { DOT_PNG, SILENCE_WAV } from './media.js';
 
-/** A tool for each kind of content. */
+/** One tool for each kind of content. */
 export class Contents {
   @Tool({ name: 'test_simple_text', description: 'Returns one text' })
   simpleText() {

@@ -27,7 +27,7 @@ class Account {
 
 const STEP_MS = 50;
 
-/** Tools that speak with their client while they run. */
+/** Tools that talk to the client while they run. */
 export class Conversations {
   @Tool({ name: 'test_tool_with_progress', description: 'Reports progress three times' })
   async *progress() {

@@ -19,7 +19,7 @@ class ResourceArgument {
   resourceUri!: string;
 }
 
-/** Prompts of each kind. */
+/** One prompt of each kind. */
 export class Prompts {
   @Prompt({ name: 'test_simple_prompt', description: 'Has no arguments' })
   simple() {

@@ -23,7 +23,7 @@ class Background {
 
 const ASK_NAME = { message: 'What is your name?', key: 'user_name' };
 
-/** Questions that are written once, and asked in every revision in its own way. */
+/** Tools that ask the client questions. The same code works in every revision. */
 export class Questions {
   @Tool({ name: 'test_input_required_result_elicitation', description: 'Asks for a name' })
   async name(_input: NoInput, ctx: Context) {

@@ -9,7 +9,7 @@ class Place {
   region?: string;
 }
 
-/** Tools that change the server, or that are routed by their arguments. */
+/** Tools that change the server, and a tool that can be routed by its arguments. */
 export class Triggers implements Lifecycle {
   private notify: Notifier | undefined;
 
