@@ -31,7 +31,7 @@ async function ask(opened: Arena, question: Question) {
   return answer;
 }
 
-/** As the entrants of a real run, but in this process. */
+/** Opens the entrants of a real run in this process. */
 async function entrantsOf(one: SliceCase) {
   const opened = openArena();
   const measured = {

@@ -163,7 +163,7 @@ export class RawClient {
     return response;
   }
 
-  /** A request in the format of the revision. In the stateless revision it describes the client. */
+  /** A request in the format of the revision. In the stateless revision, it includes the client info. */
   buildMessage(id: string | number, method: string, params?: JsonObject): Message {
     if (!this.stateless) return { jsonrpc: '2.0', id, method, ...(params && { params }) };
     const { revision, capabilities = {}, logLevel } = this.options;

@@ -11,7 +11,7 @@ import { HttpError } from './http-error.js';
 export interface BodyLimits {
   /** Maximum size in bytes. */
   readonly bodyLimit: number;
-  /** Milliseconds for the body to arrive. Enforced up to a quarter late. */
+  /** Milliseconds for the body to arrive. The timeout may fire up to 25% late. */
   readonly bodyTimeoutMs: number;
 }
 
@@ -61,7 +61,7 @@ export class Bodies {
   /** Maximum size of a body in bytes. */
   readonly limit: number;
   private readonly readers: BodyReader[] = [];
-  // one timer for all bodies: most arrive at once, and a timer for each would cost more than reading it
+  // one timer for all bodies, because most arrive at once and don't need their own
   private readonly timer: NodeJS.Timeout;
 
   constructor({ bodyLimit, bodyTimeoutMs }: BodyLimits) {

@@ -52,7 +52,7 @@ export interface EndpointOptions<HostRequest> {
   readonly credentialHeaders?: readonly string[];
   /** Maximum size of a request body, in bytes. By default 4 MiB. */
   readonly bodyLimit?: number;
-  /** Milliseconds for a request body to arrive. By default 20 seconds. Enforced up to a quarter late. */
+  /** Milliseconds for a request body to arrive. By default 20 seconds. The timeout may fire up to 25% late. */
   readonly bodyTimeoutMs?: number;
   /** Cap on concurrent sessions. By default 10,000. */
   readonly maxSessions?: number;
@@ -67,8 +67,8 @@ export interface EndpointOptions<HostRequest> {
    */
   readonly maxBufferedBytes?: number;
   /**
-   * Milliseconds between keep-alive comments on quiet streams, and between sweeps for idle sessions. The response to a
-   * call that has sent nothing for one to two intervals becomes a stream. By default 15 seconds.
+   * Milliseconds between keep-alive comments on quiet streams, and between sweeps for idle sessions. If a call sends
+   * nothing for one to two intervals, its response becomes a stream. By default 15 seconds.
    */
   readonly keepAliveMs?: number;
   /** Milliseconds until a client reconnects to a stream that `ctx.closeStream()` closed. By default 1 second. */
