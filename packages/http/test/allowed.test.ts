@@ -7,7 +7,7 @@ import { afterwards, createServer, type Fields, INITIALIZE, Probe, raw } from '.
 
 const BODY = JSON.stringify(INITIALIZE);
 
-describe('a value of allowedHosts or allowedOrigins that no request can have', () => {
+describe('a value of allowedHosts or allowedOrigins that no request can match', () => {
   const list = (hosts: readonly string[]) => ({ allowedHosts: hosts });
   const origins = (values: readonly string[]) => ({ allowedOrigins: values });
 
@@ -47,7 +47,7 @@ describe('a value of allowedHosts or allowedOrigins that no request can have', (
     [origins(['null']), 'Write "https://app.example.com".'],
     [origins(['']), 'Write "https://app.example.com".'],
     [origins(['vscode-webview://abc/index.html']), 'Write "https://app.example.com".'],
-  ])('fails the start, which says what to write: %j', async (options, message) => {
+  ])('fails at startup with a remedy: %j', async (options, message) => {
     const started = listen(createServer(new Probe()).server, { port: 0, ...options });
     await expect(started).rejects.toMatchObject({ code: 'DECORUM_INVALID_OPTION' });
     const [name = ''] = Object.keys(options);
@@ -55,7 +55,7 @@ describe('a value of allowedHosts or allowedOrigins that no request can have', (
     await expect(started).rejects.toThrow(`${message} [DECORUM_INVALID_OPTION]`);
   });
 
-  it('is none of these', async () => {
+  it('is not confused with valid ones', async () => {
     const allowedHosts = [
       'MCP.example.com',
       'mcp.example.com:8443',
@@ -76,7 +76,7 @@ describe('a value of allowedHosts or allowedOrigins that no request can have', (
   });
 });
 
-/** What a server logs while requests with these headers are refused. */
+/** Returns the log lines of a server that rejects requests with these headers. */
 async function refusedBy(options: ListenOptions, each: readonly Fields[]): Promise<[lines: string[], port: number]> {
   const lines: string[] = [];
   const logger = { warn: (_details: object, message: string) => void lines.push(message), error: () => {} };
@@ -90,7 +90,7 @@ async function refusedBy(options: ListenOptions, each: readonly Fields[]): Promi
   return [lines, port];
 }
 
-describe('a refused request', () => {
+describe('a rejected request', () => {
   it('has its Host logged once, with the option that would allow it', async () => {
     const hosts = ['localhost:8080', 'localhost:8080', 'mcp.example.com', 'mcp.example.com', 'MCP.example.com:8443'];
     const [lines] = await refusedBy(
@@ -104,7 +104,7 @@ describe('a refused request', () => {
     ]);
   });
 
-  it('is served with what the log says', async () => {
+  it('is served once the suggested option is set', async () => {
     const { server } = createServer(new Probe());
     const { url, close } = await listen(server, { port: 0, allowedHosts: ['localhost:8080', 'mcp.example.com'] });
     afterwards(close);
@@ -123,7 +123,7 @@ describe('a refused request', () => {
     ]);
   });
 
-  it('cannot write what it likes into the log', async () => {
+  it('cannot inject control characters into the log', async () => {
     const escape = Buffer.from('a\u009b31m\u00ff.example', 'latin1').toString('latin1');
     const hosts = [escape, "'];process.exit();['", '`x`', 'a b', `${'x'.repeat(5000)}.example`];
     const [lines] = await refusedBy(
@@ -137,7 +137,7 @@ describe('a refused request', () => {
     }
   });
 
-  it('is logged no more when many values were refused', async () => {
+  it('is no longer logged after many rejected values', async () => {
     const lines: string[] = [];
     const logger = { warn: (_details: object, message: string) => void lines.push(message), error: () => {} };
     const { server } = createServer(new Probe(), { logger });

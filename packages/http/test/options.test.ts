@@ -34,8 +34,8 @@ const failure = (problem: string) => ({
   message: expect.stringContaining(`@decorum/http: ${problem}`),
 });
 
-describe('an option of an endpoint that cannot be used', () => {
-  it.each(BAD)('fails the start: %j', async (options, problem) => {
+describe('an invalid option of an endpoint', () => {
+  it.each(BAD)('fails at startup: %j', async (options, problem) => {
     const { server } = createServer(new Probe());
     const app = fastify();
     afterwards(() => app.close());
@@ -45,13 +45,13 @@ describe('an option of an endpoint that cannot be used', () => {
     await expect(started).rejects.toMatchObject(failure(problem));
   });
 
-  it('fails the start of listen: signals', async () => {
+  it('fails at startup of listen: signals', async () => {
     const started = listen(createServer(new Probe()).server, { signals: 'x' as never });
     await expect(started).rejects.toMatchObject(failure("`signals` is 'x', but must be true or false"));
   });
 });
 
-describe('an option that does not exist', () => {
+describe('an unknown option', () => {
   const { server } = createServer(new Probe());
   const untyped = (options: object) => options as never;
   const misspelt = (where: string) => ({
@@ -59,7 +59,7 @@ describe('an option that does not exist', () => {
     message: expect.stringContaining(`${where}: \`allowedHost\` is not an option. Write \`allowedHosts\`.`),
   });
 
-  it('fails the start of listen and of the plugin, with what was meant', async () => {
+  it('makes listen and the plugin fail with a suggestion', async () => {
     const options = untyped({ port: 0, allowedHost: ['mcp.example.com'] });
     await expect(listen(server, options)).rejects.toMatchObject(misspelt('listen'));
     await expect(listen(server, untyped({ prot: 1 }))).rejects.toThrow('`prot` is not an option. Write `port`.');
@@ -70,21 +70,21 @@ describe('an option that does not exist', () => {
     await expect(app.ready()).rejects.toMatchObject(misspelt('mcp'));
   });
 
-  it('fails the handlers at once, with what was meant', () => {
+  it('makes the handlers throw with a suggestion', () => {
     const options = untyped({ allowedHost: [] });
     expect(() => nodeHandler(server, options)).toThrow(expect.objectContaining(misspelt('nodeHandler')));
     expect(() => fetchHandler(server, options)).toThrow(expect.objectContaining(misspelt('fetchHandler')));
     expect(() => nodeHandler(server, untyped({ port: 1 }))).toThrow('nodeHandler: `port` is not an option.');
   });
 
-  it('fails in legacySse too', () => {
+  it('is detected in legacySse too', () => {
     const options = untyped({ legacySse: { messagePath: '/in' } });
     expect(() => nodeHandler(server, options)).toThrow(
       'legacySse: `messagePath` is not an option. Write `messagesPath`.',
     );
   });
 
-  it('is none of what Fastify adds to options that it has listened with', async () => {
+  it('does not include those that Fastify adds to its listen options', async () => {
     const options = { port: 0, host: '127.0.0.1' };
     const app = fastify();
     afterwards(() => app.close());
@@ -93,7 +93,7 @@ describe('an option that does not exist', () => {
     await listening.close();
   });
 
-  it('is none of those that Fastify passes on', async () => {
+  it('does not include those that Fastify passes to plugins', async () => {
     const app = fastify();
     afterwards(() => app.close());
     app.register(mcp, { server, prefix: '/v1', logLevel: 'warn', logSerializers: {} } as never);

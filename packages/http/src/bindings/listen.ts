@@ -18,7 +18,7 @@ export interface ListenOptions extends HttpOptions {
   readonly port?: number;
   /** Address to listen on. By default `127.0.0.1`. Pass `allowedHosts` too to listen on a public address. */
   readonly host?: string;
-  /** Milliseconds for a client to send a complete request. By default 20 seconds. The timeout may fire up to 25% late. */
+  /** Milliseconds for a client to send a request. By default 20 seconds. The timeout may fire up to 25% late. */
   readonly requestTimeoutMs?: number;
   /**
    * Whether the first SIGTERM or SIGINT closes the endpoint and the server and then exits, as with `serveStdio`. A
@@ -151,8 +151,8 @@ class Listener {
 
   /**
    * Waits briefly before closing the port, so that clients can finish sending. Cutting a connection would lose their
-   * requests. Requests that arrive meanwhile are held until the port is closed. Otherwise a client that gets a 503 could
-   * still reconnect.
+   * requests. Requests that arrive meanwhile are held until the port is closed, or else a client that gets a 503 could
+   * reconnect.
    */
   private async closePort(): Promise<void> {
     const { server } = this.app;
