@@ -1,4 +1,4 @@
-// Who may do what, how often, and what gets out.
+// Access control, rate limits and sanitized output.
 import { describe, expect } from '@jest/globals';
 import {
   type Access,
@@ -38,7 +38,7 @@ const BOB: Principal = { subject: 'bob' };
 
 const onlyAda: Access = (principal) => principal?.subject === 'ada';
 
-/** Something for everybody, and something for Ada, of each kind. */
+/** One public member and one member for Ada of each kind. */
 class Office {
   readonly ran: string[] = [];
 
@@ -93,7 +93,7 @@ const RAW_TRANSPORTS: readonly RawTransport[] = [overMemory, overHttp];
 interface Opened {
   readonly office: Office;
   readonly ada: RawClient;
-  /** Clients who may not see everything: of somebody else, and of nobody that is known. */
+  /** Clients without full access: another user and an anonymous one. */
   readonly others: readonly RawClient[];
 }
 
@@ -110,7 +110,7 @@ async function open(
   return { office, ada, others };
 }
 
-/** Everything that a client finds in the lists. */
+/** All list entries that a client sees. */
 async function listedFor(client: RawClient): Promise<unknown[]> {
   const found: unknown[] = [];
   for (const [method, member] of LISTS) {
@@ -130,7 +130,7 @@ describe('access', () => {
       for (const other of others) {
         expect(await listedFor(other)).toEqual(['greet', 'write', 'menu']);
         expect(textOf(await other.call('greet'))).toBe('Hello');
-        // before anything else is looked at
+        // access is checked before anything else
         for (const args of [{ name: 'Grace' }, { name: 7 }, undefined, []]) {
           const params = { name: 'pay', ...(args && { arguments: args }) };
           expect(await other.error('tools/call', params)).toMatchObject({ code: -32602 });
@@ -329,7 +329,7 @@ describe('a limit', () => {
 });
 
 const ESC = '\u001B';
-/** What must not get out: as it is written, and as it is seen. */
+/** Unsafe text and its sanitized form. */
 const DIRTY = [
   [`${ESC}[31mred${ESC}[0m`, 'red'],
   [`a${ESC}]0;title\u0007b`, 'ab'],

@@ -1,4 +1,4 @@
-// What clients answer to questions is checked before a handler sees it.
+// Answers of clients are validated before a handler sees them.
 import { describe, expect, it } from '@jest/globals';
 import type { Context, JsonObject } from '@decorum/core';
 
@@ -20,12 +20,12 @@ const SEVERAL: JsonObject = { type: 'array', items: { type: 'string', enum: ['a'
 const choose = (context: Context) =>
   context.elicit({ type: 'object', properties: { several: SEVERAL } } as JsonObject, { message: 'Which?' });
 
-/** What the handler comes to know of an answer. */
+/** The outcome of an answer for the handler. */
 async function given(revision: Revision, question: Asking, result: object): Promise<string> {
   return (await ask(revision, question, { capabilities: CAPABILITIES, answer: () => ({ result }) })).said;
 }
 
-/** An answer that is none: the handler is told, or the client is asked again. */
+/** Outcome of an invalid answer: the handler gets an error, or the client is asked again. */
 const refused = (revision: Revision) => (revision === STATELESS ? 'asked again' : 'client error undefined');
 
 const since = (first: Revision): readonly Revision[] => REVISIONS.filter((revision) => revision >= first);
@@ -97,7 +97,7 @@ describe.each(REVISIONS)('the roots of a client (%s)', (revision) => {
 
 describe.each(since('2025-06-18'))('what a user does (%s)', (revision) => {
   it.each([{ action: 'maybe' }, { action: ['accept'] }, { action: null }, {}])('is known: %j', async (answer) => {
-    // no form by URL before, and the rest of the answer does not matter
+    // 2025-06-18 has no URL mode; the rest of the answer does not matter
     const questions = revision === '2025-06-18' ? [confirm] : [confirm, visit];
     for (const question of questions) expect(await given(revision, question, answer)).toBe(refused(revision));
   });

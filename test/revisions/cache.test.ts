@@ -1,4 +1,4 @@
-// What results say of being kept by clients.
+// Cache hints in results.
 import { describe, expect } from '@jest/globals';
 import {
   type CacheHint,
@@ -45,7 +45,7 @@ class Everything {
   }
 }
 
-/** The results that clients may keep: the method, and what it is asked with. */
+/** The requests with cacheable results: method and params. */
 const KEPT: readonly (readonly [method: string, params?: JsonObject])[] = [
   ['server/discover'],
   ['tools/list'],
@@ -68,7 +68,7 @@ async function hintsOf(client: RawClient): Promise<unknown[]> {
   return results.map(hintOf);
 }
 
-/** A server with one resource that says this of being kept. */
+/** Creates a server with one resource with this cache hint. */
 function withResource(uri: string, cache: unknown) {
   class Wrong {
     @Resource(uri, { cache: cache as CacheHint })
@@ -169,7 +169,7 @@ describe('results', () => {
       const retry = { uri: 'docs://asking', inputResponses, requestState: asked['requestState'] };
       const answered = await client.result('resources/read', retry);
       expect(answered).toMatchObject({ contents: [{ text: 'yes' }], ttlMs: 0, cacheScope: 'private' });
-      // what a client brings unasked counts as well
+      // unsolicited answers count too
       for (const uri of ['docs://kept', 'docs://pages/a']) {
         const unasked = await client.result('resources/read', { uri, inputResponses: { x: ACCEPTED } });
         expect(hintOf(unasked)).toEqual([0, 'private']);

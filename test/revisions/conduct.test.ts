@@ -9,7 +9,7 @@ import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELES
 import { answerTo, messagesOf, postTo } from '../support/stateless-post.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 
-/** A tool that runs until its signal aborts, and tells when. */
+/** A tool that runs until its signal aborts, with promises for its start and end. */
 function endless() {
   const started = deferred<Context>();
   const ended = deferred<unknown>();
@@ -133,7 +133,7 @@ describe('a cancelled request', () => {
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
-/** Listens to changes of the list of tools, and waits until that is known. */
+/** Subscribes to tool list changes, and waits for the acknowledgement. */
 async function listening(client: RawClient, id: string | number, meta: JsonObject = {}): Promise<void> {
   const params = { notifications: { toolsListChanged: true }, _meta: meta };
   void client.send(client.buildMessage(id, 'subscriptions/listen', params));
@@ -165,7 +165,7 @@ describe('a client without a session', () => {
   });
 
   inStateless('CANC-13', 'hears by the result that the server gives up what it listens to', async () => {
-    // https://github.com/modelcontextprotocol/modelcontextprotocol/issues/3348: one of the two pages that disagree
+    // https://github.com/modelcontextprotocol/modelcontextprotocol/issues/3348: the specification contradicts itself
     for (const transport of [overStdio, overHttp, overMemory]) {
       const server = serverWith({ quick: () => 'quick' });
       const client = await RawClient.connect(server, { revision }, transport);
@@ -266,7 +266,7 @@ describe('a ping', () => {
   });
 });
 
-/** What a client hears of the progress of a tool. */
+/** The progress notifications that a client receives from a tool. */
 async function progressOf(revision: Revision, report: (context: Context) => void, token?: unknown) {
   const client = await RawClient.connect(serverWith({ report }), { revision }, overMemory);
   await client.send(call(client, 'call', 'report', token === undefined ? undefined : { progressToken: token }));

@@ -1,4 +1,4 @@
-// Without a session: what a server says of itself, its extensions, what its schemas may refer to, and what it tells.
+// The stateless revision: discovery, extensions, references in schemas, and server info.
 import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
@@ -59,7 +59,7 @@ describe('clients with and without a session', () => {
     };
     const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'both', version: '1' } };
     const session = (id: string, method: string, params: object) => ({ jsonrpc: '2.0', id, method, params });
-    // the session does not begin because somebody else was served
+    // serving another client does not start the session
     expect(await send(called('m1', 'tell'))).toMatchObject([{ id: 'm1', result: { content: [{ text: revision }] } }]);
     expect(await send(session('s1', 'tools/list', {}))).toMatchObject([{ id: 's1', error: { code: -32600 } }]);
     expect(await send(session('s2', 'initialize', hello))).toMatchObject([{ id: 's2', result: { serverInfo: {} } }]);
@@ -69,7 +69,7 @@ describe('clients with and without a session', () => {
       const [log, old] = (await send(session(`s${round}0`, 'tools/call', { name: 'tell' }))) as [Message, Message];
       expect(log.method).toBe('notifications/message');
       expect(old.result).toEqual({ content: [{ type: 'text', text: '2025-11-25' }] });
-      // the level is that of the session
+      // the log level belongs to the session
       const [modern] = (await send(called(`m${round}0`, 'tell'))) as [Message];
       expect(modern.result).toMatchObject({ resultType: 'complete', content: [{ text: revision }] });
     }
@@ -141,7 +141,7 @@ describe('an extension', () => {
   });
 });
 
-/** What a server says of itself, as the first that it is asked. */
+/** The result of `server/discover` as the first request. */
 async function discover(server: McpServer, transport: RawTransport = overStdio): Promise<JsonObject> {
   const client = await RawClient.connect(server, { revision }, transport);
   return await client.result('server/discover');

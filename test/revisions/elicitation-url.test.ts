@@ -1,4 +1,4 @@
-// Whose questions and credentials they are, where several users share a server.
+// Isolation of questions and credentials between users of one server.
 import { inspect } from 'node:util';
 
 import { describe, expect } from '@jest/globals';
@@ -38,7 +38,7 @@ describe('what a user was asked', () => {
       const waiting = ada.request('tools/call', { name: 'ask' }, 'call');
       const { id } = await ada.find(({ method }) => method === 'elicitation/create');
       const answer = { jsonrpc: '2.0', id: id as string, result: YES };
-      // in her own session, while nothing and while something of hers is open, and in the session that is not hers
+      // in her own session, without and with a pending question of hers, and in the session of another user
       await eve.send(answer);
       const hers = eve.request('tools/call', { name: 'ask' }, 'call');
       const question2 = await eve.find(({ method }) => method === 'elicitation/create');
@@ -87,7 +87,7 @@ describe('what a user was asked', () => {
 const TOKEN = 'the-token-of-the-caller';
 const CREDENTIALS = { authorization: `Bearer ${TOKEN}`, 'proxy-authorization': TOKEN, cookie: `session=${TOKEN}` };
 
-/** Everything that a context says to whoever looks. */
+/** All data reachable from a context. */
 function everything(context: Context): string {
   const members = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(context) as object));
   const values = members.map(([name, { get }]) => [name, get?.call(context) as unknown]);
@@ -119,7 +119,7 @@ describe('credentials', () => {
       const meta = client.stateless ? { 'io.modelcontextprotocol/logLevel': 'debug' } : {};
       const frames: string[] = [];
       for (const name of ['look', 'fail']) frames.push(await (await client.call(name, name, { meta })).text());
-      // the tool has run, and knows who calls and what else came with it
+      // the tool has run, and sees the caller and the headers
       expect(seen.join()).toMatch(/subject: 'ada'.*host|host.*subject: 'ada'/s);
       expect(frames.join()).toMatch(/notifications\/message.*Internal error/s);
       expect(log.entries).toHaveLength(1);

@@ -12,7 +12,7 @@ const BOTH = { elicitation: { form: {}, url: {} } };
 const URL_ONLY = { elicitation: { url: {} } };
 const NAME: JsonObject = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
 
-/** Has a tool ask a client that has both modes. */
+/** Calls a tool that asks a client with both modes. */
 const ask = (revision: Revision, question: Asking, options: Partial<AskOptions> = {}) =>
   askAny(revision, question, { capabilities: BOTH, ...options });
 
@@ -231,7 +231,7 @@ describe('elicitation', () => {
         expect(await ask(revision, form(), { answer: refuse })).toMatchObject({ said: 'client error -32602' });
         expect(await ask(revision, form())).toMatchObject({ said: 'client error undefined' });
       } else {
-        // no error has a place among the answers: whoever sends none, or something else, is asked again
+        // answers can't be errors: a client that sends none or an invalid one is asked again
         for (const answer of [() => undefined, () => ({ result: { error: { code: -32602, message: 'No' } } })]) {
           expect(await ask(revision, form(), { answer })).toMatchObject({ said: 'asked again' });
         }

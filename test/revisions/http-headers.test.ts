@@ -14,7 +14,7 @@ const META_VERSION = 'io.modelcontextprotocol/protocolVersion';
 
 const base64 = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`;
 
-/** What is answered where a header and the message say different things, or the header says nothing. */
+/** The response if a header is missing or differs from the message. */
 const MISMATCH = { status: 400, code: -32020, id: 'x' };
 const OK = { status: 200, code: undefined, id: 'x' };
 
@@ -29,12 +29,12 @@ const MIRRORED = {
   },
 };
 
-/** A server with tools of odd names, and with one that mirrors arguments; and the outcome of a request to it. */
+/** Serves tools with unusual names and one with mirrored arguments. Returns a function that sends a request. */
 async function connect() {
   const { url, server } = await serve();
   server.addTool({ name: 'mirror', input: MIRRORED }, () => 'ok');
   const client = await HttpClient.open(url, STATELESS);
-  /** Sends a request with the usual headers, but for some. */
+  /** Sends a request with the usual headers and some changes. */
   const outcome = async (message: Message, changes: Changes = {}) => {
     const response = await client.post(message, changes);
     const { id, error } = await json(response);
@@ -47,7 +47,7 @@ async function connect() {
   return { url, server, client, outcome, request, add, mirror };
 }
 
-/** The requests that `Mcp-Name` is for. */
+/** The requests with `Mcp-Name`. */
 const NAMED = [
   ['tools/call', { name: 'add', arguments: ADD }, 'add'],
   ['prompts/get', { name: 'greet' }, 'greet'],
@@ -122,7 +122,7 @@ describe('Mcp-Name', () => {
         expect([method, wrong, got]).toEqual([method, wrong, MISMATCH]);
       }
     }
-    // other requests need none
+    // other requests don't need the header
     expect(await outcome(request('tools/list'))).toEqual(OK);
   });
 });
@@ -169,7 +169,7 @@ describe('headers', () => {
     const { outcome, request, mirror, add } = await connect();
     expect(await outcome(add, { 'mcp-name': base64('add') })).toEqual(OK);
     expect(await outcome(add, { 'mcp-name': base64('other') })).toEqual(MISMATCH);
-    // the name gets through, and nothing is called so
+    // the header is accepted, but no tool has this name
     for (const name of ['größe 🌍', ' spaced ', '=?base64?YWRk?=', '東京']) {
       const message = request('tools/call', { name, arguments: {} });
       const unknown = { status: 200, code: -32602, id: 'x' };
@@ -181,7 +181,7 @@ describe('headers', () => {
     const uri = 'docs://größe';
     const read = await outcome(request('resources/read', { uri }), { 'mcp-name': base64(uri) });
     expect(read.code).not.toBe(-32020);
-    // what looks encoded is decoded, also where the name looks so itself
+    // text that looks encoded is decoded, even if the argument itself looks encoded
     expect(await mirror({ label: base64('a') }, { 'mcp-param-label': base64('a') })).toEqual(MISMATCH);
   });
 
@@ -193,7 +193,7 @@ describe('headers', () => {
       expect([encoded, await outcome(add, { 'mcp-name': encoded })]).toEqual([encoded, MISMATCH]);
       expect([encoded, await mirror({ label: 'add' }, { 'mcp-param-label': encoded })]).toEqual([encoded, MISMATCH]);
     }
-    // bits that no canonical encoder sets, an alphabet for URLs, and what is not UTF-8
+    // non-canonical trailing bits, the URL-safe alphabet, and invalid UTF-8
     for (const [text, encoded] of [
       ['Hello', 'SGVsbG9='],
       ['??>', 'Pz8-'],
@@ -229,7 +229,7 @@ describe('headers', () => {
   });
 });
 
-/** Adds a tool of which one property has these keywords. */
+/** Adds a tool with one property with these keywords. */
 const register = (schema: object) => {
   const server = new McpServer({ name: 'headers', version: '1' });
   afterwards(() => server.close());
@@ -338,7 +338,7 @@ describe('Mcp-Param-*', () => {
   inStateless('HDR-18', 'are not asked for where there is no such argument, or it is null', async () => {
     const { mirror } = await connect();
     for (const args of [{}, { place: {} }, { plain: 'unmirrored' }]) expect(await mirror(args)).toEqual(OK);
-    // whether the tool takes null is for its schema
+    // whether null is valid is up to the schema of the tool
     for (const args of [{ label: null }, { place: null }, { place: { city: null } }]) {
       expect((await mirror(args)).code).not.toBe(-32020);
     }
@@ -352,7 +352,7 @@ describe('Mcp-Param-*', () => {
       const [answer, text] = await raw(url, 'POST', { ...usual, 'mcp-param-label': value }, JSON.stringify(message));
       expect([answer.statusCode, JSON.parse(text)]).toMatchObject([400, { id: 'x', error: { code: -32020 } }]);
     }
-    // `fetch` sends Latin-1, so that the server reads the very text of the argument
+    // `fetch` sends Latin-1, so the header has exactly the text of the argument
     expect(await mirror({ label: 'größe' }, { 'mcp-param-label': 'größe' })).toEqual(MISMATCH);
     expect(await mirror({ label: 'größe' }, { 'mcp-param-label': base64('größe') })).toEqual(OK);
   });

@@ -11,7 +11,7 @@ import { carried, HttpClient } from './http-client.js';
 const UPDATED = 'notifications/resources/updated';
 const LET_GO = { result: { content: [{ text: 'let go' }] } };
 
-/** A server, and a client that follows a resource. */
+/** Connects a client that is subscribed to a resource. */
 async function connect(revision: SessionRevision, options: HttpOptions = {}) {
   const served = await serve(options);
   const client = await HttpClient.open(served.url, revision, options.principal ? { 'x-user': 'ann' } : {});
@@ -21,7 +21,7 @@ async function connect(revision: SessionRevision, options: HttpOptions = {}) {
 
 const idsOf = (events: readonly ServerEvent[]) => events.map(({ id }) => id as string);
 
-/** The events of a stream up to the next message. */
+/** Reads the events of a stream up to the next message. */
 async function untilMessage(reader: EventReader): Promise<ServerEvent[]> {
   const events: ServerEvent[] = [];
   do events.push((await reader.next()) as ServerEvent);
@@ -56,7 +56,7 @@ describe('the id of an event', () => {
       const ids = [first, ...posted].flatMap(idsOf);
       expect(ids.length).toBeGreaterThanOrEqual(17);
       expect(new Set(ids).size).toBe(ids.length);
-      // what is replayed is the same event; what follows is another
+      // replayed events keep their ids; later events have new ones
       const [lost] = posted as [ServerEvent[]];
       const replayed = idsOf((await (await client.listen(lost[0]?.id)).rest()).filter(({ message }) => message));
       expect(replayed).toEqual(idsOf(lost.slice(1)));
@@ -95,7 +95,7 @@ describe('a stream', () => {
     expect(carried([await back.message()])).toEqual([4]);
     probe.emit('go');
     expect(carried(await back.rest())).toEqual([9]);
-    // and again, from wherever
+    // repeatedly, and from any position
     expect(carried(await (await client.listen(id)).rest())).toEqual([2, 3, 4, 9]);
     expect(carried(await (await client.listen(id?.replace(/\d+$/, '3'))).rest())).toEqual([4, 9]);
   });

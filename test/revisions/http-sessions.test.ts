@@ -11,7 +11,7 @@ import { ADD, doorsOf, enter, HttpClient, initialize } from './http-client.js';
 
 const ID = 'mcp-session-id';
 
-/** Takes the caller's word for who it is. */
+/** Trusts the caller's claim about its identity. */
 const principal: HttpOptions['principal'] = ({ headers }) => {
   const subject = headers['x-user'];
   return typeof subject === 'string' ? { subject } : undefined;
@@ -44,7 +44,7 @@ describe('a session', () => {
     const { url } = await serve();
     const ids = await idsOf(url, 100, revision);
     expect(new Set(ids).size).toBe(100);
-    // a UUID of version 4, which has 122 random bits
+    // a version 4 UUID, which has 122 random bits
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     const digits = ids.map((id) => id.replaceAll('-', ''));
     for (const at of [0, 5, 10, 15, 20, 31]) expect(new Set(digits.map((id) => id[at])).size).toBeGreaterThan(8);
@@ -58,7 +58,7 @@ describe('a session', () => {
     const ids = [];
     for (let n = 0; n < 3; n++) ids.push(...(await idsOf((await serve()).url, 2, revision)));
     expect(new Set(ids).size).toBe(6);
-    // nor from the others: no part is the same in all, but for what says which kind of UUID it is
+    // no part is the same in all ids, except for the UUID version
     const parts = ids.map((id) => id.split('-'));
     for (const at of [0, 1, 4]) expect(new Set(parts.map((part) => part[at])).size).toBe(6);
   });
@@ -120,7 +120,7 @@ describe('a session', () => {
     await began;
     for (let comments = 0; comments < 8;) if ((await listening.next())?.comment) comments += 1;
     expect(await client.status()).toBe(404);
-    // there is room for one more, but those in use do not go for another
+    // one idle session can be evicted, but those in use can't
     const last = await HttpClient.open(url, revision);
     await last.listen();
     expect((await post(url, initialize(revision))).status).toBe(503);
@@ -130,7 +130,7 @@ describe('a session', () => {
   });
 });
 
-/** A server, and a client with a session. */
+/** Connects a client with a session. */
 async function open(revision: Parameters<typeof initialize>[0], options: HttpOptions = {}) {
   const served = await serve(options);
   return { ...served, client: await HttpClient.open(served.url, revision) };
@@ -141,7 +141,7 @@ const TOKENS: Readonly<Record<string, Principal>> = {
   'Bearer less': { subject: 'ann', scopes: ['read'] },
 };
 
-/** An application that asks for a token with every request. */
+/** An application that requires a token in every request. */
 async function serveWithTokens() {
   const probe = new Probe();
   const { server } = createServer(probe);
@@ -174,7 +174,7 @@ describe('the id of a session', () => {
         expect((await fetch(url, { method: 'DELETE', headers: all })).status).toBe(401);
       }
       expect(probe.contexts).toEqual([]);
-      // who calls is what its own token says, not what that of initialize said
+      // the caller is determined by the token of the call, not by that of initialize
       for (const [authorization, { scopes }] of Object.entries(TOKENS)) {
         const began = once(probe, 'began');
         const pending = client.call(authorization, 'wait', { headers: { authorization } });
@@ -183,7 +183,7 @@ describe('the id of a session', () => {
         probe.emit('go');
         expect((await pending).status).toBe(200);
       }
-      // nothing of that has ended the session, which serves who has a token
+      // the session has not ended, and serves requests with a token
       expect([await client.status(), listening.ended]).toEqual([200, false]);
       for (const door of (await doorsOf(url, revision, { authorization: 'Bearer a' })).filter(
         ({ name }) => name !== 'OPTIONS',

@@ -8,7 +8,7 @@ import { ADD, doorsOf, enter, HttpClient, initialize, SseClient, TOKEN } from '.
 
 const ORIGIN = 'http://evil.example';
 
-/** A server with HTTP+SSE, and the URL of its stream. */
+/** Serves HTTP+SSE. Returns the URL of the stream too. */
 async function serveSse() {
   const served = await serve({ legacySse: true });
   return { ...served, sse: new URL('/sse', served.url).href };
@@ -81,7 +81,7 @@ describe('HTTP+SSE', () => {
     expect(await json(await client.call(2, 'add', { args: ADD }))).toMatchObject({
       result: { content: [{ text: '3' }] },
     });
-    // neither opens the other
+    // neither id works for the other transport
     const key = new URL(old.target).searchParams.get('sessionId') as string;
     const target = new URL(old.target);
     target.searchParams.set('sessionId', client.headers['mcp-session-id'] ?? 'none');
@@ -112,7 +112,7 @@ describe('HTTP+SSE', () => {
 
   eachSessionRevision('SSE-08', 'works under a prefix, and where a proxy shows others another path', async () => {
     const { server } = createServer(new Probe());
-    // as a proxy does that serves /outside/… from /inside/…
+    // like a proxy that maps /outside/… to /inside/…
     const app = fastify({
       forceCloseConnections: true,
       rewriteUrl: ({ url = '' }) => url.replace('/outside/', '/inside/'),

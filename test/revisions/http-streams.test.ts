@@ -16,7 +16,7 @@ const LET_GO = { result: { content: [{ text: 'let go' }] } };
 const CHANGED = 'notifications/tools/list_changed';
 const UPDATED = 'notifications/resources/updated';
 
-/** A server, and a client of the revision that has subscribed to a resource where there are sessions. */
+/** Connects a client. In session revisions it is subscribed to a resource. */
 async function connect(revision: Revision, options: Parameters<typeof serve>[0] = {}) {
   const served = await serve(options);
   const client = await HttpClient.open(served.url, revision);
@@ -27,7 +27,7 @@ async function connect(revision: Revision, options: Parameters<typeof serve>[0] 
   return { ...served, client, update };
 }
 
-/** What a subscription asks for. */
+/** The notifications of a subscription. */
 const WANTED = { toolsListChanged: true, resourceSubscriptions: ['docs://guide'] };
 
 /** Opens the stream of a subscription. */
@@ -65,7 +65,7 @@ describe('the GET stream', () => {
     const running = await client.stream('lost', 'stream', { signal: lost.signal });
     await began;
     expect(carried([await running.message()])).toEqual([1]);
-    // not even while nobody reads the stream of the request
+    // not even without a reader for the stream of the request
     lost.abort();
     probe.contexts[0]?.progress(2);
     expect(carried(await (await client.stream(5, 'steps')).rest())).toEqual([1, 2, 3, 5]);
@@ -119,7 +119,7 @@ describe('the GET stream', () => {
     for (let n = 0; n < 3; n++) {
       update();
       server.notify.toolsChanged();
-      // changes of a moment are told once
+      // simultaneous changes are coalesced
       expect((await others.message()).message?.method).toBe(CHANGED);
     }
     expect(await client.end()).toBe(204);
@@ -169,7 +169,7 @@ describe('a client that goes away', () => {
       const last = await reader?.message();
       controller.abort();
       if (!reader) await expect(pending).rejects.toThrow('aborted');
-      // on new connections, after those of before are gone
+      // on new connections, because the earlier ones are closed
       for (let n = 0; n < 3; n++) expect(await client.status()).toBe(200);
       expect(probe.contexts.at(-1)?.signal.aborted).toBe(false);
       probe.emit('go');
@@ -178,7 +178,7 @@ describe('a client that goes away', () => {
     expect(probe.aborted).toBe(0);
   });
 
-  /** Begins a call and drops its connection; resolves when the handler has been told. */
+  /** Starts a call and drops its connection. Resolves when the handler is aborted. */
   async function dropped(client: HttpClient, probe: Probe, name: string): Promise<{ context: Context; ms: number }> {
     const controller = new AbortController();
     const began = once(probe, 'began');
@@ -209,10 +209,10 @@ describe('a client that goes away', () => {
   inStateless('HTTP-23', 'is sent nothing more', async () => {
     const probe = new Probe();
     const { server, errors } = createServer(probe);
-    // clients keep connections in reserve, which Node would wait for
+    // clients keep connections in reserve, and Node would wait for them
     const app = fastify({ forceCloseConnections: true });
     const written: string[] = [];
-    // what is written to the connection of a request, though nobody may be there to read it
+    // records everything written to a response, even without a reader
     app.addHook('onRequest', async (_request, { raw }) => {
       for (const name of ['write', 'end'] as const) {
         const original = raw[name].bind(raw) as (...all: unknown[]) => never;
@@ -234,7 +234,7 @@ describe('a client that goes away', () => {
       for (const step of [2, 3]) context.progress(step);
       context.log.error('too late');
       probe.emit('go');
-      // it has ended when another request, which begins later, has
+      // once a later request has ended, this one has too
       await json(await client.call('next', 'add', { args: ADD }));
       expect(written.slice(before).join('\n')).not.toMatch(/progress|too late|let go/);
       expect(written.at(-1)).toContain('"next"');
@@ -314,14 +314,14 @@ describe('a stream without a session', () => {
   });
 });
 
-/** The other transport of 2024-11-05: its stream is the connection. */
+/** HTTP+SSE, the other transport of 2024-11-05: its stream is the connection. */
 async function oldStreamEnds(): Promise<void> {
   const { url, probe, close } = await serve({ legacySse: true });
   const [gone, client] = [
     await SseClient.open(new URL('/sse', url).href),
     await SseClient.open(new URL('/sse', url).href),
   ];
-  // the client closes: what it has asked for is given up
+  // the client closes, and its requests are cancelled
   const first = once(probe, 'began');
   await gone.send(call('first', 'wait'));
   await first;

@@ -16,19 +16,19 @@ const EVIL = 'http://evil.example';
 const NOTICE = { jsonrpc: '2.0', method: 'notifications/whatever', params: {} };
 const ANSWER = { jsonrpc: '2.0', id: 'nobody asked', result: {} };
 
-/** A server, and a client of the revision. */
+/** Connects a client of the revision. */
 async function connect(revision: Revision, options: Parameters<typeof serve>[0] = {}) {
   const served = await serve(options);
   return { ...served, client: await HttpClient.open(served.url, revision) };
 }
 
-/** The status and the code of the error, which names no request. */
+/** Status and error code of a rejection without a request id. */
 async function refusal(response: Response) {
   const { id = null, error } = await json(response);
   return { status: response.status, code: error?.code, id };
 }
 
-/** Tries every way in with headers of somebody else, and then without. */
+/** Tries all entry points with foreign headers, and then without. */
 async function tryDoors(revision: Revision, foreign: Fields): Promise<{ status: number; text: string }[]> {
   const { url } = await serve({ legacySse: true });
   const doors = await doorsOf(url, revision);
@@ -61,7 +61,7 @@ describe('the endpoint', () => {
     if (revision === '2024-11-05') expect((await SseClient.open(new URL('/sse', url).href)).reader.ended).toBe(false);
     const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
     const others = all.filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => address);
-    // a second address of the loopback interface is bound too by those who bind all
+    // a server on all interfaces would also listen on a second loopback address
     for (const address of ['127.0.0.2', ...others]) {
       await expect(fetch(`http://${address}:${port}/mcp`)).rejects.toThrow('fetch failed');
     }
@@ -154,7 +154,7 @@ describe('DNS rebinding', () => {
         { host: 'evil.example' },
         { host: `evil.example:${port}` },
         { origin: EVIL },
-        // what a browser sends after the name of the page has been bound to this machine
+        // sent by browsers after DNS rebinding
         { host: `evil.example:${port}`, origin: `http://evil.example:${port}` },
         { host: 'evil.example', 'x-forwarded-host': `localhost:${port}`, forwarded: `host=localhost:${port}` },
         { host: `localhost.evil.example:${port}`, origin: `http://localhost:${port}` },
@@ -167,7 +167,7 @@ describe('DNS rebinding', () => {
           expect(text).not.toMatch(/evil|"result"/);
         }
       }
-      // none of that has ended the session or its stream, and those who are here come in
+      // the session and its stream have not ended, and local requests are accepted
       for (const headers of [{}, { host: `localhost:${port}`, origin: `http://localhost:${port}` }]) {
         const open = doors.filter(({ method }) => method !== 'DELETE');
         for (const door of open) {

@@ -1,4 +1,4 @@
-// That the judges of the other tests find what is wrong.
+// Tests of the validators used by other tests.
 import { describe, expect, it } from '@jest/globals';
 
 import { newerFields } from '../support/newer-fields.js';
@@ -11,7 +11,7 @@ const resultOf = (result: object) => ({ jsonrpc: '2.0', id: 1, result });
 const tool = { name: 'a', inputSchema: { type: 'object', properties: {}, additionalProperties: false } };
 const text = { type: 'text', text: 'a' };
 
-/** The first revision that has something, the method whose result holds it, and the result. */
+/** A result with a new field: the first revision with it, the method and the result. */
 const CASES = [
   ['2025-03-26', 'tools/list', { tools: [{ ...tool, annotations: { title: 'A' } }] }],
   ['2025-06-18', 'tools/list', { tools: [{ ...tool, title: 'A' }] }],
@@ -29,7 +29,7 @@ const CASES = [
 describe('the judge', () => {
   it.each(CASES)('finds what only %s has in a result of %s: %j', (since, method, result) => {
     for (const revision of SESSION_REVISIONS) {
-      // the schema and the list of fields find it each for itself
+      // both the schema and the field matrix detect it
       expect(judge(revision, resultOf(result), method).length > 0).toBe(revision < since);
       expect(newerFields(revision, resultOf(result), method).length > 0).toBe(revision < since);
     }
@@ -55,7 +55,7 @@ describe('the judge', () => {
 });
 
 describe('a client that says what it is told to', () => {
-  /** What it finds wrong with texts that come. */
+  /** The problems found in received texts. */
   async function problemsOf(revision: Revision, ...texts: string[]): Promise<string[]> {
     const speaks: RawTransport = (_server, receive) => {
       for (const words of texts) receive(words);

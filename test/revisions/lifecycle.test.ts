@@ -19,7 +19,7 @@ const hello = (protocolVersion: unknown) => ({
   clientInfo: { name: 'raw', version: '1' },
 });
 
-/** Asks for a revision; what comes back is in the newest. */
+/** Requests a revision as a client of the newest one. */
 async function ask(protocolVersion: string): Promise<JsonObject> {
   const client = await RawClient.connect(serverOf(), { revision: NEWEST, begins: false });
   return await client.result('initialize', hello(protocolVersion));
@@ -31,7 +31,7 @@ const QUESTIONS = {
   elicit: (context: Context) => context.elicit({ type: 'object', properties: {} }, { message: 'Hi' }),
 };
 
-/** Asks a client that has declared nothing, or what its revision has not; nothing must reach it. */
+/** Asks a client for capabilities that it lacks. No question may reach it. */
 async function askInVain(revision: SessionRevision, capabilities: JsonObject, names: readonly string[]) {
   const client = await RawClient.connect(serverWith(QUESTIONS), { revision, capabilities });
   for (const name of names) expect(await client.call(name)).toMatchObject({ isError: true });

@@ -102,7 +102,7 @@ describe('log messages', () => {
       for (const { params } of talker!.of('notifications/message')) expect(params).not.toHaveProperty('_meta');
       go.resolve();
       await waited;
-      // its request is over
+      // the request has ended
       context.log.emergency('late');
       await Promise.all([listener!.settled(), waiter!.settled()]);
       expect([heard(listener!), heard(waiter!)]).toEqual([[], []]);

@@ -6,7 +6,7 @@ import { RawClient } from '../support/raw-client.js';
 import { eachRevision } from '../support/requirements.js';
 import { serverWith } from './servers.js';
 
-/** What no client may see. */
+/** Secrets that no client may see. */
 const CREDENTIALS = {
   password: 'hunter2-of-the-user',
   note: 'sent Bearer abc123.def456',

@@ -22,7 +22,7 @@ async function entries(revision: Revision): Promise<JsonObject[]> {
   return lists.flatMap(listed);
 }
 
-/** Every `_meta` in a value. */
+/** Finds all `_meta` objects in a value. */
 function metasOf(value: unknown): JsonObject[] {
   if (typeof value !== 'object' || value === null) return [];
   const { _meta: own } = value as { _meta?: JsonObject };
@@ -31,17 +31,17 @@ function metasOf(value: unknown): JsonObject[] {
 
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 
-/** Every `_meta` that is not only the protocol's. */
+/** The `_meta` objects with keys that are not the protocol's. */
 const authored = (value: unknown) =>
   metasOf(value).filter((meta) => Object.keys(meta).some((key) => key !== SERVER_INFO));
 
-/** What a server says of itself. */
+/** The server info in a result. */
 const identityOf = ({ serverInfo, _meta: meta }: JsonObject) => serverInfo ?? (meta as JsonObject)[SERVER_INFO];
 
 const LABEL = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?';
 const META_KEY = new RegExp(`^(?:${LABEL}(?:\\.${LABEL})*/)?(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?$`);
 
-/** A class with one tool, prompt and resource each, with these options. */
+/** Creates a class with one tool, prompt and resource with these options. */
 function provider(options: object) {
   class Provider {
     @Tool(options)
@@ -95,7 +95,7 @@ describe('_meta', () => {
   });
 
   eachRevision('META-03', 'cannot have keys that are reserved for the protocol', async (revision) => {
-    // 2025-06-18 reserves other prefixes than later revisions; a server serves all of them
+    // 2025-06-18 reserves different prefixes than later revisions, and a server serves all revisions
     for (const key of ['modelcontextprotocol.io/x', 'mcp.dev/x', 'io.modelcontextprotocol/x', 'io.mcp/x']) {
       expect(() => serverOf({ providers: [provider({ _meta: { [key]: 1 } })] })).toThrow(key);
     }
@@ -124,7 +124,7 @@ describe('_meta', () => {
     expect(metasOf(await client.result('resources/read', { uri: 'docs://folder' }))).toEqual([]);
   });
 
-  /** As https://www.w3.org/TR/trace-context/ and https://www.w3.org/TR/baggage/ have them. */
+  /** Examples of https://www.w3.org/TR/trace-context/ and https://www.w3.org/TR/baggage/. */
   const TRACE = {
     traceparent: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01',
     tracestate: 'vendor=a, t61rcwkgmze@rojo=00f067aa0ba902b7',
@@ -157,14 +157,14 @@ describe('_meta', () => {
         const { isError, ...result } = await client.result('tools/call', { name: 'see', _meta: meta });
         expect(isError).toBeUndefined();
         expect(JSON.parse(textOf(result) as string)).toMatchObject(meta);
-        // nothing of it comes back where nobody put it
+        // the keys of the request are not echoed
         expect(metasOf(result).flatMap((own) => Object.keys(own))).not.toContain(Object.keys(meta)[0]);
       }
     });
   }
 });
 
-/** Whether a tool with this schema takes these arguments. */
+/** Whether a tool with this schema accepts the arguments. */
 async function takes(revision: Revision, input: JsonObject, args: JsonObject): Promise<boolean> {
   const client = await RawClient.connect(serverWith({ tool: () => 'taken' }, { input }), { revision });
   return (await client.call('tool', args))['isError'] !== true;
@@ -233,7 +233,7 @@ describe('the JSON Schema of a tool', () => {
     expect(await judged({ pair: draft7 }, DRAFT_7)).toBe(false);
     expect(await judged({ pair: draft2020 }, DRAFT_2020)).toBe(false);
     expect(await judged({ pair: draft2020 })).toBe(false);
-    // a keyword of the other dialect means nothing, or is an error
+    // a keyword of the other dialect is ignored or an error
     expect(await judged({ pair: { type: 'array', prefixItems: first } }, DRAFT_7)).toBe(true);
     for (const $schema of [DRAFT_2020, undefined]) {
       await expect(judged({ pair: draft7 }, $schema)).rejects.toThrow('DECORUM_INVALID_SCHEMA');

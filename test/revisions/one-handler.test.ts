@@ -1,5 +1,5 @@
-// A handler that asks is written once: the answer is the same in every revision, the effect happens once per flow, and
-// where there is no session each round may belong to another process.
+// A handler with questions is written once. The result is the same in every revision, and the effect happens once per
+// flow. In the stateless revision, each round may run in another process.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const [FIRST_KEY, SECOND_KEY, THIRD_KEY] = ['first', 'second', 'third'].map((nam
 
 const said = ({ messages }: JsonObject) => (messages as { content: { text: string } }[])[0]?.content.text;
 
-/** Each answer repeats its question, so that it shows which question got it. */
+/** Each answer repeats its question, to show that it reached the right one. */
 const ANSWERS: Readonly<Record<string, Answer>> = {
   'sampling/createMessage': (params) => ({
     result: { role: 'assistant', model: 'm', content: { type: 'text', text: `(${said(params)})` } },
@@ -66,17 +66,17 @@ const STORIES: readonly Story[] = [
   },
 ];
 
-/** A round for each of two questions, one for two at once, and the last. */
+/** Two rounds for single questions, one for two questions at once, and the last. */
 const ROUNDS = 4;
 
-/** A client that answers whatever it is asked. */
+/** A client that answers all questions. */
 async function clientOf(transport: RawTransport, revision: Revision = STATELESS, server = createServer(() => {})) {
   const elicits = revision >= '2025-06-18';
   const capabilities = { sampling: {}, roots: {}, ...(elicits && { elicitation: {} }) };
   return await RawClient.connect(server, { revision, capabilities, answers: ANSWERS }, transport);
 }
 
-/** Plays a story to its end, and looks at what came of it. */
+/** Runs a flow to its end and checks the outcome. */
 async function play(client: RawClient, { tool, answer, questions }: Story, flow: string): Promise<void> {
   const asked = client.questions.length;
   const result = await client.call(tool, { flow });
@@ -158,7 +158,7 @@ describe.each(TRANSPORTS)('a flow over %s whose process is killed after each rou
     const pids: number[] = [];
     await play(await clientOf(toMortals(begin, [launch()], pids)), story, 'a');
     expect(new Set(pids).size).toBe(ROUNDS);
-    // the second round has the first answer
+    // the second round has the first answer, so its process has the effect
     expect(effectsOf()).toEqual([`a ${pids[1]}`]);
   });
 
@@ -184,13 +184,13 @@ describe.each(TRANSPORTS)('a flow over %s whose process is killed after each rou
   });
 });
 
-/** How a client sends one round: how often, whether all copies are under way at once, and with which answers. */
+/** How a client sends one round: number of copies, in parallel or not, and with which answers. */
 interface Insistence {
   readonly copies: number;
   readonly atOnce: boolean;
-  /** The copies after the first have no answers. */
+  /** Whether copies after the first have no answers. */
   readonly empty: boolean;
-  /** Everything of earlier rounds is sent again before. */
+  /** Whether all messages of earlier rounds are sent again first. */
   readonly again: boolean;
 }
 
@@ -204,7 +204,7 @@ const insistence: fc.Arbitrary<readonly Insistence[]> = fc.array(
   { minLength: ROUNDS, maxLength: ROUNDS },
 );
 
-/** The answers of a client to the questions that came in place of a result. */
+/** The parameters of the next round, with the answers to the questions. */
 function next({ result = {} }: Message): JsonObject {
   const { inputRequests, requestState } = result;
   const questions = Object.entries(inputRequests as Record<string, { method: string; params?: JsonObject }>);
@@ -217,7 +217,7 @@ function next({ result = {} }: Message): JsonObject {
   return { inputResponses, requestState };
 }
 
-/** Goes through a flow as its plan says, and gives all responses: those of a round together, those to repetitions last. */
+/** Runs a flow by its plan. Returns the responses grouped by round, and those to repetitions last. */
 async function insist(client: RawClient, flow: string, plan: readonly Insistence[]) {
   const send = (given: JsonObject) => client.request('tools/call', { name: 'plan', arguments: { flow }, ...given });
   const rounds: Message[][] = [];
@@ -251,7 +251,7 @@ describe('a flow whose states are good for one use', () => {
         const { rounds, repetitions } = await insist(client, 'a', plan);
         const last = rounds.at(-1)?.[0]?.result;
         expect(JSON.parse(textOf(last as JsonObject) as string)).toEqual(STORIES[0]?.answer('a'));
-        // the first call begins a flow each time; of the others only the first is taken
+        // each first call starts a flow; of the later rounds, only the first copy is accepted
         const refused = [...rounds.slice(1).flatMap(([, ...copies]) => copies), ...repetitions];
         expect(refused.map(({ error }) => error?.code)).toEqual(refused.map(() => -32602));
         expect(noted).toEqual(['a']);

@@ -141,7 +141,7 @@ describe('sampling', () => {
       user(image('UE5H', 'image/png', { annotations: { lastModified: '2025-01-12T15:00:58Z' } })),
       user(audio('V0FW', 'audio/wav')),
     ];
-    // every message is judged: see RawClient
+    // RawClient validates every message
     const { questions } = await ask(revision, sample({ messages }), { capabilities, answer: result(SAID) });
     const sent = questions[0]?.params?.['messages'] as { content: JsonObject }[];
     const heard = revision === '2024-11-05' ? 'text' : 'audio';
@@ -163,7 +163,7 @@ describe('sampling', () => {
   const converse = (...contents: (readonly ['user' | 'assistant', readonly object[]])[]) =>
     sample({ messages: contents.map(([role, content]) => ({ role, content })) as never, tools: [] });
 
-  /** Every way of saying something about tools. */
+  /** All parameters about tools. */
   const WITH_TOOLS: readonly JsonObject[] = [
     { tools: [{ name: 'weather', inputSchema: { type: 'object' } }] },
     { tools: [] },

@@ -1,4 +1,4 @@
-// What travels with the client between the rounds of a request.
+// The request state that clients carry between rounds.
 import { describe, expect, jest } from '@jest/globals';
 import { type JsonObject, type McpServerOptions, MemorySingleUse } from '@decorum/core';
 
@@ -11,8 +11,8 @@ import { type Handler, serverWith } from './servers.js';
 describe('the state', () => {
   const inputResponses = { '#1': ADA };
 
-  /** A call that is under way, and what its handler has done. */
-  async function underWay(
+  /** A call in flight, and the effects of its handler. */
+  async function startCall(
     options: Partial<McpServerOptions> = {},
     client?: Partial<RawOptions>,
     transport = overMemory,
@@ -32,7 +32,7 @@ describe('the state', () => {
   }
 
   inStateless('MRTR-07', 'is refused when it is none that the server has made', async () => {
-    const { requestState, retry, effects } = await underWay();
+    const { requestState, retry, effects } = await startCall();
     const bytes = Buffer.from(requestState, 'base64url');
     const forged = [
       ...[0, 1, 10, 31, 32, 33, bytes.length - 1].map((length) => bytes.toString('base64url', 0, length)),
@@ -59,7 +59,7 @@ describe('the state', () => {
   });
 
   inStateless('MRTR-08', 'is refused when one bit of it is another', async () => {
-    const { requestState, retry, effects } = await underWay();
+    const { requestState, retry, effects } = await startCall();
     const bytes = Buffer.from(requestState, 'base64url');
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const changed = Buffer.from(bytes);
@@ -70,7 +70,7 @@ describe('the state', () => {
   });
 
   inStateless('MRTR-09', 'is good for one user, one request and a limited time', async () => {
-    const { server, client, requestState, retry, effects } = await underWay(
+    const { server, client, requestState, retry, effects } = await startCall(
       { flowTtlMs: 60_000 },
       { principal: { subject: 'ada' } },
       overHttp,
@@ -98,14 +98,14 @@ describe('the state', () => {
 
   inStateless('MRTR-10', 'is good for one use where the server says so, on all of its nodes', async () => {
     const singleUse = new MemorySingleUse();
-    const { client, retry, effects, requestState } = await underWay({ singleUse });
-    const other = await underWay({ singleUse });
+    const { client, retry, effects, requestState } = await startCall({ singleUse });
+    const other = await startCall({ singleUse });
     const answers = await Promise.all([retry({}), retry({}), retry({}, other.client), retry({})]);
     expect(answers.filter(({ result }) => result !== undefined)).toHaveLength(1);
     for (const { error } of answers.filter(({ result }) => result === undefined)) expect(error?.code).toBe(-32602);
     expect([...effects, ...other.effects]).toEqual(['7 by {"name":"Ada"}']);
     expect(await retry({})).toMatchObject(INVALID);
-    // also what leads to another question uses the state up
+    // a round that leads to another question uses up the state too
     const second = await begin(client, 'greet');
     asked((await again(client, 'greet', { requestState: second.requestState })).result);
     expect(await again(client, 'greet', { requestState: second.requestState, inputResponses })).toMatchObject(INVALID);
@@ -136,14 +136,14 @@ describe('the state', () => {
   });
 
   inStateless('SEC-10', 'is random, expires, and is opened for its user only', async () => {
-    const { client, server, requestState, retry } = await underWay(
+    const { client, server, requestState, retry } = await startCall(
       { flowTtlMs: 1000 },
       { principal: { subject: 'ada' } },
     );
     const others = await Promise.all(Array.from({ length: 50 }, () => begin(client, 'pay', { amount: 7 })));
     const states = [requestState, ...others.map((other) => other.requestState)];
     expect(new Set(states).size).toBe(51);
-    // nothing of what it is about can be read in it
+    // the contents are encrypted
     for (const state of states) {
       expect(state).toMatch(/^[\w-]{64,}$/);
       expect(Buffer.from(state, 'base64url').toString('latin1')).not.toMatch(/ada|answers|expires/);

@@ -83,7 +83,7 @@ class Tree {
   }
 }
 
-/** The number of the error for what does not exist. */
+/** The error code for an unknown resource. */
 const unknownIn = (revision: Revision) => (revision === STATELESS ? -32602 : -32002);
 
 function decodeAgain(path: string): string {
@@ -118,7 +118,7 @@ describe('the list of resources', () => {
         const client = await RawClient.connect(server, { revision, begins: false });
         const { capabilities } = await client.begin();
         expect(capabilities).toHaveProperty('resources', { listChanged: true, subscribe: true });
-        // what is declared is so
+        // the declared capabilities work
         const uri = provider === Tree ? 'docs://tree' : 'docs://pages/a';
         if (client.stateless) await listen(client, { resourcesListChanged: true, resourceSubscriptions: [uri] });
         else await followResource(client, uri);
@@ -310,7 +310,7 @@ describe('reading', () => {
   const ROOT = '/srv/files';
   const ANYTHING = { type: 'object', properties: { path: {}, user: {}, more: {} } };
 
-  /** A disk, as far as its paths go. */
+  /** A fake disk that records opened paths. */
   class Disk {
     readonly opened: string[] = [];
 
@@ -330,7 +330,7 @@ describe('reading', () => {
     }
 
     private open(path: string): string {
-      // handlers are known to decode what is decoded already
+      // some handlers decode twice
       for (const each of [path, decodeAgain(path)]) this.opened.push(join(ROOT, each), resolve(ROOT, `./${each}`));
       return path;
     }

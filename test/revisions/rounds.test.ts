@@ -1,4 +1,4 @@
-// Requests that take several rounds, because the client must answer first.
+// Requests with several rounds, because the client has to answer questions first.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -52,7 +52,7 @@ describe('roots', () => {
       const { inputRequests } = await begin(client, 'where');
       expect(Object.values(inputRequests)).toMatchObject([{ method: 'roots/list' }]);
       await client.notify('notifications/roots/list_changed');
-      // nothing is remembered that could have changed
+      // nothing is cached that could have changed
       for (let call = 1; call <= 2; call += 1) {
         expect(textOf(await client.call('where'))).toBe(JSON.stringify(HOME.roots));
         expect(client.questions).toHaveLength(call);
@@ -151,7 +151,7 @@ describe('a request that cannot go on without the client', () => {
     ] as const;
     for (const [method, params] of others) {
       expect((await client.error(method, params)).code).toBe(-32603);
-      // a client that brings answers unasked makes no difference
+      // unsolicited answers make no difference
       const more = { inputResponses: { '#1': ADA }, requestState: 'x' };
       expect((await client.error(method, { ...params, ...more })).code).toBe(-32603);
     }
@@ -202,7 +202,7 @@ describe('a request that cannot go on without the client', () => {
       expect(kinds).toContain(request.method);
       expect(Object.keys(request)).toEqual(['method', 'params']);
     }
-    // as a parser would not show it: what is sent twice under one name
+    // checks the raw text, because a parser would hide duplicate keys
     for (const key of Object.keys(inputRequests)) expect(client.texts[0]!.split(`"${key}":`)).toHaveLength(2);
   });
 });
@@ -279,7 +279,7 @@ describe('a question', () => {
   });
 });
 
-/** Collects what nobody holds any more, and says how many bytes are left. */
+/** Runs the garbage collector and returns the bytes in use. */
 async function collected(): Promise<number> {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;
@@ -321,9 +321,9 @@ describe('a client that never comes back', () => {
     const after = await collected();
     expect([answers, held.length]).toEqual([flows, 3 * flows]);
     expect(held.filter((each) => each.deref() !== undefined)).toHaveLength(0);
-    // earlier connections have timers of their own
+    // earlier connections may still have timers
     expect(timers() - running).toBeLessThan(flows / 10);
-    // what the requests alone would take, had they been kept, is ten times as much
+    // keeping just the requests would take ten times as much
     expect(after - before).toBeLessThan((flows * bytes) / 10);
     await connection.close();
   });
@@ -368,7 +368,7 @@ describe('a retry', () => {
     const { requestState } = await begin(client, 'greet');
     const { result } = await again(client, 'greet', { requestState, inputResponses: { ...more, '#1': ADA } });
     expect(textOf(result!)).toBe('Hello, Ada');
-    // also not when they are asked for later
+    // not even if they are asked for later
     const first = await begin(client, 'three');
     const early = { '#1': ADA, '#2': ADA, '#3': ADA };
     const second = await again(client, 'three', { requestState: first.requestState, inputResponses: early });
@@ -406,7 +406,7 @@ describe('a retry', () => {
       const { inputRequests, requestState } = asked((await again(client, 'reserve', more)).result);
       const [key] = Object.keys(inputRequests);
       more = { requestState, inputResponses: { [key!]: ADA } };
-      // whoever was asked need not be there any more
+      // the original client may be gone
       await client.close();
     }
     const last = await connect(nodes[0]!, {}, overHttp);

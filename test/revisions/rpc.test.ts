@@ -20,11 +20,11 @@ const RESPONSES = [
   { jsonrpc: '2.0', id: 's1', error: { code: -1, message: 'No' } },
 ];
 
-/** A request that every server of the revision answers. */
+/** A request that every server supports. */
 const probe = (client: RawClient, id: unknown) =>
   client.buildMessage(id as string, client.stateless ? 'server/discover' : 'ping');
 
-/** One message for every code of JSON-RPC. */
+/** One message for every JSON-RPC error code. */
 const probes = (client: RawClient) =>
   [
     [-32700, '{'],
@@ -35,7 +35,7 @@ const probes = (client: RawClient) =>
     [-32603, client.buildMessage(4, 'tools/call', { name: 'broken' })],
   ] as const;
 
-/** The answers to all of them, with the codes that they should have. */
+/** Sends all of them. Returns the responses and the expected codes. */
 async function provoke(revision: Revision): Promise<{ codes: readonly number[]; errors: Message[] }> {
   const broken = () => {
     throw new McpError('internal-error', 'The database is down.');
@@ -341,7 +341,7 @@ describe('batches', () => {
         const before = client.texts.length;
         await client.send(batch);
         await client.result('ping');
-        // the answer to the ping, and no other text: not even an empty array
+        // only the response to the ping arrives, not even an empty array
         expect(client.texts.slice(before)).toHaveLength(1);
       }
     }

@@ -35,7 +35,7 @@ class Page {
   page!: string;
 }
 
-/** What handlers have been given. */
+/** A value that a handler received. */
 type Given = readonly [member: string, value: unknown];
 
 class Library {
@@ -78,7 +78,7 @@ class Library {
   }
 }
 
-/** Lets everybody search twice. */
+/** Allows two searches per caller. */
 class TwoEach implements RateLimiter {
   private readonly used = new Map<string | number, number>();
 
@@ -106,7 +106,7 @@ describe('one server', () => {
         await connect({ subject: 'ada' }),
         await connect({ subject: 'eve' }),
       ];
-      /** What the handlers were given by a step. */
+      /** The values that handlers received in a step. */
       const givenBy = async (step: () => Promise<unknown>) => {
         const before = library.given.length;
         await step();
@@ -121,7 +121,7 @@ describe('one server', () => {
       };
       const notFound = revision === STATELESS ? -32602 : -32002;
 
-      // tools: the input is checked, access is controlled, calls are limited, and the output is cleaned
+      // tools: input validation, access control, rate limits and sanitized output
       for (const args of [
         {},
         { text: 'a' },
@@ -129,7 +129,7 @@ describe('one server', () => {
         { text: 'a', limit: 11 },
         { text: 'a', limit: '1' },
       ]) {
-        // what is wrong with the arguments of a tool is for the model to read
+        // invalid tool arguments are errors for the model
         await refuses(nobody, ['tools/call', { name: 'search', arguments: args }], true);
       }
       await refuses(ada, ['tools/call', { name: 'unknown' }], -32602);
@@ -151,7 +151,7 @@ describe('one server', () => {
       expect(over).toEqual([]);
       expect(textOf(await eve.call('search', search))).toContain('cats');
 
-      // resources: URIs are checked, and access is controlled
+      // resources: URI validation and access control
       for (const uri of ['library://pages/Intro', 'library://pages/a.b']) {
         await refuses(ada, ['resources/read', { uri }], -32602);
       }
@@ -169,7 +169,7 @@ describe('one server', () => {
       expect(await givenBy(read)).toEqual([['read', 'intro']]);
       expect(await ada.result('resources/read', { uri: 'library://diary' })).toMatchObject({ contents: [{}] });
 
-      // prompts: arguments are checked
+      // prompts: argument validation
       for (const args of [{}, { page: '../x' }, { page: 7 }, 'intro', undefined]) {
         const params = { name: 'summarize', ...(args !== undefined && { arguments: args as never }) };
         await refuses(ada, ['prompts/get', params], -32602);
@@ -178,7 +178,7 @@ describe('one server', () => {
       const get = () => ada.result('prompts/get', { name: 'summarize', arguments: { page: 'intro' } });
       expect(await givenBy(get)).toEqual([['summarize', 'intro']]);
 
-      // completions: what they are for is checked
+      // completions: reference validation
       const ref = { type: 'ref/prompt', name: 'summarize' };
       for (const params of [
         {},

@@ -51,7 +51,7 @@ describe('what fails', () => {
 
 const nested = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
 
-/** The text of a call, with JSON in it that no object holds, in the place of "@". */
+/** The text of a call. Replaces "@" with JSON that JSON.stringify can't produce. */
 const written = (client: RawClient, id: number, { params, json }: { params: JsonObject; json: string }) =>
   JSON.stringify(client.buildMessage(id, 'tools/call', { name: 'take', ...params })).replace('"@"', () => json);
 

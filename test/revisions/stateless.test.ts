@@ -1,4 +1,4 @@
-// What only the revision without sessions has: requests that say of themselves all there is to know.
+// Specific to the stateless revision: self-contained requests.
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 
@@ -48,7 +48,7 @@ import {
 const revision: Revision = STATELESS;
 const RAW_TRANSPORTS: readonly RawTransport[] = [overMemory, overStdio, overHttp];
 
-/** The whole protocol once: everything that came of it, up to the end of the server. */
+/** Runs the whole story up to the close of the server. Returns the client with all received messages. */
 async function tell(transport: RawTransport): Promise<RawClient> {
   const teller = new Storyteller();
   const server = storyServer(teller);
@@ -66,7 +66,7 @@ async function tell(transport: RawTransport): Promise<RawClient> {
   return client;
 }
 
-/** Results that came, by the method of their request. */
+/** All received results. */
 const resultsOf = ({ received }: RawClient) => received.flatMap(({ result }) => (result ? [result] : []));
 
 const SAMPLED = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Ho' } };
@@ -146,7 +146,7 @@ class City {
   city!: string;
 }
 
-/** What fails in all the ways that there are. */
+/** Tools that fail in all possible ways. */
 class Failing {
   @Tool()
   async fail({ city: how }: City, ctx: Context) {
@@ -180,14 +180,14 @@ class Failing {
 
 const failing = () =>
   serverOf({ providers: [Failing], extensions: [{ id: 'com.example/x', methods: { 'x/y': () => ({}) } }] });
-/** One that several requests of a test share. */
+/** A server shared by several requests of a test. */
 const FAILING = failing();
 const fails = (city: string, meta?: JsonObject) => asked(1, 'tools/call', { name: 'fail', arguments: { city } }, meta);
 const reads = (uri: string) => asked(1, 'resources/read', { uri });
 
 type Provocation = readonly [code: number, message: object | string, headers?: Record<string, string>];
 
-/** Everything that can be wrong, and the code that says so. */
+/** All kinds of invalid requests with their error codes. */
 const PROVOCATIONS: readonly Provocation[] = [
   [-32700, '{'],
   [-32600, '[]'],
@@ -230,7 +230,7 @@ const PROVOCATIONS: readonly Provocation[] = [
   [-32022, asked(1, 'tools/list', {}, { [VERSION]: 'v999.0.0' }), { 'mcp-protocol-version': 'v999.0.0' }],
 ];
 
-/** The errors that all of these are answered with. */
+/** Sends all of them and returns the errors. */
 async function provoked(): Promise<{ code: number; error: Message['error'] }[]> {
   const server = failing();
   const all = [];
@@ -319,7 +319,7 @@ describe('errors without a session', () => {
 });
 
 describe('a request without a session', () => {
-  /** What an envelope can be without. */
+  /** Requests with an incomplete envelope. */
   const incomplete = (method: string): readonly Message[] => {
     const { [CAPABILITIES]: _capabilities, ...noCapabilities } = metaOf(asked(1, method));
     const { [VERSION]: _version, ...noVersion } = metaOf(asked(1, method));
@@ -442,7 +442,7 @@ describe('a request without a session', () => {
     const given = { inputResponses: { [key as string]: SAMPLED }, requestState };
     const ended = await (other as RawClient).result('tools/call', { name: 'ask', ...given });
     expect(textOf(ended)).toBe('Ho');
-    // who names nothing begins anew, also where it all began
+    // a call without state starts anew, even on the first server
     expect(await (one as RawClient).call('ask')).toMatchObject({ resultType: 'input_required' });
   });
 

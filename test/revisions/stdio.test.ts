@@ -23,7 +23,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/** A program that is served over its own stdio, in a session. */
+/** Starts a program that serves its stdio, and initializes a session. */
 async function run(revision: Revision) {
   const child = spawn(process.execPath, [PROGRAM], { stdio: 'pipe' });
   children.push(child);
@@ -49,7 +49,7 @@ async function run(revision: Revision) {
 
 const LINES = { lines: () => 'one\ntwo\r\nthree\u2028four' };
 
-/** A pipe in this process, with what came out of it as text. */
+/** Serves a pipe in this process, and collects its output. */
 async function pipe(server: McpServer) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const connection = await serveStdio(server, { input, output });
@@ -62,9 +62,9 @@ async function pipe(server: McpServer) {
   return { input, connection, until };
 }
 
-/** The first message of a client, and its calls, in the words of the revision. */
-function wordsOf(revision: Revision) {
-  const worded = (id: string, method: string, params: JsonObject) => ({ jsonrpc: '2.0', id, method, params });
+/** The first message and the calls of a client in the format of the revision. */
+function messagesOf(revision: Revision) {
+  const message = (id: string, method: string, params: JsonObject) => ({ jsonrpc: '2.0', id, method, params });
   const envelope = {
     'io.modelcontextprotocol/protocolVersion': revision,
     'io.modelcontextprotocol/clientCapabilities': {},
@@ -72,15 +72,15 @@ function wordsOf(revision: Revision) {
   const stateless = revision === STATELESS;
   const hello = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'pipe', version: '1' } };
   return {
-    hello: stateless ? worded('hello', 'server/discover', { _meta: envelope }) : worded('hello', 'initialize', hello),
-    call: (id: string, name: string) => worded(id, 'tools/call', { name, ...(stateless && { _meta: envelope }) }),
+    hello: stateless ? message('hello', 'server/discover', { _meta: envelope }) : message('hello', 'initialize', hello),
+    call: (id: string, name: string) => message(id, 'tools/call', { name, ...(stateless && { _meta: envelope }) }),
   };
 }
 
 describe('a line', () => {
   eachRevision('STDIO-01', 'is one message, whatever its text holds', async (revision) => {
     const { input, until } = await pipe(serverWith(LINES));
-    const { hello, call } = wordsOf(revision);
+    const { hello, call } = messagesOf(revision);
     input.write(`${JSON.stringify(hello)}\n${JSON.stringify(call('call', 'lines'))}\n`);
     const lines = (await until('four')).trimEnd().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as Message).id)).toEqual(['hello', 'call']);
@@ -89,7 +89,7 @@ describe('a line', () => {
 
   eachRevision('STDIO-04', 'may come in pieces, with others, and with a carriage return', async (revision) => {
     const { input, until } = await pipe(serverWith({ owl: () => '🦉' }));
-    const { hello, call } = wordsOf(revision);
+    const { hello, call } = messagesOf(revision);
     const text = [hello, call('ünï', 'owl'), call('last', 'owl')]
       .map((message) => `${JSON.stringify(message)}\r\n`)
       .join('');
@@ -104,7 +104,7 @@ describe('a line', () => {
 
   eachSessionRevision('STDIO-05', 'may be a batch', async (revision) => {
     const client = await RawClient.connect(serverWith(LINES), { revision }, overStdio);
-    await client.send([wordsOf(revision).call('a', 'lines'), { jsonrpc: '2.0', id: 'b', method: 'ping' }]);
+    await client.send([messagesOf(revision).call('a', 'lines'), { jsonrpc: '2.0', id: 'b', method: 'ping' }]);
     await Promise.all([client.response('a'), client.response('b')]);
     expect((JSON.parse(client.texts.at(-1) as string) as Message[]).map(({ id }) => id)).toEqual(['a', 'b']);
   });
@@ -140,7 +140,7 @@ describe('a process', () => {
     const began = performance.now();
     child.stdin.end();
     expect(await closed).toEqual([0, null]);
-    // the time that running calls would have
+    // less than the deadline for calls in flight
     expect(performance.now() - began).toBeLessThan(1500);
   });
 
@@ -157,7 +157,7 @@ describe('a process', () => {
 describe('a pipe', () => {
   eachRevision('STDIO-07', 'can be closed by the server', async (revision) => {
     const { input, connection, until } = await pipe(serverWith(LINES));
-    input.write(`${JSON.stringify(wordsOf(revision).hello)}\n`);
+    input.write(`${JSON.stringify(messagesOf(revision).hello)}\n`);
     await until('"hello"');
     await connection.close();
     await connection.closed;
@@ -271,7 +271,7 @@ describe('a pipe of stateless requests', () => {
   });
 });
 
-/** A transport of our own: two queues of text. It uses what authors of transports have. */
+/** A custom transport made of two queues, built on the public transport API. */
 async function overQueue(server: Host, receive: (text: string) => void) {
   const send = ({ text }: Frame) => receive(text);
   return await server[HOST].open((kernel) => {

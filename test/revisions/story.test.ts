@@ -1,4 +1,4 @@
-// The same story in every revision, over everything that carries it. Each message is judged: see RawClient.
+// The same story in every revision over every transport. RawClient validates each message.
 import { describe, it } from '@jest/globals';
 
 import { transportsOf, overHttp } from '../support/http-transports.js';

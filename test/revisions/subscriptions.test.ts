@@ -1,4 +1,4 @@
-// Changes that a client hears of in the revision without sessions.
+// Subscriptions in the stateless revision.
 import { describe, expect } from '@jest/globals';
 import { type Access, type JsonObject, type McpServer, NoInput, Prompt, Resource, Tool } from '@decorum/core';
 import { HOST } from '@decorum/core/transport';
@@ -46,7 +46,7 @@ const shelf = () => serverOf({ providers: [Shelf] });
 const connect = (server: McpServer, transport = overMemory, options: Partial<RawOptions> = {}) =>
   RawClient.connect(server, { revision: STATELESS, ...options }, transport);
 
-/** Asks to hear of changes; over some transports the request is under way until it is over. */
+/** Sends a subscription without waiting: over some transports, the request stays in flight until it ends. */
 function ask(client: RawClient, id: string | number, notifications?: unknown): void {
   const params = notifications === undefined ? {} : { notifications };
   void client.send(client.buildMessage(id, 'subscriptions/listen', params as JsonObject));
@@ -55,36 +55,36 @@ function ask(client: RawClient, id: string | number, notifications?: unknown): v
 const subscriptionOf = ({ params, result }: Message): unknown =>
   ((params ?? result)?.['_meta'] as JsonObject | undefined)?.[SUBSCRIPTION];
 
-/** What has come for one subscription. */
+/** The messages of one subscription. */
 const heard = (client: RawClient, id: unknown) => client.received.filter((message) => subscriptionOf(message) === id);
 
 const methodsOf = (messages: readonly Message[]) => messages.map(({ method }) => method);
 
-/** Subscribes, and resolves with what is acknowledged. */
+/** Subscribes. Resolves with the acknowledged notifications. */
 async function listen(client: RawClient, id: string | number, notifications: object): Promise<unknown> {
   ask(client, id, notifications);
   const fits = (message: Message) => message.method === ACKNOWLEDGED && subscriptionOf(message) === id;
   return (await client.find(fits)).params?.['notifications'];
 }
 
-/** The next message about a subscription after `count`. */
+/** Waits for message `count` of a subscription, starting at 0. */
 async function nth(client: RawClient, id: unknown, count: number): Promise<Message> {
   return await client.find((message) => heard(client, id)[count] === message);
 }
 
-/** Changes everything, and resolves when one who hears of everything has heard of it all. */
+/** Changes everything. Resolves when a client with all subscriptions has received all changes. */
 async function changeEverything(server: McpServer, witness: RawClient): Promise<void> {
   const before = heard(witness, 'witness').length;
   server.notify.toolsChanged();
   server.notify.promptsChanged();
   server.notify.resourcesChanged();
   for (const uri of ['docs://a', 'docs://b', 'docs://c']) server.notify.resourceUpdated(uri);
-  // those of lists are announced last, all in one turn
+  // list changes are sent last, all in one turn
   await nth(witness, 'witness', before + 4);
   await witness.settled();
 }
 
-/** A client that hears of everything. */
+/** A client that subscribes to everything. */
 async function witnessOf(server: McpServer): Promise<RawClient> {
   const witness = await connect(server);
   await listen(witness, 'witness', ALL);
@@ -221,7 +221,7 @@ describe('a subscription', () => {
       await listen(client, 'given up', ALL);
       await listen(client, 'kept', ALL);
       await client.cancel('given up');
-      // the server reads of it when it reads
+      // the server notices the disconnect only when it reads
       expect(await listeners(server, 1)).toBe(1);
       server.notify.resourceUpdated('docs://a');
       server.notify.toolsChanged();
@@ -297,7 +297,7 @@ describe('a subscription', () => {
       await back.settled();
       expect(back.received.filter(({ method }) => method !== undefined)).toEqual([]);
       expect(methodsOf(heard(lost, 'sub').filter(({ method }) => method !== undefined))).toEqual([ACKNOWLEDGED]);
-      // the same id is free again
+      // the id can be used again
       expect(await listen(back, 'sub', { toolsListChanged: true })).toEqual({ toolsListChanged: true });
     }
   });
@@ -357,7 +357,7 @@ describe('a subscription', () => {
   });
 });
 
-/** How many hear of changes, when they are as many as expected. */
+/** Waits for the expected number of subscriptions. */
 async function listeners(server: McpServer, expected: number): Promise<number> {
   const { kernel } = await server[HOST].open((opened) => ({ kernel: opened, stop() {}, close() {} }));
   const insides = kernel as unknown as {

@@ -17,7 +17,7 @@ const ticketIn = (url: unknown) => new URL(url as string).searchParams.get('tick
 
 afterEach(() => void jest.restoreAllMocks());
 
-/** The page that the bank's URL leads to, as in docs/questions.md; who is signed in there is in a header. */
+/** The page behind the bank's URL, as in docs/questions.md. A header contains the signed-in user. */
 function pageOf({ server, linked }: Bank): FastifyInstance {
   const app = fastify();
   app.get<{ Querystring: { ticket?: string } }>('/connect/*', async (request, reply) => {
@@ -37,7 +37,7 @@ function pageOf({ server, linked }: Bank): FastifyInstance {
 }
 
 describe('server.openTicket', () => {
-  /** The ticket of a URL that a user was sent to. */
+  /** The ticket in the URL for a user. */
   async function ticketOf(bank: Bank, revision: string, principal?: Principal): Promise<string> {
     let url: unknown;
     const onElicit = (question: ElicitQuestion) => {
@@ -69,10 +69,10 @@ describe('server.openTicket', () => {
 
   eachRevision('ELIC-20', 'belongs to the user, and not to the session that the user began in', async (revision) => {
     const bank = new Bank();
-    // the same user in another session: state is the user's
+    // the same user in another session, because state belongs to the user
     const tickets = [await ticketOf(bank, revision, ADA), await ticketOf(bank, revision, ADA)];
     for (const ticket of tickets) expect(bank.server.openTicket(ticket, ADA).subject).toBe('ada');
-    // what is done by one is not done for another
+    // a visit by one user doesn't count for another
     bank.linked.add(bank.server.openTicket(tickets[0] as string, ADA).subject);
     const onElicit = () => ({ action: 'accept' }) as const;
     const mine = await connect(bank.server, { revision, capabilities, onElicit, principal: ADA });
@@ -99,7 +99,7 @@ describe('server.openTicket', () => {
     const answers = { 'elicitation/create': doing('accept') };
     const options = { revision, capabilities, answers, principal: EVE };
     const client = await RawClient.connect(bank.server, options, transportsOf(revision)['HTTP']);
-    // Eve begins, and sends the URL to Ada, who is signed in
+    // Eve starts a call and sends the URL to Ada, who is signed in
     await client.request('tools/call', { name: 'balance' });
     const { pathname, search } = new URL(page(bank.visits.at(-1) as Visit));
     const open = async (user?: string) =>
@@ -170,7 +170,7 @@ describe('server.openTicket', () => {
     expect(replaced.server.openTicket(await ticketOf(replacing, WITHOUT, ADA), ADA).subject).toBe('ada');
   });
 
-  /** What is made while DECORUM_SECRET has a value. */
+  /** Creates something while DECORUM_SECRET has a value. */
   function inEnvironment<T>(value: string | undefined, make: () => T): T {
     const given = process.env['DECORUM_SECRET'];
     const set = (to: string | undefined) => {
@@ -220,7 +220,7 @@ describe('what belongs to others', () => {
       const options = { revision, capabilities, answers, principal: ADA, logLevel: 'error' };
       const client = await RawClient.connect(bank.server, options, transport);
       await client.call('link');
-      // the page, where the user signed in at the bank, keeps what it got there
+      // the page stores what the bank returned when the user signed in
       const [{ ticket }] = bank.visits as [Visit];
       const user = transport === transportsOf(revision)['stdio'] ? undefined : ADA;
       vault.set(bank.server.openTicket(ticket, user).subject, 'upstream-token-1');

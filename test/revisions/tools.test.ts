@@ -26,7 +26,7 @@ const PRIMES: JsonObject = { type: 'array', items: { type: 'integer' } };
 const PAIR = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' } }, required: ['a'] };
 const BYTES = Buffer.from([0, 127, 255]);
 
-/** The result of a tool that does this. */
+/** Calls a tool with this handler and returns the result. */
 async function resultOf(revision: Revision, handler: Handler, output?: JsonObject): Promise<JsonObject> {
   const client = await RawClient.connect(serverWith({ tool: handler }, output && { output }), { revision });
   return bare(await client.call('tool'));
@@ -231,7 +231,7 @@ describe('a call', () => {
       const client = await RawClient.connect(server, { revision });
       const property = fc.asyncProperty(args, async (generated) => {
         const given = JSON.parse(JSON.stringify(generated)) as JsonObject;
-        // refused for all messages, before they come to any tool
+        // rejected in all messages before any tool runs
         fc.pre(!JSON.stringify(given).includes('__proto__'));
         got = undefined;
         const result = await client.call('tool', given);
@@ -368,7 +368,7 @@ describe('what a result may hold', () => {
       fc.array(fc.nat(everything.length - 1), { minLength: 1, maxLength: 6 }),
       async (pick) => {
         expect(await client.call('some', { pick })).toMatchObject({ content: pick.map(() => expect.anything()) });
-        // every message is judged: see RawClient
+        // RawClient validates every message
         expect(client.problems).toEqual([]);
       },
     );

@@ -43,7 +43,7 @@ const MALFORMED: readonly JsonObject[] = [
   { baggage: { key: 'a' } },
 ];
 
-/** A class with one member of each kind, with this `_meta`. */
+/** Creates a class with one member of each kind with this `_meta`. */
 function provider(_meta: JsonObject) {
   class Provider {
     @Tool({ _meta })

@@ -175,7 +175,7 @@ describe('a URL that is made for each visit', () => {
     expect(new Set(bank.visits.map(({ ticket }) => ticket)).size).toBe(2);
     expect(client.questions[0]?.params['url']).toBe(page(bank.visits[0] as Visit));
     expect(textOf(await client.call('balance'))).toBe('Not linked yet.');
-    // a round that finds everything done does not ask for it
+    // a round doesn't ask for visits that are already done
     answers['elicitation/create'] = () => {
       bank.linked.add('ada');
       return { result: { action: 'accept' } };
