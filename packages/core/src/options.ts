@@ -18,7 +18,7 @@ import type { CacheHint } from './protocol/revisions/revision.js';
 import { checkCache, checkIcons, requireSwitch } from './registry/plan.js';
 
 /** Options of `McpServer`. */
-export interface McpServerOptions<E extends readonly object[] = readonly object[]> extends Implementation {
+export interface McpServerOptions<E extends readonly object[] = readonly Error[]> extends Implementation {
   /** For the model: how to use the server as a whole. */
   readonly instructions?: string;
   /** What is served: classes, which are constructed once, and ready instances. */
@@ -125,7 +125,7 @@ const DAY_MS = 86_400_000;
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_INVALID_EXTENSION`
  */
 export function kernelOptions(
-  options: McpServerOptions,
+  options: McpServerOptions<readonly object[]>,
   warn: (message: string) => void,
 ): Omit<KernelParts, 'registry' | 'reporter' | 'events'> {
   const { instructions, experimental, pageSize = 1000, logLevel = 'info', singleUse } = options;
@@ -170,7 +170,7 @@ export function kernelOptions(
  * Refuses options that a server does not have, and anything but options.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
-export function checkServerOptions(options: McpServerOptions): void {
+export function checkServerOptions(options: McpServerOptions<readonly object[]>): void {
   const remedy = "Write `new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop] })`";
   demand(isObject(options), 'options', `are missing. ${remedy}`);
   requireKnown('McpServer', options, OPTION_NAMES);
@@ -195,7 +195,7 @@ const isListOfFunctions = (list: unknown) => Array.isArray(list) && list.every((
 const isNested = (object: unknown) =>
   object === undefined || (isObject(object) && Object.values(object).every(isObject));
 
-function implementationOf(options: McpServerOptions): Implementation {
+function implementationOf(options: McpServerOptions<readonly object[]>): Implementation {
   checkIcons(options.icons, 'McpServer');
   const fields = IMPLEMENTATION_FIELDS.map((field) => [field, options[field]] as const);
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as unknown as Implementation;

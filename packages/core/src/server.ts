@@ -59,7 +59,7 @@ export interface Notifier {
  * An MCP server: its providers' decorated methods, and its own where it is subclassed. It serves nothing until a
  * transport is opened on it, and may serve several at once. `E` are the classes of its option `errors`.
  */
-export class McpServer<E extends readonly object[] = readonly object[]> implements ClosableHost {
+export class McpServer<E extends readonly object[] = readonly Error[]> implements ClosableHost {
   /** Name, version and what else clients see of the server. */
   readonly info: Implementation;
   readonly notify: Notifier;

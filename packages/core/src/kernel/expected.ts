@@ -5,11 +5,14 @@ type Class<T = object> = abstract new (...args: never[]) => T;
 /** What clients see of an error: a message, or the whole error. */
 export type PublicError = string | McpError;
 
-/** A class of errors that a server expects, and what clients see of them: a text, or what a function makes of one. */
+/**
+ * A class of errors that a server expects, and what clients see of them: a text, or what a function makes of one. If the
+ * function returns undefined, the rule doesn't apply to that error.
+ */
 export type ErrorRule<E = object> = readonly [
   cls: Class<E>,
   // as a method: rules for narrower classes may stand where any is expected
-  shown: PublicError | { show(error: E): PublicError }['show'],
+  shown: PublicError | { show(error: E): PublicError | undefined }['show'],
 ];
 
 /** A rule for each class. In each, `error` has the type of the class. */
@@ -57,13 +60,14 @@ const isWithin = (cls: { readonly prototype: unknown }, base: { readonly prototy
  * @throws what a function of a rule throws
  */
 export function expectedError(error: unknown, rules: readonly ErrorRule[]): PublicError | undefined {
-  const rule = rules.find(([cls]) => error instanceof cls);
-  if (rule !== undefined) {
-    const shown = typeof rule[1] === 'function' ? rule[1](error as object) : rule[1];
+  for (const [cls, rule] of rules) {
+    if (!(error instanceof cls)) continue;
+    const shown: unknown = typeof rule === 'function' ? rule(error) : rule;
     if (isShown(shown)) return shown;
-    throw new TypeError(
-      `\`errors\`: the function for ${rule[0].name} gave ${typeof shown}. Return a string or an McpError.`,
-    );
+    if (shown !== undefined)
+      throw new TypeError(
+        `\`errors\`: the function for ${cls.name} gave ${typeof shown}. Return a string or an McpError.`,
+      );
   }
   const { expose, message } = (error ?? {}) as { readonly expose?: unknown; readonly message?: unknown };
   return expose === true && typeof message === 'string' ? message : undefined;
