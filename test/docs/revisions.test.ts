@@ -14,7 +14,7 @@ describe.each(REVISIONS)('docs/revisions/%s.md', (revision) => {
   const page = read(`revisions/${revision}.md`);
 
   it('shows what the server really says', async () => {
-    // a difference? correct the page, or the code that the page is right about
+    // if this fails, fix the page, or the code if the page is right
     await replay(messagesOf(page), weatherServer());
   });
 

@@ -21,9 +21,9 @@ const REFUSAL = {
   body: '{"title":"Who are you?"}',
 };
 
-/** Takes any bearer token for the name of its bearer, and refuses requests without one. */
+/** Trusts any bearer token as the name of the caller, and rejects requests without one. */
 const byToken: Authenticate = async ({ headers }) => {
-  // a token is looked up somewhere else, and the body comes meanwhile
+  // simulates a remote token lookup, during which the body arrives
   for (let n = 0; n < 3; n++) await turn();
   const subject = /^Bearer (\w+)$/.exec(headers['authorization'] ?? '')?.[1];
   return subject === undefined ? REFUSAL : { subject, scopes: ['read'] };
@@ -32,7 +32,7 @@ const byToken: Authenticate = async ({ headers }) => {
 const ANN = { authorization: 'Bearer ann' };
 const BOB = { authorization: 'Bearer bob' };
 
-/** What a handler knows of its caller. */
+/** The principal that a handler sees. */
 async function whoIs(client: HttpClient, headers: Fields = {}): Promise<unknown> {
   const { result } = await json(await client.call('who', 'who', { headers }));
   return (JSON.parse(result?.content?.[0]?.text ?? '') as { principal?: unknown }).principal;
@@ -63,7 +63,7 @@ overEveryHost('authenticate', (host) => {
     async (revision) => {
       const { url, probe } = await serveOn(host, { authenticate: byToken, legacySse: true });
       for (const door of await doorsOf(url, revision, ANN)) {
-        // a preflight has no credentials, and must be answered all the same
+        // a preflight has no credentials, but must be answered
         if (door.method === 'OPTIONS') {
           const { authorization: _token, ...without } = door.headers;
           expect((await enter({ ...door, headers: without })).status).toBe(204);
@@ -107,7 +107,7 @@ overEveryHost('authenticate', (host) => {
       ['GET', ...told],
       ['DELETE', ...told],
     ]);
-    // whom the guard refuses is not asked after
+    // requests rejected by the guard are not authenticated
     await raw(url, 'POST', { ...JSON_TYPE, host: 'evil.example' }, '{}');
     await raw(url, 'POST', { ...JSON_TYPE, origin: 'http://evil.example' }, '{}');
     expect(asked).toHaveLength(3);
@@ -183,7 +183,7 @@ overEveryHost('authenticate', (host) => {
     connection.post(message, { ...client.headersOf(message), 'x-slow': 'yes' });
     await asked;
     connection.leave();
-    // on other connections, after that of before is gone
+    // on other connections, because the earlier one is closed
     for (let n = 0; n < 3; n++) expect(await client.status()).toBe(200);
     gate.emit('open');
     for (let n = 0; n < 3; n++) expect(await client.status()).toBe(200);

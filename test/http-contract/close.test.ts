@@ -1,4 +1,4 @@
-// How an endpoint closes: calls in flight are answered, later requests are refused, streams end.
+// Closing an endpoint: calls in flight are answered, later requests are rejected, and streams end.
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 
@@ -24,13 +24,13 @@ import type { HttpHost } from './hosts.js';
 
 const CLOSING = { jsonrpc: '2.0', error: { code: expect.any(Number), message: expect.any(String) } };
 
-/** Sees that an endpoint whose server has closed is as its host says. */
+/** Checks the state of an endpoint after its server has closed, as declared by the host. */
 async function seeClosed(host: HttpHost, client: HttpClient): Promise<void> {
   if (host.listener === 'host') await expect(client.status()).rejects.toThrow('fetch failed');
   else expect(await client.status()).toBe(503);
 }
 
-/** Calls `add` again and again over one connection until that is refused; the status of each answer. */
+/** Calls `add` repeatedly over one connection until it is rejected. Yields the status of each response. */
 async function* callOnAndOn(client: HttpClient): AsyncGenerator<number, void, void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   afterwards(() => agent.destroy());

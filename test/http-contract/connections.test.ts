@@ -1,4 +1,4 @@
-// What HTTP/1.1 lets clients do with a connection, and older ones.
+// Connection handling of HTTP/1.1 and older clients.
 import { once } from 'node:events';
 
 import { expect, it } from '@jest/globals';
@@ -7,7 +7,7 @@ import { ADD, HttpClient, initialize, TOKEN } from '../revisions/http-client.js'
 import { Connection } from './connection.js';
 import { connectTo, inEveryRevision, overEveryHost, serveOn } from './contract.js';
 
-/** A call as text, of a client that speaks an older or stranger HTTP. */
+/** A call as text, from a client with an old or unusual HTTP implementation. */
 function callText(
   client: HttpClient,
   name: string,
@@ -35,7 +35,7 @@ overEveryHost('a connection', (host) => {
       callText(client, 'wait') + callText(client, 'add') + callText(client, 'steps') + callText(client, 'fail'),
     );
     await began;
-    // the second would have been answered by now
+    // the second request would have been answered by now
     expect(await client.status()).toBe(200);
     expect(connection.text).toBe('');
     probe.emit('go');

@@ -21,11 +21,11 @@ import {
 } from './contract.js';
 
 const GUIDE = 'docs://guide';
-/** So much that 300 of it are more than sockets take. */
+/** Large enough that 300 of these overflow the socket buffers. */
 const LARGE = 'x'.repeat(50_000);
 const PARTS = ['a', 'b', 'c'].map((part) => `${GUIDE}/${part}`);
 
-/** Sends a request on a connection of its own, and reads nothing but the head of the answer. */
+/** Sends a request on a separate connection, and reads only the head of the response. */
 async function openUnread(client: HttpClient, message?: Message): Promise<IncomingMessage> {
   const headers = message
     ? {
@@ -42,13 +42,13 @@ async function openUnread(client: HttpClient, message?: Message): Promise<Incomi
   return response.pause();
 }
 
-/** The messages of a stream that was not read until now. */
+/** Reads the messages of a stream that was not read until now. */
 async function messagesOf(response: IncomingMessage): Promise<Message[]> {
   const text = (await response.setEncoding('utf8').toArray()).join('');
   return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => JSON.parse(data as string) as Message);
 }
 
-/** Announces changes of ever other resources, more than sockets take, so that what follows waits at the server. */
+/** Sends changes of different resources until the sockets are full. Later messages are buffered at the server. */
 async function backUp({ notify }: McpServer): Promise<void> {
   for (let n = 0; n < 300; n++) {
     notify.resourceUpdated(`${GUIDE}/${n}/${LARGE}`);
@@ -71,7 +71,7 @@ overEveryHost('a client that leaves', (host) => {
       const aborted = once(probe, 'aborted');
       connection.leave();
       await aborted;
-      // goes nowhere, and hurts nobody
+      // dropped without side effects
       for (const step of [2, 3]) probe.contexts.at(-1)?.progress(step);
     }
     expect(probe.contexts.map(({ signal }) => signal.aborted)).toEqual([false, true, true]);
@@ -106,7 +106,7 @@ overEveryHost('a client that leaves', (host) => {
         const last = name === 'stream' ? await new EventReader(await response).message() : undefined;
         controller.abort();
         await response.catch(() => {});
-        // on other connections, after those of before are gone
+        // on other connections, because the earlier ones are closed
         for (let n = 0; n < 3; n++) expect(await client.status()).toBe(200);
         expect(probe.contexts.at(-1)?.signal.aborted).toBe(false);
         probe.emit('go');
@@ -124,7 +124,7 @@ overEveryHost('a client that leaves', (host) => {
     for (const length of [1000, undefined]) {
       const connection = await Connection.open(client.url);
       connection.head('POST', headers, length, length === undefined ? '1\r\n{\r\n' : '{');
-      // what was sent before has been looked at when this is answered
+      // earlier messages have been handled when this is answered
       expect(await client.status()).toBe(200);
       connection.leave();
     }

@@ -1,4 +1,4 @@
-// What an application in Express may do around the handler.
+// Express applications around the handler.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
@@ -11,7 +11,7 @@ import { ADD, HttpClient } from '../revisions/http-client.js';
 import { REVISIONS } from '../support/requirements.js';
 import { Everything } from './contract.js';
 
-/** An application that the test sets up around the handler; the URL of its root. */
+/** Starts an application that the test sets up around the handler. Returns its URL. */
 async function start(
   setUp: (app: Express, handler: ReturnType<typeof nodeHandler>) => unknown,
   options?: NodeHandlerOptions,
@@ -31,7 +31,7 @@ async function start(
   return { url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`, errors };
 }
 
-/** Has `add` called by a client of each revision. */
+/** Calls `add` with a client of each revision. */
 async function addInEach(url: string): Promise<void> {
   for (const revision of REVISIONS) {
     const client = await HttpClient.open(url, revision);

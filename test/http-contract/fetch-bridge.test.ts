@@ -1,4 +1,4 @@
-// The bridge itself, so that what fails over it elsewhere is the handler's doing.
+// Tests the bridge itself, so that failures in other tests point to the handler.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import { afterwards, raw } from '../../packages/http/test/fixture.js';
 import { Connection } from './connection.js';
 import { bridge } from './fetch-bridge.js';
 
-/** Serves a handler by the bridge. */
+/** Serves a handler over the bridge. */
 async function serve(handler: Parameters<typeof bridge>[0]): Promise<string> {
   const server = createServer(bridge(handler)).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -86,7 +86,7 @@ it('asks for no more than the client takes', async () => {
   const connection = await Connection.open(url);
   connection.socket.pause();
   connection.head('GET', {}, 0);
-  // until nothing more is asked for; the sockets take some megabytes
+  // until nothing more is pulled; the sockets buffer some megabytes
   for (let before = -1, quiet = 0; quiet < 50; before = pulled) {
     await new Promise(setImmediate);
     quiet = before === pulled && pulled > 0 ? quiet + 1 : 0;

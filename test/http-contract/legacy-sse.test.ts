@@ -10,7 +10,7 @@ import type { HostOptions, HttpHost } from './hosts.js';
 
 const GUIDE = 'docs://guide';
 
-/** A server with both transports, and the URL of the stream of the older one. */
+/** Serves both transports. Returns the URL of the HTTP+SSE stream too. */
 async function serveOld(host: HttpHost, options: HostOptions = {}) {
   const served = await serveOn(host, { legacySse: true, ...options });
   return { ...served, sse: new URL('/sse', served.url).href };

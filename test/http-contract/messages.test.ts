@@ -1,4 +1,4 @@
-// What a client sends and gets, in every revision.
+// Messages in every revision.
 import { expect } from '@jest/globals';
 import type { JsonObject } from '@decorum/core';
 
@@ -18,7 +18,7 @@ import {
 const NOTICE = { jsonrpc: '2.0', method: 'notifications/whatever', params: {} };
 const ANSWER = { jsonrpc: '2.0', id: 'nobody asked', result: {} };
 
-/** Posts a request, and gives the status, the type and the message of the answer. */
+/** Posts a request and returns the status, content type and message of the response. */
 async function ask(client: HttpClient, method: string, params: JsonObject = {}) {
   const response = await client.post(client.buildMessage(method, method, params));
   return { status: response.status, type: response.headers.get('content-type'), ...(await json(response)) };

@@ -1,4 +1,4 @@
-// Requests that are refused: status, headers and body of each refusal, and that no unread body delays it.
+// Rejected requests: the status, headers and body of each rejection, which no unread body may delay.
 import { describe, expect, it } from '@jest/globals';
 
 import { type Fields, json, post, raw } from '../../packages/http/test/fixture.js';
@@ -18,13 +18,13 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const APP = 'https://app.example.com';
 const HELLO = JSON.stringify(initialize('2025-11-25'));
 
-/** The status of a response and the code of the error in it, which names no request. */
+/** Status and error code of a rejection without a request id. */
 async function refusal(response: Response) {
   const { id = null, error } = await json(response);
   return [response.status, error?.code, id];
 }
 
-/** What every body of a refusal looks like. */
+/** The body of every rejection. */
 const REFUSED = { jsonrpc: '2.0', error: { code: -32600, message: expect.any(String) } };
 
 overEveryHost('400', (host) => {
@@ -60,7 +60,7 @@ overEveryHost('400', (host) => {
 });
 
 overEveryHost('403', (host) => {
-  /** Tries every way in with bad values of a header, which are refused, and then with a good one. */
+  /** Tries all entry points with bad values of a header, which are rejected, and then with a good one. */
   async function tryDoors(revision: Revision, name: string, values: (port: string) => { bad: string[]; good: string }) {
     const { url } = await serveOn(host, { legacySse: true });
     const { bad, good } = values(new URL(url).port);

@@ -1,4 +1,4 @@
-// Event streams: those of requests, those beside them, and those that a client comes back to.
+// Event streams: of requests, of GETs, and resumed ones.
 import { expect, it } from '@jest/globals';
 
 import { EventReader } from '../../packages/http/test/events.js';
@@ -21,7 +21,7 @@ const CHANGED = 'notifications/tools/list_changed';
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const WANTED = { toolsListChanged: true, resourceSubscriptions: [GUIDE] };
 
-/** Opens the stream that has the changes of a resource and of lists, as the revision has it. */
+/** Opens the revision's stream for changes of a resource and of lists. */
 async function follow(client: HttpClient): Promise<EventReader> {
   if (client.stateless) {
     const reader = new EventReader(
@@ -34,7 +34,7 @@ async function follow(client: HttpClient): Promise<EventReader> {
   return await client.listen();
 }
 
-/** Changes the resource and a list, and sees both on a stream. */
+/** Changes the resource and a list, and expects both on a stream. */
 async function seeChanges({ server }: Served, reader: EventReader): Promise<void> {
   server.notify.resourceUpdated(GUIDE);
   expect((await reader.message()).message).toMatchObject(UPDATED);

@@ -1,4 +1,4 @@
-// The first example of the README, over both transports, by a client that the project did not write.
+// The first example of the README over both transports, with the official client.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';

@@ -7,7 +7,7 @@ import { build, type BuildOptions } from 'esbuild';
 
 import { answers, compiled, conversation, createProject, type Project, ROOT } from './project.js';
 
-// compilers and servers run as processes of their own
+// compilers and servers run in separate processes
 jest.setTimeout(60_000);
 
 const SERVERS = {
@@ -41,7 +41,7 @@ const SERVERS = {
 
 const PREFERRED = ['module', 'main'];
 
-/** How a program is bundled: as bundlers do it for Node.js, and as those do that prefer ES modules. */
+/** The ways to bundle a program, including bundlers that prefer ES modules. */
 const BUNDLERS: Readonly<Record<string, (project: Project, entry: string, file: string) => Promise<unknown>>> = {
   esbuild: ({ path }, entry, outfile) => esbuilt({ entryPoints: [path(entry)], outfile }),
   'esbuild that prefers ES modules': ({ path }, entry, outfile) =>
@@ -57,7 +57,7 @@ function esbuilt(options: BuildOptions & { readonly outfile: string }): Promise<
   return build({ ...options, format, bundle: true, minify: true, platform: 'node', logLevel: 'error' });
 }
 
-/** In a process of its own: rolldown doesn't know the regular expressions of Jest's realm. */
+/** Runs rolldown in a separate process, because it doesn't recognize regular expressions of Jest's realm. */
 async function rolledDown(project: Project, input: string, file: string, mainFields?: string[]): Promise<void> {
   const output = { file, format: formatOf(file), minify: true };
   const options = { input, output, platform: 'node', logLevel: 'silent', resolve: { mainFields } };
@@ -65,7 +65,7 @@ async function rolledDown(project: Project, input: string, file: string, mainFie
   await project.run('node', ['node_modules/rolldown/bin/cli.mjs', '--config', config]);
 }
 
-/** Names of classes are lost by minification: only those of definitions are published. */
+/** Replaces class names in definitions, because minification changes them. */
 const unnamed = (text: string): string => text.replaceAll(/(\$defs(?:\/|":\{"))\w+/g, '$1Class');
 
 describe('a bundle, minified and alone in a folder', () => {

@@ -7,13 +7,13 @@ import { buildSync } from 'esbuild';
 
 import { answers, conversation, createProject, type Project, ROOT } from './project.js';
 
-// compilers and servers run as processes of their own
+// compilers and servers run in separate processes
 jest.setTimeout(60_000);
 
 let project: Project;
 afterEach(() => project.remove());
 
-/** A server in plain JavaScript: what a compiler would make of it. */
+/** A server in plain JavaScript, as a compiler would emit it. */
 const ZOD_SERVER = `
   import { McpServer, serveStdio, Tool } from '@decorum/core';
   import { z } from 'zod';
@@ -81,7 +81,7 @@ describe('a DTO class without its libraries is an error at startup that says wha
   const example = /### `DECORUM_MISSING_LIBRARY`[^]*?```ts\n([^]*?)```/.exec(page)?.[1] ?? '';
   const REMEDY = 'Run `npm install class-validator class-transformer`';
 
-  /** What is said of the example. */
+  /** The startup error of the example. */
   async function mistake(imports: string): Promise<{ code: string; message: string }> {
     const script = compile(`import { McpServer, Tool } from '@decorum/core';\n${imports}\n${example}`);
     project.write('shop.mjs', script);

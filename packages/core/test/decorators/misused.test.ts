@@ -1,4 +1,4 @@
-// What compilers without a look at types let through: each call below is what `__decorate` makes of the line beside it.
+// Mistakes that compilers without type checks accept. Each call is what `__decorate` does for the line beside it.
 import { describe, expect, it } from '@jest/globals';
 import { Completion, Describe, Hidden, McpHeader, McpServer, Prompt, Resource, Tool } from '@decorum/core';
 
@@ -24,7 +24,7 @@ class Shop {
 
 const descriptor = Object.getOwnPropertyDescriptor(Shop.prototype, 'search');
 
-/** Expects a message that names the place and the decorator, and ends with what to write. */
+/** Expects a message that names the place and the decorator, and ends with the remedy. */
 function expectMisuse(run: () => void, where: string, ending: string): void {
   expect(run).toThrow(expect.objectContaining({ code: 'DECORUM_MISUSED_DECORATOR' }));
   expect(run).toThrow(new RegExp(`^${where}: @`));
@@ -73,7 +73,7 @@ describe('a decorator on what it is not for fails at once, and says where to wri
   it.each(FIELDS)('search(@%s(…) query: Query) {}', (_name, decorator, args, example) => {
     const ending = `Write ${example} on the field of its class`;
     expectMisuse(() => decorator(...args)(Shop.prototype, 'search', 0), 'Shop.search', ending);
-    // a parameter of the constructor
+    // a constructor parameter
     expectMisuse(() => decorator(...args)(Shop, undefined, 0), 'Shop', ending);
   });
 

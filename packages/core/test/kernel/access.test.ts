@@ -82,7 +82,7 @@ class Office {
 
 const serverOf = (...providers: object[]) => new McpServer({ name: 'test', version: '1', providers, logger: SILENT });
 
-/** The JSON-RPC error of a request, without what differs between any two. */
+/** The JSON-RPC error of a request, without details that always differ. */
 async function errorOf(request: Promise<unknown>, name: string) {
   const error: unknown = await request.then(
     () => undefined,
@@ -120,7 +120,7 @@ describe.each(ERAS)('a member with access (%s)', (era) => {
     ran.length = 0;
     const client = await connect(serverOf(new Office()), { era, ...(principal && { principal }) });
     expect(await listAll(client)).toEqual(['open', 'greet', 'door']);
-    // arguments that are wrong, and arguments that are no object, make no difference
+    // invalid arguments and non-object arguments make no difference
     for (const args of [{ id: '1' }, {}, [] as unknown]) {
       expect(await errorOf(client.request('tools/call', { name: 'shut', arguments: args }), 'shut')).toBe(
         await errorOf(client.request('tools/call', { name: 'none', arguments: args }), 'none'),
@@ -149,7 +149,7 @@ describe.each(ERAS)('a member with access (%s)', (era) => {
         throw new Error('no directory');
       },
       () => Promise.reject(new Error('no directory')),
-      // what a function of JavaScript may give
+      // values that a JavaScript function may return
       (() => 'yes') as unknown as Access,
     ];
     const server = new McpServer({
@@ -398,7 +398,7 @@ describe('a client that listens and goes away', () => {
     }
     const server = serverOf(new Undecided());
     const notifications = { resourceSubscriptions: ['slow://a'] };
-    // as many as may listen at once
+    // up to the cap on subscriptions
     for (let index = 0; index < 1024; index += 1) {
       const client = await connect(server, { era: 'stateless' });
       void client.request('subscriptions/listen', { notifications }).catch(() => {});

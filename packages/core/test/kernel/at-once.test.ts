@@ -1,4 +1,4 @@
-// What is answered at once, and what becomes of requests that must wait.
+// Synchronous responses, and the fate of requests that have to wait.
 import { createHook } from 'node:async_hooks';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -37,7 +37,7 @@ class Weather {
 
   @Tool({ description: 'Not a promise, but can be waited for' })
   query() {
-    // oxlint-disable-next-line no-thenable -- query builders are like this
+    // oxlint-disable-next-line no-thenable -- query builders look like this
     return { then: (resolve: (rows: string) => void) => resolve('three rows') };
   }
 

@@ -6,7 +6,7 @@ import { connect } from '@decorum/testing';
 
 import { changeBusContract } from '../../../../test/support/change-bus-contract.js';
 
-/** As over a network: everything later, and as JSON. */
+/** Simulates a network: delays everything and serializes it as JSON. */
 function delayed(bus: ChangeBus): ChangeBus {
   return {
     async publish(change) {

@@ -31,7 +31,7 @@ function serverOf(handler: Handler, record: Record = () => {}): McpServer {
   return server;
 }
 
-/** Runs a tool in a session, and by replay. */
+/** Runs a tool in a session and by replay. */
 const both = async (handler: Handler) => {
   const server = ({ record }: Rehearsal) => serverOf(handler, record);
   const { session, replay } = await rehearse({ server, tool: 'tool', onElicit: () => ACCEPTED });
@@ -178,7 +178,7 @@ describe('the result of ctx.once', () => {
     cancel() {}
   }
 
-  /** What a handler gets: in each run, and in the last one before and after the question. */
+  /** The values that a handler gets: one in each run, and in the last run one before and one after the question. */
   const results = async (effect: () => unknown) => {
     const seen: unknown[] = [];
     await both(async (ctx) => {
@@ -187,7 +187,7 @@ describe('the result of ctx.once', () => {
       seen.push(await ctx.once('key', effect));
       return 'done';
     });
-    // two in the session; one in the round that asks, and two in the last
+    // two in the session, one in the round that asks, and two in the last round
     expect(seen).toHaveLength(5);
     return seen;
   };
@@ -245,7 +245,7 @@ describe('the result of ctx.once', () => {
 });
 
 describe('a handler that runs again', () => {
-  /** Runs a tool by replay; the progress that the client hears of. */
+  /** Runs a tool by replay. Returns the progress notifications of the client. */
   const heard = async (handler: Handler) => {
     const client = await connect(serverOf(handler), { era: 'stateless', onElicit: () => ACCEPTED });
     const seen: number[] = [];

@@ -239,7 +239,7 @@ describe('a masked error, with the default logger', () => {
   it('cannot give orders to the terminal', async () => {
     const text = await printed(true, new Error('\u001b[2J\u0007\u009bgone\tstays'));
     expect(text).toContain('\\x1b[2J\\x07\\x9bgone\tstays');
-    // oxlint-disable-next-line no-control-regex -- these are what is meant
+    // oxlint-disable-next-line no-control-regex -- control characters are intended here
     expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
   });
 });

@@ -1,4 +1,4 @@
-// A handler runs before its request is in the book of what is in flight: what it causes in that time counts too.
+// A handler starts before its request is registered as in flight. Effects during that time count too.
 import { Context, McpServer, NoInput, Tool, toolResult } from '@decorum/core';
 import { type Frame, HOST, type Kernel, type Session } from '@decorum/core/transport';
 import { connect } from '@decorum/testing';
@@ -41,7 +41,7 @@ class Busy {
 
   @Tool()
   rpc() {
-    // what proxies of remote procedures return
+    // RPC proxies return such objects
     // oxlint-disable-next-line no-thenable
     return Object.assign(() => {}, { then: (resolve: (rows: string) => void) => resolve('from afar') });
   }

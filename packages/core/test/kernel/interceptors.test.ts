@@ -73,7 +73,7 @@ const serverOf = (options: Partial<McpServerOptions>) =>
 
 const textOf = ({ content: [block] }: CallToolResult) => (block?.type === 'text' ? block.text : undefined);
 
-/** Runs one of each kind. */
+/** Calls one member of each kind. */
 async function callAll(server: McpServer, era: 'stateful' | 'stateless') {
   const client = await connect(server, { era });
   return [
@@ -306,7 +306,7 @@ describe('rateLimit', () => {
         message: expect.stringContaining('Too many calls.'),
       });
     }
-    // lists are no calls
+    // lists are not calls
     expect(await client.listTools()).toHaveLength(2);
   });
 
@@ -390,7 +390,7 @@ describe('rateLimit', () => {
     [1001, 2],
     [59_001, 60],
   ])('says %d ms as %d s', async (msBeforeNext, seconds) => {
-    // oxlint-disable-next-line prefer-promise-reject-errors -- as the limiters do
+    // oxlint-disable-next-line prefer-promise-reject-errors -- like real rate limiters
     const spent = { consume: () => Promise.reject({ msBeforeNext }) };
     const client = await connect(serverOf({ interceptors: [rateLimit(spent)] }));
     const refused = await client.callTool('forecast', { city: 'Oslo' });
@@ -416,7 +416,7 @@ describe('rateLimit', () => {
 });
 
 describe('sanitize', () => {
-  /** What a client gets of a text that a tool returns. */
+  /** The text that a client receives if a tool returns `dirty`. */
   async function cleaned(dirty: string, options?: Parameters<typeof sanitize>[0]) {
     const server = serverOf({ providers: [], interceptors: [sanitize(options)] });
     server.addTool({ name: 'tool' }, () => dirty);

@@ -18,7 +18,7 @@ import { IsInt, IsObject, IsOptional, IsString, ValidateNested } from 'class-val
 const NAME = { type: 'object', properties: { name: { type: 'string' } } } as const;
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** A server with these providers, connected; also what its author is told. */
+/** Connects to a server with these providers. Returns the warnings for its author too. */
 async function serve(...providers: object[]) {
   const warned: string[] = [];
   const reported: Error[] = [];

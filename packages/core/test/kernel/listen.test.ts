@@ -30,7 +30,7 @@ interface Message {
   readonly error?: { readonly code: number };
 }
 
-/** A raw pipe to a server, and everything that came out of it. */
+/** Opens a raw pipe to a server and collects its output. */
 async function pipe(server: McpServer) {
   const messages: Message[] = [];
   let woken = () => {};

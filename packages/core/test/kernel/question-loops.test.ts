@@ -11,7 +11,7 @@ type Handler = (ctx: Context) => unknown;
 
 const answers = { onElicit: () => ACCEPTED, onRoots: () => [{ uri: 'file:///a' }] };
 
-/** A server with one tool, and the errors that it has masked. */
+/** A server with one tool, and its masked errors. */
 function serverOf(handler: Handler) {
   const errors: unknown[] = [];
   const logger = { warn: () => {}, error: () => {} };
@@ -24,7 +24,7 @@ function serverOf(handler: Handler) {
 const replay = async ({ server }: ReturnType<typeof serverOf>, more: object = {}) =>
   await (await connect(server, { era: 'stateless', ...answers, ...more })).callTool('tool');
 
-/** Stands in a loop that would never end, so that a test fails where nothing else could run beside it. */
+/** Throws after too many turns, so that an endless synchronous loop fails the test instead of blocking it. */
 function turns(most: number): () => void {
   let turn = 0;
   return () => {
@@ -33,7 +33,7 @@ function turns(most: number): () => void {
   };
 }
 
-/** Asks again, whatever comes of it. */
+/** Keeps asking, even after errors. */
 const stubborn = (turn: () => void, ended: (error: unknown) => void): Handler => {
   const loop = async (ctx: Context) => {
     for (;;) {

@@ -180,7 +180,7 @@ describe('questions of a handler', () => {
     const server = ({ record, secret }: Rehearsal) => serverOf({ secret }, new Desk(record));
     const { session, replay } = await rehearse({ server, tool: 'stateful', ...answers });
     for (const { effects, result } of [session, replay]) {
-      // by replay, what is told between questions is told in each round
+      // by replay, notifications between questions are sent in each round
       expect([...new Set(effects)]).toEqual(['{"step":1}', 'undefined']);
       expect(textOf(result)).toBe('undefined');
     }

@@ -1,4 +1,4 @@
-// tsyringe asks for it
+// required by tsyringe
 import 'reflect-metadata';
 
 import { describe, expect, it, jest } from '@jest/globals';
@@ -191,7 +191,7 @@ describe('a promise of an instance', () => {
     expect(textOf(await client.callTool('late'))).toMatch(/^Internal error/);
     expect(onError).toHaveBeenCalledWith(expect.objectContaining({ message: 'no database' }), expect.anything());
     await expect(connect(server)).resolves.toBeDefined();
-    // the next time it may work
+    // it may succeed the next time
     given.push(later(new Late()));
     registration.remove();
     server.addProvider(Late);
@@ -221,7 +221,7 @@ describe("scope: 'request'", () => {
     await client.complete({ prompt: 'describe' }, { name: 'id', value: 'a' });
     expect(textOf(await client.callTool('follow'))).toMatch(/^followed \d+$/);
     expect(contexts.map((context) => context?.principal?.subject)).toEqual(Array.from({ length: 7 }, () => 'ada'));
-    // each run of a handler that asks has its own
+    // each run of a handler gets a new instance
     expect(textOf(await client.callTool('ask'))).toMatch(/^asked \d+$/);
     expect(contexts).toHaveLength(9);
   });

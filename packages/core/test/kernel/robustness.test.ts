@@ -10,7 +10,7 @@ class Odd {
 
   @Tool()
   query() {
-    // what query builders return: it runs when it is awaited
+    // query builders return such objects, which run when awaited
     // oxlint-disable-next-line unicorn/no-thenable
     return { sql: 'select secret', then: (resolve: (rows: string) => void) => resolve('rows') };
   }

@@ -22,7 +22,7 @@ async function open(capability: object): Promise<PipeClient> {
 
 const questions = ({ received }: PipeClient) => received.filter(({ method }) => method === 'roots/list');
 
-/** Calls the tool, and waits for the question it asks. */
+/** Calls the tool and waits for its question. */
 async function ask(client: PipeClient, id: number): Promise<Received> {
   const known = questions(client).length;
   client.send({ id, method: 'tools/call', params: { name: 'where' } });

@@ -27,7 +27,7 @@ class Documents {
   }
 }
 
-/** A server whose tools ask for a text, and for a visit to a URL. */
+/** A server with tools that ask for a text and for a URL visit. */
 async function node(options: Partial<McpServerOptions> = {}) {
   const warnings: string[] = [];
   const logger = { warn: (_details: object, message: string) => void warnings.push(message), error: () => {} };

@@ -1,4 +1,4 @@
-// That a revision sends the fields of its official schema, and no others.
+// Each revision sends only the fields in its official schema.
 import { describe, expect, it } from '@jest/globals';
 
 import { schemaOf } from '../../../../test/support/schemas.js';
@@ -25,7 +25,7 @@ import type {
 import { REVISIONS } from '../../src/protocol/revisions/index.js';
 import type { Revision } from '../../src/protocol/revisions/revision.js';
 
-// every field that the model has
+// all fields of the model
 const meta = { 'example.com/key': { future: 1 } };
 const icon: Required<Icon> = { src: 'https://example.com/a.png', mimeType: 'image/png', sizes: ['any'], theme: 'dark' };
 const annotations: Required<Annotations> = { audience: ['user'], priority: 1, lastModified: '2025-01-12T15:00:58Z' };
@@ -94,7 +94,7 @@ const sentBlock = (revision: Revision, block: ContentBlock) =>
 const sentMessage = (revision: Revision, message: PromptMessage) =>
   first(revision.promptResult({ messages: [message] })['messages']) as JsonObject;
 
-/** Each kind of object, by its definition in the schema, and the words for it, wherever it is. */
+/** Each kind of object: its definition in the schema, and its encoding in every place. */
 const ROWS: readonly Row[] = [
   row('Tool', tool, (revision, model) => revision.tool(model)),
   row('ToolAnnotations', hints, (revision, model) => revision.tool({ ...tool, annotations: model })['annotations']),
@@ -135,12 +135,12 @@ const ROWS: readonly Row[] = [
   row('ServerCapabilities', capabilities, (revision, model) => revision.capabilities(model)),
 ];
 
-/** What is inside is not for a revision to say. */
+/** Revisions don't define the contents of these. */
 const OPAQUE = new Set(
   '_meta inputSchema outputSchema structuredContent completions logging experimental extensions'.split(' '),
 );
 
-/** The same, with a field in each object that no revision has. */
+/** Adds a field to each object that no revision has. */
 function withFuture(model: unknown): unknown {
   if (Array.isArray(model)) return model.map(withFuture);
   if (typeof model !== 'object' || model === null) return model;

@@ -37,7 +37,7 @@ class Weather {
 const start = (providers: unknown, options?: Partial<McpServerOptions>) => () =>
   new McpServer({ name: 'test', version: '1', ...options, providers: providers as ProviderSource[] });
 
-/** Expects a message that names these, and ends with what to write. */
+/** Expects a message that contains `named` and ends with the remedy. */
 function expectMistake(run: () => void, code: StartupErrorCode, [...named]: string[], ending: string): void {
   expect(run).toThrow(expect.objectContaining({ code }));
   for (const text of named) expect(run).toThrow(text);

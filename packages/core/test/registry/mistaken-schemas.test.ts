@@ -26,14 +26,14 @@ class City {
 
 const start = (cls: Class) => () => new McpServer({ name: 'test', version: '1', providers: [cls] });
 
-/** Expects a message that begins with the place and ends with what to write. */
+/** Expects a message that starts with the place and ends with the remedy. */
 function expectMistake(run: () => void, code: StartupErrorCode, where: string, ...texts: string[]): void {
   expect(run).toThrow(expect.objectContaining({ code }));
   expect(run).toThrow(new RegExp(`^${where}: `));
   for (const text of texts) expect(run).toThrow(text);
 }
 
-/** A class whose method has a parameter, as a compiler leaves it that emits these types, or none. */
+/** A class with a method parameter, compiled with these emitted types or without types. */
 function compiled(types?: unknown[]): Class {
   class Shop {
     search(_query: unknown) {}

@@ -23,7 +23,7 @@ class IdAndMore extends Id {
   more!: string;
 }
 
-/** The error of a server with these providers. */
+/** The startup error of a server with these providers. */
 function mistakeOf(...providers: unknown[]): DecorumError {
   try {
     new McpServer({ name: 'test', version: '1', providers: providers as Class[] });
@@ -334,7 +334,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     class Wrong {
       one = 1;
     }
-    // what a compiler without types for decorators would let through
+    // accepted by a compiler without types for decorators
     (Tool() as unknown as (target: object, key: string) => void)(Wrong.prototype, 'one');
     expectMistake(mistakeOf(Wrong), 'DECORUM_NOT_A_METHOD', 'Wrong.one');
   });

@@ -32,7 +32,7 @@ class EvenSum implements cv.ValidatorConstraintInterface {
   }
 }
 
-/** Its rule needs the instance. */
+/** A class with a rule that needs the instance. */
 class Pair {
   @cv.IsInt() @cv.Validate(EvenSum) a!: number;
 }

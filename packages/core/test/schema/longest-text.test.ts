@@ -33,7 +33,7 @@ const LINEAR = lines(String.raw`
   ^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$  ^"(?:[^"\\]|\\.)*"$  ^[\]\[]+$  ^a{2,}$  ^{a}$  ^\cA\0$  ^(?!x)y$
 `);
 
-/** How the time to match grows with the length of a text. */
+/** The growth of the match time with the length of the text. */
 const backtracking = (source: string, flags?: string): string => {
   const longest = longestText(source, flags);
   if (longest === Number.POSITIVE_INFINITY) return 'linear';

@@ -9,7 +9,7 @@ let compileShape: (source: SchemaSource, where: string) => Shape;
 
 beforeAll(async () => {
   early = await import('./early-dto.js');
-  // only now: the types of the classes above are lost
+  // imported only now, so the types of the classes above are lost
   ({ compileShape } = await import('../../src/schema/compile.js'));
 });
 
@@ -43,7 +43,7 @@ describe('a DTO that was evaluated before @decorum/core', () => {
 });
 
 describe('a compiler that emits no types', () => {
-  /** A class as esbuild and tsx write it: with decorators, and without types. */
+  /** A class as emitted by esbuild and tsx: with decorators, but without types. */
   const untyped = (...decorators: PropertyDecorator[]): SchemaSource => {
     class Untyped {
       x: unknown;

@@ -107,7 +107,7 @@ describe.each(SOURCES)('the repair of arguments of %s', (_, source) => {
     const sent = JSON.stringify(value);
     expect(repaired(source, value)).toMatchObject({ ok: true, value: expected });
     expect(JSON.stringify(value)).toBe(sent);
-    // without the repair it is refused
+    // rejected without the repair
     expect(compileShape(source, 'Test.member').check(value)).toMatchObject({ ok: false });
   });
 

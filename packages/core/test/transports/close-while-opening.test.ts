@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { connectMemory, McpServer, serveStdio, Tool } from '@decorum/core';
 
-/** How many microtasks pass between the start of a transport and the close of its server. */
+/** Number of microtasks between starting a transport and closing its server. */
 const TURNS = Array.from({ length: 13 }, (_, count) => count);
 
 class Clock {

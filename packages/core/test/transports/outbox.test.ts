@@ -77,7 +77,7 @@ describe('An outbox', () => {
     for (let count = 0; count < 100; count += 1) outbox.send(changed);
     taken();
     expect(writes.at(-1)).toBe('changed\n');
-    // those are on their way: the next change is another
+    // those are already sent, so the next change is a new one
     for (let count = 0; count < 2; count += 1) outbox.send(changed);
     taken();
     expect(writes.at(-1)).toBe('changed\n');

@@ -66,7 +66,7 @@ describe('A reader of stdio that does not read', () => {
       await closed;
       const last = client.received.at(-1);
       if (which === LISTEN.method) expect(last).toMatchObject({ id: 'sub', result: { resultType: 'complete' } });
-      // what was sent before the stream was full, and then each change once
+      // the messages until the stream was full, and then each change once
       expect(JSON.stringify(client.received.slice(before)).length).toBeLessThan(200_000);
     },
   );
@@ -80,7 +80,7 @@ describe('A reader of stdio that does not read', () => {
     client.send(LISTEN);
     await client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
     output.pause();
-    // fills the stream, so that what comes next has to wait
+    // fills the stream, so that later messages have to wait
     for (let n = 0; n < 5; n += 1) {
       server.notify.resourceUpdated(`docs://guide/${n}`);
       await turn();

@@ -14,7 +14,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/** Starts the fixture: a program that uses the built package. */
+/** Starts the fixture, a program that uses the built package. */
 async function start(mode = 'plain') {
   const child = spawn(process.execPath, [FIXTURE, mode], { stdio: 'pipe' });
   children.push(child);

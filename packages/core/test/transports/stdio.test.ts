@@ -24,7 +24,7 @@ class Answer {
 }
 
 class Provider {
-  /** Called when `wait` was called: ends that call. */
+  /** Functions that end the pending calls of `wait`. */
   readonly waiting: (() => void)[] = [];
   aborted = 0;
 
@@ -360,7 +360,7 @@ describe('Writing over stdio', () => {
     const level = { 'io.modelcontextprotocol/logLevel': 'debug', progressToken: 'p' };
     const chatter = { name: 'chatter', arguments: { count: 20_000 }, _meta: { ...ENVELOPE, ...level } };
     send({ id: 0, method: 'tools/call', params: chatter });
-    // 20,000 steps, of about 250 characters each, and nobody reads
+    // 20,000 steps of about 250 characters each, without a reader
     for (let id = 1; id <= 500; id += 1) call(id, 'echo', { text: 'x'.repeat(1000) });
     for (let count = 0; count < 300; count += 1) await turn();
     expect(input.isPaused()).toBe(true);
