@@ -46,11 +46,11 @@ async function toolsOf(...args: string[]): Promise<string[]> {
 }
 
 describe('a reader who copies', () => {
-  it('the first example of the README has a server with its tool', async () => {
+  it('the first example of the README gets a server with its tool', async () => {
     expect(await toolsOf('dist/greeter.js')).toEqual(['greet']);
   });
 
-  it('the files of the page has its server', async () => {
+  it('the files of the page gets its server', async () => {
     expect(await toolsOf('dist/main.js', '--stdio')).toEqual(['remember', 'forget']);
   });
 

@@ -39,7 +39,7 @@ async function whoIs(client: HttpClient, headers: Fields = {}): Promise<unknown>
 }
 
 overEveryHost('authenticate', (host) => {
-  inEveryRevision('gives handlers the principal', async (revision) => {
+  inEveryRevision('passes the principal to handlers', async (revision) => {
     const { url } = await serveOn(host, { authenticate: byToken });
     const client = await HttpClient.open(url, revision, ANN);
     expect(await whoIs(client)).toEqual({ subject: 'ann', scopes: ['read'] });
@@ -47,7 +47,7 @@ overEveryHost('authenticate', (host) => {
     expect((await reader.rest()).at(-1)?.message).toMatchObject({ id: 1, result: {} });
   });
 
-  inEveryRevision('can be synchronous, and can let anonymous callers in', async (revision) => {
+  inEveryRevision('can be synchronous, and can accept anonymous callers', async (revision) => {
     const { url } = await serveOn(host, {
       authenticate: ({ headers: { 'x-user': subject } }) => (subject ? { subject } : undefined),
     });
@@ -59,7 +59,7 @@ overEveryHost('authenticate', (host) => {
   });
 
   inEveryRevision(
-    'refuses with its own status, headers and body on every route and method [SESS-08]',
+    'rejects with its own status, headers and body on every route and method [SESS-08]',
     async (revision) => {
       const { url, probe } = await serveOn(host, { authenticate: byToken, legacySse: true });
       for (const door of await doorsOf(url, revision, ANN)) {
@@ -113,7 +113,7 @@ overEveryHost('authenticate', (host) => {
     expect(asked).toHaveLength(3);
   });
 
-  it('can be read by pages of an allowed origin when it refuses', async () => {
+  it('lets pages of an allowed origin read a rejection', async () => {
     const origin = 'https://app.example.com';
     const { url } = await serveOn(host, { authenticate: byToken, allowedOrigins: [origin] });
     const [answer] = await raw(url, 'POST', { ...JSON_TYPE, origin }, '{}');
@@ -134,7 +134,7 @@ overEveryHost('authenticate', (host) => {
     },
   );
 
-  it.each(['throws', 'rejects'])('that %s is reported and gives a masked 500', async (how) => {
+  it.each(['throws', 'rejects'])('that %s is reported and answered with a masked 500', async (how) => {
     const error = new Error('The secret store is down.');
     const authenticate =
       how === 'throws'
@@ -190,7 +190,7 @@ overEveryHost('authenticate', (host) => {
     expect([probe.contexts.every(({ signal }) => signal.aborted), errors]).toEqual([true, []]);
   });
 
-  it('that resolves after server.close() gives 503', async () => {
+  it('that resolves after server.close() is answered with 503', async () => {
     const gate = new EventEmitter();
     const { url, server } = await serveOn(host, {
       authenticate: async () => {
@@ -232,7 +232,7 @@ overEveryHost('principal', (host) => {
     return subject === undefined ? undefined : { subject };
   };
 
-  inEveryRevision('gets the host’s own request and gives handlers the principal', async (revision: Revision) => {
+  inEveryRevision('gets the host’s own request and passes the principal to handlers', async (revision: Revision) => {
     const { url } = await serveOn(host, { principal });
     const client = await HttpClient.open(url, revision, { 'x-user': 'ann' });
     expect(await whoIs(client)).toEqual({ subject: 'ann' });
@@ -241,7 +241,7 @@ overEveryHost('principal', (host) => {
     else expect((await client.post(client.buildMessage(1, 'tools/list'), { 'x-user': 'bob' })).status).toBe(404);
   });
 
-  it('that throws is reported and gives a masked 500', async () => {
+  it('that throws is reported and answered with a masked 500', async () => {
     const error = new Error('The secret store is down.');
     const { url, errors } = await serveOn(host, {
       principal: () => {

@@ -93,7 +93,7 @@ overEveryHost('server.close()', (host) => {
     await closing;
   });
 
-  inEverySessionRevision('cancels calls of a session that ends, and says so on their streams', async (revision) => {
+  inEverySessionRevision('cancels calls of a session that ends, and reports it on their streams', async (revision) => {
     const served = await connectTo(host, revision);
     const streaming = new EventReader(await (await begin(served, 'streams', 'stream')).response);
     await streaming.message();

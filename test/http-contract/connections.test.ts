@@ -27,7 +27,7 @@ function callText(
 }
 
 overEveryHost('a connection', (host) => {
-  inEveryRevision('carries pipelined requests, and the responses come in their order', async (revision) => {
+  inEveryRevision('supports pipelining, and responses keep the order of requests', async (revision) => {
     const { client, probe } = await connectTo(host, revision);
     const connection = await Connection.open(client.url);
     const began = once(probe, 'began');
@@ -45,7 +45,7 @@ overEveryHost('a connection', (host) => {
     expect(text.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(4);
   });
 
-  inEveryRevision('ends after the response where the client says so', async (revision) => {
+  inEveryRevision('closes after the response if the client asks for it', async (revision) => {
     const { client } = await connectTo(host, revision);
     for (const name of ['add', 'steps']) {
       const connection = await Connection.open(client.url);
@@ -56,7 +56,7 @@ overEveryHost('a connection', (host) => {
     }
   });
 
-  inEveryRevision('may be of HTTP/1.0, which has no chunks', async (revision) => {
+  inEveryRevision('may use HTTP/1.0, which has no chunks', async (revision) => {
     const { client } = await connectTo(host, revision);
     for (const name of ['add', 'steps']) {
       const connection = await Connection.open(client.url);
@@ -69,7 +69,7 @@ overEveryHost('a connection', (host) => {
   });
 });
 
-overEveryHost('a body that comes in pieces', (host) => {
+overEveryHost('a body in several chunks', (host) => {
   it('is one message', async () => {
     const { url } = await serveOn(host);
     const connection = await Connection.open(url);

@@ -56,7 +56,7 @@ async function backUp({ notify }: McpServer): Promise<void> {
   }
 }
 
-overEveryHost('a client that leaves', (host) => {
+overEveryHost('a client that disconnects', (host) => {
   inTheStatelessRevision('cancels its request and no other [HTTP-22]', async (revision) => {
     const served = await connectTo(host, revision);
     const { client, probe, errors } = served;
@@ -80,7 +80,7 @@ overEveryHost('a client that leaves', (host) => {
     expect(errors).toEqual([]);
   });
 
-  inTheStatelessRevision('cancels nothing that was answered before', async (revision) => {
+  inTheStatelessRevision('cancels no request that was already answered', async (revision) => {
     const served = await connectTo(host, revision);
     const { client, probe } = served;
     const connection = await Connection.open(client.url);
@@ -193,7 +193,7 @@ overEveryHost('a client that does not read', (host) => {
   });
 });
 
-overEveryHost('a call that reports a lot', (host) => {
+overEveryHost('a call with lots of progress', (host) => {
   inEveryRevision('loses nothing while the client reads', async (revision) => {
     const { client, server } = await connectTo(host, revision);
     server.addTool({ name: 'count', description: 'Counts', input: { type: 'object' } }, async (_input, ctx) => {

@@ -27,7 +27,7 @@ async function ask(client: HttpClient, method: string, params: JsonObject = {}) 
 const OK = { status: 200, type: expect.stringMatching(/^application\/json/) };
 
 overEveryHost('a conversation', (host) => {
-  inEverySessionRevision('begins with initialize, and the response has the session id [SESS-01]', async (revision) => {
+  inEverySessionRevision('starts with initialize, and the response has the session id [SESS-01]', async (revision) => {
     const { url } = await serveOn(host);
     const response = await post(url, initialize(revision));
     const id = response.headers.get('mcp-session-id');
@@ -138,7 +138,7 @@ overEveryHost('a request', (host) => {
     expect(await ask(client, 'tools/call', { name: 'none' })).toMatchObject({ status: 200, error: { code: -32602 } });
   });
 
-  inTheStatelessRevision('must repeat method and name in its headers', async (revision) => {
+  inTheStatelessRevision('must mirror method and name in its headers', async (revision) => {
     const { client } = await connectTo(host, revision);
     for (const headers of [{ 'mcp-method': 'tools/list' }, { 'mcp-name': 'fail' }, { 'mcp-name': undefined }]) {
       const response = await client.post(
@@ -155,7 +155,7 @@ overEveryHost('a request', (host) => {
     expect([other.status, (await json(other)).error?.code]).toEqual([400, -32020]);
   });
 
-  inEveryRevision('gives the handler its headers and address, but no credentials', async (revision) => {
+  inEveryRevision('passes its headers and address to the handler, but no credentials', async (revision) => {
     const { client } = await connectTo(host, revision, { credentialHeaders: ['X-My-Token'] });
     const names = ['authorization', 'cookie', 'X-API-Key', 'x-auth-token', 'x-amz-security-token', 'x-my-token'];
     const headers = { ...Object.fromEntries(names.map((name) => [name, 'secret'])), 'x-custom': 'yes' };
@@ -165,7 +165,7 @@ overEveryHost('a request', (host) => {
     expect(Object.values(transport.headers)).not.toContain('secret');
   });
 
-  inEveryRevision('gets its own answer when many are in flight', async (revision) => {
+  inEveryRevision('gets its own response when many are in flight', async (revision) => {
     const { client } = await connectTo(host, revision);
     const ids = Array.from({ length: 50 }, (_, id) => id);
     const answers = await Promise.all(
@@ -219,7 +219,7 @@ overEveryHost('a batch', (host) => {
 });
 
 overEveryHost('an answer', (host) => {
-  inEveryRevision('is JSON or an event stream, as the client accepts [HTTP-12]', async (revision) => {
+  inEveryRevision('is JSON or an event stream, depending on Accept [HTTP-12]', async (revision) => {
     const { client } = await connectTo(host, revision);
     const kinds = [
       ['application/json', 'application/json'],

@@ -87,7 +87,7 @@ overEveryHost('403', (host) => {
     }));
   });
 
-  it('lets allowed hosts through', async () => {
+  it('does not reject allowed hosts', async () => {
     const { url } = await serveOn(host, { allowedHosts: ['mcp.example.com', 'other.example.com:8443'] });
     const statusOf = async (name: string) =>
       (await raw(url, 'POST', { ...JSON_TYPE, host: name }, HELLO))[0].statusCode;
@@ -99,7 +99,7 @@ overEveryHost('403', (host) => {
 });
 
 overEveryHost('CORS', (host) => {
-  inEveryRevision('lets pages of an allowed origin send and read the headers of MCP [HTTP-42]', async (revision) => {
+  inEveryRevision('lets pages of an allowed origin send and read MCP headers [HTTP-42]', async (revision) => {
     const { client, url } = await connectTo(host, revision, { allowedOrigins: [APP] });
     const wanted =
       'content-type, authorization, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id';
@@ -207,7 +207,7 @@ overEveryHost('429 and 503', (host) => {
     expect(await client.status()).toBe(200);
   });
 
-  inEverySessionRevision('evict an idle session instead, where there is one [SESS-05]', async (revision) => {
+  inEverySessionRevision('are avoided by evicting an idle session, if there is one [SESS-05]', async (revision) => {
     const { client, url } = await connectTo(host, revision, { maxSessions: 1 });
     const next = await HttpClient.open(url, revision);
     expect([await client.status(), await next.status()]).toEqual([404, 200]);
@@ -236,7 +236,7 @@ overEveryHost('a body that never ends', (host) => {
     ['GET', { accept: 'text/html' }, 400],
   ];
 
-  describe('of a refused request', () => {
+  describe('of a rejected request', () => {
     it.each(cases)('does not delay the answer to %s %j', async (method, headers, status) => {
       const { url } = await serveOn(host);
       const text = await (await Connection.open(url)).endless(method, headers).closed();

@@ -55,7 +55,7 @@ overEveryHost('the stream of a request', (host) => {
     expect([carried(await reader.rest()), reader.ended]).toEqual([[1, 2, 3, 'steps'], true]);
   });
 
-  inEveryRevision('begins with comments where the handler says nothing for a while', async (revision) => {
+  inEveryRevision('starts with comments if the handler sends nothing for a while', async (revision) => {
     const served = await connectTo(host, revision, { keepAliveMs: 10 });
     const quiet = await begin(served, 'json', 'wait', { headers: { accept: 'application/json' } });
     const { response } = await begin(served, 'streams', 'wait');
@@ -80,7 +80,7 @@ overEveryHost('the stream of a request', (host) => {
     expect(carried(await reader.rest())).toEqual([4, 1]);
   });
 
-  inEveryRevision('carries nothing of other requests, and no changes', async (revision) => {
+  inEveryRevision('has no messages of other requests and no changes', async (revision) => {
     const served = await connectTo(host, revision);
     const { client, probe } = served;
     const elsewhere = await follow(client);
@@ -221,7 +221,7 @@ overEveryHost('the stream of changes', (host) => {
   });
 });
 
-overEveryHost('a client that comes back', (host) => {
+overEveryHost('a client that reconnects', (host) => {
   inEverySessionRevision(
     'gets the messages of a request it missed, then the rest, as often as it asks [RESUME-04]',
     async (revision) => {
@@ -263,21 +263,25 @@ overEveryHost('a client that comes back', (host) => {
     expect((await back.message()).message).toMatchObject({ id: 9, result: LET_GO });
   });
 
-  inEverySessionRevision('gets nothing of other streams, and 400 for unknown events [RESUME-05]', async (revision) => {
-    const { client, url } = await connectTo(host, revision);
-    const first = await (await client.stream('a', 'steps')).rest();
-    const second = await (await client.stream('b', 'steps')).rest();
-    expect(carried(await (await client.listen(first[0]?.id)).rest()).at(-1)).toBe('a');
-    expect(carried(await (await client.listen(second[0]?.id)).rest()).at(-1)).toBe('b');
-    const other = (await connectTo(host, revision)).client;
-    const stranger = await HttpClient.open(url, revision);
-    for (const who of [other, stranger])
-      expect((await who.get({ 'last-event-id': first[0]?.id as string })).status).toBe(400);
-    const nothing = await connectTo(host, revision, { events: false });
-    for (const event of await (await nothing.client.stream(1, 'steps')).rest()) expect(event).not.toHaveProperty('id');
-  });
+  inEverySessionRevision(
+    'gets no messages of other streams, and 400 for unknown events [RESUME-05]',
+    async (revision) => {
+      const { client, url } = await connectTo(host, revision);
+      const first = await (await client.stream('a', 'steps')).rest();
+      const second = await (await client.stream('b', 'steps')).rest();
+      expect(carried(await (await client.listen(first[0]?.id)).rest()).at(-1)).toBe('a');
+      expect(carried(await (await client.listen(second[0]?.id)).rest()).at(-1)).toBe('b');
+      const other = (await connectTo(host, revision)).client;
+      const stranger = await HttpClient.open(url, revision);
+      for (const who of [other, stranger])
+        expect((await who.get({ 'last-event-id': first[0]?.id as string })).status).toBe(400);
+      const nothing = await connectTo(host, revision, { events: false });
+      for (const event of await (await nothing.client.stream(1, 'steps')).rest())
+        expect(event).not.toHaveProperty('id');
+    },
+  );
 
-  it('was told when, if the handler closed the stream', async () => {
+  it('knows when to do so if the handler has closed the stream', async () => {
     const served = await connectTo(host, '2025-11-25');
     const polled = new EventReader(await (await begin(served, 9, 'poll')).response);
     const events = await polled.rest();

@@ -249,7 +249,7 @@ async function run(sdk: Sdk, revision: string, transport: Transport): Promise<vo
 
 const STDIO = { command: process.execPath, args: [STORY_SERVER, '--stdio'] };
 
-describe('the client of an SDK of its time', () => {
+describe('the SDK client of the same time', () => {
   it.each(VERSIONS)('%s speaks %s over stdio', async (_version, revision, sdk) => {
     await run(sdk, revision, new (sdk.stdio.StdioClientTransport as Make<Transport>)(STDIO));
   });

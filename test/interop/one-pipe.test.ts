@@ -165,7 +165,7 @@ async function meet(client: TwoTongues, place: string): Promise<void> {
   expect(responses).toMatchObject(eras.map((_revision, name) => says(`${name} has met ${eras.length}`)));
 }
 
-describe.each(SESSION_REVISIONS)('one pipe with a session of %s and requests without', (revision) => {
+describe.each(SESSION_REVISIONS)('one pipe with a session of %s and stateless requests', (revision) => {
   let child: ChildProcessByStdio<Writable, Readable, null>;
   let client: TwoTongues;
 
@@ -187,7 +187,7 @@ describe.each(SESSION_REVISIONS)('one pipe with a session of %s and requests wit
     client.write({ jsonrpc: '2.0', method: 'notifications/initialized' });
   };
 
-  it('answers each in its own words, whatever the order', async () => {
+  it('answers each request in the format of its revision, in any order', async () => {
     await begin();
     const eras: readonly Revision[] = [revision, STATELESS];
     const all = eras.flatMap((era) => DEEDS.map((deed) => () => perform(client, era, deed)));
@@ -200,7 +200,7 @@ describe.each(SESSION_REVISIONS)('one pipe with a session of %s and requests wit
     expect(client.problems).toEqual([]);
   });
 
-  it('serves requests without a session before the session begins, and while it does', async () => {
+  it('serves stateless requests before and during the initialization of the session', async () => {
     await Promise.all([...performAll(client, STATELESS), begin(), ...performAll(client, STATELESS)]);
     await Promise.all(performAll(client, revision));
     expect(client.problems).toEqual([]);

@@ -147,7 +147,7 @@ describe('the client of SDK 2', () => {
     await withClient(asClient(client), () => client.connect(transport()), story);
   });
 
-  it.each(V2)('chooses the modern mode by itself over %s', async (_name, transport) => {
+  it.each(V2)('detects the modern mode over %s', async (_name, transport) => {
     const client = clientV2('auto');
     const story = async () => {
       expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28');

@@ -43,7 +43,7 @@ describe.each([
     expect(structuredContent).toEqual({ city: 'Oslo', sky: 'snow', temperature: -3, unit: '°C' });
   });
 
-  it('tells the model what is wrong with its arguments, and which cities there are', async () => {
+  it('tells the model which arguments are invalid, and which cities exist', async () => {
     const wrong = await client.callTool({ name: 'forecast', arguments: { units: 'kelvin' } });
     expect(wrong).toMatchObject({ isError: true });
     expect(JSON.stringify(wrong)).toMatch(/city.*units/s);

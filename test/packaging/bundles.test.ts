@@ -68,7 +68,7 @@ async function rolledDown(project: Project, input: string, file: string, mainFie
 /** Replaces class names in definitions, because minification changes them. */
 const unnamed = (text: string): string => text.replaceAll(/(\$defs(?:\/|":\{"))\w+/g, '$1Class');
 
-describe('a bundle, minified and alone in a folder', () => {
+describe('a minified bundle in an empty folder', () => {
   const alone = mkdtempSync(join(tmpdir(), 'decorum-bundle-'));
   const unbundled = new Map<string, string>();
   let project: Project;
@@ -88,7 +88,7 @@ describe('a bundle, minified and alone in a folder', () => {
     rmSync(alone, { recursive: true });
   });
 
-  it('is compared with a server that does what its classes say', () => {
+  it('is compared with a server that behaves as its classes declare', () => {
     const [, , first, second, third, registered, , counted] = answers(unbundled.get('orders') ?? '');
     expect(first).toMatchObject({ result: { content: [{ text: '2026: 2 tea at 3 EUR' }] } });
     expect(second).toMatchObject({ result: { isError: true } });
@@ -100,13 +100,16 @@ describe('a bundle, minified and alone in a folder', () => {
   const cases = Object.keys(SERVERS).flatMap((server) =>
     Object.keys(BUNDLERS).flatMap((bundler) => ['mjs', 'cjs'].map((ending) => ({ server, bundler, ending }))),
   );
-  it.each(cases)('says and does the same: $server by $bundler, as .$ending', async ({ server, bundler, ending }) => {
-    const file = join(alone, `${server}-${bundler.replaceAll(' ', '-')}.${ending}`);
-    await BUNDLERS[bundler]?.(project, `${server}-stdio.js`, file);
-    const [, input] = SERVERS[server as keyof typeof SERVERS];
-    const printed = await project.run('node', [file], { input });
-    expect(answers(unnamed(printed))).toEqual(answers(unnamed(unbundled.get(server) ?? '')));
-  });
+  it.each(cases)(
+    'has the same schemas and behavior: $server by $bundler, as .$ending',
+    async ({ server, bundler, ending }) => {
+      const file = join(alone, `${server}-${bundler.replaceAll(' ', '-')}.${ending}`);
+      await BUNDLERS[bundler]?.(project, `${server}-stdio.js`, file);
+      const [, input] = SERVERS[server as keyof typeof SERVERS];
+      const printed = await project.run('node', [file], { input });
+      expect(answers(unnamed(printed))).toEqual(answers(unnamed(unbundled.get(server) ?? '')));
+    },
+  );
 
   it.each(Object.keys(BUNDLERS))('does so when it is made of CommonJS, by %s', async (bundler) => {
     project.write('commonjs/package.json', '{ "type": "commonjs" }');
@@ -118,7 +121,7 @@ describe('a bundle, minified and alone in a folder', () => {
     expect(answers(unnamed(printed))).toEqual(answers(unnamed(unbundled.get('orders') ?? '')));
   });
 
-  it('keeps the names of definitions where the bundler keeps those of classes', async () => {
+  it('keeps the names of definitions if the bundler keeps class names', async () => {
     const outfile = join(alone, 'orders-named.mjs');
     await esbuilt({ entryPoints: [project.path('orders-stdio.js')], outfile, keepNames: true });
     const [, input] = SERVERS.orders;
@@ -127,7 +130,7 @@ describe('a bundle, minified and alone in a folder', () => {
     expect(JSON.stringify(listed)).toContain('#/$defs/Category');
   });
 
-  it('listens with Fastify, given the banner of docs/running.md', async () => {
+  it('listens with Fastify if it has the banner of docs/running.md', async () => {
     const page = readFileSync(join(ROOT, 'docs/running.md'), 'utf8');
     const banner = /--banner:js="([^"]+)"/.exec(page)?.[1] ?? '';
     const listening = `

@@ -76,7 +76,7 @@ describe('without class-validator and class-transformer', () => {
   });
 });
 
-describe('a DTO class without its libraries is an error at startup that says what to install', () => {
+describe('a DTO class without its libraries fails at startup and names the packages to install', () => {
   const page = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
   const example = /### `DECORUM_MISSING_LIBRARY`[^]*?```ts\n([^]*?)```/.exec(page)?.[1] ?? '';
   const REMEDY = 'Run `npm install class-validator class-transformer`';
@@ -92,7 +92,7 @@ describe('a DTO class without its libraries is an error at startup that says wha
     return JSON.parse(await project.run('node', ['main.mjs'])) as { code: string; message: string };
   }
 
-  it('where both are missing, as in the documentation', async () => {
+  it('if both are missing, as in the documentation', async () => {
     project = createProject({ peers: [] });
     const { code, message } = await mistake('');
     expect(code).toBe('DECORUM_MISSING_LIBRARY');
@@ -100,7 +100,7 @@ describe('a DTO class without its libraries is an error at startup that says wha
     expect(message).toContain(REMEDY);
   });
 
-  it('where class-transformer is missing', async () => {
+  it('if class-transformer is missing', async () => {
     project = createProject({ peers: ['class-validator'] });
     const { code, message } = await mistake(`import 'class-validator';`);
     expect(code).toBe('DECORUM_MISSING_LIBRARY');
@@ -108,7 +108,7 @@ describe('a DTO class without its libraries is an error at startup that says wha
     expect(message).toContain(REMEDY);
   });
 
-  it('but not where they are installed: there the class lacks rules', async () => {
+  it('but not if they are installed and the class only lacks rules', async () => {
     project = createProject({});
     expect((await mistake('')).code).toBe('DECORUM_NO_RULES');
   });

@@ -80,7 +80,7 @@ function withResource(uri: string, cache: unknown) {
 }
 
 describe('results', () => {
-  inStateless('CACHE-01', 'that may be kept say for how long and by whom', async () => {
+  inStateless('CACHE-01', 'that are cacheable have a duration and a scope', async () => {
     const client = await open({ cache: { ttlMs: 1000, scope: 'public' } });
     const ofServer = [1000, 'public'];
     const ofResources = [
@@ -96,7 +96,7 @@ describe('results', () => {
     }
   });
 
-  inStateless('CACHE-02', 'may be kept for a whole number of milliseconds, and no other can be named', async () => {
+  inStateless('CACHE-02', 'have a duration in whole milliseconds, and other values are rejected', async () => {
     for (const ttlMs of [0, 1, Number.MAX_SAFE_INTEGER]) {
       const results = await hintsOf(await open({ cache: { ttlMs, scope: 'private' } }));
       expect(results.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => [ttlMs, 'private']));
@@ -110,7 +110,7 @@ describe('results', () => {
     }
   });
 
-  inStateless('CACHE-03', 'may be kept for everybody or for the caller, and for nobody else', async () => {
+  inStateless('CACHE-03', 'have a public or private scope, and other values are rejected', async () => {
     for (const scope of ['public', 'private'] as const) {
       for (const [, said] of (await hintsOf(await open({ cache: { ttlMs: 1, scope } }))) as [unknown, unknown][]) {
         expect(['public', 'private']).toContain(said);
@@ -149,7 +149,7 @@ describe('results', () => {
     }
   });
 
-  inStateless('CACHE-07', 'that answers have gone into are for nobody to keep', async () => {
+  inStateless('CACHE-07', 'that depend on answers are not cacheable', async () => {
     class Asking {
       @Resource('docs://asking', { cache: { ttlMs: 60_000, scope: 'public' } })
       async asking(_input: NoInput, context: Context) {
@@ -178,7 +178,7 @@ describe('results', () => {
     }
   });
 
-  eachSessionRevision('CACHE-08', 'say nothing of it in sessions', async (revision) => {
+  eachSessionRevision('CACHE-08', 'have no cache hints in sessions', async (revision) => {
     const client = await RawClient.connect(
       serverOf({ providers: [Everything], cache: { ttlMs: 1000, scope: 'public' } }),
       { revision },
@@ -189,7 +189,7 @@ describe('results', () => {
     }
   });
 
-  inStateless('CACHE-09', 'are not kept by default', async () => {
+  inStateless('CACHE-09', 'are not cacheable by default', async () => {
     class Plain extends Everything {
       @Resource('docs://kept')
       override kept() {

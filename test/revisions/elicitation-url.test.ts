@@ -22,8 +22,8 @@ const QUESTIONS: Readonly<Record<string, (context: Context) => Promise<{ readonl
   visit: (context) => context.elicitUrl({ message: 'Please', url: ({ ticket }) => `https://example.com/${ticket}` }),
 };
 
-describe('what a user was asked', () => {
-  eachSessionRevision('ELIC-20', 'is answered in the session of that user, by that user', async (revision) => {
+describe('a question to a user', () => {
+  eachSessionRevision('ELIC-20', 'is answered only by that user in their session', async (revision) => {
     for (const [name, question] of Object.entries(QUESTIONS)) {
       const sessions = new Map<string | undefined, string>();
       const server = serverWith({
@@ -65,7 +65,7 @@ describe('what a user was asked', () => {
     }
   });
 
-  inStateless('ELIC-20', 'is answered by that user: the state of one is of no use to another', async () => {
+  inStateless('ELIC-20', 'is answered by that user: another user cannot use the state', async () => {
     for (const [name, question] of Object.entries(QUESTIONS)) {
       const server = serverWith({ ask: async (context) => (await question(context)).action });
       const open = { revision: STATELESS, capabilities: BOTH } satisfies RawOptions;
@@ -95,7 +95,7 @@ function everything(context: Context): string {
 }
 
 describe('credentials', () => {
-  eachRevision('ELIC-23', 'of the caller are not known to handlers, nor sent or logged', async (revision) => {
+  eachRevision('ELIC-23', 'of the caller are not visible to handlers, sent or logged', async (revision) => {
     const seen: string[] = [];
     const log = new Log();
     const server = serverWith(
@@ -131,7 +131,7 @@ describe('credentials', () => {
     }
   });
 
-  eachRevision('ELIC-23', 'that a client sends with its answer to a URL are not taken', async (revision) => {
+  eachRevision('ELIC-23', 'that a client sends with its answer to a URL are dropped', async (revision) => {
     const server = serverWith({
       visit: async (context) => JSON.stringify(await QUESTIONS['visit']!(context)),
     });

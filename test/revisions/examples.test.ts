@@ -67,7 +67,7 @@ const REQUESTS = EXAMPLES.filter(({ value }) => 'method' in value && 'jsonrpc' i
 
 describe('The judge', () => {
   it.each(EXAMPLES.filter(({ file }) => !AT_ODDS.has(file)))(
-    'finds nothing wrong with the example $definition/$file',
+    'accepts the example $definition/$file',
     ({ definition, value }) => {
       expect(schemaOf(STATELESS).problems(definition, value)).toHaveLength(0);
     },

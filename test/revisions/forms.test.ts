@@ -132,7 +132,7 @@ function dtoOf(fields: readonly Field[]): new () => object {
 }
 
 describe('a form', () => {
-  eachRevision('ELIC-05', 'is valid, whatever rules the fields of its class have', async (revision: Revision) => {
+  eachRevision('ELIC-05', 'is valid for any rules of its class', async (revision: Revision) => {
     let Dto: new () => object = dtoOf([]);
     const server = serverWith({
       ask: async (context: Context) => (await context.elicit(Dto, { message: 'Please' })).action,

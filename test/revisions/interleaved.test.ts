@@ -23,7 +23,7 @@ function ownersOf({ params = {} }: { params?: JsonObject }): unknown[] {
 
 describe('Five clients, one of each revision,', () => {
   it.each(Object.entries({ ...RAW_TRANSPORTS, HTTP: overHttp }))(
-    'see only their own words on one server, over %s',
+    'see only messages in the format of their revision on one server, over %s',
     async (_medium, transport) => {
       const property = fc.asyncProperty(deeds, async (plan) => {
         const server = storyServer();

@@ -27,7 +27,7 @@ const CASES = [
 ] as const;
 
 describe('the judge', () => {
-  it.each(CASES)('finds what only %s has in a result of %s: %j', (since, method, result) => {
+  it.each(CASES)('detects a field that is new in %s in a result of %s: %j', (since, method, result) => {
     for (const revision of SESSION_REVISIONS) {
       // both the schema and the field matrix detect it
       expect(judge(revision, resultOf(result), method).length > 0).toBe(revision < since);
@@ -35,14 +35,14 @@ describe('the judge', () => {
     }
   });
 
-  it('finds a field that no revision has', () => {
+  it('detects a field that no revision has', () => {
     for (const revision of SESSION_REVISIONS) {
       expect(judge(revision, resultOf({ tools: [{ ...tool, colour: 'red' }] }), 'tools/list')).not.toEqual([]);
       expect(judge(revision, resultOf({ ok: true }), 'ping')).not.toEqual([]);
     }
   });
 
-  it('finds a request that a revision has not', () => {
+  it('detects a request that a revision does not have', () => {
     const params = { message: 'a', requestedSchema: { type: 'object', properties: {} } };
     const question = { jsonrpc: '2.0', id: 1, method: 'elicitation/create', params };
     expect(SESSION_REVISIONS.map((revision) => judge(revision, question).length === 0)).toEqual([
@@ -54,7 +54,7 @@ describe('the judge', () => {
   });
 });
 
-describe('a client that says what it is told to', () => {
+describe('a raw client', () => {
   /** The problems found in received texts. */
   async function problemsOf(revision: Revision, ...texts: string[]): Promise<string[]> {
     const speaks: RawTransport = (_server, receive) => {
@@ -65,11 +65,11 @@ describe('a client that says what it is told to', () => {
     return client.problems.splice(0);
   }
 
-  it('finds an array with nothing in it, in every revision', async () => {
+  it('detects an empty array in every revision', async () => {
     for (const revision of REVISIONS) expect(await problemsOf(revision, '[]')).not.toEqual([]);
   });
 
-  it('finds an array where the revision has none', async () => {
+  it('detects a batch in a revision without batches', async () => {
     const log = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'a' } };
     for (const revision of REVISIONS) {
       expect(await problemsOf(revision, JSON.stringify(log))).toEqual([]);
@@ -80,11 +80,11 @@ describe('a client that says what it is told to', () => {
 });
 
 describe('a claim', () => {
-  it('is of a row that exists', () => {
+  it('must name an existing row', () => {
     expect(() => shows('TOOL-99', '2025-11-25', 'anything')).toThrow('no row');
   });
 
-  it('is of a revision that the row holds in', () => {
+  it('must name a revision that the row applies to', () => {
     expect(() => shows('TOOL-20', '2025-03-26', 'anything')).toThrow('does not apply');
     expect(shows('TOOL-20', '2025-06-18', 'sentence')).toBe('sentence [TOOL-20 2025-06-18]');
   });

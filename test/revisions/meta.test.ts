@@ -66,7 +66,7 @@ function provider(options: object) {
 }
 
 describe('_meta', () => {
-  eachRevision('META-01', 'is given to handlers with all keys, reserved ones too', async (revision) => {
+  eachRevision('META-01', 'is passed to handlers with all keys, including reserved ones', async (revision) => {
     const server = serverWith({ see: ({ meta }) => JSON.stringify(meta) });
     const client = await RawClient.connect(server, { revision });
     const meta = { 'io.modelcontextprotocol/unheard-of': { deep: [null] }, 'example.com/x': 1 };
@@ -76,7 +76,7 @@ describe('_meta', () => {
     expect(sent).toMatchObject(meta);
   });
 
-  eachRevision('META-02', 'has keys that follow the grammar, wherever the server puts it', async (revision) => {
+  eachRevision('META-02', 'has valid keys in all places', async (revision) => {
     const client = await RawClient.connect(golden('contents'), { revision });
     await client.call('everything');
     await client.call('complete');
@@ -94,7 +94,7 @@ describe('_meta', () => {
     }
   });
 
-  eachRevision('META-03', 'cannot have keys that are reserved for the protocol', async (revision) => {
+  eachRevision('META-03', 'cannot have reserved keys', async (revision) => {
     // 2025-06-18 reserves different prefixes than later revisions, and a server serves all revisions
     for (const key of ['modelcontextprotocol.io/x', 'mcp.dev/x', 'io.modelcontextprotocol/x', 'io.mcp/x']) {
       expect(() => serverOf({ providers: [provider({ _meta: { [key]: 1 } })] })).toThrow(key);
@@ -104,7 +104,7 @@ describe('_meta', () => {
     expect(authored(await client.result('tools/list'))).toEqual([{ 'com.example.mcp/x': 1 }]);
   });
 
-  eachRevision('META-05', 'is on everything that the author puts it on', async (revision) => {
+  eachRevision('META-05', 'is sent wherever the author sets it', async (revision) => {
     const [forecast, , prompt, resource, template] = await entries(revision);
     for (const entry of [forecast, prompt, resource, template]) {
       expect(entry).toMatchObject({ _meta: { 'example.com/team': 'weather' } });
@@ -171,7 +171,7 @@ async function takes(revision: Revision, input: JsonObject, args: JsonObject): P
 }
 
 describe('the JSON Schema of a tool', () => {
-  eachRevision('META-07', 'is of 2020-12 where it does not say otherwise', async (revision) => {
+  eachRevision('META-07', 'is 2020-12 by default', async (revision) => {
     const pair = { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }], items: false };
     const schema = { type: 'object', properties: { pair } };
     expect(await takes(revision, schema, { pair: [1, 'a'] })).toBe(true);
@@ -179,7 +179,7 @@ describe('the JSON Schema of a tool', () => {
     expect(await takes(revision, schema, { pair: [1, 'a', 2] })).toBe(false);
   });
 
-  eachRevision('META-08', 'may use what is new in 2020-12', async (revision) => {
+  eachRevision('META-08', 'may use keywords of 2020-12', async (revision) => {
     const named = { properties: { name: { type: 'string' } }, required: ['name'] };
     const schema = { type: 'object', allOf: [named], unevaluatedProperties: false };
     expect(await takes(revision, schema, { name: 'Ada' })).toBe(true);
@@ -194,7 +194,7 @@ describe('the JSON Schema of a tool', () => {
     expect(await takes(revision, tree, { children: [{ value: 'one' }] })).toBe(false);
   });
 
-  eachRevision('META-09', 'may be of draft-07', async (revision) => {
+  eachRevision('META-09', 'may be draft-07', async (revision) => {
     const pair = { type: 'array', items: [{ type: 'integer' }, { type: 'string' }], additionalItems: false };
     const schema = { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: { pair } };
     expect(await takes(revision, schema, { pair: [1, 'a'] })).toBe(true);
@@ -202,7 +202,7 @@ describe('the JSON Schema of a tool', () => {
     expect(await takes(revision, schema, { pair: [1, 'a', 2] })).toBe(false);
   });
 
-  eachRevision('META-10', 'cannot be of a dialect that is not supported', (revision) => {
+  eachRevision('META-10', 'cannot use an unsupported dialect', (revision) => {
     for (const dialect of [
       'http://json-schema.org/draft-04/schema#',
       'http://json-schema.org/draft-06/schema#',
@@ -219,7 +219,7 @@ describe('the JSON Schema of a tool', () => {
     }
   });
 
-  eachRevision('META-10', 'is judged by the dialect it names, and by 2020-12 where it names none', async (revision) => {
+  eachRevision('META-10', 'is validated by its dialect, or by 2020-12 if it names none', async (revision) => {
     const first = [{ type: 'integer' }];
     const draft7 = { type: 'array', items: first, additionalItems: false };
     const draft2020 = { type: 'array', prefixItems: first, items: false };
@@ -240,12 +240,12 @@ describe('the JSON Schema of a tool', () => {
     }
   });
 
-  eachRevision('META-11', 'has its dialects in the documentation', () => {
+  eachRevision('META-11', 'has documented dialects', () => {
     const page = readFileSync(new URL('../../docs/schemas.md', import.meta.url), 'utf8');
     for (const dialect of ['2020-12', 'draft-07']) expect(page.toLowerCase()).toContain(dialect);
   });
 
-  eachRevision('META-12', 'is valid in its dialect, however it was made', async (revision) => {
+  eachRevision('META-12', 'is valid in its dialect, whatever its source', async (revision) => {
     class Dto {
       @IsString()
       @Matches(/^[a-z]+$/)
@@ -275,7 +275,7 @@ describe('the JSON Schema of a tool', () => {
 describe('icons, annotations and titles', () => {
   const icon = { src: 'data:image/png;base64,UE5H', mimeType: 'image/png', sizes: ['any'], theme: 'dark' } as const;
 
-  eachRevision('META-26', 'icons are on the server and on every entry of a list', async (revision) => {
+  eachRevision('META-26', 'icons are sent for the server and for every list entry', async (revision) => {
     const server = serverOf({ providers: [provider({ icons: [icon] })], icons: [icon] });
     const client = await RawClient.connect(server, { revision, begins: false });
     expect(identityOf(await client.begin())).toMatchObject({ icons: [icon] });
@@ -284,7 +284,7 @@ describe('icons, annotations and titles', () => {
     }
   });
 
-  eachRevision('META-27', 'icons come by https, http or data', async (revision) => {
+  eachRevision('META-27', 'icons have https, http or data URLs', async (revision) => {
     for (const scheme of ['javascript:alert(1)', 'file:///icon.png', 'ftp://example.com/i.png', 'ws://example.com']) {
       const icons = [{ src: scheme }];
       expect(() => serverOf({ providers: [provider({ icons })] })).toThrow(scheme);
@@ -295,7 +295,7 @@ describe('icons, annotations and titles', () => {
     expect(identityOf(await client.begin())).toHaveProperty('icons');
   });
 
-  eachRevision('META-28', 'annotations say for whom and how much', async (revision) => {
+  eachRevision('META-28', 'annotations have an audience and a priority', async (revision) => {
     const annotations = { audience: ['assistant'], priority: 1 } as const;
     class Annotated {
       @Resource('docs://one', { annotations })
@@ -322,14 +322,14 @@ describe('icons, annotations and titles', () => {
     }
   });
 
-  eachRevision('META-29', 'annotations say when something has changed', async (revision) => {
+  eachRevision('META-29', 'annotations have a time of the last change', async (revision) => {
     const [, , , resource] = await entries(revision);
     expect(resource).toMatchObject({ annotations: { lastModified: '2025-01-12T15:00:58Z' } });
   });
 
   eachRevision(
     'META-30',
-    'titles are on the server, on entries and on arguments, beside their names',
+    'titles are sent for the server, entries and arguments, beside their names',
     async (revision) => {
       const [forecast, , prompt, resource, template] = await entries(revision);
       expect(forecast).toMatchObject({ name: 'forecast', title: 'Weather forecast' });

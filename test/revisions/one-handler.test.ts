@@ -120,7 +120,7 @@ describe('one handler', () => {
   );
 
   it.each(cases)(
-    'gives the same answer in $revision over $medium, and has its effect once: $tool',
+    'returns the same result in $revision over $medium, with one effect: $tool',
     async ({ story, revision, transport }) => {
       const noted: string[] = [];
       const server = createServer((flow) => noted.push(flow), { logger: new Log() });
@@ -131,7 +131,7 @@ describe('one handler', () => {
     },
   );
 
-  it('gives the same answer to clients of all revisions at once on one server', async () => {
+  it('returns the same result to concurrent clients of all revisions on one server', async () => {
     const noted: string[] = [];
     const server = createServer((flow) => noted.push(flow), { logger: new Log() });
     const clients = STORIES.flatMap((story) =>
@@ -154,7 +154,7 @@ const TRANSPORTS = [
 ] as const;
 
 describe.each(TRANSPORTS)('a flow over %s whose process is killed after each round', (_name, begin) => {
-  it.each(STORIES)('is completed by the processes that follow: $tool', async (story) => {
+  it.each(STORIES)('is completed by later processes: $tool', async (story) => {
     const pids: number[] = [];
     await play(await clientOf(toMortals(begin, [launch()], pids)), story, 'a');
     expect(new Set(pids).size).toBe(ROUNDS);
@@ -162,7 +162,7 @@ describe.each(TRANSPORTS)('a flow over %s whose process is killed after each rou
     expect(effectsOf()).toEqual([`a ${pids[1]}`]);
   });
 
-  it('is completed while its key is replaced', async () => {
+  it('is completed during key rotation', async () => {
     const keys = [FIRST_KEY, `${SECOND_KEY},${FIRST_KEY}`, SECOND_KEY, `${THIRD_KEY},${SECOND_KEY}`];
     const pids: number[] = [];
     const transport = toMortals(
@@ -175,7 +175,7 @@ describe.each(TRANSPORTS)('a flow over %s whose process is killed after each rou
     expect(effectsOf()).toEqual([`a ${pids[1]}`]);
   });
 
-  it.each([1, 2, 3])('is refused by one that has another key, after %i rounds', async (rounds) => {
+  it.each([1, 2, 3])('is rejected by a process with another key, after %i rounds', async (rounds) => {
     const launches = [...Array.from({ length: rounds }, () => launch()), launch(SECOND_KEY)];
     const client = await clientOf(toMortals(begin, launches));
     await expect(client.call('plan', { flow: 'a' })).rejects.toThrow('-32602');
@@ -239,9 +239,9 @@ async function insist(client: RawClient, flow: string, plan: readonly Insistence
   return { rounds, repetitions: [...repetitions, ...(await Promise.all(spent.map(send)))] };
 }
 
-describe('a flow whose states are good for one use', () => {
+describe('a flow with single-use states', () => {
   it.each(Object.entries(RAW_TRANSPORTS))(
-    'is completed, and has its effect once, whatever the client sends again over %s',
+    'is completed with one effect, whatever the client repeats over %s',
     async (_medium, transport) => {
       const property = fc.asyncProperty(insistence, async (plan) => {
         const noted: string[] = [];
@@ -261,7 +261,7 @@ describe('a flow whose states are good for one use', () => {
     },
   );
 
-  it('is taken from one sender of several over HTTP', async () => {
+  it('accepts only one of several concurrent senders over HTTP', async () => {
     const client = await clientOf(toProcess(overHttp, launch(FIRST_KEY, { singleUse: true })));
     const send = (given: JsonObject) =>
       client.request('tools/call', { name: 'plan', arguments: { flow: 'a' }, ...given });
@@ -278,7 +278,7 @@ describe('a flow whose states are good for one use', () => {
     expect(effectsOf()).toHaveLength(1);
   });
 
-  it('is what it takes: without, a state that is sent again has its effect again', async () => {
+  it('needs this option: without it, repeating a state repeats the effect', async () => {
     const noted: string[] = [];
     const server = createServer((flow) => noted.push(flow), { logger: new Log() });
     const client = await clientOf(RAW_TRANSPORTS.memory, STATELESS, server);

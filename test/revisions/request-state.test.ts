@@ -31,7 +31,7 @@ describe('the state', () => {
     return { server, client: payer, effects, requestState, retry };
   }
 
-  inStateless('MRTR-07', 'is refused when it is none that the server has made', async () => {
+  inStateless('MRTR-07', 'is rejected if the server has not created it', async () => {
     const { requestState, retry, effects } = await startCall();
     const bytes = Buffer.from(requestState, 'base64url');
     const forged = [
@@ -58,7 +58,7 @@ describe('the state', () => {
     expect((await retry({})).result).toMatchObject({ content: [{ text: 'accept' }] });
   });
 
-  inStateless('MRTR-08', 'is refused when one bit of it is another', async () => {
+  inStateless('MRTR-08', 'is rejected if one bit has changed', async () => {
     const { requestState, retry, effects } = await startCall();
     const bytes = Buffer.from(requestState, 'base64url');
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
@@ -69,7 +69,7 @@ describe('the state', () => {
     expect(effects).toEqual([]);
   });
 
-  inStateless('MRTR-09', 'is good for one user, one request and a limited time', async () => {
+  inStateless('MRTR-09', 'is valid for one user, one request and a limited time', async () => {
     const { server, client, requestState, retry, effects } = await startCall(
       { flowTtlMs: 60_000 },
       { principal: { subject: 'ada' } },
@@ -96,7 +96,7 @@ describe('the state', () => {
     expect((await retry({})).result).toMatchObject({ content: [{ text: 'accept' }] });
   });
 
-  inStateless('MRTR-10', 'is good for one use where the server says so, on all of its nodes', async () => {
+  inStateless('MRTR-10', 'is valid once across all nodes if the server says so', async () => {
     const singleUse = new MemorySingleUse();
     const { client, retry, effects, requestState } = await startCall({ singleUse });
     const other = await startCall({ singleUse });
@@ -112,7 +112,7 @@ describe('the state', () => {
     expect(requestState).not.toBe(second.requestState);
   });
 
-  inStateless('SEC-09', 'is no proof of who sends it', async () => {
+  inStateless('SEC-09', 'is not a credential', async () => {
     const principals: (string | undefined)[] = [];
     const who: Handler = async (context) => {
       principals.push(context.principal?.subject);
@@ -135,7 +135,7 @@ describe('the state', () => {
     expect((await ada.result('tools/list', { cursor }))['tools']).toHaveLength(1);
   });
 
-  inStateless('SEC-10', 'is random, expires, and is opened for its user only', async () => {
+  inStateless('SEC-10', 'is random, expires, and can be opened only for its user', async () => {
     const { client, server, requestState, retry } = await startCall(
       { flowTtlMs: 1000 },
       { principal: { subject: 'ada' } },

@@ -78,7 +78,7 @@ function messagesOf(revision: Revision) {
 }
 
 describe('a line', () => {
-  eachRevision('STDIO-01', 'is one message, whatever its text holds', async (revision) => {
+  eachRevision('STDIO-01', 'is one message, whatever its text contains', async (revision) => {
     const { input, until } = await pipe(serverWith(LINES));
     const { hello, call } = messagesOf(revision);
     input.write(`${JSON.stringify(hello)}\n${JSON.stringify(call('call', 'lines'))}\n`);
@@ -87,7 +87,7 @@ describe('a line', () => {
     input.end();
   });
 
-  eachRevision('STDIO-04', 'may come in pieces, with others, and with a carriage return', async (revision) => {
+  eachRevision('STDIO-04', 'may arrive in pieces, with others, and with a carriage return', async (revision) => {
     const { input, until } = await pipe(serverWith({ owl: () => '🦉' }));
     const { hello, call } = messagesOf(revision);
     const text = [hello, call('ünï', 'owl'), call('last', 'owl')]
@@ -111,7 +111,7 @@ describe('a line', () => {
 });
 
 describe('a process', () => {
-  eachRevision('STDIO-02', 'has nothing but messages on stdout, whatever handlers print', async (revision) => {
+  eachRevision('STDIO-02', 'has only messages on stdout, even if handlers print', async (revision) => {
     const { child, client, closed, said, stdout } = await run(revision);
     expect(textOf(await client.call('print'))).toBe('printed');
     await said('noise of a timer');
@@ -131,7 +131,7 @@ describe('a process', () => {
     expect(stderr()).toContain('noise of console.log { deep: [ 1 ] }');
   });
 
-  inStateless('STDIO-06', 'ends when its stdin ends, also while a client listens', async () => {
+  inStateless('STDIO-06', 'exits when its stdin ends, even during a subscription', async () => {
     const { child, client, closed } = await run(STATELESS);
     void client.send(
       client.buildMessage('listening', 'subscriptions/listen', { notifications: { toolsListChanged: true } }),
@@ -144,7 +144,7 @@ describe('a process', () => {
     expect(performance.now() - began).toBeLessThan(1500);
   });
 
-  eachSessionRevision('STDIO-08', 'drains and ends on SIGTERM', async (revision) => {
+  eachSessionRevision('STDIO-08', 'drains and exits on SIGTERM', async (revision) => {
     const { child, client, closed, said } = await run(revision);
     const answer = client.call('wait', { ms: 50 });
     await said('waiting');
@@ -164,7 +164,7 @@ describe('a pipe', () => {
     expect(input.listenerCount('data')).toBe(0);
   });
 
-  eachRevision('STDIO-12', 'knows no caller, whatever the client says of itself', async (revision) => {
+  eachRevision('STDIO-12', 'has an anonymous caller, whatever the client claims', async (revision) => {
     const server = serverWith({ who: ({ principal }) => String(principal?.subject) });
     const client = await RawClient.connect(server, { revision }, overStdio);
     const meta = { authorization: 'Bearer token', principal: { subject: 'ada' } };
@@ -198,7 +198,7 @@ describe('a pipe', () => {
 });
 
 describe('a pipe of stateless requests', () => {
-  inStateless('STDIO-10', 'has nothing more to say of a request that was cancelled', async () => {
+  inStateless('STDIO-10', 'sends nothing more for a cancelled request', async () => {
     const began = deferred<Context>();
     const go = deferred();
     const ended = deferred();
@@ -230,7 +230,7 @@ describe('a pipe of stateless requests', () => {
     ]);
   });
 
-  inStateless('STDIO-11', 'does not care for responses: nobody was asked', async () => {
+  inStateless('STDIO-11', 'ignores responses, because the server asked nothing', async () => {
     const client = await RawClient.connect(serverWith(LINES), { revision: STATELESS }, overStdio);
     await client.send({ jsonrpc: '2.0', id: 's1', result: { action: 'accept' } });
     await client.send({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'No' } });
@@ -292,8 +292,8 @@ async function overQueue(server: Host, receive: (text: string) => void) {
   });
 }
 
-describe('a transport of an author', () => {
-  eachRevision('STDIO-13', 'carries the same messages through the same life', async (revision) => {
+describe('a custom transport', () => {
+  eachRevision('STDIO-13', 'has the same messages and lifecycle', async (revision) => {
     const server = serverWith({
       async ask(context, input) {
         context.log.error(input);

@@ -92,7 +92,7 @@ async function witnessOf(server: McpServer): Promise<RawClient> {
 }
 
 describe('a subscription', () => {
-  inStateless('SUB-01', 'carries what it was asked for, and nothing else', async () => {
+  inStateless('SUB-01', 'has only the requested notifications', async () => {
     const updated = 'notifications/resources/updated';
     const cases: [asked: object, heard: string[]][] = [
       [{}, []],
@@ -123,7 +123,7 @@ describe('a subscription', () => {
     }
   });
 
-  inStateless('SUB-02', 'begins with the acknowledgement, whatever changes at that moment', async () => {
+  inStateless('SUB-02', 'starts with the acknowledgement, even during changes', async () => {
     for (const [, transport] of RAW_TRANSPORTS) {
       const server = shelf();
       const client = await connect(server, transport);
@@ -143,7 +143,7 @@ describe('a subscription', () => {
     }
   });
 
-  inStateless('SUB-03', 'is acknowledged with what there is to hear of', async () => {
+  inStateless('SUB-03', 'is acknowledged with the supported notifications', async () => {
     const tools = await connect(serverWith({ tool: () => '' }));
     expect(await listen(tools, 1, ALL)).toEqual({ toolsListChanged: true });
     expect(await listen(tools, 2, { promptsListChanged: true })).toEqual({});
@@ -154,7 +154,7 @@ describe('a subscription', () => {
     });
   });
 
-  inStateless('SUB-04', 'has the id of its request on everything, of the same type', async () => {
+  inStateless('SUB-04', 'has the id of its request in all messages, with the same type', async () => {
     for (const [, transport] of RAW_TRANSPORTS) {
       const server = shelf();
       const client = await connect(server, transport);
@@ -214,7 +214,7 @@ describe('a subscription', () => {
     }
   });
 
-  inStateless('SUB-07', 'ends at once when its client gives it up', async () => {
+  inStateless('SUB-07', 'ends at once when its client cancels it', async () => {
     for (const [name, transport] of RAW_TRANSPORTS.filter(([each]) => each !== 'memory')) {
       const server = shelf();
       const client = await connect(server, transport);
@@ -232,7 +232,7 @@ describe('a subscription', () => {
     }
   });
 
-  inStateless('SUB-08', 'carries no progress and no log messages', async () => {
+  inStateless('SUB-08', 'has no progress and no log messages', async () => {
     for (const [, transport] of RAW_TRANSPORTS) {
       const going = deferred();
       const server = serverWith({
@@ -267,7 +267,7 @@ describe('a subscription', () => {
     }
   });
 
-  inStateless('SUB-09', 'hears of a list when it changes', async () => {
+  inStateless('SUB-09', 'gets list changes', async () => {
     for (const [, transport] of RAW_TRANSPORTS) {
       const server = serverWith({ tool: () => '' });
       const [hears, other] = [await connect(server, transport), await connect(server, transport)];
@@ -282,7 +282,7 @@ describe('a subscription', () => {
     }
   });
 
-  inStateless('SUB-10', 'is gone with its connection', async () => {
+  inStateless('SUB-10', 'ends with its connection', async () => {
     for (const [, transport] of RAW_TRANSPORTS) {
       const server = shelf();
       const principal = { subject: 'ada' };
@@ -302,7 +302,7 @@ describe('a subscription', () => {
     }
   });
 
-  inStateless('SUB-11', 'is refused when it does not say what it is for', async () => {
+  inStateless('SUB-11', 'is rejected if it requests no notifications', async () => {
     for (const [, transport] of RAW_TRANSPORTS) {
       const client = await connect(shelf(), transport);
       const wrong = [
@@ -322,7 +322,7 @@ describe('a subscription', () => {
     }
   });
 
-  inStateless('SUB-12', 'is one of a limited number, and of resources that its user may read', async () => {
+  inStateless('SUB-12', 'is limited in number, and to resources that its user may read', async () => {
     const only =
       (subject: string): Access =>
       (principal) =>

@@ -86,7 +86,7 @@ describe('the trace context in `_meta`', () => {
     );
   });
 
-  it('is read in a time that grows with its length', () => {
+  it('is parsed in linear time', () => {
     const begun = cpuMs();
     for (const text of ['a=1;', ',', ' ', 'a=b;c=d', 'a@', 'a=; ', 'a\t']) {
       for (const key of ['traceparent', 'tracestate', 'baggage']) {
