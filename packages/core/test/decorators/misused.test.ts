@@ -31,7 +31,7 @@ function expectMisuse(run: () => void, where: string, ending: string): void {
   expect(run).toThrow(`${ending}. [DECORUM_MISUSED_DECORATOR]`);
 }
 
-describe('a decorator without parentheses fails at once, and says what to write:', () => {
+describe('a decorator without parentheses throws an error with the remedy:', () => {
   it.each(METHODS)('@%s search() {}', (_name, decorator, _args, example) => {
     expectMisuse(() => void decorator(Shop.prototype, 'search', descriptor), 'Shop.search', example);
   });
@@ -53,7 +53,7 @@ describe('a decorator without parentheses fails at once, and says what to write:
   });
 });
 
-describe('a decorator on what it is not for fails at once, and says where to write it:', () => {
+describe('a decorator in the wrong place throws an error with the right one:', () => {
   it.each(METHODS)('@%s(…) class Shop {}', (_name, decorator, args, example) => {
     expectMisuse(() => decorator(...args)(Shop), 'Shop', `Write ${example} on each method`);
   });
@@ -91,7 +91,7 @@ describe('a decorator on what it is not for fails at once, and says where to wri
   });
 });
 
-describe('an argument that a decorator cannot take fails before anything is served:', () => {
+describe('an invalid argument of a decorator fails at startup:', () => {
   const mistakeOf =
     (decorator: Untyped, ...args: unknown[]) =>
     () => {
@@ -133,7 +133,7 @@ describe('an argument that a decorator cannot take fails before anything is serv
     [Completion, [{ for: 'a', arguments: 'b' }], 'arguments', 'argument'],
     [Completion, [{ fro: 'a', argument: 'b' }], 'fro', 'for'],
   ] as unknown as [Untyped, unknown[], string, string | undefined][])(
-    'an option of %p that is misspelt: %j',
+    'a misspelt option of %p: %j',
     (decorator, args, wrong, meant) => {
       const remedy =
         meant === undefined ? 'is not an option. Remove it, or use one of ' : `is not an option. Write \`${meant}\``;

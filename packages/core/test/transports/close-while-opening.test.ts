@@ -39,7 +39,7 @@ const OPENED: Readonly<Record<string, (server: McpServer) => Promise<unknown>>> 
 };
 
 describe.each(Object.entries(OPENED))('A server that is closed while %s opens', (_name, open) => {
-  it.each(TURNS)('closes it, or refuses to open it (after %i microtasks)', async (turns) => {
+  it.each(TURNS)('closes it or does not open it (after %i microtasks)', async (turns) => {
     const clock = new Clock();
     const server = new McpServer({ name: 'clock', version: '1.0.0', providers: [clock] });
     const opened = open(server).catch((error: { code?: string }) => {

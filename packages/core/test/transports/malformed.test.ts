@@ -71,7 +71,7 @@ const BATCH = 100;
 const ROUNDS = 100;
 
 describe('Malformed messages over stdio', () => {
-  it('[RPC-13] [STDIO-16] 10,000 of them leave the server answering, and leave nothing behind in it', async () => {
+  it('[RPC-13] [STDIO-16] 10,000 of them neither stop the server nor leak state', async () => {
     const { client, errors, held, connection, server } = await openTarget();
     const before = held();
     const codes = new Set<unknown>();

@@ -35,9 +35,9 @@ const LISTEN = {
   params: { _meta: ENVELOPE, notifications: { toolsListChanged: true, resourceSubscriptions: ['docs://guide'] } },
 };
 
-describe('A reader of stdio that does not read', () => {
+describe('A stalled stdio reader', () => {
   it.each(['subscriptions/listen', 'the subscriptions of a session'])(
-    'costs no memory, and hears of every change of %s once it reads',
+    'costs no memory, and gets every change of %s once it reads',
     async (which) => {
       const server = new McpServer({ name: 'slow', version: '1.0.0', providers: [Docs] });
       servers.push(server);
@@ -71,7 +71,7 @@ describe('A reader of stdio that does not read', () => {
     },
   );
 
-  it('finds the changes in the order in which they first came', async () => {
+  it('gets changes in the order of their first occurrence', async () => {
     const server = new McpServer({ name: 'slow', version: '1.0.0', providers: [Docs] });
     servers.push(server);
     const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 16 })];
@@ -93,7 +93,7 @@ describe('A reader of stdio that does not read', () => {
   });
 });
 
-describe('What a slow reader can do without', () => {
+describe('A notification that a slow reader can do without', () => {
   it('follows from the method of a notification', () => {
     const kindOf = (method: string) => notificationFrame(`notifications/${method}`, {}).kind;
     const kinds = (...methods: string[]) => methods.map(kindOf);
@@ -104,7 +104,7 @@ describe('What a slow reader can do without', () => {
     expect(kinds('cancelled', 'subscriptions/acknowledged', 'progressive')).toEqual(Array(3).fill('notice'));
   });
 
-  it('is a change that waits already, or for which there is no room', () => {
+  it('is a change that is already buffered or exceeds the buffer', () => {
     const changes = new WaitingChanges(10);
     const admitted = ['aaaa', 'aaaa', 'bbbb', 'cccc'].map((text) => changes.admit({ kind: 'change', text }));
     expect(admitted).toEqual([true, false, true, false]);
