@@ -11,9 +11,18 @@ import type {
   TextContent,
 } from './model.js';
 
-/** Bytes as base64; text is taken to be base64 already. */
-export const base64 = (data: Uint8Array | string): string =>
-  typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64');
+/** Checks only the beginning: that finds paths and data URLs, and an image may have megabytes. */
+const NOT_BASE64 = /^[^]{0,99}?[^A-Za-z0-9+/=\s]/;
+
+/**
+ * Bytes as base64; text is taken to be base64 already.
+ * @throws {TypeError} for text that isn't, such as a path or a data URL: clients would refuse the whole result
+ */
+export function base64(data: Uint8Array | string): string {
+  if (typeof data !== 'string') return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64');
+  if (!NOT_BASE64.test(data)) return data;
+  throw new TypeError(`"${data.slice(0, 20)}…" is not base64. Pass bytes, or base64 without a "data:" prefix.`);
+}
 
 /** A block of text. */
 export function text(value: string, options?: BlockOptions): TextContent {
