@@ -32,7 +32,7 @@ export const BARS: Readonly<Record<string, Readonly<Record<string, Bar>>>> = {
  */
 export const MARGIN = 0.03;
 
-/** Interquartile range of the starts, as a fraction of their median, above which they are too noisy for a verdict. */
+/** Above this interquartile range, as a fraction of the median, the starts are too noisy for a verdict. */
 const NOISY = 0.05;
 
 /** Whether a bar is reached. `noisy` means that the starts disagree too much to tell. */

@@ -29,7 +29,7 @@ interface Sent {
 }
 
 /** A client that sends session and stateless requests to one process. */
-class TwoTongues {
+class InterleavingClient {
   readonly notified: Message[] = [];
   /** Messages that are invalid in their revision. */
   readonly problems: string[] = [];
@@ -138,7 +138,11 @@ const DEEDS: readonly Deed[] = [
 ];
 
 /** Sends a request and answers its questions. */
-async function perform(client: TwoTongues, revision: Revision, { method, params = {}, gives }: Deed): Promise<void> {
+async function perform(
+  client: InterleavingClient,
+  revision: Revision,
+  { method, params = {}, gives }: Deed,
+): Promise<void> {
   let [response] = (await client.request([[revision, method, params]])) as [Message];
   const { resultType, inputRequests, requestState } = response.result ?? {};
   if (resultType === 'input_required') {
@@ -150,10 +154,11 @@ async function perform(client: TwoTongues, revision: Revision, { method, params 
   expect(response).toMatchObject(gives(revision));
 }
 
-const performAll = (client: TwoTongues, revision: Revision) => DEEDS.map((deed) => perform(client, revision, deed));
+const performAll = (client: InterleavingClient, revision: Revision) =>
+  DEEDS.map((deed) => perform(client, revision, deed));
 
 /** Calls of both eras wait for each other inside the server, so that all are in flight at once. */
-async function meet(client: TwoTongues, place: string): Promise<void> {
+async function meet(client: InterleavingClient, place: string): Promise<void> {
   const eras = [client.session, STATELESS, client.session, STATELESS] as const;
   const responses = await client.request(
     eras.map((revision, name) => [
@@ -167,11 +172,11 @@ async function meet(client: TwoTongues, place: string): Promise<void> {
 
 describe.each(SESSION_REVISIONS)('one pipe with a session of %s and stateless requests', (revision) => {
   let child: ChildProcessByStdio<Writable, Readable, null>;
-  let client: TwoTongues;
+  let client: InterleavingClient;
 
   beforeEach(() => {
     child = spawn(process.execPath, [STORY_SERVER, '--stdio'], { stdio: ['pipe', 'pipe', 'inherit'] });
-    client = new TwoTongues(child, revision);
+    client = new InterleavingClient(child, revision);
   });
 
   afterEach(async () => {

@@ -90,7 +90,7 @@ export const toProcess =
  * @param launches options of each process in order; the last one applies to all further processes
  * @param pids receives the process ids
  */
-export const toMortals =
+export const toFreshProcesses =
   (begin: Start, launches: readonly Launch[], pids: number[] = []): RawTransport =>
   async (_server, receive) => {
     return {

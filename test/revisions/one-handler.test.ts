@@ -18,7 +18,7 @@ import {
 } from '../support/raw-client.js';
 import { type Revision, REVISIONS, STATELESS } from '../support/requirements.js';
 import { createServer } from './one-handler.js';
-import { type Launch, overHttp, overStdio, toMortals, toProcess } from './one-handler-process.js';
+import { type Launch, overHttp, overStdio, toFreshProcesses, toProcess } from './one-handler-process.js';
 import { Log } from './servers.js';
 
 const [FIRST_KEY, SECOND_KEY, THIRD_KEY] = ['first', 'second', 'third'].map((name) => `the ${name} ${'.'.repeat(32)}`);
@@ -156,7 +156,7 @@ const TRANSPORTS = [
 describe.each(TRANSPORTS)('a flow over %s whose process is killed after each round', (_name, begin) => {
   it.each(STORIES)('is completed by later processes: $tool', async (story) => {
     const pids: number[] = [];
-    await play(await clientOf(toMortals(begin, [launch()], pids)), story, 'a');
+    await play(await clientOf(toFreshProcesses(begin, [launch()], pids)), story, 'a');
     expect(new Set(pids).size).toBe(ROUNDS);
     // the second round has the first answer, so its process has the effect
     expect(effectsOf()).toEqual([`a ${pids[1]}`]);
@@ -165,7 +165,7 @@ describe.each(TRANSPORTS)('a flow over %s whose process is killed after each rou
   it('is completed during key rotation', async () => {
     const keys = [FIRST_KEY, `${SECOND_KEY},${FIRST_KEY}`, SECOND_KEY, `${THIRD_KEY},${SECOND_KEY}`];
     const pids: number[] = [];
-    const transport = toMortals(
+    const transport = toFreshProcesses(
       begin,
       keys.map((secret) => launch(secret)),
       pids,
@@ -177,7 +177,7 @@ describe.each(TRANSPORTS)('a flow over %s whose process is killed after each rou
 
   it.each([1, 2, 3])('is rejected by a process with another key, after %i rounds', async (rounds) => {
     const launches = [...Array.from({ length: rounds }, () => launch()), launch(SECOND_KEY)];
-    const client = await clientOf(toMortals(begin, launches));
+    const client = await clientOf(toFreshProcesses(begin, launches));
     await expect(client.call('plan', { flow: 'a' })).rejects.toThrow('-32602');
     expect(client.received).toHaveLength(rounds + 1);
     expect(effectsOf()).toHaveLength(rounds > 1 ? 1 : 0);
@@ -185,7 +185,7 @@ describe.each(TRANSPORTS)('a flow over %s whose process is killed after each rou
 });
 
 /** How a client sends one round: number of copies, in parallel or not, and with which answers. */
-interface Insistence {
+interface RoundPlan {
   readonly copies: number;
   readonly atOnce: boolean;
   /** Whether copies after the first have no answers. */
@@ -194,7 +194,7 @@ interface Insistence {
   readonly again: boolean;
 }
 
-const insistence: fc.Arbitrary<readonly Insistence[]> = fc.array(
+const insistence: fc.Arbitrary<readonly RoundPlan[]> = fc.array(
   fc.record({
     copies: fc.integer({ min: 1, max: 3 }),
     atOnce: fc.boolean(),
@@ -218,7 +218,7 @@ function next({ result = {} }: Message): JsonObject {
 }
 
 /** Runs a flow by its plan. Returns the responses grouped by round, and those to repetitions last. */
-async function insist(client: RawClient, flow: string, plan: readonly Insistence[]) {
+async function runPlan(client: RawClient, flow: string, plan: readonly RoundPlan[]) {
   const send = (given: JsonObject) => client.request('tools/call', { name: 'plan', arguments: { flow }, ...given });
   const rounds: Message[][] = [];
   const repetitions: Message[] = [];
@@ -248,7 +248,7 @@ describe('a flow with single-use states', () => {
         const options = { logger: new Log(), singleUse: new MemorySingleUse() };
         const server = createServer((flow) => noted.push(flow), options);
         const client = await clientOf(transport, STATELESS, server);
-        const { rounds, repetitions } = await insist(client, 'a', plan);
+        const { rounds, repetitions } = await runPlan(client, 'a', plan);
         const last = rounds.at(-1)?.[0]?.result;
         expect(JSON.parse(textOf(last as JsonObject) as string)).toEqual(STORIES[0]?.answer('a'));
         // each first call starts a flow; of the later rounds, only the first copy is accepted
@@ -283,7 +283,7 @@ describe('a flow with single-use states', () => {
     const server = createServer((flow) => noted.push(flow), { logger: new Log() });
     const client = await clientOf(RAW_TRANSPORTS.memory, STATELESS, server);
     const round = { copies: 1, atOnce: false, empty: false, again: false };
-    await insist(client, 'a', [round, round, round, round]);
+    await runPlan(client, 'a', [round, round, round, round]);
     expect(noted).toEqual(['a', 'a']);
   });
 });

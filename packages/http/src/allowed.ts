@@ -66,13 +66,13 @@ const MAX_LENGTH = 100;
  * The log line for a rejected header value. It names the option that would allow the value.
  * @param value as sent. The client controls it and logs are read in terminals, so special characters are replaced.
  */
-export function describeRefused(header: 'Host' | 'Origin', value: string): string {
+export function describeRejected(header: 'Host' | 'Origin', value: string): string {
   const shown = value.slice(0, MAX_LENGTH).replaceAll(/[^\x21-\x7e]|["'`\\]/g, '?');
-  const refused = `Rejected a request with the ${header} "${shown}" (403).`;
+  const rejected = `Rejected a request with the ${header} "${shown}" (403).`;
   const option = header === 'Host' ? 'allowedHosts' : 'allowedOrigins';
   const allowed = header === 'Host' ? hostToAllow(value.toLowerCase()) : value.toLowerCase();
-  if (shown !== value || MISTAKES[option](allowed) !== undefined) return refused;
-  return `${refused} If your clients use it, add it: \`${option}: ['${allowed}']\`.`;
+  if (shown !== value || MISTAKES[option](allowed) !== undefined) return rejected;
+  return `${rejected} If your clients use it, add it: \`${option}: ['${allowed}']\`.`;
 }
 
 /** Drops the port, except for loopback names: these are already accepted with the listening port. */

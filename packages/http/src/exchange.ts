@@ -126,9 +126,9 @@ export class PostExchange implements Wire {
         throw new HttpError(400, 'A response is valid only within a session.');
       this.sessionless = true;
     } else if (!parts.keepsSessions) {
-      this.pass(message);
+      this.usePassingPeer(message);
     } else if (this.context.headers['mcp-session-id'] === undefined) {
-      this.begin(message);
+      this.startSession(message);
     } else {
       if (session === undefined) throw noSession();
       if ('method' in message && message.method === INITIALIZE) {
@@ -142,7 +142,7 @@ export class PostExchange implements Wire {
     else this.end(reply);
   }
 
-  private begin(message: JsonRpcMessage): void {
+  private startSession(message: JsonRpcMessage): void {
     if (!beginsConversation(message) || !('id' in message)) throw sessionIdMissing();
     requireKnownVersion(this.declaredVersion);
     this.session = this.parts.sessions.open(this.principal, true);
@@ -150,7 +150,7 @@ export class PostExchange implements Wire {
   }
 
   /** Without sessions, only the revision is known. The client may have sent `initialize` to another process. */
-  private pass(message: JsonRpcMessage): void {
+  private usePassingPeer(message: JsonRpcMessage): void {
     requireKnownVersion(this.declaredVersion);
     const revision = beginsConversation(message)
       ? undefined

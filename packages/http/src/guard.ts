@@ -1,4 +1,4 @@
-import { describeRefused, LOOPBACK, ORIGIN, requireAllowed } from './allowed.js';
+import { describeRejected, LOOPBACK, ORIGIN, requireAllowed } from './allowed.js';
 import type { AnswerHeaders, Headers } from './http-context.js';
 import { HttpError } from './http-error.js';
 
@@ -48,17 +48,17 @@ export class Guard {
    */
   check({ host, origin }: Headers, port: number | undefined): void {
     if (host === undefined || host !== this.servedHost || port !== this.servedPort) {
-      if (host === undefined || !this.allowsHost(host.toLowerCase(), port)) throw this.refuse('Host', host);
+      if (host === undefined || !this.allowsHost(host.toLowerCase(), port)) throw this.reject('Host', host);
       this.servedHost = host;
       this.servedPort = port;
     }
     if (origin !== undefined && !this.allowsOrigin(origin.toLowerCase(), port)) {
-      throw this.refuse('Origin', origin);
+      throw this.reject('Origin', origin);
     }
   }
 
-  private refuse(header: 'Host' | 'Origin', value = ''): HttpError {
-    if (value !== '' && this.logged.size < MAX_LOGGED) this.logOnce(describeRefused(header, value));
+  private reject(header: 'Host' | 'Origin', value = ''): HttpError {
+    if (value !== '' && this.logged.size < MAX_LOGGED) this.logOnce(describeRejected(header, value));
     // the unread body makes the connection unusable for further requests
     return new HttpError(403, `This ${header} is not allowed.`, { connection: 'close' });
   }

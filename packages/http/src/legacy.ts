@@ -97,7 +97,7 @@ export class LegacySse {
       this.byKey.delete(key);
       sessions.end(session);
     });
-    session.bind(stream);
+    session.useSoleStream(stream);
     this.byKey.set(key, { id: session.id, stream });
     const sink = context.open(STREAM_HEADERS);
     stream.attach(sink);

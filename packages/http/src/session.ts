@@ -48,7 +48,7 @@ export class HttpSession {
   /** Oldest first. Created with the first stream, because most sessions never have one. */
   private streams: EventStream[] | undefined;
   /** The one stream of an HTTP+SSE session. */
-  private only: EventStream | undefined;
+  private soleStream: EventStream | undefined;
 
   constructor(
     private readonly kernel: Kernel,
@@ -72,7 +72,7 @@ export class HttpSession {
   /** Whether a request is in flight or a stream has a reader. */
   get busy(): boolean {
     if (this.kernel.inFlight.isBusy(this.state)) return true;
-    if (this.only?.attached) return this.state.initialized;
+    if (this.soleStream?.attached) return this.state.initialized;
     return this.streams?.some(({ kind, attached }) => kind === 'g' && attached) === true;
   }
 
@@ -81,7 +81,7 @@ export class HttpSession {
    * @throws {HttpError} 429
    */
   openStream(kind: StreamKind): EventStream {
-    if (kind === 'g') this.makeRoom();
+    if (kind === 'g') this.freeStreamSlot();
     const stream = this.streamOf(kind + streamId());
     // most sessions have one stream, and `push` would allocate room for many
     if (this.streams === undefined) this.streams = [stream];
@@ -102,8 +102,8 @@ export class HttpSession {
   }
 
   /** Makes `stream` the only stream of the session, for HTTP+SSE. */
-  bind(stream: EventStream): void {
-    this.only = stream;
+  useSoleStream(stream: EventStream): void {
+    this.soleStream = stream;
   }
 
   /** Removes an ended stream. */
@@ -122,7 +122,7 @@ export class HttpSession {
 
   /** Ends all streams except those of requests, which end with the response. */
   close(): void {
-    this.only?.end();
+    this.soleStream?.end();
     this.endStandaloneStreams();
   }
 
@@ -139,7 +139,7 @@ export class HttpSession {
 
   /** Sends a message that belongs to no request to one connected stream, or else keeps it for the newest one. */
   private push(frame: Frame): void {
-    let target = this.only;
+    let target = this.soleStream;
     for (const stream of this.streams ?? []) {
       if (stream.kind !== 'g') continue;
       target = stream;
@@ -148,7 +148,7 @@ export class HttpSession {
     target?.send(frame);
   }
 
-  private makeRoom(): void {
+  private freeStreamSlot(): void {
     const { maxStreams } = this.settings;
     const streams = this.standaloneStreams();
     let count = streams.length;

@@ -84,13 +84,13 @@ export class Sessions {
       if (session.used || session.busy) {
         record.usedAt = now;
         session.used = false;
-        this.keep(session.id);
+        this.touch(session.id);
       } else if (now - record.usedAt > this.settings.sessionIdleMs) this.end(session);
     }
   }
 
   private freeId(): string {
-    this.makeRoom();
+    this.evictIdle();
     return randomUUID();
   }
 
@@ -116,11 +116,11 @@ export class Sessions {
       return this.local(id, principal);
     }
     if (record.principal?.subject !== principal?.subject) return undefined;
-    this.makeRoom();
+    this.evictIdle();
     return this.add(new HttpSession(this.kernel, this.settings, { record }));
   }
 
-  private keep(id: string): void {
+  private touch(id: string): void {
     const { sessionStore: store, report } = this.settings;
     if (store === undefined) return;
     try {
@@ -130,7 +130,7 @@ export class Sessions {
     }
   }
 
-  private makeRoom(): void {
+  private evictIdle(): void {
     if (this.byId.size < this.settings.maxSessions) return;
     let idle: HttpSession | undefined;
     for (const session of this.byId.values()) {

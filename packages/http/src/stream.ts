@@ -50,13 +50,13 @@ const endTick = (stream: EventStream) => stream.endTick();
 export class EventStream implements SinkOwner {
   private sink: Sink | undefined;
   /** Text written in this tick. */
-  private fresh = '';
-  /** Number of messages in `fresh` that are not in the store yet. */
+  private tickText = '';
+  /** Number of messages in `tickText` that are not in the store yet. */
   private unstored = 0;
   /** Text of earlier ticks that waits for a slow reader. */
   protected pending = '';
   private scheduled = false;
-  private over = false;
+  private ended = false;
   private sequence = 0;
   /** Key of the stream in the store. Created on demand, because most streams send nothing. */
   private storeKey: string | undefined;
@@ -109,7 +109,7 @@ export class EventStream implements SinkOwner {
 
   /** Sends a message. Drops it if the reader is slow and can do without it. */
   send(frame: Frame): void {
-    if (this.over || (this.sink?.slow && this.skips(frame))) return;
+    if (this.ended || (this.sink?.slow && this.drops(frame))) return;
     const { text } = frame;
     const { log } = this;
     if (log === undefined) return this.write(this.eventText(text));
@@ -123,7 +123,7 @@ export class EventStream implements SinkOwner {
 
   /** Sends everything buffered, or just the headers if there is nothing. Waits if the reader is slow. */
   flush(): void {
-    this.settle();
+    this.commitTick();
     const { pending, sink } = this;
     if (sink === undefined || sink.slow) return;
     this.pending = '';
@@ -135,13 +135,13 @@ export class EventStream implements SinkOwner {
   /** Sends the text written in this tick. */
   endTick(): void {
     this.scheduled = false;
-    if (this.fresh !== '') this.flush();
+    if (this.tickText !== '') this.flush();
   }
 
   /** Ends the stream, after an optional last message. */
   end(frame?: Frame): void {
     if (frame !== undefined) this.send(frame);
-    this.over = true;
+    this.ended = true;
     if (this.tail === undefined) this.disconnect();
   }
 
@@ -154,7 +154,7 @@ export class EventStream implements SinkOwner {
 
   /** Sends a comment if nothing else is buffered. A slow reader already has enough to read. */
   keepAlive(): void {
-    if (this.sink?.backlog === 0 && this.pending === '' && this.fresh === '') this.sink.write(': keep-alive\n\n');
+    if (this.sink?.backlog === 0 && this.pending === '' && this.tickText === '') this.sink.write(': keep-alive\n\n');
   }
 
   /**
@@ -166,12 +166,12 @@ export class EventStream implements SinkOwner {
   async resume(after: number, open: () => Sink): Promise<boolean> {
     const { log } = this;
     if (log === undefined) return false;
-    this.settle();
+    this.commitTick();
     const tail: StoredEvent[] = (this.tail = []);
     try {
       await this.stored;
       const kept = await log.store.read(this.keyOf(log), after);
-      const isKnown = this.over ? kept !== undefined || tail.length > 0 : after <= this.sequence;
+      const isKnown = this.ended ? kept !== undefined || tail.length > 0 : after <= this.sequence;
       if (!isKnown) return false;
       // the client has reconnected again: that reader gets all events, and this one would get them with gaps
       if (this.tail !== tail) {
@@ -179,12 +179,12 @@ export class EventStream implements SinkOwner {
         return true;
       }
       // events sent in the meantime are in `tail`
-      this.settle();
+      this.commitTick();
       this.catchUp([...(kept ?? []), ...tail], after, open());
       return true;
     } finally {
       if (this.tail === tail) this.tail = undefined;
-      if (this.over) this.disconnect();
+      if (this.ended) this.disconnect();
     }
   }
 
@@ -202,17 +202,17 @@ export class EventStream implements SinkOwner {
   /** Buffers text until the end of the tick, so that one write sends all of it. */
   protected write(text: string): void {
     if (this.sink === undefined && this.unstored === 0) return;
-    this.fresh += text;
-    if (this.fresh.length >= FLUSH_SIZE) return this.flush();
+    this.tickText += text;
+    if (this.tickText.length >= FLUSH_SIZE) return this.flush();
     if (this.scheduled) return;
     this.scheduled = true;
     setImmediate(endTick, this);
   }
 
-  private skips(frame: Frame): boolean {
+  private drops(frame: Frame): boolean {
     const { maxBufferedBytes } = this.settings;
     if (isPassing(frame)) {
-      const waiting = this.fresh.length + this.pending.length + (this.sink?.backlog ?? 0);
+      const waiting = this.tickText.length + this.pending.length + (this.sink?.backlog ?? 0);
       return waiting > maxBufferedBytes;
     }
     if (frame.kind !== 'change') return false;
@@ -234,15 +234,15 @@ export class EventStream implements SinkOwner {
   }
 
   /** Moves the text of this tick to the store and to the buffer for the reader. */
-  private settle(): void {
-    const { fresh, unstored: count, log } = this;
-    if (fresh === '') return;
-    this.fresh = '';
+  private commitTick(): void {
+    const { tickText, unstored: count, log } = this;
+    if (tickText === '') return;
+    this.tickText = '';
     this.unstored = 0;
-    if (this.sink !== undefined) this.pending = this.pending === '' ? fresh : this.pending + fresh;
+    if (this.sink !== undefined) this.pending = this.pending === '' ? tickText : this.pending + tickText;
     if (count > 0 && log !== undefined) {
       // `slice` makes a flat string; otherwise V8 would keep every part that the messages were concatenated from
-      this.record({ first: this.sequence - count + 1, count, text: fresh.slice(0, -1) }, log);
+      this.record({ first: this.sequence - count + 1, count, text: tickText.slice(0, -1) }, log);
     }
   }
 
@@ -268,7 +268,7 @@ export class EventStream implements SinkOwner {
   }
 
   private disconnect(): void {
-    this.settle();
+    this.commitTick();
     const { sink, pending } = this;
     this.detach();
     if (sink === undefined) return;
