@@ -75,7 +75,7 @@ describe('answers', () => {
     ['list', '{"id":1003,"result":{"tools":[]}}'],
     ['progress', '{"id":1003,"result":{"content":[{"type":"text","text":"done"}]}}'],
     ['listen', '{"id":1003,"error":{"code":-32603,"message":"There are too many subscriptions."}}'],
-  ])('of %s that are wrong do not count', (name, wrong) => {
+  ])('of %s that are wrong are rejected', (name, wrong) => {
     expect(() => CALLS[name].verify([JSON.parse(wrong)], 3)).toThrow('wrong response to');
   });
 

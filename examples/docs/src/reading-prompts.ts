@@ -18,7 +18,7 @@ export class ReadingPrompts {
     private readonly index: SearchIndex,
   ) {}
 
-  @Prompt({ title: 'Explain', description: 'Explains a topic from the pages that say most about it' })
+  @Prompt({ title: 'Explain', description: 'Explains a topic from the most relevant pages' })
   explain({ topic }: Topic) {
     const paths = new Set(this.index.search(topic, 50).hits.map(({ path }) => path));
     const pages = [...paths].slice(0, SOURCES).flatMap((path) => this.library.page(path) ?? []);

@@ -14,12 +14,12 @@ export class Contents {
     return image(DOT_PNG, 'image/png');
   }
 
-  @Tool({ name: 'test_audio_content', description: 'Returns one sound' })
+  @Tool({ name: 'test_audio_content', description: 'Returns one audio clip' })
   audioContent() {
     return audio(SILENCE_WAV, 'audio/wav');
   }
 
-  @Tool({ name: 'test_embedded_resource', description: 'Returns a resource inside the message' })
+  @Tool({ name: 'test_embedded_resource', description: 'Returns an embedded resource' })
   embeddedResource() {
     return embedded({ uri: 'test://embedded-resource', data: 'This is an embedded resource content.' });
   }

@@ -29,9 +29,9 @@ const ENUMS = {
 
 /** Tools with unusual forms. */
 export class Forms {
-  @Tool({ name: 'test_elicitation_sep1034_defaults', description: 'Shows a form in which everything is filled in' })
+  @Tool({ name: 'test_elicitation_sep1034_defaults', description: 'Shows a form with defaults for all fields' })
   async defaults(_input: NoInput, ctx: Context) {
-    return await ctx.elicit(DEFAULTS, { message: 'Please check what is filled in' });
+    return await ctx.elicit(DEFAULTS, { message: 'Please check the defaults' });
   }
 
   @Tool({ name: 'test_elicitation_sep1330_enums', description: 'Shows a form with every kind of choice' })

@@ -17,13 +17,13 @@ export class Triggers implements Lifecycle {
     this.notify = notify;
   }
 
-  @Tool({ name: 'test_trigger_tool_change', description: 'Tells clients that the tools have changed' })
+  @Tool({ name: 'test_trigger_tool_change', description: 'Notifies clients of changed tools' })
   toolChange() {
     this.notify?.toolsChanged();
     return 'The tools have changed.';
   }
 
-  @Tool({ name: 'test_trigger_prompt_change', description: 'Tells clients that the prompts have changed' })
+  @Tool({ name: 'test_trigger_prompt_change', description: 'Notifies clients of changed prompts' })
   promptChange() {
     this.notify?.promptsChanged();
     return 'The prompts have changed.';

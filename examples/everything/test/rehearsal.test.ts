@@ -61,7 +61,7 @@ const server = ({ secret }: Pick<Rehearsal, 'secret'>) => createServer({ secret,
 describe('every tool, in a session and by replay', () => {
   const tools = createServer({ logger: SILENT });
 
-  it('is known to the table of those that ask', async () => {
+  it('is listed in the table if it asks questions', async () => {
     const listed = (await (await connect(tools)).listTools()).map(({ name }) => name);
     expect(listed).toEqual(expect.arrayContaining(Object.keys(ASKING)));
     // the other tools ask only clients that can answer
@@ -72,7 +72,7 @@ describe('every tool, in a session and by replay', () => {
     }
   });
 
-  it.each(Object.entries(ASKING))('%s asks the same, and gives the same result', async (tool, count) => {
+  it.each(Object.entries(ASKING))('%s asks the same questions and returns the same result', async (tool, count) => {
     const { asked, handlers } = client();
     const { session, replay } = await rehearse({ server, tool, args: ARGUMENTS[tool] ?? {}, ...handlers });
     const { content, isError } = session.result;

@@ -43,7 +43,7 @@ export class WeatherApi {
 
   private station(city: string) {
     const station = STATIONS.get(city);
-    if (!station) throw new ToolError(`No station in "${city}". There are: ${this.cities.join(', ')}.`);
+    if (!station) throw new ToolError(`No station in "${city}". Use one of: ${this.cities.join(', ')}.`);
     return station;
   }
 }

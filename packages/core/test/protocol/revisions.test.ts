@@ -158,7 +158,7 @@ const CASES = REVISIONS.flatMap((revision) =>
 );
 
 describe('a revision', () => {
-  it.each(CASES)('$id sends no field of $definition that it does not have', ({ model, sent }) => {
+  it.each(CASES)('$id sends no unknown field of $definition', ({ model, sent }) => {
     const given = withFuture(model);
     expect(sent(given)).toEqual(sent(model));
     expect(JSON.stringify(sent(given)) ?? '').not.toContain('"future":"field"');
@@ -166,18 +166,18 @@ describe('a revision', () => {
 
   const known = CASES.filter(({ id, definition }) => definition in schemaOf(id).definitions);
 
-  it.each(known)('$id sends each field of $definition that it has', ({ id, definition, model, sent }) => {
+  it.each(known)('$id sends all fields of $definition', ({ id, definition, model, sent }) => {
     const official = Object.keys(schemaOf(id).definitions[definition]?.['properties'] as object);
     const fields = official.filter((name) => name in model);
     expect(Object.keys(sent(model) as object).sort()).toEqual(fields.sort());
   });
 
-  it.each(REVISIONS)('$id sends nothing of a kind of content that it does not have', (revision) => {
+  it.each(REVISIONS)('$id sends no unknown kind of content', (revision) => {
     const block = { type: 'hologram', data: 'AA==' } as unknown as ContentBlock;
     expect(sentBlock(revision, block)).toEqual({ type: 'hologram' });
   });
 
-  it.each(REVISIONS.slice(-2))('$id does not copy a result that it sends whole', (revision) => {
+  it.each(REVISIONS.slice(-2))('$id does not copy a result that needs no conversion', (revision) => {
     const content = [{ type: 'text', text: 'a' }] as const;
     for (const result of [{ content }, { content, structuredContent: { a: 1 } }, toolResult]) {
       expect(revision.toolResult(result, tool)).toBe(result);
