@@ -29,7 +29,7 @@ export type Authenticate<HostRequest> = (
   request: HostRequest,
 ) => Principal | AuthRefusal | undefined | Promise<Principal | AuthRefusal | undefined>;
 
-/** Sends the body that the application chose, if it chose one. */
+/** A rejection by `authenticate`, with the application's own body if there is one. */
 class AuthError extends HttpError {
   constructor(
     { status, headers = {} }: AuthRefusal,

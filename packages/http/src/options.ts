@@ -35,8 +35,8 @@ export interface EndpointOptions<HostRequest> {
    */
   readonly allowedOrigins?: readonly string[];
   /**
-   * Returns the caller that an earlier hook of your application has authenticated. Only the principal that started a
-   * session can use it then. By default callers are anonymous, and anyone who knows a session id can use that session.
+   * Returns the caller that an earlier hook of your application has authenticated. A session can then be used only by
+   * the principal that started it. By default callers are anonymous, and anyone who knows a session id can use it.
    */
   readonly principal?: (request: HostRequest) => Principal | undefined;
   /**

@@ -11,7 +11,7 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** Collects the notifications of the server, and delivers each one once to a caller that waits for its method. */
+/** Collects the server's notifications, and delivers each one to the first caller that waits for its method. */
 export class Inbox {
   /** All notifications, in order. */
   readonly all: Notification[] = [];
@@ -34,7 +34,7 @@ export class Inbox {
     return new Promise((resolve, reject) => queueOf(this.waiters, method).push({ resolve, reject }));
   }
 
-  /** Rejects everything that waits, now and later. */
+  /** Rejects all current and future waiters with `error`. */
   end(error: Error): void {
     this.ended ??= error;
     for (const waiter of [...this.waiters.values()].flat()) waiter.reject(error);
