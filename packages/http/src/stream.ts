@@ -37,7 +37,7 @@ export interface StreamLog {
   readonly report: (error: unknown) => void;
 }
 
-/** Characters written in one tick that are flushed without waiting for its end. */
+/** Number of characters that triggers a flush before the end of the tick. */
 const FLUSH_SIZE = 65_536;
 
 const endTick = (stream: EventStream) => stream.endTick();
