@@ -14,8 +14,8 @@ const PARAMS = { protocolVersion: SESSION_REVISION, capabilities: {}, clientInfo
 const INITIALIZE = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: PARAMS });
 
 /**
- * Measures the CPU time of a process until its first response over stdio. Alternates between the weather example and the
- * lower bound in `cold-limit.ts`.
+ * Measures the CPU time of a process until its first response over stdio. Alternates between the weather example and
+ * the lower bound in `cold-limit.ts`.
  */
 export async function measureCold(): Promise<Samples> {
   const limits: number[] = [];

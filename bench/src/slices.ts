@@ -4,8 +4,8 @@ import type { Entrant } from './entrant.js';
 const SLICE_MS = 50;
 
 /**
- * Minimum number of slices per entrant. While the machine is not quiet, slices are added for up to `MORE_MS`. It is quiet
- * if the interquartile range of the limit's slices is at most `QUIET` times their median.
+ * Minimum number of slices per entrant. While the machine is not quiet, slices are added for up to `MORE_MS`. It is
+ * quiet if the interquartile range of the limit's slices is at most `QUIET` times their median.
  */
 const SLICES = 12;
 const MORE_MS = 8000;

@@ -23,7 +23,7 @@ export interface EventBatch {
 export interface EventStore {
   /** Stores one event. Called in sequence order. */
   append(key: string, event: StoredEvent): void | Promise<void>;
-  /** Stores several events at once. Implement it if you can: a handler may send thousands. Replaces calls of `append`. */
+  /** Stores several events at once. If implemented, it is called instead of `append`: a handler may send thousands. */
   appendBatch?(key: string, batch: EventBatch): void | Promise<void>;
   /** Returns the stored events after position `after`, in order, or undefined if the stream is unknown. */
   read(key: string, after: number): readonly StoredEvent[] | undefined | Promise<readonly StoredEvent[] | undefined>;
