@@ -62,6 +62,9 @@ export class Providers {
   read(source: unknown, isScoped = false): Provider {
     if (typeof source === 'function') return this.#ofClass(source as Class, isScoped);
     if (typeof source !== 'object' || source === null) throw startupError('DECORUM_BAD_PROVIDER', String(source));
+    if (Array.isArray(source)) {
+      throw startupError('DECORUM_BAD_PROVIDER', 'an array', 'Spread it: `providers: [...shops]`');
+    }
     if (isPromise(source)) {
       throw startupError('DECORUM_BAD_PROVIDER', 'a promise', 'Await it: `providers: [await Files.create()]`');
     }
@@ -103,7 +106,8 @@ export class Providers {
   }
 
   #ofClass(cls: Class, isScoped: boolean): Provider {
-    if (typeof cls.prototype !== 'object') throw startupError('DECORUM_BAD_PROVIDER', `the function ${cls.name}`);
+    if (typeof cls.prototype !== 'object')
+      throw startupError('DECORUM_BAD_PROVIDER', `the function ${cls.name || 'without a name'}`);
     if (this.#resolve === undefined) requireNoArguments(cls);
     const instance = isScoped ? this.#scoped(cls) : (this.#instances.get(cls) ?? this.#single(cls));
     if (!isScoped) this.#instances.set(cls, instance);
@@ -199,6 +203,16 @@ function refuseServer(instance: object): void {
   if (!(HOST in instance)) return;
   const remedy = 'List what it serves: `providers: [Calendar, Mail]`, or `{ provider: Calendar, prefix }`';
   throw startupError('DECORUM_BAD_PROVIDER', `the server ${instance.constructor.name}`, remedy);
+}
+
+const HOOKS = ['onStart', 'onClose'];
+
+/** @throws {DecorumError} `DECORUM_INVALID_OPTION` for a hook that cannot be called */
+export function requireHooks(instance: object): void {
+  const held = instance as Readonly<Record<string, unknown>>;
+  const wrong = HOOKS.find((hook) => !['function', 'undefined'].includes(typeof held[hook]));
+  if (wrong === undefined) return;
+  throw invalid(nameOf(instance), wrong, 'is not a method. Make it one, or give it another name');
 }
 
 /** The class whose constructor runs: a subclass without one takes what its base class takes, and has the length 0. */

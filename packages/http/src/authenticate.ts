@@ -65,6 +65,23 @@ export function authenticate<HostRequest>(
   });
 }
 
+/**
+ * Wraps the option `principal` with a check of its result. Without it, a promise or an invalid user would count as an
+ * anonymous caller.
+ * @throws {MaskedError} for anything but a principal or undefined
+ */
+export function checkedPrincipal<HostRequest>(principal: (request: HostRequest) => Principal | undefined) {
+  return (request: HostRequest): Principal | undefined => {
+    const found = principal(request);
+    if (found === undefined || isPrincipal(found)) return found;
+    const problem = '`principal` must return a principal with a `subject`, or undefined for an anonymous caller.';
+    throw new MaskedError(new TypeError(isPromise(found) ? `${problem} Use \`authenticate\` for promises.` : problem));
+  };
+}
+
+const isPrincipal = (found: unknown): found is Principal =>
+  isObject(found) && typeof found['subject'] === 'string' && found['subject'] !== '';
+
 /** A valid header name (RFC 9110, section 5.1). Node throws on any other when the response is written. */
 export const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 /** A valid header value (RFC 9110, section 5.5). */
@@ -76,9 +93,9 @@ const FRAMING = new Set(['content-length', 'transfer-encoding']);
 /** Fails closed: anything but a principal, a refusal or undefined is a bug of the application. */
 function principalFrom(result: unknown): Principal | undefined {
   if (result === undefined) return undefined;
-  const { status, subject } = isObject(result) ? result : {};
+  const { status } = isObject(result) ? result : {};
   if (status !== undefined) throw refusalError(result as unknown as AuthRefusal);
-  if (typeof subject === 'string' && subject !== '') return result as Principal;
+  if (isPrincipal(result)) return result;
   throw new MaskedError(
     new TypeError(
       '`authenticate` must return a principal with a `subject`, a refusal with a `status`, or undefined for an ' +

@@ -1,7 +1,19 @@
-import { type Host, hostOf } from '@decorum/core/transport';
+import { type Host, hostOf, startupError } from '@decorum/core/transport';
 
 import { type Endpoint, type Opened, openEndpoint } from './endpoint.js';
 import type { ResolvedOptions } from './options.js';
+
+/**
+ * Rejects anything but a server. If a program passes the function itself to a framework, it is called with a request.
+ * @param where the function that creates the handler
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function requireServer(server: Host, where: string): void {
+  const isRequest = typeof server === 'object' && server !== null && 'headers' in server && 'method' in server;
+  if (!isRequest) return void hostOf(server, where);
+  const problem = `is a request. Call \`${where}\` once with the server, and pass on its result: \`${where}(server)\``;
+  throw startupError('DECORUM_INVALID_OPTION', where, 'server', problem);
+}
 
 /** The endpoint of a handler. The handler exists at once; the endpoint follows when its server has started. */
 export class LateEndpoint<HostRequest> {

@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 
 import type { Principal } from '@decorum/core';
-import { requireKnown, startupError } from '@decorum/core/transport';
+import { type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
 
-import type { Authenticate } from './authenticate.js';
+import { type Authenticate, checkedPrincipal } from './authenticate.js';
 import { credentialHeaders, isHeaderName } from './credentials.js';
 import { Guard } from './guard.js';
 import { type EventStore, MemoryEventStore } from './event-store.js';
@@ -153,7 +153,11 @@ const OPTION_NAMES: Readonly<Record<keyof EndpointOptions<never>, true>> = {
  * @param others names of further options that `where` accepts
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
-export function checkOptionNames(where: string, options: object, others: Readonly<Record<string, true>> = {}): void {
+export function checkOptionNames(
+  where: string,
+  options: object,
+  others: OptionTypes<Record<string, unknown>> = {},
+): void {
   requireKnown(where, options, { ...OPTION_NAMES, ...others });
 }
 
@@ -163,7 +167,7 @@ export function checkOptionNames(where: string, options: object, others: Readonl
  */
 export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest>): ResolvedOptions<HostRequest> {
   const { sessions = true, path = DEFAULT_PATH, principal, authenticate, sessionStore } = options;
-  const legacySse = legacyPaths(options.legacySse);
+  const legacySse = legacyPaths(options.legacySse, path);
   requireFlag('sessions', sessions);
   if (legacySse && !sessions) throw invalid('legacySse', NEEDS_SESSIONS);
   if (principal !== undefined && typeof principal !== 'function') {
@@ -178,8 +182,9 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
     const value = options[name as keyof typeof COUNTS] ?? byDefault;
     return [name, requireCount(name, value, max)] as const;
   });
-  const allowedHosts = requireList('allowedHosts', options.allowedHosts ?? []);
-  const allowedOrigins = requireList('allowedOrigins', options.allowedOrigins ?? []);
+  const { allowedHosts: hosts = [], allowedOrigins: origins = [] } = options;
+  const allowedHosts = requireList('allowedHosts', hosts);
+  const allowedOrigins = requireList('allowedOrigins', origins);
   return {
     path: requirePath('path', path),
     allowedHosts,
@@ -188,7 +193,7 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
     events: requireEventStore(options.events ?? new MemoryEventStore()),
     sessionStore: requireSessionStore(sessionStore),
     credentials: credentialHeaders(requireHeaderNames(options.credentialHeaders ?? [])),
-    principal,
+    principal: principal && checkedPrincipal(principal),
     authenticate,
     sessions,
     legacySse,
@@ -199,7 +204,7 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
 const MUST_AUTHENTICATE = "must be a function that returns the caller's principal";
 const NEEDS_SESSIONS = 'needs sessions, because responses arrive on a separate stream. Remove `sessions: false`';
 
-function legacyPaths(option: EndpointOptions<never>['legacySse']): Required<LegacyPaths> | undefined {
+function legacyPaths(option: EndpointOptions<never>['legacySse'], mcpPath: string): Required<LegacyPaths> | undefined {
   if (option === undefined || option === false) return undefined;
   if (option !== true && (typeof option !== 'object' || option === null)) {
     throw invalid('legacySse', 'must be true, false or an object with `path` and `messagesPath`');
@@ -208,6 +213,8 @@ function legacyPaths(option: EndpointOptions<never>['legacySse']): Required<Lega
   const { path = '/sse', messagesPath = '/messages' } = option === true ? {} : option;
   requirePath('legacySse.path', path);
   requirePath('legacySse.messagesPath', messagesPath);
+  if (path === mcpPath)
+    throw invalid('legacySse.path', `is "${path}", which is the path of Streamable HTTP. Choose another path`);
   return { path, messagesPath };
 }
 
@@ -216,8 +223,11 @@ const invalid = (option: string, problem: string) =>
 
 /** The empty path is valid: it means the prefix that the plugin is registered with. */
 function requirePath(option: string, path: string): string {
-  if (typeof path === 'string' && (path === '' || path.startsWith('/'))) return path;
-  throw invalid(option, `is ${inspect(path)}, but must be a path that starts with "/"`);
+  if (typeof path === 'string' && /^(?:\/[^?#\s]*)?$/.test(path)) return path;
+  throw invalid(
+    option,
+    `is ${inspect(path)}, but must be a path that starts with "/", without "?" and "#". Write "/mcp"`,
+  );
 }
 
 function requireList(option: string, values: readonly string[]): readonly string[] {

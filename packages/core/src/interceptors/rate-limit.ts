@@ -1,7 +1,7 @@
-import type { Call, Interceptor } from '../kernel/interceptors.js';
+import { type Call, type Interceptor, requireCalled } from '../kernel/interceptors.js';
 import { startupError, ToolError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
-import { requireKnown } from '../protocol/option-names.js';
+import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 
 /** What counts calls: the limiters of `rate-limiter-flexible` fit. */
 export interface RateLimiter {
@@ -36,15 +36,20 @@ function keyOf({ ctx: { principal, sessionId, transport } }: Call): string {
  * its rounds, and a client can send the same round again and again: if it did not count, that would be a way around the
  * limit.
  * @param limiter for example a `RateLimiterMemory` or `RateLimiterRedis` of `rate-limiter-flexible`
- * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a limiter without `consume`, and an `of` that is no function
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a limiter without `consume`, and an `of` that is not a function
  */
 export function rateLimit(limiter: RateLimiter, options: RateLimitOptions = {}): Interceptor {
-  requireKnown('rateLimit', options, { of: true } satisfies Record<keyof RateLimitOptions, true>);
+  requireCalled('rateLimit', limiter, 'rateLimit(limiter)');
+  requireKnown('rateLimit', options, { of: 'function' } satisfies OptionTypes<RateLimitOptions>);
   const { of = keyOf } = options;
   if (typeof (limiter as Partial<RateLimiter> | undefined)?.consume !== 'function') {
-    throw startupError('DECORUM_INVALID_OPTION', 'rateLimit', 'limiter', 'has no method "consume"');
+    throw startupError(
+      'DECORUM_INVALID_OPTION',
+      'rateLimit',
+      'limiter',
+      'has no method `consume`. Write `rateLimit(new RateLimiterMemory({ points: 10, duration: 1 }))`, for example',
+    );
   }
-  if (typeof of !== 'function') throw startupError('DECORUM_INVALID_OPTION', 'rateLimit', 'of', 'is no function');
   return async function rateLimited(call, next) {
     const key = of(call);
     if (key !== undefined) await consume(limiter, key);

@@ -1,3 +1,4 @@
+import { startupError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { CallToolResult, GetPromptResult, JsonObject, ReadResourceResult } from '../protocol/model.js';
 import type { CompleteResult } from '../registry/completion-plan.js';
@@ -41,6 +42,16 @@ export function intercepting(interceptors: readonly Interceptor[]): Intercept | 
     );
     return chain() as Promise<R>;
   };
+}
+
+/**
+ * Refuses a call instead of options: what makes an interceptor was listed itself, and not what it makes.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function requireCalled(maker: string, given: unknown, call: string): void {
+  if (!isObject(given) || !('kind' in given && 'ctx' in given)) return;
+  const problem = `holds \`${maker}\` itself. Write \`interceptors: [${call}]\``;
+  throw startupError('DECORUM_INVALID_OPTION', 'McpServer', 'interceptors', problem);
 }
 
 /** What a result has, by the kind of its call. */

@@ -73,7 +73,11 @@ export function compileResource(member: ResourceMember): ResourcePlan | Template
       andThen(call(variables, caller), (value) => finish(value, asked, { where, mimeType, caller })),
   };
   if (template === undefined) {
-    if (input) throw invalidOption(where, 'uri', 'has no variables that could fill the parameter of the method');
+    if (input) {
+      const problem =
+        'has no variables that could fill the parameter of the method. Write each in braces: "docs://{id}"';
+      throw invalidOption(where, 'uri', problem);
+    }
     return { ...shared, entry: { uri, ...fields } };
   }
   if (input) compareVariables(template, input, where);
@@ -98,10 +102,30 @@ function finish(
   return andThen(reading ?? value, (body) => toReadResourceResult(body, uri, encoding));
 }
 
-/** The template that a URI with variables is. */
+/** What a URI is made of (RFC 3986, section 2). */
+const URI_TEXT = /^(?:[\w!#$&'()*+,./:;=?@[\]~-]|%[0-9a-f]{2})*$/i;
+
+/** A variable as frameworks for routes, or template literals, spell it. */
+const MISSPELT_VARIABLE = /\$\{(\w+)\}|<(\w+)>|\[(\w+)\]|(?<=\/):([a-z_]\w*)/gi;
+
+/** What to write instead of a URI or a template that clients would not send as it is; undefined where nothing is wrong. */
+function corrected(uri: string): string | undefined {
+  const braced = uri.replaceAll(MISSPELT_VARIABLE, (...[, ...names]) => `{${names.slice(0, 4).join('')}}`);
+  if (braced !== uri && !/^\w+:\/\/\[[0-9a-f]+\]/i.test(uri)) return braced;
+  if (UriTemplate.isTemplate(uri) || (URI_TEXT.test(uri) && URL.canParse(uri))) return undefined;
+  const encoded = encodeURI(uri);
+  return encoded !== uri && URL.canParse(encoded) ? encoded : 'docs://readme';
+}
+
+/**
+ * The template that a URI with variables is.
+ * @throws {DecorumError} `DECORUM_BAD_URI`, `DECORUM_BAD_TEMPLATE`
+ */
 function templateOf(uri: string, where: string): UriTemplate | undefined {
   // RFC 3986, section 3.1
   if (!/^[A-Za-z][A-Za-z0-9+.-]*:./.test(uri)) throw startupError('DECORUM_BAD_URI', where, uri);
+  const right = corrected(uri);
+  if (right !== undefined) throw startupError('DECORUM_BAD_URI', where, uri, `Write "${right}"`);
   if (!UriTemplate.isTemplate(uri)) return undefined;
   try {
     return new UriTemplate(uri);

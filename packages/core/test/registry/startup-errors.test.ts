@@ -47,7 +47,7 @@ describe('a mistake in annotations fails at startup with its place and remedy:',
         static help() {}
       }
       return Wrong;
-    }).toThrow(/"help".*static.*DECORUM_UNSUPPORTED_MEMBER/);
+    }).toThrow(/"Wrong.help".*static.*DECORUM_UNSUPPORTED_MEMBER/);
   });
 
   it('a member with a symbol as name', () => {
