@@ -58,6 +58,20 @@ export interface Notifier {
 /**
  * An MCP server: its providers' decorated methods, and its own where it is subclassed. It serves nothing until a
  * transport is opened on it, and may serve several at once. `E` are the classes of its option `errors`.
+ * @example
+ * ```ts
+ * import { McpServer, serveStdio, Tool } from '@decorum/core';
+ *
+ * class Greeter {
+ *   @Tool({ description: 'Greets everybody' })
+ *   greet() {
+ *     return 'Hello!';
+ *   }
+ * }
+ *
+ * const server = new McpServer({ name: 'greeter', version: '1.0.0', providers: [Greeter] });
+ * await serveStdio(server);
+ * ```
  */
 export class McpServer<E extends readonly object[] = readonly Error[]> implements ClosableHost {
   /** Name, version and what else clients see of the server. */
@@ -131,29 +145,54 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   /**
    * Adds a provider at run time. Clients are told that their lists changed.
    * @throws {DecorumError} for a mistake in its annotations; nothing is added then
+   * @example
+   * ```ts
+   * class Clock {
+   *   @Tool({ description: 'Tells the time' })
+   *   now() {
+   *     return new Date();
+   *   }
+   * }
+   *
+   * const registration = server.addProvider(Clock);
+   * registration.remove();
+   * ```
    */
   addProvider(source: ProviderSource): Registration {
     return this.#addProvider(this.#providers.read(source));
   }
 
+  /** Adds a tool that is a function, with a schema for what it takes and one for what it returns. */
+  addTool<I extends SchemaSource, O extends SchemaSource>(
+    options: Named<ToolOptions<I, O>> & { readonly input: I; readonly output: O },
+    handler: ToolMethod<I, O>,
+  ): Registration;
   /**
    * Adds a tool that is a function, for what is known only at run time.
    * @param options as of `@Tool`; `name` is needed, and `input` when the tool takes arguments
    * @param handler takes the input and the context, also where there is no `input`
    * @throws {DecorumError} for a mistake in the options
+   * @example
+   * ```ts
+   * import { z } from 'zod';
+   *
+   * const input = z.object({ sku: z.string() });
+   * server.addTool({ name: 'lookup', description: 'Finds an article', input }, ({ sku }, ctx) => {
+   *   ctx.log.info(`Looking for ${sku}`);
+   *   return `Article ${sku}`;
+   * });
+   * ```
    */
-  addTool<I extends SchemaSource, O extends SchemaSource>(
-    options: Named<ToolOptions<I, O>> & { readonly input: I; readonly output: O },
-    handler: ToolMethod<I, O>,
-  ): Registration;
   addTool<I extends SchemaSource>(
     options: Named<ToolOptions<I>> & { readonly input: I; readonly output?: undefined },
     handler: (input: Parsed<I>, context: Context) => unknown,
   ): Registration;
+  /** Adds a tool that is a function without arguments, with a schema for what it returns. */
   addTool<O extends SchemaSource>(
     options: Named<ToolOptions<never, O>> & { readonly output: O; readonly input?: undefined },
     handler: (input: NoInput, context: Context) => ReturnType<ToolMethod<never, O>>,
   ): Registration;
+  /** Adds a tool that is a function without arguments. */
   addTool(
     options: Named<ToolOptions> & { readonly input?: undefined; readonly output?: undefined },
     handler: (input: NoInput, context: Context) => unknown,

@@ -32,7 +32,10 @@ export interface EventStore {
 // without the `m` flag: for it U+2028, which is valid inside JSON, starts a new line
 const DATA = /(?:^|\n)data: ([^\n]+)/g;
 
-/** Splits a batch into its events. */
+/**
+ * Splits a batch into its events.
+ * @example eventsOf({ first: 7, count: 1, text: 'data: {"id":1}' }) // [{ sequence: 7, frame: '{"id":1}' }]
+ */
 export function eventsOf({ first, text }: EventBatch): StoredEvent[] {
   return Array.from(text.matchAll(DATA), ([, frame = ''], index) => ({ sequence: first + index, frame }));
 }

@@ -34,15 +34,16 @@ const CLIENT_INFO: Implementation = { name: '@decorum/testing', version: '0.0.0'
 
 /**
  * Connects a client to a server in the same process. In the stateful era, it also starts the session.
- *
+ * @throws {McpError} if the server rejects `initialize`
+ * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, `DECORUM_INVALID_OPTION`
+ * @example
  * ```ts
+ * import { connect } from '@decorum/testing';
+ *
  * const client = await connect(server);
  * const { content } = await client.callTool('forecast', { city: 'Oslo' });
  * await client.close();
  * ```
- *
- * @throws {McpError} if the server rejects `initialize`
- * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, `DECORUM_INVALID_OPTION`
  */
 export async function connect(server: Host, options: ConnectOptions = {}): Promise<TestClient> {
   hostOf(server, 'connect');

@@ -37,6 +37,14 @@ function keyOf({ ctx: { principal, sessionId, transport } }: Call): string {
  * limit.
  * @param limiter for example a `RateLimiterMemory` or `RateLimiterRedis` of `rate-limiter-flexible`
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a limiter without `consume`, and an `of` that is not a function
+ * @example
+ * ```ts
+ * import { McpServer, rateLimit } from '@decorum/core';
+ * import { RateLimiterMemory } from 'rate-limiter-flexible';
+ *
+ * const limiter = new RateLimiterMemory({ points: 60, duration: 60 });
+ * const server = new McpServer({ name: 'shop', version: '1.0.0', interceptors: [rateLimit(limiter)] });
+ * ```
  */
 export function rateLimit(limiter: RateLimiter, options: RateLimitOptions = {}): Interceptor {
   requireCalled('rateLimit', limiter, 'rateLimit(limiter)');

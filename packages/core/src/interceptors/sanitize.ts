@@ -20,6 +20,7 @@ type Clean = <T>(value: T) => T;
  * what looks like a credential. Applies to text blocks, texts of resources, links, prompt messages, structured content,
  * and the messages of errors. Binary data, URIs and completions stay as they are. Results are copied, not changed.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a `text` that is no function
+ * @example new McpServer({ name: 'shop', version: '1.0.0', interceptors: [sanitize()] });
  */
 export function sanitize(options: SanitizeOptions = {}): Interceptor {
   requireCalled('sanitize', options, 'sanitize()');

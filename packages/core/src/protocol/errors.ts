@@ -154,6 +154,7 @@ export function startupError<C extends StartupErrorCode>(code: C, ...args: Param
 /**
  * A JSON-RPC error. Thrown from a handler it reaches the client as it is: code, message and data. Its message is
  * public; put nothing into it that the client may not see.
+ * @example throw new McpError('invalid-params', 'The page must be at least 1.', { page: 0 });
  */
 export class McpError extends Error {
   readonly code: number;
@@ -183,6 +184,22 @@ export class McpError extends Error {
 /**
  * Says to the model what went wrong in a tool, so that it can correct itself: the message is sent as it is, in a result
  * with `isError`. Any other error is masked.
+ * @example
+ * ```ts
+ * class NoteId {
+ *   @IsString() id!: string;
+ * }
+ *
+ * class Notes {
+ *   private readonly notes = new Map<string, string>();
+ *
+ *   @Tool({ description: 'Forgets a note' })
+ *   forget({ id }: NoteId) {
+ *     if (!this.notes.delete(id)) throw new ToolError(`There is no note ${id}.`);
+ *     return 'Forgotten.';
+ *   }
+ * }
+ * ```
  */
 export class ToolError extends Error {
   readonly [TOOL_ERROR] = true;

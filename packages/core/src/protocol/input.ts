@@ -36,13 +36,18 @@ export class NeedInput {
 /**
  * Asks the client by returning, for handlers that want full control over what is sent. The handler runs again with the
  * answers in `ctx.answers`, unchecked, and with `state` in `ctx.state`.
- *
- * ```ts
- * if (!ctx.answers) return needInput({ roots: { method: 'roots/list' } });
- * ```
- *
  * @param requests questions by key, as the client gets them
  * @param state JSON; the next run of the handler finds it. `null` is as good as none.
+ * @example
+ * ```ts
+ * class Files {
+ *   @Tool({ description: 'Tells where the client works' })
+ *   where(_input: NoInput, ctx: Context) {
+ *     if (!ctx.answers) return needInput({ roots: { method: 'roots/list' } });
+ *     return ctx.answers['roots'];
+ *   }
+ * }
+ * ```
  */
 export function needInput(requests: Readonly<Record<string, InputRequest>>, state?: unknown): NeedInput {
   return new NeedInput(requests, state);

@@ -1,4 +1,4 @@
-// Compiled, never run: the container examples of docs/providers.md against the real packages.
+// Compiled, never run: the container examples of docs/dependency-injection.md against the real packages.
 import { type Class, type Context, type Interceptor, McpServer, type Resolve, Tool } from '@decorum/core';
 import { createContainer } from 'awilix';
 import { container, type DependencyContainer, injectable } from 'tsyringe';
