@@ -1,4 +1,4 @@
-/** `npm run build`: builds every package, without installing anything. Quick when nothing has changed. */
+/** `npm run build`: builds all packages without installing anything. Quick if nothing has changed. */
 import { build } from './workspace.js';
 
 await build();

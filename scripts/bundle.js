@@ -1,9 +1,9 @@
 /**
  * Writes the JavaScript that a package publishes: one file for each entry in `exports` of its package.json, and one for
- * the code they share. Fewer files start faster: core as a hundred modules takes 50 ms longer than as three.
+ * their shared code. Fewer files start faster: core takes 50 ms longer as a hundred modules than as three.
  *
- * Each file is written twice, as an ES module and as CommonJS. Node.js always loads the ES module, by the condition
- * `module-sync`, so that a process has one copy; CommonJS is for test runners that can't `require` ES modules.
+ * Each file is written twice, as an ES module and as CommonJS. Node.js always loads the ES module through the condition
+ * `module-sync`, so a process has only one copy. CommonJS is for test runners that can't `require` ES modules.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * The source of each entry by its name: `./dist/node.js` is made from `src/node.ts`.
+ * The source file of each entry by name: `./dist/node.js` is built from `src/node.ts`.
  * @param {string} folder of the package
  * @returns {Record<string, string>}
  */
@@ -22,9 +22,9 @@ function entriesOf(folder) {
 }
 
 /**
- * Bundles a package. Its dependencies stay imports.
+ * Bundles a package. Dependencies stay external.
  * @param {string} folder of the package
- * @returns {Promise<Map<string, string>>} texts of files by their paths in `dist`
+ * @returns {Promise<Map<string, string>>} file contents by path in `dist`
  */
 async function bundled(folder) {
   const { resolve } = createRequire(join(folder, 'package.json'));
@@ -40,7 +40,7 @@ async function bundled(folder) {
     external: /^(?!\.|\/)/,
     plugins: [
       {
-        // copied, not bundled: in a bundle of modules it would have no `require`
+        // copied instead of bundled, because it needs `require`, which ES modules don't have
         name: 'keep-commonjs',
         resolveId(source, importer = '') {
           if (!source.endsWith('.cjs')) return null;
@@ -70,9 +70,10 @@ async function bundled(folder) {
 }
 
 /**
- * The types of the CommonJS files: TypeScript takes `.d.ts` files in a package of ES modules for types of ES modules.
- * @param {string} dist where tsc has written the types
- * @returns {[path: string, text: string][]} by their paths in `dist`
+ * The types of the CommonJS files. They need their own extension, because in a package of type `module`, TypeScript
+ * reads `.d.ts` files as types of ES modules.
+ * @param {string} dist folder with the types that tsc has written
+ * @returns {[path: string, text: string][]} contents by path in `dist`
  */
 function commonjsTypes(dist) {
   const types = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.d.ts'));
@@ -84,7 +85,7 @@ function commonjsTypes(dist) {
 }
 
 /**
- * Writes the JavaScript of one package to its `dist`, and removes what an earlier build left there.
+ * Writes the JavaScript of one package to its `dist`, and removes the files of earlier builds.
  * @param {string} folder of the package
  */
 export async function bundle(folder) {
@@ -92,7 +93,7 @@ export async function bundle(folder) {
   const files = new Map([...(await bundled(folder)), ...commonjsTypes(dist)]);
   for (const [path, text] of files) {
     const file = join(dist, path);
-    // unchanged: a server that is starting may be reading it
+    // leave unchanged files alone: a starting server may be reading them
     if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);

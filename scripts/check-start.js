@@ -1,6 +1,6 @@
 /**
- * Checks what the README promises of `npm start`: in a fresh copy of the work tree, with nothing installed and nothing
- * built, it serves MCP within two minutes, and a signal ends it.
+ * Checks the README's promise about `npm start`: in a fresh copy of the work tree, with nothing installed or built, it
+ * serves MCP within two minutes, and a signal stops it.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -20,7 +20,7 @@ const INITIALIZE = JSON.stringify({
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'check-start', version: '1.0.0' } },
 });
 
-/** Copies what git knows or would take in: no dependencies, no build. */
+/** Copies all files that git doesn't ignore, which leaves out dependencies and builds. */
 function copyWorkTree() {
   const folder = mkdtempSync(join(tmpdir(), 'decorum-start-'));
   const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: ROOT, encoding: 'utf8' });
@@ -31,7 +31,7 @@ function copyWorkTree() {
 }
 
 /**
- * The server's answer to `initialize`, or undefined as long as there is none.
+ * The server's response to `initialize`, or undefined if it doesn't respond.
  * @param {string} url
  */
 async function initialize(url) {
@@ -46,7 +46,7 @@ async function initialize(url) {
 }
 
 /**
- * Tries until something is there.
+ * Retries until an attempt returns something.
  * @template T
  * @param {{ ms: number, otherwise: string }} limit
  * @param {() => T | undefined | Promise<T | undefined>} attempt
@@ -63,47 +63,48 @@ async function waitFor({ ms, otherwise }, attempt) {
 }
 
 /**
- * Starts, asks, stops; throws where the promise is broken.
+ * Starts the server, sends a request and stops it.
  * @param {string} folder
  */
 async function check(folder) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/mcp`;
   const began = Date.now();
-  // a group of its own, so that whatever it leaves behind can be found
+  // in its own process group, so that left-over processes can be killed
   const child = spawn('npm', ['start'], {
     cwd: folder,
     env: { ...process.env, PORT: String(port) },
     stdio: ['ignore', 'inherit', 'inherit'],
     detached: true,
   });
-  /** How it ended, as long as it runs undefined. */
+  /** Exit code or signal; undefined while it runs. */
   const exit = () => child.exitCode ?? child.signalCode ?? undefined;
   try {
-    const answer = await waitFor({ ms: START_MS, otherwise: 'npm start: no answer' }, async () => {
-      if (exit() !== undefined) throw new Error(`npm start ended with ${exit()}`);
+    const answer = await waitFor({ ms: START_MS, otherwise: 'npm start did not respond' }, async () => {
+      if (exit() !== undefined) throw new Error(`npm start exited with ${exit()}`);
       return await initialize(url);
     });
-    console.log(`npm start: answered after ${((Date.now() - began) / 1000).toFixed(1)} s: ${answer.slice(0, 120)}`);
+    console.log(`npm start: responded after ${((Date.now() - began) / 1000).toFixed(1)} s: ${answer.slice(0, 120)}`);
     child.kill('SIGTERM');
-    const ended = await waitFor({ ms: STOP_MS, otherwise: 'npm start: did not end by SIGTERM' }, exit);
-    if (ended !== 0) throw new Error(`SIGTERM ended npm start with ${ended}, not with 0`);
-    if ((await initialize(url)) !== undefined) throw new Error('the server outlived npm start');
-    console.log('npm start: SIGTERM ended it, exit code 0');
+    const ended = await waitFor({ ms: STOP_MS, otherwise: 'npm start did not exit on SIGTERM' }, exit);
+    if (ended !== 0) throw new Error(`npm start exited with ${ended} on SIGTERM, expected 0`);
+    if ((await initialize(url)) !== undefined)
+      throw new Error('The server is still running after npm start has exited.');
+    console.log('npm start: exited with 0 on SIGTERM');
   } finally {
     endGroup(child.pid ?? 0);
   }
 }
 
 /**
- * Ends what is left of a group of processes.
+ * Kills the remaining processes of a group.
  * @param {number} leader
  */
 function endGroup(leader) {
   try {
     if (leader > 0) process.kill(-leader, 'SIGKILL');
   } catch {
-    // nothing is left
+    // no process is left
   }
 }
 

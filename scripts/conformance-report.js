@@ -1,4 +1,4 @@
-/** What the results of the official conformance suite say, held against the list of known gaps. No input or output. */
+/** Evaluates the results of the official conformance suite against the list of known gaps. Does no I/O. */
 
 /**
  * @typedef {{ id: string, status: string, errorMessage?: string }} Check one check of the suite
@@ -8,12 +8,12 @@
  * @typedef {{ issues: Issue[], summary: string }} Report
  */
 
-// Succeeds on a server that answers nothing at all: it says that no message was wrong.
-const SAYS_NOTHING = 'wire-schema-valid';
+// Succeeds even for a server that never responds, because it only checks that no message was invalid.
+const ALWAYS_SUCCEEDS = 'wire-schema-valid';
 
 /**
- * What is wrong with one scenario. A scenario passes for the suite when nothing failed; here something must have
- * succeeded as well, and warnings count.
+ * The issues of one scenario. The suite passes a scenario if no check failed. Here at least one check must also have
+ * succeeded, and warnings count as issues.
  * @param {string} revision
  * @param {string} scenario
  * @param {{ checks: Check[] | undefined, scored: boolean }} outcome
@@ -26,7 +26,7 @@ function issuesOf(revision, scenario, { checks, scored }) {
   const issues = checks
     .filter(({ status }) => status === 'FAILURE' || status === 'WARNING')
     .map(({ id, status, errorMessage }) => issue(id, status, (errorMessage ?? '').replace(/\s+/g, ' ')));
-  const proved = checks.some(({ id, status }) => status === 'SUCCESS' && id !== SAYS_NOTHING);
+  const proved = checks.some(({ id, status }) => status === 'SUCCESS' && id !== ALWAYS_SUCCEEDS);
   if (scored && !proved && !issues.some(({ status }) => status === 'FAILURE')) {
     issues.push(issue('hollow-pass', 'HOLLOW', 'It passes without a single successful check.'));
   }
@@ -58,7 +58,7 @@ export function report(revision, requirements, results) {
 }
 
 /**
- * Compares what is wrong with what is known to be.
+ * Compares the issues with the known gaps.
  * @param {readonly Issue[]} issues
  * @param {readonly Gap[]} gaps
  * @returns {{ unexpected: Issue[], known: { issue: Issue, gap: Gap }[], stale: Gap[] }}

@@ -1,8 +1,8 @@
 /**
  * `npm run conformance`: runs the official conformance suite against `examples/everything`, or against `--url URL`.
- * `--revision DATE` runs one requirement set only, `--verbose` names what fails although it is known.
+ * `--revision DATE` runs only one requirement set. `--verbose` also prints the known gaps.
  *
- * Fails on whatever is wrong and not in `test/conformance/known-gaps.json`, and on known gaps that are none any more.
+ * Fails on issues that are not in `test/conformance/known-gaps.json`, and on known gaps that no longer exist.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -22,8 +22,8 @@ const START_MS = 30_000;
 const { parse } = createRequire(join(HOLDER, 'package.json'))('yaml');
 
 /**
- * Starts the fixture on a free port; it ends with this process.
- * @returns {Promise<string>} its address, which is the first that it prints
+ * Starts the fixture on a free port. It exits with this process.
+ * @returns {Promise<string>} its URL, which is the first that it prints
  */
 function startFixture() {
   const child = spawn(process.execPath, [FIXTURE], {
@@ -33,7 +33,7 @@ function startFixture() {
   });
   process.on('exit', () => child.kill('SIGKILL'));
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`The fixture printed no address in ${START_MS} ms.`)), START_MS);
+    const timer = setTimeout(() => reject(new Error(`The fixture printed no URL within ${START_MS} ms.`)), START_MS);
     let printed = '';
     child.stdout.on('data', (chunk) => {
       printed += chunk;
@@ -42,12 +42,12 @@ function startFixture() {
       clearTimeout(timer);
       resolve(url);
     });
-    child.on('exit', (code) => reject(new Error(`The fixture ended with exit code ${code}.`)));
+    child.on('exit', (code) => reject(new Error(`The fixture exited with code ${code}.`)));
   });
 }
 
 /**
- * The checks of each scenario, as the suite wrote them: a folder each, `server-<scenario>-<time>`.
+ * Reads the checks of each scenario. The suite writes one folder for each: `server-<scenario>-<time>`.
  * @param {string} folder
  */
 function readResults(folder) {
@@ -61,7 +61,7 @@ function readResults(folder) {
 }
 
 /**
- * Runs one requirement set, whose results stay in `.conformance/` for a closer look.
+ * Runs one requirement set. The results stay in `.conformance/` for inspection.
  * @param {string} url
  * @param {string} revision
  */
@@ -77,7 +77,7 @@ async function examine(url, revision) {
   const requirements = parse(readFileSync(join(SUITE, 'requirements', `${revision}.yaml`), 'utf8'));
   const { issues, summary } = report(revision, requirements, readResults(folder));
   if (code !== 0 && issues.length === 0) {
-    const message = `The suite ended with exit code ${code}, though nothing failed.`;
+    const message = `The suite exited with code ${code} although nothing failed.`;
     issues.push({ revision, scenario: 'suite', check: 'exit-code', status: 'FAILURE', message });
   }
   console.log(summary);
@@ -108,10 +108,10 @@ const { unexpected, known, stale } = compare(
   listed.filter(({ revision }) => revisions.includes(revision)),
 );
 for (const issue of unexpected) print(issue.status, issue, issue.message);
-for (const gap of stale) print('STALE', gap, 'is in known-gaps.json, but nothing is wrong there any more. Delete it.');
+for (const gap of stale) print('STALE', gap, 'is in known-gaps.json, but passes now. Delete the entry.');
 if (options.verbose) for (const { issue, gap } of known) print('known', issue, gap.reason);
 console.log(
   `Conformance: ${unexpected.length} unexpected, ${known.length} known (test/conformance/known-gaps.json), ${stale.length} stale`,
 );
-// not by itself: the fixture is still there
+// explicitly, because the running fixture keeps this process alive
 process.exit(unexpected.length + stale.length === 0 ? 0 : 1);

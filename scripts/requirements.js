@@ -1,9 +1,10 @@
 /**
- * `npm run requirements [-- --check] [-- --json results.json]`: which rows of the requirement table (`test/requirements.csv`)
- * are shown by a passing test, per group and revision. A test shows a row by its name: `… [TOOL-07 2025-11-25]`.
+ * `npm run requirements [-- --check] [-- --json results.json]`: counts the rows of the requirement table
+ * (`test/requirements.csv`) that are covered by a passing test, per group and revision. A test names the row that it
+ * covers: `… [TOOL-07 2025-11-25]`.
  *
- * `--check` fails when a row that binds (MUST, MUST NOT) is open in a revision that it holds in, and
- * `test/requirements-exempt.json` has no reason for it; and when a reason is given for what is shown all the same.
+ * `--check` fails if a binding row (MUST, MUST NOT) is open in a revision without a reason in
+ * `test/requirements-exempt.json`. It also fails if there is a reason for a covered row.
  * `--json` reads the results of a jest run (`jest --json`) instead of running the tests.
  */
 import { spawnSync } from 'node:child_process';
@@ -20,7 +21,7 @@ const { values: options } = parseArgs({ options: { check: { type: 'boolean' }, j
 /** @param {string} file */
 const read = (file) => readFileSync(join(ROOT, file), 'utf8');
 
-/** The rows of the table; quoted cells hold commas, and double their quotes. */
+/** Parses the table. Cells with commas are quoted, and quotes in them are doubled. */
 function readTable() {
   const [, ...lines] = read('test/requirements.csv').trimEnd().split('\n');
   return lines.map((line) => {
@@ -31,7 +32,7 @@ function readTable() {
   });
 }
 
-/** Runs the tests that use the table. */
+/** Runs the tests that refer to the table. */
 function runJest() {
   const folder = mkdtempSync(join(tmpdir(), 'decorum-requirements-'));
   const file = join(folder, 'results.json');
@@ -46,14 +47,14 @@ function runJest() {
   return results;
 }
 
-/** Files that could not be loaded: their rows are open for want of a test, not of behaviour.
+/** Test files that could not be loaded. Their rows are open because no test ran, not because the behaviour is missing.
  * @type {string[]} */
 const unloaded = [];
 
 const TAG = /\[([A-Z0-9]+-\d+) (\d{4}-\d{2}-\d{2})\]/g;
 
 /**
- * What passing tests say that they show, as `id revision`. Where one of several tests of a row fails, it is not shown.
+ * The rows that passing tests cover, as `id revision`. A row is not covered if any of its tests fails.
  * @param {string} json
  */
 function shownBy(json) {
@@ -93,7 +94,7 @@ const cells = table.flatMap((row) =>
 );
 
 console.log(
-  `rows shown / rows that hold\n${['group'.padEnd(8), ...REVISIONS.map((date) => date.padStart(12))].join('')}`,
+  `rows covered / rows that apply\n${['group'.padEnd(8), ...REVISIONS.map((date) => date.padStart(12))].join('')}`,
 );
 for (const group of [...new Set(table.map((row) => row.group)), 'all']) {
   const of = cells.filter((cell) => group === 'all' || cell.group === group);
@@ -105,9 +106,9 @@ for (const group of [...new Set(table.map((row) => row.group)), 'all']) {
 }
 
 /**
- * Lists the open rows of a strength, with the revisions they are open in and why.
+ * Prints the open rows of some strengths with their revisions and reasons.
  * @param {string[]} strengths
- * @returns rows that are open without a reason
+ * @returns the open rows without a reason
  */
 function listOpen(strengths) {
   const open = cells.filter((cell) => strengths.includes(cell.strength) && !cell.shown);
@@ -131,7 +132,8 @@ function listOpen(strengths) {
 const unexcused = listOpen(['MUST', 'MUST NOT']);
 listOpen(['SHOULD', 'SHOULD NOT']);
 const needless = cells.filter((cell) => cell.shown && exemptionOf(cell.id, cell.revision) !== undefined);
-for (const { id, revision } of needless) console.log(`\n${id} ${revision} is shown: take its reason away.`);
-for (const name of unloaded) console.log(`\n${name} could not be loaded, and shows nothing.`);
+for (const { id, revision } of needless)
+  console.log(`\n${id} ${revision} is covered. Remove its reason from test/requirements-exempt.json.`);
+for (const name of unloaded) console.log(`\n${name} could not be loaded, so it covers no rows.`);
 console.log(`\n${unexcused.length} open MUST and MUST NOT without a reason`);
 if (options.check && unexcused.length + needless.length + unloaded.length > 0) process.exitCode = 1;

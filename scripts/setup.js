@@ -1,4 +1,4 @@
-/** `npm run setup`: installs what the lockfile says and builds every package. Quick when nothing has changed. */
+/** `npm run setup`: installs the locked dependencies and builds all packages. Quick if nothing has changed. */
 import { build, install } from './workspace.js';
 
 await install();

@@ -1,6 +1,6 @@
 /**
- * `npm start`: serves this repository's documentation over MCP. Installs and builds only what that needs.
- * PORT (3000) and HOST (127.0.0.1) say where it listens.
+ * `npm start`: serves this repository's documentation over MCP. It installs and builds only the necessary packages.
+ * Set PORT (default 3000) and HOST (default 127.0.0.1) to listen elsewhere.
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,7 +12,7 @@ const EXAMPLE = 'examples/docs';
 await install('@decorum/example-docs');
 await build(EXAMPLE);
 
-// In this very process: signals reach the server, and its exit code is ours.
+// In the same process, so that signals reach the server and its exit code is the exit code of `npm start`.
 const main = join(ROOT, EXAMPLE, 'dist/main.js');
 process.argv[1] = main;
 await import(pathToFileURL(main).href);

@@ -1,6 +1,6 @@
 /**
- * `npm test [-- jest arguments]`: sets the workspace up, runs every test, and closes with a plain line of jest's counts.
- * Fails when a test fails, when jest itself does, and when no test ran.
+ * `npm test [-- jest arguments]`: sets up the workspace, runs all tests and ends with jest's counts in one line.
+ * Fails if a test fails, if jest itself fails, or if no test ran.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const code = await run(
   process.execPath,
   [join(ROOT, 'node_modules/jest/bin/jest.js'), ...process.argv.slice(2), '--json', `--outputFile=${outputFile}`],
   {
-    // with --json the report itself goes to stdout, and what people read to stderr
+    // with --json, jest writes the JSON to stdout and the readable report to stderr
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules`.trim() },
   },
@@ -26,7 +26,7 @@ const results = existsSync(outputFile) ? JSON.parse(readFileSync(outputFile, 'ut
 
 const passed = results?.numPassedTests ?? 0;
 const skipped = results?.numPendingTests ?? 0;
-// a file that cannot even be loaded has no tests to count, and is a failure all the same
+// a file that can't be loaded has no tests to count, but is a failure
 const broken = results === undefined ? 1 : results.numRuntimeErrorTestSuites;
 const failed = (results?.numFailedTests ?? 0) + broken;
 if (passed + failed === 0) process.stdout.write('No test ran.\n');

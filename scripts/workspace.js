@@ -1,6 +1,6 @@
 /**
- * What the scripts share: running programs, installing with the pinned pnpm, building with the pinned TypeScript.
- * Plain JavaScript without dependencies, because it runs before anything is installed.
+ * Shared by the scripts: run programs, install with the pinned pnpm, build with the pinned TypeScript. Plain JavaScript
+ * without dependencies, because it runs before anything is installed.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -17,11 +17,11 @@ export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Runs a program in the root with this process's terminal, and passes signals on to it.
+ * Runs a program in the root directory. It inherits the terminal, and signals are forwarded to it.
  * @param {string} command
  * @param {readonly string[]} args
  * @param {import('node:child_process').SpawnOptions} [options]
- * @returns {Promise<number>} its exit code; 128 and more when a signal ended it, as in a shell
+ * @returns {Promise<number>} its exit code; 128 or more if a signal killed it, as in a shell
  */
 export function run(command, args, options = {}) {
   return new Promise((resolve, reject) => {
@@ -38,7 +38,7 @@ export function run(command, args, options = {}) {
 }
 
 /**
- * Runs a program as `run` does, and ends this process when it fails.
+ * Like `run`, but exits if the program fails.
  * @param {string} command
  * @param {readonly string[]} args
  */
@@ -50,19 +50,19 @@ async function need(command, args) {
 }
 
 /**
- * Installs exactly what the lockfile says: for the whole workspace, or for one package and what it depends on.
+ * Installs the locked dependencies, for the whole workspace or for one package and its dependencies.
  * @param {string} [only] name of the package
  */
 export async function install(only) {
   const { packageManager } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const filter = only === undefined ? [] : ['--filter', `${only}...`];
-  // --prod=false: the compiler is a devDependency, and NODE_ENV=production would leave it out
+  // --prod=false: the compiler is a devDependency, and NODE_ENV=production would skip it
   await need('npx', ['-y', packageManager, ...filter, 'install', '--frozen-lockfile', '--prod=false']);
 }
 
 /**
- * The folders that a TypeScript project is built from: those it refers to, and their own.
- * @param {string} folder from the root
+ * The folders of all direct and indirect references of a TypeScript project.
+ * @param {string} folder relative to the root
  * @returns {string[]}
  */
 function referencesOf(folder) {
@@ -74,7 +74,7 @@ function referencesOf(folder) {
 }
 
 /**
- * Builds the whole workspace, or one package and what it depends on. Compiles only what has changed.
+ * Builds the whole workspace, or one package and its dependencies. Compiles only changed code.
  * @param {string} [only] folder of the package
  */
 export async function build(only = '.') {
@@ -84,7 +84,7 @@ export async function build(only = '.') {
 }
 
 /**
- * A port that nothing listens on.
+ * Finds a free port.
  * @returns {Promise<number>}
  */
 export function freePort() {

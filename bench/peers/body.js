@@ -1,5 +1,5 @@
 /**
- * The JSON in the body of a request.
+ * Parses the JSON body of a request.
  * @param {import('node:http').IncomingMessage} request
  */
 export async function bodyOf(request) {

@@ -12,7 +12,7 @@ for (const { name, description, schema, run } of TOOLS) {
   server.addTool({ name, description, parameters: schema, execute: async (args) => run(args) });
 }
 
-// it does not tell which port it took, so take one that is free
+// FastMCP doesn't report its port, so choose a free one
 const port = await new Promise((resolve) => {
   const probe = createServer().listen(0, '127.0.0.1', () => {
     const { port: free } = /** @type {import('node:net').AddressInfo} */ (probe.address());

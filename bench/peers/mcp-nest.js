@@ -8,7 +8,7 @@ import { Payload } from '@nestjs/microservices';
 import { report } from './report.js';
 import { TOOLS } from './tools.js';
 
-// what a compiler makes of `@McpController() class { @Tool({ … }) add(@Payload() args) { … } }`
+// the compiled form of `@McpController() class { @Tool({ … }) add(@Payload() args) { … } }`
 class BenchController {}
 for (const { name, description, schema, run } of TOOLS) {
   Object.defineProperty(BenchController.prototype, name, {

@@ -1,5 +1,5 @@
 /**
- * Tells the process that measures where this one listens, and from then on what it has used.
+ * Sends the URL of this process to the measuring process, and then answers its questions about CPU time.
  * @param {string} url
  */
 export function report(url) {
@@ -12,7 +12,7 @@ export function report(url) {
 }
 
 /**
- * Listens on a free port, and reports.
+ * Listens on a free port and calls `report`.
  * @param {import('node:http').Server} server
  */
 export function listen(server) {

@@ -26,7 +26,7 @@ const add = (/** @type {{ a: number, b: number }} */ { a, b }) => ({
 });
 
 /**
- * Name, description, schema and handler of each tool; `BENCH_TOOLS` more shaped like `add`.
+ * All tools, plus `BENCH_TOOLS` more shaped like `add`.
  * @type {{ name: string, description: string, schema: any, run: (args: any) => any }[]}
  */
 export const TOOLS = [

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { Arena, type Question } from './arena.js';
 import { FIRST_PIPE } from './child.js';
 
-// One start: a process with an arena in it, which answers the process that started it.
+// The measured process of one start. It hosts an arena and answers the questions of its parent.
 
 let pipes = 0;
 const arena = new Arena(() => {
@@ -12,5 +12,5 @@ const arena = new Arena(() => {
   return { input: socket, output: socket };
 });
 process.on('message', (question: Question) => void arena.answer(question).then((answer) => process.send?.(answer)));
-// without the process that measures there is nothing left to do
+// exit with the parent
 process.on('disconnect', () => process.exit());

@@ -5,7 +5,7 @@ import { type Part, type PartName, type PartOptions, PARTS, toolListOf } from '.
 import type { Style } from './calls.js';
 import { cpuMicros, heapAfterCollection } from './usage.js';
 
-/** What an arena is asked. */
+/** A question for an arena. */
 export type Question =
   | { readonly kind: 'open'; readonly parts: readonly PartName[]; readonly moreTools: number }
   | { readonly kind: 'cpu' }
@@ -13,7 +13,7 @@ export type Question =
   | { readonly kind: 'tell'; readonly part: PartName; readonly times: number }
   | { readonly kind: 'run'; readonly part: PartName; readonly style: Style; readonly calls: number };
 
-/** What it answers: addresses, microseconds of CPU, bytes of heap; or what went wrong. */
+/** The answer: URLs, microseconds of CPU time, bytes of heap, or an error. */
 export interface Answer {
   readonly urls?: Readonly<Partial<Record<PartName, string>>>;
   readonly micros?: number;
@@ -21,7 +21,7 @@ export interface Answer {
   readonly error?: string;
 }
 
-/** Limit and server in one process, so that whatever happens to the process happens to both. */
+/** Runs the limit and the server in one process, so that any disturbance of the process affects both. */
 export class Arena {
   private readonly parts = new Map<PartName, Part>();
 
@@ -58,7 +58,7 @@ export class Arena {
     const list = await toolListOf(createBenchServer(moreTools));
     const urls: Record<string, string> = {};
     for (const name of names) {
-      // one after the other: pipes are handed out in this order
+      // sequentially, because pipes are assigned in this order
       const part = await PARTS[name]({ moreTools, list, pipe: this.pipe });
       this.parts.set(name, part);
       if (part.url !== undefined) urls[name] = part.url;
@@ -66,12 +66,12 @@ export class Arena {
     return urls;
   }
 
-  /** Tells of changes, each after the one before has been written. */
+  /** Sends changes, each one after the previous one was written. */
   private async tell(name: PartName, times: number): Promise<Answer> {
     const part = this.parts.get(name);
     for (let time = 0; time < times; time += 1) {
       part?.tell?.();
-      // what is written at the end of the tick has been written after the second
+      // servers write at the end of the tick; after the second tick, the write is done
       await nextTick();
       await nextTick();
     }

@@ -1,9 +1,9 @@
 import { quantile } from './slices.js';
 
-/** What a line has to reach: at least a ratio of limit ÷ server, at most a cost, or (for noise) the very same cost. */
+/** The bar for a line: a minimum ratio of limit ÷ server, a maximum cost or, for `noise`, an equal cost. */
 export type Bar = { readonly atLeast: number } | { readonly atMost: number } | { readonly equal: number };
 
-/** The bars of `--check`, by case and line. What has none is stated only. */
+/** The bars of `--check`, by case and line. Lines without a bar are only reported. */
 export const BARS: Readonly<Record<string, Readonly<Record<string, Bar>>>> = {
   noise: { 'limit again': { equal: 1 } },
   add: { session: { atLeast: 1 }, stateless: { atLeast: 0.95 } },
@@ -18,7 +18,7 @@ export const BARS: Readonly<Record<string, Readonly<Record<string, Bar>>>> = {
   sessions: {
     idle: { atMost: 1024 },
     'with a stream, more': { atMost: 5 * 1024 },
-    // two collections never leave exactly the same heap: a call that kept anything at all would keep more than this
+    // two collections never leave exactly the same heap, but a real leak of any object per call would exceed this
     'kept per call, session': { atMost: 16 },
     'kept per call, stateless': { atMost: 16 },
   },
@@ -26,19 +26,19 @@ export const BARS: Readonly<Record<string, Readonly<Record<string, Bar>>>> = {
 };
 
 /**
- * By how much a bar may be missed, as a share of it. The same route measured against itself (the case `noise`), on two
- * cores that were busy with other work, gave ratios with a standard deviation of 1.9 % per start, and of 0.9 % for the
- * median of three starts, of which 19 in 20 were within 2.5 % of 1.
+ * Tolerance of a bar, as a fraction. Measuring the same route against itself (the case `noise`) on two busy cores gave
+ * ratios with a standard deviation of 1.9 % per start and 0.9 % for the median of three starts. 19 in 20 medians were
+ * within 2.5 % of 1.
  */
 export const MARGIN = 0.03;
 
-/** How far the middle half of the starts may lie apart, as a share of their median, before nothing can be said. */
+/** Above this interquartile range, as a fraction of the median, the starts are too noisy for a verdict. */
 const NOISY = 0.05;
 
-/** Whether a bar is reached. `noisy`: the starts disagree too much to tell. */
+/** Whether a bar is reached. `noisy` means that the starts disagree too much to tell. */
 export type Verdict = 'reached' | 'missed' | 'noisy';
 
-/** Judges the values of all starts. What all starts agree on is so, however far apart they are. */
+/** Judges the values of all starts. If all of them reach or miss the bar, the spread doesn't matter. */
 export function judge(values: readonly number[], bar: Bar): Verdict {
   const value = quantile(values, 0.5);
   const isReached = (reached: number) => reaches(reached, bar);

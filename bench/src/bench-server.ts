@@ -52,7 +52,7 @@ class BenchTools {
     const { signal } = ctx;
     for (let step = 1; step <= n && !signal.aborted; step += 1) {
       ctx.progress(step, n);
-      // notifications to a reader who cannot keep up are dropped, so give the socket a chance to be written
+      // progress for a slow reader is dropped, so let the socket flush now and then
       if (step % 200 === 0) await setImmediate();
     }
     return 'done';
@@ -70,15 +70,15 @@ class BenchTools {
 }
 
 /**
- * The server that is measured.
- * @param moreTools how many tools shaped like `add` it has beside its own
+ * Creates the server to measure.
+ * @param moreTools number of additional tools shaped like `add`
  */
 export function createBenchServer(moreTools = 0): McpServer {
   const server = new McpServer({
     name: 'bench',
     version: '1.0.0',
     providers: [BenchTools],
-    // all on one page, so that a list is one answer whatever their number
+    // all tools on one page, so that listing them is a single response
     pageSize: moreTools + 100,
   });
   for (let index = 1; index <= moreTools; index += 1) {

@@ -1,28 +1,28 @@
-/** The two ways of talking to a server: in a session, or with each request on its own. */
+/** How a client talks to a server: in a session, or with self-contained requests. */
 export type Era = 'session' | 'stateless';
 
-/** `plain`: the least that a client could send, with no trace of MCP's headers and `_meta`. Only the limit takes it. */
+/** `plain` requests have neither MCP headers nor `_meta`. Only the limit accepts them. */
 export type Style = 'plain' | Era;
 
-/** What is called. */
+/** Name of a call. */
 export type CallName = 'add' | 'echo' | 'blob' | 'list' | 'progress' | 'listen';
 
-/** One call: its message, and how to tell the right answer. */
+/** One call: its message and the check of its response. */
 export interface Call {
   readonly method: string;
-  /** Where the bare route does this, if not where calls go. */
+  /** Path of the bare route for this call, if it has its own. */
   readonly limitPath?: string;
-  /** The answer is an event stream that ends. */
+  /** Whether the response is an event stream that ends. */
   readonly streams?: boolean;
-  /** @param client tells the calls of several clients apart */
+  /** @param client number that distinguishes the calls of several clients */
   params(client: number): Params;
-  /** @throws {Error} when the messages are not the answer */
+  /** @throws {Error} if the messages are not the right response */
   verify(messages: readonly Message[], client: number): void;
 }
 
 type Params = Readonly<Record<string, unknown>> & { readonly name?: string };
 
-/** A JSON-RPC message that comes from a server. */
+/** A JSON-RPC message from a server. */
 export interface Message {
   readonly id?: unknown;
   readonly method?: string;
@@ -42,9 +42,9 @@ export const META = {
   'io.modelcontextprotocol/clientCapabilities': {},
   'io.modelcontextprotocol/clientInfo': CLIENT,
 };
-/** How many progress notifications one call of `progress` sends. */
+/** Number of progress notifications that one call of `progress` sends. */
 export const PROGRESS_STEPS = 1000;
-/** The resource that `listen` follows. */
+/** The resource that `listen` subscribes to. */
 export const FOLLOWED = 'item://7';
 const BLOB = 'x'.repeat(1024 * 1024);
 const ORDER_LINES = 50;
@@ -52,7 +52,7 @@ const ORDER_LINES = 50;
 const textOf = ({ result }: Message) => result?.content?.[0]?.text;
 
 function requireRight(right: boolean, what: string, messages: readonly Message[]): void {
-  if (!right) throw new Error(`wrong answer to ${what}: ${JSON.stringify(messages).slice(0, 300)}`);
+  if (!right) throw new Error(`wrong response to ${what}: ${JSON.stringify(messages).slice(0, 300)}`);
 }
 
 const toolCall = (
@@ -69,10 +69,10 @@ const toolCall = (
   },
 });
 
-/** The id of a client's requests. */
+/** Id of all requests of a client. */
 export const idOf = (client: number): number => 1000 + client;
 
-/** Everything that is called. */
+/** All calls. */
 export const CALLS: Readonly<Record<CallName, Call>> = {
   add: toolCall(
     'add',
@@ -84,7 +84,7 @@ export const CALLS: Readonly<Record<CallName, Call>> = {
     'echo',
     orderOf,
     (answer, client) =>
-      // the order of the members is the server's choice
+      // the server may order the members as it likes
       sorted(JSON.parse(textOf(answer) ?? 'null')) === sorted(orderOf(client)),
   ),
   blob: toolCall(

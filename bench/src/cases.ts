@@ -8,15 +8,15 @@ export interface EntrantSpec {
   readonly style: Style;
 }
 
-/** A row of the result: what is set against what. */
+/** A row of the result: an entrant and its reference. */
 export interface Line {
   readonly name: string;
-  /** The entrant, and the one that it is compared with: by default the limit on its plain request. */
+  /** Name of the entrant. `against` is the reference, by default the limit with plain requests. */
   readonly cost: string;
   readonly against?: string;
 }
 
-/** How load is made. */
+/** How load is generated. */
 export type Load = 'http' | 'listen' | 'lines' | 'in process';
 
 /** Entrants that are compared in slices. */
@@ -25,24 +25,24 @@ export interface SliceCase {
   readonly name: string;
   readonly load: Load;
   readonly call: Call;
-  /** How many tools the server has besides its own. */
+  /** Number of additional tools. */
   readonly moreTools: number;
-  /** Calls of each entrant before anything counts. */
+  /** Warm-up calls of each entrant. */
   readonly warmUp: number;
-  /** At most so many connections: a call that takes long needs no more to keep the server busy. */
+  /** Cap on connections. For slow calls, a few are enough to keep the server busy. */
   readonly maxConnections: number;
   readonly entrants: readonly EntrantSpec[];
   readonly lines: readonly Line[];
 }
 
-/** Everything that can be measured, by how it is done. */
+/** A case, by its way of measuring. */
 export type Case =
   | SliceCase
   | { readonly kind: 'sessions'; readonly name: string }
   | { readonly kind: 'cold'; readonly name: string };
 
 const LIMIT: EntrantSpec = { name: 'limit', part: 'limit', style: 'plain' };
-/** The limit with the bytes that the server gets. */
+/** The limit, fed with the same requests as the server. */
 const SAME_BYTES: readonly EntrantSpec[] = [
   { name: 'limit, session bytes', part: 'limit', style: 'session' },
   { name: 'limit, stateless bytes', part: 'limit', style: 'stateless' },
@@ -69,7 +69,7 @@ const overHttp: Omit<SliceCase, 'name'> = {
 const heavy: Omit<SliceCase, 'name'> = { ...overHttp, entrants: [LIMIT, ...erasOf('listen')], maxConnections: 8 };
 const FEW = ', 4 tools';
 
-/** All cases, in the order in which they run. */
+/** All cases in running order. */
 export const CASES: readonly Case[] = [
   {
     ...overHttp,

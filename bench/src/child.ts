@@ -3,38 +3,38 @@ import { cpus } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-/** The core of what is measured, and that of this process, which makes the load. */
+/** CPU cores of the measured process and of this process, which generates the load. */
 export const SERVER_CPU = 0;
 export const LOAD_CPU = 1;
 
-/** Whether processes can be tied to a core each; otherwise server and load get in each other's way. */
+/** Whether processes can be pinned to cores. Otherwise the server and the load compete for them. */
 export const canPin = cpus().length > 1 && spawnSync('taskset', ['--version']).status === 0;
 
-/** The first file descriptor after stdin, stdout, stderr and the channel to the parent. */
+/** The first file descriptor after stdin, stdout, stderr and the IPC channel. */
 export const FIRST_PIPE = 4;
 
-/** Ties this process to the core of the load. */
+/** Pins this process to the load core. */
 export function pinLoad(): void {
   if (canPin) spawnSync('taskset', ['--all-tasks', '--cpu-list', '--pid', String(LOAD_CPU), String(process.pid)]);
 }
 
-/** The command that runs Node on the core of what is measured. */
+/** The command that runs Node on the server core. */
 export function pinnedNode(args: readonly string[]): readonly [command: string, args: readonly string[]] {
   const node = [process.execPath, ...args] as const;
   return canPin ? ['taskset', ['--cpu-list', String(SERVER_CPU), ...node]] : [process.execPath, args];
 }
 
-/** How a process is run. */
+/** Options of a process. */
 export interface ChildOptions {
-  /** The file, relative to this one. */
+  /** Path of the script, relative to this file. */
   readonly file: string;
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** How many pipes there are besides the standard ones. */
+  /** Number of pipes in addition to the standard ones. */
   readonly pipes?: number;
 }
 
-/** A process under measurement. It answers questions, one at a time. */
+/** A measured process. It answers one question at a time. */
 export class Child {
   private readonly process: ChildProcess;
 
@@ -46,14 +46,14 @@ export class Child {
     });
   }
 
-  /** Asks, and waits for the answer. */
+  /** Sends a question and waits for the answer. */
   ask<Answer>(question: object): Promise<Answer> {
     const answer = this.next<Answer>();
     this.process.send(question);
     return answer;
   }
 
-  /** Waits for the next message of the process. */
+  /** Waits for the next message from the process. */
   next<Message>(): Promise<Message> {
     return new Promise((resolve, reject) => {
       const settle = (finish: () => void) => {
@@ -63,17 +63,17 @@ export class Child {
       };
       this.process.once('message', (message) => settle(() => resolve(message as Message)));
       this.process.once('exit', (code) =>
-        settle(() => reject(new Error(`${this.process.spawnargs.join(' ')} exited: ${code}`))),
+        settle(() => reject(new Error(`${this.process.spawnargs.join(' ')} exited with ${code}`))),
       );
     });
   }
 
-  /** Our end of one of its pipes, counted from 0. */
+  /** This process's end of pipe `index`. */
   pipe(index: number): Duplex {
     return this.process.stdio[FIRST_PIPE + index] as unknown as Duplex;
   }
 
-  /** Lets it end by itself, so that profilers can write their files. */
+  /** Lets the process exit on its own, so that profilers can write their files. */
   async stop(): Promise<void> {
     if (this.process.exitCode !== null) return;
     const ended = new Promise((resolve) => this.process.once('exit', resolve));

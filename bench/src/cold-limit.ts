@@ -1,4 +1,4 @@
-// The least that a server with DTOs has to load before its first answer, which is written by hand.
+// The lower bound for a cold start: loads only what a server with DTOs needs, and answers with a handwritten response.
 import { stdin, stdout } from 'node:process';
 
 import { Ajv2020 } from 'ajv/dist/2020.js';

@@ -14,13 +14,13 @@ const PARAMS = { protocolVersion: SESSION_REVISION, capabilities: {}, clientInfo
 const INITIALIZE = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: PARAMS });
 
 /**
- * The CPU of whole processes until their first answer over stdio: the weather example, and a script that loads what it
- * must load and answers by hand. In turns.
+ * Measures the CPU time of a process until its first response over stdio. Alternates between the weather example and
+ * the lower bound in `cold-limit.ts`.
  */
 export async function measureCold(): Promise<Samples> {
   const limits: number[] = [];
   const costs: number[] = [];
-  // the first of each only fills the file cache
+  // the first run only warms up the file cache
   for (let run = 0; run <= RUNS; run += 1) {
     const turns = shuffled([
       { args: [BY_HAND], millis: limits },
@@ -34,7 +34,7 @@ export async function measureCold(): Promise<Samples> {
   return new Map([['weather', { cost: firstQuartile(costs), limit: firstQuartile(limits) }]]);
 }
 
-/** Milliseconds of user and system time. */
+/** Milliseconds of user and system time until the response to `initialize`. */
 async function cpuToFirstAnswer(args: readonly string[]): Promise<number> {
   const [command, words] = pinnedNode(args);
   const child = spawn(command, words, {
@@ -48,22 +48,22 @@ async function cpuToFirstAnswer(args: readonly string[]): Promise<number> {
         text += chunk.toString();
         if (text.includes('\n')) resolve(text);
       });
-      child.once('exit', (code) => reject(new Error(`${words.join(' ')} exited: ${code}`)));
+      child.once('exit', (code) => reject(new Error(`${words.join(' ')} exited with ${code}`)));
       child.stdin.write(`${INITIALIZE}\n`);
     });
     const millis = cpuOf(child.pid ?? 0);
     const { id, result } = JSON.parse(answer) as Message & { readonly result?: { readonly serverInfo?: object } };
-    if (id !== 1 || result?.serverInfo === undefined) throw new Error(`wrong answer to initialize: ${answer}`);
+    if (id !== 1 || result?.serverInfo === undefined) throw new Error(`wrong response to initialize: ${answer}`);
     return millis;
   } finally {
     child.kill('SIGKILL');
   }
 }
 
-/** What all threads of another process have used: only Linux tells, without a part in that process. */
+/** CPU time of all threads of another process. Only Linux reports it without cooperation of that process. */
 function cpuOf(pid: number): number {
   const tasks = `/proc/${pid}/task`;
-  if (!existsSync(tasks)) throw new Error('the case "cold" needs the /proc of Linux');
+  if (!existsSync(tasks)) throw new Error('The case "cold" needs /proc. Run it on Linux.');
   const nanos = readdirSync(tasks).map((task) =>
     Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]),
   );

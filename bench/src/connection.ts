@@ -8,7 +8,7 @@ const STEP = Buffer.from('"notifications/progress"');
 const OK = Buffer.from('HTTP/1.1 200 ');
 const EMPTY = Buffer.alloc(0);
 
-/** What a connection sends, and to whom. */
+/** The target of a connection and the request to send. */
 export interface ConnectionOptions {
   readonly url: URL;
   readonly call: Call;
@@ -17,13 +17,12 @@ export interface ConnectionOptions {
 }
 
 /**
- * A keep-alive connection that sends one call again and again, the next one when the answer has come. It knows just
- * enough of HTTP/1.1 for answers with a `content-length` and for chunked ones, so that making load costs less than
- * serving it.
+ * A keep-alive connection that repeats one call, each time after the previous response. It implements just enough of
+ * HTTP/1.1 to read responses with a `content-length` and chunked ones. This keeps the load cheaper than serving it.
  */
 export class Connection {
   private socket: Socket;
-  /** Of the current answer. */
+  /** Received bytes of the current response. */
   private pending: Buffer = EMPTY;
   private chunks: Buffer[] = [];
   private isChunked = false;
@@ -36,8 +35,8 @@ export class Connection {
   }
 
   /**
-   * Sends calls, one after the other.
-   * @param more asked before each call whether to send it
+   * Sends calls one after the other.
+   * @param more called before each call; returns whether to send it
    */
   async run(more: () => boolean): Promise<void> {
     this.more = more;
@@ -48,7 +47,7 @@ export class Connection {
     });
   }
 
-  /** Begins anew: servers close connections that are idle for long. */
+  /** Replaces the socket, because servers close idle connections. */
   reconnect(): void {
     this.close();
     this.socket = this.connect();
@@ -71,7 +70,7 @@ export class Connection {
     });
     const fail = (error: Error) => void (socket === this.socket && this.waiting?.reject(error));
     socket.on('error', fail);
-    socket.on('close', () => fail(new Error('the server closed a connection')));
+    socket.on('close', () => fail(new Error('The server closed a connection.')));
     return socket;
   }
 
@@ -87,7 +86,7 @@ export class Connection {
     this.next();
   }
 
-  /** Answers in chunks end with an empty one, behind which nothing comes before the next request. */
+  /** A chunked response ends with an empty chunk, and nothing follows until the next request. */
   private receiveChunked(chunk: Buffer): void {
     this.chunks.push(chunk);
     const end = chunk.length < END_OF_CHUNKS.length ? Buffer.concat(this.chunks) : chunk;
@@ -95,9 +94,9 @@ export class Connection {
     const answer = Buffer.concat(this.chunks);
     requireOk(answer);
     const { call, client } = this.options;
-    // ids of events differ from answer to answer, so bytes cannot be compared, and to parse long streams is too much
+    // event ids differ between responses, which rules out comparing bytes, and parsing long streams is too expensive
     if (!call.streams || this.expected === undefined) call.verify(messagesOf(bodyOf(answer)), client);
-    else if (countOf(STEP, answer) !== PROGRESS_STEPS) throw new Error(`a stream with ${countOf(STEP, answer)} steps`);
+    else if (countOf(STEP, answer) !== PROGRESS_STEPS) throw new Error(`A stream had ${countOf(STEP, answer)} steps.`);
     this.expected = answer;
     this.next();
   }
@@ -109,30 +108,30 @@ export class Connection {
     else this.waiting?.resolve();
   }
 
-  /** The first answer is read and understood; the others must be the same bytes, which is cheap to see. */
+  /** Parses and verifies the first response. All others must be identical, which is cheap to check. */
   private check(answer: Buffer, body: number): void {
     requireOk(answer);
     if (this.expected === undefined) {
       this.options.call.verify(messagesOf(answer.toString('utf8', body)), this.options.client);
       this.expected = Buffer.from(answer.subarray(body));
     } else if (this.expected.compare(answer, body) !== 0) {
-      throw new Error(`an answer differs from the first: ${answer.toString('utf8', body)}`);
+      throw new Error(`A response differs from the first: ${answer.toString('utf8', body)}`);
     }
   }
 
   private lengthIn(headers: string): number {
     const length = /\r\ncontent-length: (\d+)/i.exec(headers)?.[1];
     this.isChunked = length === undefined && /\r\ntransfer-encoding: chunked/i.test(headers);
-    if (length === undefined && !this.isChunked) throw new Error(`an answer of unknown length: ${headers}`);
+    if (length === undefined && !this.isChunked) throw new Error(`A response has no length: ${headers}`);
     return Number(length);
   }
 }
 
 function requireOk(answer: Buffer): void {
-  if (OK.compare(answer, 0, OK.length) !== 0) throw new Error(`not answered with 200: ${answer.toString()}`);
+  if (OK.compare(answer, 0, OK.length) !== 0) throw new Error(`The status is not 200: ${answer.toString()}`);
 }
 
-/** The body of a chunked answer. */
+/** Decodes the body of a chunked response. */
 function bodyOf(answer: Buffer): string {
   const parts: Buffer[] = [];
   let at = answer.indexOf(END_OF_HEADERS) + END_OF_HEADERS.length;
@@ -145,14 +144,14 @@ function bodyOf(answer: Buffer): string {
   }
 }
 
-/** How often a needle is in bytes. */
+/** Counts the occurrences of `needle`. */
 export function countOf(needle: Buffer, bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + needle.length)) count += 1;
   return count;
 }
 
-/** The messages in a body: JSON, or an event stream. An event without data primes the stream, and has none. */
+/** The messages in a JSON body or an event stream. Priming events have no data and are skipped. */
 export function messagesOf(body: string): Message[] {
   if (body.startsWith('{')) return [JSON.parse(body) as Message];
   return [...body.matchAll(/^data: (\{.*\})$/gm)].map(([, data = '']) => JSON.parse(data) as Message);

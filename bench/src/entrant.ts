@@ -2,16 +2,16 @@ import type { Answer, Question } from './arena.js';
 import type { Style } from './calls.js';
 import type { PartName } from './parts.js';
 
-/** One side of a comparison, as seen by the process that makes the load. */
+/** One side of a comparison, as seen by the process that generates the load. */
 export interface Entrant {
-  /** Verifies an answer, and gets ready for many. */
+  /** Opens connections and verifies a response. */
   prepare(): Promise<void>;
-  /** Makes calls. Gives the microseconds of CPU that they took in the measured process. */
+  /** Makes calls. Returns the microseconds of CPU time that they took in the measured process. */
   slice(calls: number): Promise<number>;
   finish(): Promise<void>;
 }
 
-/** The process that is measured. */
+/** The measured process. */
 export interface Measured {
   ask(question: Question): Promise<Answer>;
 }
@@ -19,8 +19,8 @@ export interface Measured {
 const ANSWER_MS = 120_000;
 
 /**
- * Waits without sleeping: to wake a sleeping process costs the process that wakes it, which is the one under
- * measurement, and the faster it answers the more often.
+ * Waits without sleeping. Waking a sleeping process costs CPU time in the process that wakes it, and that is the
+ * measured one. A faster server would pay this cost more often.
  */
 async function awake<T>(done: Promise<T>): Promise<T> {
   let spinning = true;
@@ -28,7 +28,7 @@ async function awake<T>(done: Promise<T>): Promise<T> {
   spin();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`not all calls were answered in ${ANSWER_MS} ms`)), ANSWER_MS);
+    timer = setTimeout(() => reject(new Error(`Some calls got no response within ${ANSWER_MS} ms.`)), ANSWER_MS);
   });
   return await Promise.race([done, late]).finally(() => {
     spinning = false;
@@ -36,14 +36,14 @@ async function awake<T>(done: Promise<T>): Promise<T> {
   });
 }
 
-/** The microseconds of CPU that the measured process needs for some work. */
+/** Microseconds of CPU time that the measured process spends on some work. */
 export async function costOf(measured: Measured, work: () => Promise<unknown>): Promise<number> {
   const before = (await measured.ask({ kind: 'cpu' })).micros ?? NaN;
   await awake(work());
   return ((await measured.ask({ kind: 'cpu' })).micros ?? NaN) - before;
 }
 
-/** Requests and answers that are made in the measured process itself, without a network. */
+/** Makes the requests in the measured process itself, without a network. */
 export class InProcessEntrant implements Entrant {
   constructor(
     private readonly measured: Measured,
@@ -63,15 +63,15 @@ export class InProcessEntrant implements Entrant {
   async finish(): Promise<void> {}
 }
 
-/** What one start says of one line. */
+/** The values of one line from one start. */
 export interface Sample {
-  /** Of a call in microseconds, of a process in milliseconds, or bytes of heap. */
+  /** Cost of a call in microseconds, of a process in milliseconds, or bytes of heap. */
   readonly cost: number;
-  /** Of the limit, where there is one. */
+  /** Cost of the limit, if there is one. */
   readonly limit?: number;
-  /** Of the limit on the bytes that the server gets. */
+  /** Cost of the limit with the same requests as the server. */
   readonly sameBytes?: number;
 }
 
-/** The samples of one start, by the name of the line. */
+/** Samples of one start by the name of the line. */
 export type Samples = ReadonlyMap<string, Sample>;

@@ -1,6 +1,6 @@
 /**
- * `node --expose-gc bench/dist/flows.js [flows]`: begins that many requests whose questions nobody answers (by default
- * 1,000), and prints how many bytes of heap each has left behind.
+ * `node --expose-gc bench/dist/flows.js [flows]`: starts that many requests (by default 1,000), leaves their questions
+ * unanswered, and prints how many bytes of heap each request leaves behind.
  */
 import { connectMemory, Context, McpServer, Tool } from '@decorum/core';
 import { IsString } from 'class-validator';
@@ -43,7 +43,7 @@ async function main(flows: number): Promise<void> {
   const before = heap();
   await abandon(flows);
   const left = (heap() - before) / flows;
-  console.log(`${open} flows were begun and abandoned; the last ${flows} left ${left.toFixed(0)} bytes each`);
+  console.log(`${open} flows started and abandoned; each of the last ${flows} left ${left.toFixed(0)} bytes`);
   await server.close();
 }
 

@@ -3,20 +3,20 @@ import { Connection } from './connection.js';
 import { costOf, type Entrant, type Measured } from './entrant.js';
 import { closeSession, NO_SESSION, openSession, requestOf, type Session } from './requests.js';
 
-/** Milliseconds after which a connection is made anew: Node closes those that are idle for 5 seconds. */
+/** Milliseconds after which to reconnect. Node closes connections that are idle for 5 seconds. */
 const IDLE_MS = 3000;
 
-/** What calls over HTTP are. */
+/** Options of calls over HTTP. */
 export interface HttpOptions {
   readonly url: string;
   readonly call: Call;
   readonly style: Style;
   readonly connections: number;
-  /** The bare route has no sessions: it gets requests with the same headers, but with an id that nobody gave out. */
+  /** Whether `url` is the bare route. It has no sessions, so its requests carry a made-up session id. */
   readonly bare: boolean;
 }
 
-/** Keep-alive connections with one call at a time each, and a session each where the style has them. */
+/** Keep-alive connections with one call in flight each. In the style `session`, each has its own session. */
 export class HttpEntrant implements Entrant {
   private sessions: readonly Session[] = [];
   private connections: readonly Connection[] = [];

@@ -8,9 +8,9 @@ import { fastify } from 'fastify';
 
 import { FOLLOWED, META, PROGRESS_STEPS } from './calls.js';
 
-// The least that the work can cost: the body parsed, the arguments checked, the answer written, with no protocol.
+// The lower bound of the work: parse the body, validate the arguments, write the response. No protocol.
 
-/** What `tools/list` of the measured server gives. */
+/** The result of `tools/list` of the measured server. */
 export interface ToolList {
   readonly tools: readonly { readonly name: string; readonly inputSchema: object }[];
 }
@@ -22,7 +22,7 @@ interface Body {
 
 type Run = (args: Record<string, unknown>) => object;
 
-/** Answers a parsed request with JSON text; undefined where the arguments are wrong. */
+/** Returns the JSON text of the response to a parsed request, or undefined if the arguments are invalid. */
 export type Work = (body: unknown) => string | undefined;
 
 const textResult = (text: string) => ({ content: [{ type: 'text', text }] });
@@ -39,7 +39,7 @@ const RUNS: readonly (readonly [name: string, run: Run])[] = [
   ['blob', ({ data }) => textResult(String((data as string).length))],
 ];
 
-/** The work itself. The schemas are those that the server publishes, so that both sides make the same check. */
+/** Creates the work. It validates with the schemas that the server publishes, so both sides do the same checks. */
 export function createWork({ tools }: ToolList): Work {
   const ajv = new Ajv2020({ allErrors: true, strict: false });
   formats.default(ajv);
@@ -56,10 +56,10 @@ export function createWork({ tools }: ToolList): Work {
   };
 }
 
-/** A bare route that listens. */
+/** A listening bare route. */
 export interface BareRoute {
   readonly url: string;
-  /** Writes the same event to every open stream, by itself. */
+  /** Writes the same event to every open stream. */
   tell(): void;
   close(): Promise<unknown>;
 }
@@ -72,7 +72,7 @@ const UPDATED = eventOf({
   params: { uri: FOLLOWED, _meta: { 'io.modelcontextprotocol/subscriptionId': 1000 } },
 });
 
-/** Bare Fastify, with its own JSON parser and no logger. */
+/** Bare Fastify with its own JSON parser and without a logger. */
 export async function serveFastify(list: ToolList): Promise<BareRoute> {
   const work = createWork(list);
   const open = new Set<ServerResponse>();
@@ -112,7 +112,7 @@ function writeSteps(response: ServerResponse, id: unknown): void {
   response.end(eventOf({ id, result: textResult('done') }));
 }
 
-/** The same without Fastify: what `node:http` alone costs. */
+/** The same work without Fastify, to measure `node:http` alone. */
 export async function serveNode(list: ToolList): Promise<Omit<BareRoute, 'tell'>> {
   const work = createWork(list);
   const server = createServer((request: IncomingMessage, response) => {
@@ -128,13 +128,13 @@ export async function serveNode(list: ToolList): Promise<Omit<BareRoute, 'tell'>
   return { url: await listening(server), close: () => closed(server) };
 }
 
-/** Listens on a free port; gives the address. */
+/** Listens on a free port and returns the URL. */
 export async function listening(server: ReturnType<typeof createServer>): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 }
 
-/** Stops to listen, whoever is connected. */
+/** Stops listening and closes all connections. */
 export async function closed(server: ReturnType<typeof createServer>): Promise<void> {
   await new Promise((resolve) => {
     server.close(resolve);
@@ -142,7 +142,7 @@ export async function closed(server: ReturnType<typeof createServer>): Promise<v
   });
 }
 
-/** The same with Web objects. */
+/** The same work on web `Request` and `Response`. */
 export function createFetch(list: ToolList): (request: Request) => Promise<Response> {
   const work = createWork(list);
   return async (request) => {
@@ -152,7 +152,7 @@ export function createFetch(list: ToolList): (request: Request) => Promise<Respo
   };
 }
 
-/** The same with lines: a message each, and one write for all that came together. */
+/** The same work on lines of JSON. All responses to one chunk are written at once. */
 export function serveLines(input: Readable, output: Writable, list: ToolList): void {
   const work = createWork(list);
   let rest = '';
@@ -165,5 +165,5 @@ export function serveLines(input: Readable, output: Writable, list: ToolList): v
   });
 }
 
-/** What a client says to learn which tools there are, without a session. */
+/** A stateless `tools/list` request. */
 export const LIST_REQUEST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: META } } as const;

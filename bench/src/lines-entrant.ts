@@ -5,7 +5,7 @@ import { countOf } from './connection.js';
 import { costOf, type Entrant, type Measured } from './entrant.js';
 import { bodyOf } from './requests.js';
 
-/** How many lines are written at once; the next ones when all of them are answered. */
+/** Number of lines in a batch. The next batch follows when all of them are answered. */
 const LINES = 64;
 const NEWLINE = Buffer.from('\n');
 const HELLO = [
@@ -23,7 +23,7 @@ export interface Pipes {
   readonly output: Writable;
 }
 
-/** Lines over pipes: `add`, in batches. */
+/** Calls `add` over pipes, in batches of lines. */
 export class LinesEntrant implements Entrant {
   private readonly batch: string;
   private expected: Buffer | undefined;
@@ -80,6 +80,6 @@ export class LinesEntrant implements Entrant {
 
   private check(answers: Buffer): void {
     if (this.expected?.equals(answers) !== true)
-      throw new Error(`answers differ from the first: ${answers.toString()}`);
+      throw new Error(`Responses differ from the first batch: ${answers.toString()}`);
   }
 }

@@ -8,16 +8,16 @@ import { requestOf } from './requests.js';
 
 const UPDATED = Buffer.from('"notifications/resources/updated"');
 
-/** Who is told of changes. */
+/** Options of `ListenEntrant`. */
 export interface ListenOptions {
   readonly part: PartName;
   readonly url: string;
   readonly bare: boolean;
-  /** How many streams are open. */
+  /** Number of open streams. */
   readonly streams: number;
 }
 
-/** Streams that stay open and are told of changes. A call is one change told to one stream. */
+/** Open streams that receive changes. One call is one change sent to one stream. */
 export class ListenEntrant implements Entrant {
   private sockets: readonly Socket[] = [];
   private came = 0;
@@ -50,7 +50,7 @@ export class ListenEntrant implements Entrant {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Opens a stream, and verifies that it has been acknowledged. */
+  /** Opens a stream and verifies the acknowledgement. */
   private async open(client: number): Promise<Socket> {
     const { bare, url } = this.options;
     const call = CALLS.listen;

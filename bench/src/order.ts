@@ -1,14 +1,14 @@
 import { Type } from 'class-transformer';
 import { IsArray, IsBoolean, IsDate, IsIn, IsInt, IsNumber, IsString, ValidateNested } from 'class-validator';
 
-/** Who ordered. */
+/** The buyer. */
 export class Customer {
   @IsString() name!: string;
   @IsString() email!: string;
   @IsNumber() age!: number;
 }
 
-/** Where an order goes. */
+/** The delivery address. */
 export class Address {
   @IsString() street!: string;
   @IsString() city!: string;
@@ -24,7 +24,7 @@ export class Item {
   @IsString() name!: string;
 }
 
-/** A DTO as servers have them: scalars, a date, a closed set, nested objects and a list of them. */
+/** A typical DTO: scalars, a date, an enum, nested objects and a list of objects. */
 export class Order {
   @IsString() id!: string;
   @IsDate() createdAt!: Date;

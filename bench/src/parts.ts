@@ -21,27 +21,27 @@ import {
 import { bodyOf, headersOf, openSession, type Session } from './requests.js';
 import { cpuMicros } from './usage.js';
 
-/** Something to measure. */
+/** A server or bare route to measure. */
 export interface Part {
-  /** Where it listens, if it does. */
+  /** URL, if it listens. */
   readonly url?: string;
-  /** Tells every open stream that something has changed. */
+  /** Sends a change to every open stream. */
   tell?(): void;
-  /** Makes calls in its own process. Gives the microseconds of CPU that they took. */
+  /** Makes calls in the same process. Returns the microseconds of CPU time that they took. */
   run?(style: Style, calls: number): Promise<number>;
   close(): Promise<unknown>;
 }
 
-/** What parts are made of. */
+/** Options of parts. */
 export interface PartOptions {
-  /** How many tools the server has besides its own. */
+  /** Number of additional tools. */
   readonly moreTools: number;
   readonly list: ToolList;
-  /** The other end of a client, for parts that read lines. */
+  /** Creates the server's end of a pipe, for parts that read lines. */
   pipe(): { readonly input: Readable; readonly output: Writable };
 }
 
-/** The names of the parts. */
+/** Name of a part. */
 export type PartName = keyof typeof PARTS;
 
 const LOCAL = { port: 0, host: '127.0.0.1', signals: false } as const;
@@ -50,7 +50,7 @@ const ORIGIN = 'http://127.0.0.1/mcp';
 type FetchHandler = ((request: Request) => Promise<Response>) & { close(): Promise<void> };
 type NodeHandler = Parameters<typeof createServer>[1] & { ready: Promise<void>; close(): Promise<void> };
 
-// as variables, because the compiler would look for them
+// typed as `string`, so that the compiler doesn't resolve them
 const NODE_ENTRY: string = '@decorum/http/node';
 const FETCH_ENTRY: string = '@decorum/http/fetch';
 
@@ -59,7 +59,7 @@ async function listenWith(server: McpServer): Promise<Part> {
   return { url, tell: () => server.notify.resourceUpdated(FOLLOWED), close };
 }
 
-/** Everything that can be measured: the limits, and Decorum in each of its bindings. */
+/** All parts: the limits, and Decorum in each of its bindings. */
 export const PARTS = {
   limit: ({ list }: PartOptions): Promise<Part> => serveFastify(list),
   'limit again': ({ list }: PartOptions): Promise<Part> => serveFastify(list),
@@ -107,7 +107,7 @@ export const PARTS = {
   },
 };
 
-/** Calls `add` with requests that were made before; they are not what is measured, but the reading of the answer is. */
+/** Calls `add` with prepared requests. Only handling them and reading the responses is measured. */
 function runner(handler: (request: Request) => Promise<Response>, hasSessions: boolean): NonNullable<Part['run']> {
   let session: Session | undefined;
   return async (style, calls) => {
@@ -116,27 +116,27 @@ function runner(handler: (request: Request) => Promise<Response>, hasSessions: b
     const init = { method: 'POST', headers: headersOf(parts), body: bodyOf(parts) };
     const requests = Array.from({ length: calls }, () => new Request(ORIGIN, init));
     let first: string | undefined;
-    // what was left to do for the requests themselves is not to be counted
+    // work left over from creating the requests doesn't count
     await nextTick();
     const before = cpuMicros();
     for (const request of requests) {
       const response = await handler(request);
       const answer = await response.text();
       if (first === undefined) CALLS.add.verify([JSON.parse(answer) as Message], 3);
-      else if (answer !== first) throw new Error(`an answer differs from the first: ${answer}`);
+      else if (answer !== first) throw new Error(`A response differs from the first: ${answer}`);
       first ??= answer;
     }
     return cpuMicros() - before;
   };
 }
 
-/** Asks a server which tools it has. */
+/** Gets the tool list of a server. */
 export async function toolListOf(server: McpServer): Promise<ToolList> {
   const answers: Message[] = [];
   const connection = await connectMemory(server, { receive: (message) => void answers.push(message as Message) });
   await connection.send(LIST_REQUEST);
   await connection.close();
   const [answer] = answers;
-  if (answer?.result?.tools === undefined) throw new Error(`no list of tools: ${JSON.stringify(answers)}`);
+  if (answer?.result?.tools === undefined) throw new Error(`The server sent no tool list: ${JSON.stringify(answers)}`);
   return answer.result as ToolList;
 }

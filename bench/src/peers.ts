@@ -13,13 +13,13 @@ import { firstQuartile, interleave } from './slices.js';
 /** Another framework. */
 interface Peer {
   readonly name: string;
-  /** In `bench/peers`. */
+  /** Name of the file in `bench/peers`. */
   readonly file: string;
-  /** Whether it serves the stateless era. */
+  /** Whether it supports the stateless era. */
   readonly stateless: boolean;
 }
 
-/** All other frameworks. Their versions are in `bench/peers/package.json`. */
+/** The other frameworks. `bench/peers/package.json` pins their versions. */
 export const PEERS: readonly Peer[] = [
   { name: 'SDK 2', file: 'sdk-2.js', stateless: true },
   { name: 'SDK 1', file: 'sdk-1.js', stateless: false },
@@ -29,15 +29,15 @@ export const PEERS: readonly Peer[] = [
 ];
 
 const COMPARED = new Set(['add', 'echo', 'add-1000', 'list-1000', 'blob']);
-/** They need fewer calls to settle than Decorum only because each takes so long. */
+/** Other frameworks get fewer warm-up calls, because each call takes much longer. */
 const WARM_UP_SHARE = 0.25;
 
-/** Whether other frameworks are compared in this case. */
+/** Whether a case compares other frameworks. */
 export const hasPeers = (one: Case): one is SliceCase => one.kind === 'slices' && COMPARED.has(one.name);
 
 /**
- * Installs what `bench/peers` pins. Quick when nothing has changed.
- * @throws {Error} when that fails
+ * Installs the dependencies of `bench/peers`. Quick if nothing has changed.
+ * @throws {Error} if the installation fails
  */
 export function installPeers(): void {
   const folder = fileURLToPath(new URL('../peers', import.meta.url));
@@ -45,10 +45,10 @@ export function installPeers(): void {
   const { packageManager } = JSON.parse(manifest) as { readonly packageManager: string };
   const args = ['-y', packageManager, '--ignore-workspace', 'install', '--frozen-lockfile', '--silent'];
   if (spawnSync('npx', args, { cwd: folder, stdio: 'inherit' }).status !== 0)
-    throw new Error(`cannot install ${folder}`);
+    throw new Error(`Cannot install ${folder}.`);
 }
 
-/** Measures one peer once, in a process of its own, against the limit in another. */
+/** Measures one peer once, against the limit. Each runs in its own process. */
 export async function runPeer(one: SliceCase, peer: Peer, connections: number): Promise<Samples> {
   const arena = new ArenaProcess(0);
   const env = { BENCH_TOOLS: String(one.moreTools) };

@@ -2,7 +2,7 @@ import { type Bar, BARS, judge, type Verdict } from './bars.js';
 import type { Sample } from './entrant.js';
 import { median } from './slices.js';
 
-/** A line of the result, with what each start said of it. */
+/** A line of the result with the samples of all starts. */
 export interface Result {
   readonly caseName: string;
   readonly line: string;
@@ -11,12 +11,12 @@ export interface Result {
 
 const UNITS: Readonly<Record<string, string>> = { cold: 'ms', sessions: 'B' };
 
-/** Limit ÷ server where there is a limit, else the cost itself. */
+/** Limit ÷ server, or the cost itself if there is no limit. */
 const valueOf = ({ cost, limit }: Sample): number => (limit === undefined ? cost : limit / cost);
 
 const barOf = ({ caseName, line }: Result): Bar | undefined => BARS[caseName]?.[line];
 
-/** What is to be said of a line that has a bar. */
+/** The verdict on a line, or undefined if it has no bar. */
 export function verdictOf(result: Result): Verdict | undefined {
   const bar = barOf(result);
   return bar && judge(result.samples.map(valueOf), bar);

@@ -1,19 +1,19 @@
 import { type Call, CLIENT, idOf, META, SESSION_REVISION, STATELESS_REVISION, type Style } from './calls.js';
 
-/** A session, with the revision that the server has chosen. */
+/** A session and its negotiated revision. */
 export interface Session {
   readonly id: string;
   readonly revision: string;
 }
 
-/** The session of requests to the bare route, which has none. */
+/** A made-up session for requests to the bare route, which ignores it. */
 export const NO_SESSION: Session = { id: '00000000-0000-4000-8000-000000000000', revision: SESSION_REVISION };
 
-/** What a request is made of. */
+/** The parts of a request. */
 export interface RequestParts {
   readonly call: Call;
   readonly style: Style;
-  /** In the session era. */
+  /** The session, in style `session`. */
   readonly session?: Session;
   readonly client: number;
 }
@@ -25,7 +25,7 @@ export function bodyOf({ call, style, client }: RequestParts): string {
   return JSON.stringify({ jsonrpc: '2.0', id: idOf(client), method: call.method, params: { ...params, ...meta } });
 }
 
-/** The headers of a call, but for those that HTTP itself needs. */
+/** The headers of a call, without those that HTTP itself needs. */
 export function headersOf({ call, style, session = NO_SESSION, client }: RequestParts): Record<string, string> {
   const json = { 'Content-Type': 'application/json' };
   if (style === 'plain') return json;
@@ -41,7 +41,7 @@ export function headersOf({ call, style, session = NO_SESSION, client }: Request
   return { ...json, Accept: 'application/json, text/event-stream', ...mcp };
 }
 
-/** A whole HTTP request, ready for the socket. */
+/** A complete HTTP request, ready to write to a socket. */
 export function requestOf(url: URL, parts: RequestParts): Buffer {
   const body = bodyOf(parts);
   const headers = { Host: url.host, ...headersOf(parts), 'Content-Length': String(Buffer.byteLength(body)) };
@@ -49,16 +49,16 @@ export function requestOf(url: URL, parts: RequestParts): Buffer {
   return Buffer.from(`POST ${url.pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
 }
 
-/** What sends requests: `fetch`, or a handler in this process. */
+/** Sends a request: `fetch`, or a handler in this process. */
 export type Fetch = (request: Request) => Promise<Response>;
 
-/** Begins a session: `initialize`, then `notifications/initialized`. */
+/** Starts a session with `initialize` and `notifications/initialized`. */
 export async function openSession(url: URL | string, send: Fetch = fetch): Promise<Session> {
   const params = { protocolVersion: SESSION_REVISION, capabilities: {}, clientInfo: CLIENT };
   const { headers, text } = await post(url, send, { body: { jsonrpc: '2.0', id: 1, method: 'initialize', params } });
   const id = headers.get('mcp-session-id');
   const revision = /"protocolVersion":"([^"]+)"/.exec(text)?.[1];
-  if (id === null || revision === undefined) throw new Error(`initialize began no session: ${text}`);
+  if (id === null || revision === undefined) throw new Error(`initialize started no session: ${text}`);
   const session = { id, revision };
   await post(url, send, { body: { jsonrpc: '2.0', method: 'notifications/initialized' }, session });
   return session;
@@ -69,7 +69,7 @@ export async function closeSession(url: URL, session: Session): Promise<void> {
   await fetch(url, { method: 'DELETE', headers: sessionHeaders(session) });
 }
 
-/** The headers of a request of a session. */
+/** The headers of a request in a session. */
 export const sessionHeaders = ({ id, revision }: Session): Record<string, string> => ({
   'mcp-session-id': id,
   'mcp-protocol-version': revision,
@@ -88,6 +88,6 @@ async function post(
   const message = JSON.stringify(body);
   const response = await send(new Request(url, { method: 'POST', headers, body: message }));
   const text = await response.text();
-  if (!response.ok) throw new Error(`${message.slice(0, 100)} was answered ${response.status}: ${text}`);
+  if (!response.ok) throw new Error(`${message.slice(0, 100)} got status ${response.status}: ${text}`);
   return { headers: response.headers, text };
 }

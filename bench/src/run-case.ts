@@ -9,12 +9,12 @@ import { ListenEntrant } from './listen-entrant.js';
 import { measureSessions } from './session-heap.js';
 import { firstQuartile, interleave, type Slices } from './slices.js';
 
-/** The process that is measured, and how to end it. */
+/** A measured process with an arena. */
 export class ArenaProcess implements ArenaWithPipes {
   private readonly child: Child;
 
   constructor(pipes: number) {
-    // flags such as --cpu-prof are for both
+    // flags such as --cpu-prof apply to both processes
     this.child = new Child({ file: 'arena-process.js', flags: ['--expose-gc', ...process.execArgv], pipes });
   }
 
@@ -34,7 +34,7 @@ export class ArenaProcess implements ArenaWithPipes {
   }
 }
 
-/** Measures a case once, in a process of its own. */
+/** Measures a case once, in a fresh process. */
 export async function runCase(one: Case, connections: number): Promise<Samples> {
   if (one.kind === 'cold') return await measureCold();
   const arena = new ArenaProcess(one.kind === 'slices' && one.load === 'lines' ? one.entrants.length : 0);
@@ -47,13 +47,13 @@ export async function runCase(one: Case, connections: number): Promise<Samples> 
   }
 }
 
-/** What an arena offers besides answers. */
+/** A measured process with pipes. */
 export interface ArenaWithPipes extends Measured {
-  /** Our ends of the pipes of an entrant. */
+  /** This process's ends of the pipes of entrant `index`. */
   pipe(index: number): Pipes;
 }
 
-/** Opens the parts of a case. Lines have a pipe, and so a part, for each entrant; all else can be shared. */
+/** Opens the parts of a case. Entrants share parts, except those that read lines: each has its own pipe. */
 export async function openEntrants(
   one: SliceCase,
   arena: ArenaWithPipes,

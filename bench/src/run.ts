@@ -7,10 +7,10 @@ import { type Result, table, verdictOf } from './report.js';
 import type { Sample, Samples } from './entrant.js';
 import { runCase } from './run-case.js';
 
-/** How often `--check` measures again what missed its bar or was too noisy. */
+/** Retries of `--check` for results that missed their bar or were too noisy. */
 const RETRIES = 2;
 
-/** What can be started again and again. */
+/** A measurement that can be started repeatedly. */
 interface Startable {
   readonly caseName: string;
   readonly what: string;
@@ -47,7 +47,7 @@ class Runs {
     return [...this.samples].map(([line, samples]) => ({ caseName: this.startable.caseName, line, samples }));
   }
 
-  /** Lines that have a bar and do not reach it, or may not. */
+  /** Lines with a bar that they miss or may miss. */
   get shortfalls(): string[] {
     const short = this.results.filter((result) => (verdictOf(result) ?? 'reached') !== 'reached');
     const lines = short.map((result) => `${result.caseName}, ${result.line}: ${verdictOf(result)}`);
@@ -66,7 +66,7 @@ function describe({ starts, connections }: Options): string {
   ].join('\n');
 }
 
-/** Leaves out the entrants that nobody asked for, and the lines that are about them. */
+/** Drops the entrants that `--only` excludes, and their lines. */
 function narrowed(one: Case, only: readonly string[] | undefined): Case {
   if (only === undefined || one.kind !== 'slices') return one;
   const entrants = one.entrants.filter(({ name }) => only.includes(name));

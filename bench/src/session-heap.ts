@@ -6,19 +6,19 @@ import type { Measured, Samples } from './entrant.js';
 import { HttpEntrant } from './http-entrant.js';
 import { closeSession, openSession, type Session, sessionHeaders } from './requests.js';
 
-/** A little less than a power of two: collections double, and half-empty ones would be charged to the sessions. */
+/** Just below a power of two. Collections double their capacity, and unused capacity would count as session memory. */
 const SESSIONS = 2000;
 const STREAMS = 200;
-/** Sessions that are opened and closed before, so that code is compiled and connections are open. */
+/** Warm-up sessions. After them, code is compiled and connections are open. */
 const FIRST = 300;
-/** Calls over which the heap is watched. */
+/** Calls over which heap growth is measured. */
 const CALLS_KEPT = 40_000;
-/** How many are opened at the same time. */
+/** Sessions to open concurrently. */
 const AT_ONCE = 8;
-/** Milliseconds until what belongs to answers has been let go. */
+/** Milliseconds until the server has released the memory of responses. */
 const QUIET_MS = 300;
 
-/** Looks at the heap of the server with many idle sessions, with streams on some of them, and after many calls. */
+/** Measures the heap of the server with many idle sessions, with streams on some of them, and after many calls. */
 export async function measureSessions(arena: Measured): Promise<Samples> {
   const { urls } = await arena.ask({ kind: 'open', parts: ['listen'], moreTools: 0 });
   const url = new URL(urls?.listen ?? '');
@@ -68,10 +68,10 @@ async function openStreams(url: URL, sessions: readonly Session[]): Promise<Clie
         new Promise<ClientRequest>((resolve, reject) => {
           const headers = { accept: 'text/event-stream', ...sessionHeaders(session) };
           const request = get(url, { agent: false, headers }, (response) => {
-            // what comes is not read by anybody, and what ends it is us
+            // ignore the events, and the error when we destroy the request
             response.on('error', () => {}).resume();
             if (response.statusCode === 200) resolve(request);
-            else reject(new Error(`GET was answered ${response.statusCode}`));
+            else reject(new Error(`GET got status ${response.statusCode}`));
           });
           request.on('error', reject);
         }),

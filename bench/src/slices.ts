@@ -1,30 +1,30 @@
 import type { Entrant } from './entrant.js';
 
-/** How long a slice is, in milliseconds of CPU: long enough to have its share of collections, short enough for many. */
+/** Length of a slice in milliseconds of CPU time. Long enough to include garbage collections, short enough for many. */
 const SLICE_MS = 50;
 
 /**
- * How many slices each gets at least. There are more, for so many milliseconds, while the machine is not quiet, which it
- * is when the middle half of the limit's slices is within this share of their median.
+ * Minimum number of slices per entrant. While the machine is not quiet, slices are added for up to `MORE_MS`. It is
+ * quiet if the interquartile range of the limit's slices is at most `QUIET` times their median.
  */
 const SLICES = 12;
 const MORE_MS = 8000;
 const QUIET = 0.08;
 
-/** The cost of one entrant's calls, in microseconds of CPU per call, slice by slice. */
+/** Microseconds of CPU time per call of one entrant, for each slice. */
 export type Slices = readonly number[];
 
 /**
- * Runs all entrants in short slices of random order, so that whatever happens to the machine happens to all.
- * @param entrants the first is the limit, which tells whether the machine is quiet
- * @param warmUp calls that each makes before: V8 needs thousands to settle
+ * Runs all entrants in short slices in random order, so that disturbances of the machine affect all of them.
+ * @param entrants the first one is the limit, which shows whether the machine is quiet
+ * @param warmUp warm-up calls of each entrant; V8 needs thousands to settle
  */
 export async function interleave(
   entrants: ReadonlyMap<string, Entrant>,
   warmUp: number,
 ): Promise<ReadonlyMap<string, Slices>> {
   for (const entrant of entrants.values()) await entrant.prepare();
-  // in four parts, so that none is compiled for itself alone
+  // in four rounds, so that V8 doesn't optimize shared code for a single entrant
   for (let part = 0; part < 4; part += 1) {
     for (const entrant of shuffled(entrants.values())) await entrant.slice(Math.ceil(warmUp / 4));
   }
@@ -50,7 +50,7 @@ async function callsPerSlice(entrant: Entrant, calls: number): Promise<number> {
   return Math.max(1, Math.round((SLICE_MS * 1000 * calls) / (await entrant.slice(calls))));
 }
 
-/** In another order each time: what a call costs depends a little on who had the core before. */
+/** Shuffles items, because the cost of a call depends slightly on the previous user of the core. */
 export function shuffled<T>(items: Iterable<T>): T[] {
   return [...items]
     .map((item) => ({ item, key: Math.random() }))
@@ -58,7 +58,7 @@ export function shuffled<T>(items: Iterable<T>): T[] {
     .map(({ item }) => item);
 }
 
-/** The value below which that share of all values is. */
+/** The quantile of values; `share` is from 0 to 1. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const place = (sorted.length - 1) * share;
@@ -66,6 +66,6 @@ export function quantile(values: readonly number[], share: number): number {
   return below + ((sorted[Math.ceil(place)] ?? NaN) - below) * (place - Math.floor(place));
 }
 
-/** The cheap quarter of the slices: those that nothing disturbed. Steadier than the cheapest, which may be luck. */
+/** The first quartile stands for undisturbed slices. It is steadier than the minimum, which may be luck. */
 export const firstQuartile = (values: readonly number[]): number => quantile(values, 0.25);
 export const median = (values: readonly number[]): number => quantile(values, 0.5);

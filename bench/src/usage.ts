@@ -7,7 +7,7 @@ export function cpuMicros(): number {
 /** Bytes in use on the heap after a full collection. Needs `--expose-gc`. */
 export function heapAfterCollection(): number {
   if (globalThis.gc === undefined) throw new Error('Run it with --expose-gc.');
-  // what the first finds unreachable may have finalizers that let go of more
+  // finalizers of the first collection may release more objects
   globalThis.gc();
   globalThis.gc();
   return process.memoryUsage().heapUsed;

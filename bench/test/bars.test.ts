@@ -10,8 +10,8 @@ describe('options', () => {
   test('that make no sense are refused', () => {
     expect(() => readOptions(['--starts', 'many'])).toThrow('--starts is "many"');
     expect(() => readOptions(['--connections', '0'])).toThrow('--connections is "0"');
-    expect(() => readOptions(['--cases', 'add,subtract'])).toThrow('there is no "subtract"');
-    expect(() => readOptions(['--only', 'nobody'])).toThrow('there is no "nobody"');
+    expect(() => readOptions(['--cases', 'add,subtract'])).toThrow('unknown case "subtract"');
+    expect(() => readOptions(['--only', 'nobody'])).toThrow('unknown entrant "nobody"');
     expect(() => readOptions(['--rounds', '3'])).toThrow("Unknown option '--rounds'");
   });
 

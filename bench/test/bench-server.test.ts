@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createBenchServer } from '../src/bench-server.js';
 import { toolListOf } from '../src/parts.js';
 
-describe('the server that is measured', () => {
+describe('the measured server', () => {
   test('lists a thousand more tools shaped like add on one page', async () => {
     const { tools } = await toolListOf(createBenchServer(1000));
     expect(tools).toHaveLength(1004);

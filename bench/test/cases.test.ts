@@ -31,7 +31,7 @@ async function ask(opened: Arena, question: Question) {
   return answer;
 }
 
-/** As the entrants of a real run, but in this process. */
+/** Opens the entrants of a real run in this process. */
 async function entrantsOf(one: SliceCase) {
   const opened = openArena();
   const measured = {
@@ -75,8 +75,8 @@ describe('answers', () => {
     ['list', '{"id":1003,"result":{"tools":[]}}'],
     ['progress', '{"id":1003,"result":{"content":[{"type":"text","text":"done"}]}}'],
     ['listen', '{"id":1003,"error":{"code":-32603,"message":"There are too many subscriptions."}}'],
-  ])('of %s that are wrong do not count', (name, wrong) => {
-    expect(() => CALLS[name].verify([JSON.parse(wrong)], 3)).toThrow('wrong answer to');
+  ])('of %s that are wrong are rejected', (name, wrong) => {
+    expect(() => CALLS[name].verify([JSON.parse(wrong)], 3)).toThrow('wrong response to');
   });
 
   test('over a pipe that are wrong do not count', async () => {
@@ -88,6 +88,6 @@ describe('answers', () => {
     );
     const prepared = entrant.prepare();
     toClient.write('{"jsonrpc":"2.0","id":1000,"error":{"code":-32600,"message":"No"}}\n'.repeat(64));
-    await expect(prepared).rejects.toThrow('wrong answer to add 1000');
+    await expect(prepared).rejects.toThrow('wrong response to add 1000');
   });
 });

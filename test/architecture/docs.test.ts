@@ -15,7 +15,7 @@ const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const withoutCode = (markdown: string): string =>
   markdown.replaceAll(/^```[^]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
 
-/** As GitHub makes the anchor of a heading. */
+/** The anchor of a heading, as on GitHub. */
 function anchorOf(heading: string): string {
   const text = heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, '');
   return text.trim().replaceAll(/\s/g, '-');
@@ -61,7 +61,7 @@ describe('docs/errors.md', () => {
   const codeOf = (section: string): string => /^`(\w+)`/.exec(section)?.[1] ?? section.slice(0, 20);
 
   it('describes every startup error, in the order of the table', () => {
-    // a difference? write or remove the section: what it means, what to do, code that causes it
+    // if this fails, add or remove the section: what the error means, what to do, and code that causes it
     expect(sections.map(codeOf)).toEqual(core.STARTUP_ERROR_CODES);
   });
 
@@ -78,15 +78,15 @@ describe('docs/errors.md', () => {
     const kinds = Object.keys(FAILURES) as core.FailureKind[];
     const numberOf = (kind: core.FailureKind, era: 'stateful' | 'stateless') =>
       newestOf(era).errorCode(new core.McpError(kind, '')) ?? FAILURES['internal-error'];
-    // a difference? write or correct the row of the page
+    // if this fails, add or correct the row of the page
     expect(described).toEqual(kinds.map((kind) => [kind, numberOf(kind, 'stateful'), numberOf(kind, 'stateless')]));
   });
 });
 
-/** Runs code as a TypeScript program would that had imported all it names. */
+/** Runs TypeScript code with all public names in scope. */
 async function runExample(code: string): Promise<unknown> {
   const scope = new Map(Object.entries({ ...transformer, ...validator, ...http, ...core }));
-  // what Node adds to the names of a CommonJS module
+  // added by Node to the exports of a CommonJS module
   for (const name of ['default', 'module.exports']) scope.delete(name);
   const { code: script } = transformSync(`async function example() {${code}}`, {
     swcrc: false,
@@ -97,7 +97,7 @@ async function runExample(code: string): Promise<unknown> {
       transform: { legacyDecorator: true, decoratorMetadata: true },
     },
   });
-  // oxlint-disable-next-line no-implied-eval -- the page of this repository
+  // oxlint-disable-next-line no-implied-eval -- the code is from a page of this repository
   const run = new Function(...scope.keys(), `${script}; return example();`);
   return await (run as (...values: unknown[]) => Promise<unknown>)(...scope.values());
 }

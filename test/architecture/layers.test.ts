@@ -7,7 +7,7 @@ import ts from 'typescript';
 
 import { expectNone, type Import, lineOf, OTHERS, PACKAGES, ROOT, type Source, SOURCES, visit } from './source.js';
 
-/** Inside core, a folder or root file may import these. Nothing points upward. */
+/** The layers that each folder or root file of core may import. Nothing imports upward. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   text: [],
@@ -56,7 +56,7 @@ const APART: readonly (readonly [from: string, to: string])[] = [
   ['protocol/', 'protocol/eras/'],
 ];
 
-/** What a package may import of its siblings, each by its public entry. */
+/** The sibling entries that each package may import. */
 const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   'uri-template': [],
   core: ['@decorum/uri-template'],
@@ -79,7 +79,7 @@ describe('layers of core', () => {
   it('are all in the table', () => {
     const unknown = new Set(core.map(({ file }) => layerOf(file)).filter((layer) => !(layer in LAYERS)));
     expectNone(
-      'A new folder or root file of packages/core/src: say in LAYERS (test/architecture/layers.test.ts) what it may import, and draw it in ARCHITECTURE.md.',
+      'New folder or root file in packages/core/src. List its allowed imports in LAYERS (test/architecture/layers.test.ts), and add it to ARCHITECTURE.md.',
       [...unknown],
     );
   });
@@ -97,7 +97,7 @@ describe('layers of core', () => {
         .map((each) => `${place(source, each)} (${from} may import: ${allowed.join(', ') || 'nothing'})`);
     });
     expectNone(
-      'An import against the layers of ARCHITECTURE.md. Move the code to the layer that knows what it needs, or pass what is needed in as a parameter.',
+      'This import violates the layers of ARCHITECTURE.md. Move the code to the layer that has its dependencies, or pass them as parameters.',
       upward,
     );
   });
@@ -106,7 +106,7 @@ describe('layers of core', () => {
     const impure = core
       .filter(({ file }) => layerOf(file) === 'protocol')
       .flatMap((source) => source.imports.filter(({ file }) => file === undefined).map((each) => place(source, each)));
-    expectNone('protocol/ imports nothing outside itself. Pass in what it needs.', impure);
+    expectNone('protocol/ must not import packages or Node modules. Pass dependencies as parameters.', impure);
   });
 
   it('keep the eras out of the rest of protocol', () => {
@@ -121,11 +121,11 @@ describe('layers of core', () => {
         )
         .map((each) => place(source, each)),
     );
-    expectNone('Eras know revisions and exchanges, which do not know eras. Turn the import round.', joined);
+    expectNone('Eras may import revisions and exchanges, but not the other way round. Reverse the import.', joined);
   });
 });
 
-/** Every place of these sources where a text literal is one of `words`, as `file:line word`. */
+/** Finds all string literals in `words`, as `file:line word`. */
 function literals(sources: readonly Source[], words: ReadonlySet<string>): string[] {
   const found: string[] = [];
   for (const { file, tree } of sources) {
@@ -137,11 +137,11 @@ function literals(sources: readonly Source[], words: ReadonlySet<string>): strin
   return found;
 }
 
-describe('what is known in one place', () => {
-  /** testing is a client, which chooses an era. */
+describe('single sources of truth', () => {
+  /** Without testing: it is a client, and clients choose an era. */
   const servers = SOURCES.filter(({ file }) => /^packages\/(?:core|http)\//.test(file));
 
-  it('the era of a request: nothing outside protocol/ branches on it', () => {
+  it('only protocol/ branches on the era of a request', () => {
     const outside = servers.filter(({ file }) => !file.startsWith(`${CORE}protocol/`));
     const asked = outside.flatMap(({ file, tree }) => {
       const lines: string[] = [];
@@ -151,54 +151,57 @@ describe('what is known in one place', () => {
       });
       return lines;
     });
-    expectNone('Give the revision or the peer a member that names the behavior, and ask for that.', [
+    expectNone('Add a member that names the behavior to the revision or the peer, and branch on that.', [
       ...asked,
       ...literals(outside, new Set(['stateful', 'stateless'])),
     ]);
   });
 
-  it('what is true of a method: protocol/methods.ts, beside the code that handles it', () => {
+  it('only protocol/methods.ts and the method handlers name methods', () => {
     const table = SOURCES.find(({ file }) => file === `${CORE}protocol/methods.ts`);
     const methods = new Set(
       [...(table?.text ?? '').matchAll(/^ {2}'?([a-z]+(?:\/[a-zA-Z/]+)?)'?: \{/gm)].map(([, name]) => name as string),
     );
     expect(methods.size).toBe(14);
     methods.add('initialize');
-    // a question of servers too
+    // servers send it too
     methods.delete('ping');
     const elsewhere = servers.filter(({ file }) => file !== table?.file && !file.startsWith(`${CORE}kernel/methods/`));
     expectNone(
-      'Say it as a trait of the method in protocol/methods.ts, and read the trait.',
+      'Add a trait to the method in protocol/methods.ts, and branch on the trait.',
       literals(elsewhere, methods),
     );
   });
 
-  it('Fastify and node:http: the bindings of http', () => {
+  it('only the bindings of http import Fastify and node:http', () => {
     const bound = SOURCES.filter(({ file }) => !file.startsWith('packages/http/src/bindings/')).flatMap((source) =>
       source.imports
         .filter(({ specifier }) => /^(?:fastify(?:-plugin)?|node:(?:http2?|https|net|tls))$/.test(specifier))
         .map((each) => place(source, each)),
     );
-    expectNone('The endpoint knows small requests and responders only. Move it to packages/http/src/bindings.', bound);
+    expectNone('The endpoint is independent of the HTTP host. Move the code to packages/http/src/bindings.', bound);
   });
 });
 
 describe('packages', () => {
-  it('are all in the table of directions', () => {
+  it('are all listed in DIRECTION', () => {
     expect(Object.keys(DIRECTION).sort()).toEqual(PACKAGES);
   });
 
-  it('import each other in one direction, by public entries', () => {
+  it('import each other in one direction and through public entries', () => {
     const wrong = SOURCES.flatMap((source) => {
       const allowed = DIRECTION[source.file.split('/')[1] as string] ?? [];
       return source.imports
         .filter(({ specifier }) => specifier.startsWith('@decorum/') && !allowed.includes(specifier))
         .map((each) => `${place(source, each)} (may import: ${allowed.join(', ') || 'no sibling'})`);
     });
-    expectNone('http and testing import core, and core imports neither. Move the code, or export it from core.', wrong);
+    expectNone(
+      'http and testing may import core, but core imports neither. Move the code, or export it from core.',
+      wrong,
+    );
   });
 
-  it('are used by their public entries elsewhere', () => {
+  it('are imported through public entries everywhere else', () => {
     const wrong = OTHERS.flatMap((source) =>
       source.imports
         .filter(({ specifier }) => specifier.startsWith('@decorum/') && !ENTRIES.has(specifier))
@@ -207,17 +210,17 @@ describe('packages', () => {
     expectNone(`Import only ${[...ENTRIES].join(', ')}.`, wrong);
   });
 
-  it('are not entered through the file system', () => {
+  it('are never imported by file path', () => {
     const home = (file: string) => /^(?:packages|examples)\/[^/]+\/|^[^/]+\//.exec(file)?.[0] ?? '';
     const wrong = [...SOURCES, ...OTHERS].flatMap((source) =>
       source.imports
         .filter(({ file }) => file !== undefined && home(file) !== home(source.file) && /\/src\//.test(file))
         .map((each) => place(source, each)),
     );
-    expectNone("Import the other package by its name and public entry, not by a path into its 'src'.", wrong);
+    expectNone("Import the other package by name, not by a path into its 'src'.", wrong);
   });
 
-  it('declare what they import', () => {
+  it('declare their dependencies', () => {
     const wrong = SOURCES.flatMap((source) => {
       const folder = source.file.split('/').slice(0, 2).join('/');
       const manifest = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')) as {
@@ -231,18 +234,18 @@ describe('packages', () => {
         .filter(({ specifier }) => !(packageOf(specifier) in declared))
         .map((each) => `${place(source, each)}, which ${folder}/package.json does not list`);
     });
-    expectNone('Add it to `dependencies` of the package (Node modules are written with `node:`).', wrong);
+    expectNone('Add it to `dependencies` of the package. Import Node modules with `node:`.', wrong);
   });
 });
 
 describe('imports', () => {
   it('form no cycle, types included', () => {
     const graph = new Map(SOURCES.map(({ file, imports }) => [file, imports.flatMap((each) => each.file ?? [])]));
-    expectNone('Import cycles. Move what both need into a file of its own.', cyclesOf(graph));
+    expectNone('Import cycle. Move the shared code into a separate file.', cyclesOf(graph));
   });
 });
 
-/** One cycle per file that a depth-first walk comes back to. */
+/** Finds cycles by a depth-first walk. Reports one for each back edge. */
 function cyclesOf(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const done = new Set<string>();
   const cycles: string[] = [];

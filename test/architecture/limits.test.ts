@@ -9,13 +9,13 @@ const FILE_LINES = 300;
 const FUNCTION_LINES = 50;
 const PARAMETERS = 3;
 
-/** Says nothing: what a thing is, is in the rest of its name. */
+/** Words without meaning: the rest of the name has to say what the thing is. */
 const EMPTY_WORDS = /(?:Impl|Base|Manager|Helpers?|Utils?)(?=[A-Z]|$)/;
 const EMPTY_FILE_WORDS = /(?:^|[-.])(?:impl|base|manager|helpers?|utils?)(?=[-.])/;
 
 const DATES = /20(?:24-11-05|25-03-26|25-06-18|25-11-25|26-07-28)/;
 
-/** What outsiders cannot read, or what belongs into an issue. */
+/** References that outsiders can't follow, and notes that belong in an issue. */
 const PRIVATE = /\/work\/|\bshared\/|\bdesign\/|\b(?:TODO|FIXME|XXX|HACK)\b|(?:^|\s)#\d+\b/;
 const PUBLIC_HOSTS = new Set([
   'modelcontextprotocol.io',
@@ -27,10 +27,10 @@ const PUBLIC_HOSTS = new Set([
   'www.w3.org',
   'nodejs.org',
 ]);
-/** Not a link, but what an example is about. */
+/** Hosts of sample URLs. */
 const SAMPLE_HOST = /^(?:127\.|localhost\b|(?:.+\.)?example(?:\.|$))/;
 
-/** What a visitor of all nodes finds, as `file:line what`. */
+/** Visits all nodes and returns the findings of `judge` as `file:line finding`. */
 function search(sources: readonly Source[], judge: (node: ts.Node, source: Source) => string | undefined): string[] {
   const found: string[] = [];
   for (const source of sources) {
@@ -52,7 +52,7 @@ function searchComments(pattern: RegExp): string[] {
 
 const nameOf = (node: ts.Node): string => (node as { name?: ts.Node }).name?.getText() ?? 'a function without a name';
 
-/** Whether it is a function of ours: one with a body, not the type of one. */
+/** Whether a node is a function with a body, not a function type. */
 const isWritten = (node: ts.Node): node is ts.FunctionLikeDeclaration =>
   ts.isFunctionLike(node) && 'body' in node && node.body !== undefined;
 
@@ -62,7 +62,7 @@ const isCode = (line: string): boolean => !/^\s*(?:$|\/\/|\/?\*)/.test(line);
 const hasModifier = (node: ts.Node, kind: ts.SyntaxKind): boolean =>
   ts.canHaveModifiers(node) && (ts.getModifiers(node) ?? []).some((modifier) => modifier.kind === kind);
 
-/** What a file declares at its top, with the node that carries the doc comment. */
+/** The top-level declarations of a file, each with the node that has the doc comment. */
 function declarationsOf({ tree }: Source): { name: string; node: ts.Node }[] {
   return tree.statements.flatMap((node): { name: string; node: ts.Node }[] => {
     if (ts.isVariableStatement(node)) {
@@ -83,7 +83,7 @@ describe('sizes', () => {
     const long = SOURCES.map(({ file, text }) => ({ file, lines: text.trimEnd().split('\n').length }))
       .filter(({ lines }) => lines > FILE_LINES)
       .map(({ file, lines }) => `${file} has ${lines}`);
-    expectNone('Too long. Find the second thing that the file is about, and give it a file.', long);
+    expectNone('File too long. Move the second concern to its own file.', long);
   });
 
   it(`functions have at most ${FUNCTION_LINES} lines of code`, () => {
@@ -92,7 +92,7 @@ describe('sizes', () => {
       const lines = node.getText(tree).split('\n').filter(isCode).length;
       return lines > FUNCTION_LINES ? `${nameOf(node)} has ${lines}` : undefined;
     });
-    expectNone('Too long. Split the function into named steps.', long);
+    expectNone('Function too long. Split it into named steps.', long);
   });
 
   it(`functions have at most ${PARAMETERS} parameters`, () => {
@@ -101,24 +101,24 @@ describe('sizes', () => {
       const count = node.parameters.filter(({ name }) => name.getText() !== 'this').length;
       return count > PARAMETERS ? `${nameOf(node)} has ${count}` : undefined;
     });
-    expectNone('Too many. Group what belongs together into an object with named members.', many);
+    expectNone('Too many parameters. Group related ones in an object.', many);
   });
 });
 
-describe('what is not written in packages', () => {
-  it('any', () => {
+describe('packages', () => {
+  it('do not use any', () => {
     const found = search(SOURCES, ({ kind }) => (kind === ts.SyntaxKind.AnyKeyword ? 'any' : undefined));
-    expectNone('No `any`. Take `unknown` and check, or a type parameter.', found);
+    expectNone('Do not use `any`. Use `unknown` and a check, or a type parameter.', found);
   });
 
-  it('comments that switch the compiler off', () => {
+  it('do not silence the compiler', () => {
     expectNone(
-      'No @ts-ignore, @ts-expect-error or @ts-nocheck. Say to the compiler what is true.',
+      'Do not use @ts-ignore, @ts-expect-error or @ts-nocheck. Fix the types.',
       searchComments(/@ts-(?:ignore|expect-error|nocheck)/),
     );
   });
 
-  it('default exports', () => {
+  it('have no default exports', () => {
     const found = search(SOURCES, (node) => {
       const isDefault =
         ts.isExportAssignment(node) ||
@@ -126,19 +126,19 @@ describe('what is not written in packages', () => {
         (ts.isExportSpecifier(node) && node.name.text === 'default');
       return isDefault ? 'exports a default' : undefined;
     });
-    expectNone('No default exports. Export by name.', found);
+    expectNone('Use a named export.', found);
   });
 
-  it('console', () => {
+  it('do not use console', () => {
     const found = search(SOURCES, (node) => {
       const isMember =
         node.parent !== undefined && ts.isPropertyAccessExpression(node.parent) && node.parent.name === node;
       return ts.isIdentifier(node) && node.text === 'console' && !isMember ? 'uses the console' : undefined;
     });
-    expectNone('No `console`: on stdio, stdout is the wire. Report through the server’s logger.', found);
+    expectNone('Do not use `console`: on stdio, stdout carries the protocol. Use the logger of the server.', found);
   });
 
-  it('dates of revisions, but in protocol/revisions', () => {
+  it('name revision dates only in protocol/revisions', () => {
     const elsewhere = SOURCES.filter(({ file }) => !file.startsWith('packages/core/src/protocol/revisions/'));
     const found = search(elsewhere, (node) => {
       const isText = ts.isLiteralExpression(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node);
@@ -146,35 +146,35 @@ describe('what is not written in packages', () => {
       return date === undefined ? undefined : `spells ${date}`;
     });
     expectNone(
-      'A revision’s date is spelled only in protocol/revisions (and in comments). Name the behaviour: give Revision a member, and ask for it.',
+      'Revision dates belong in protocol/revisions and comments only. Add a member that names the behaviour to Revision, and branch on that.',
       found,
     );
   });
 });
 
 describe('names', () => {
-  it('say what a thing is', () => {
+  it('contain no meaningless words', () => {
     const empty = SOURCES.flatMap((source) => {
       const declared = declarationsOf(source)
         .filter(({ name }) => EMPTY_WORDS.test(name))
         .map(({ name, node }) => `${source.file}:${lineOf(source.tree, node.getStart(source.tree))} ${name}`);
       return EMPTY_FILE_WORDS.test(basename(source.file)) ? [...declared, source.file] : declared;
     });
-    expectNone('No Impl, Base, Manager, Helper or Utils. Name what it does or holds.', empty);
+    expectNone('Avoid Impl, Base, Manager, Helper and Utils. Name it after what it does or holds.', empty);
   });
 
-  it('of interfaces have no I before them', () => {
+  it('of interfaces have no I prefix', () => {
     const found = search(SOURCES, (node) =>
       ts.isInterfaceDeclaration(node) && /^I[A-Z][a-z]/.test(node.name.text) ? node.name.text : undefined,
     );
-    expectNone('Interfaces are named like any other type.', found);
+    expectNone('Name interfaces like any other type, without the I prefix.', found);
   });
 
-  it('of files are written with hyphens', () => {
+  it('of files are kebab-case', () => {
     const found = SOURCES.map(({ file }) => file).filter(
       (file) => !/^[a-z0-9]+(?:-[a-z0-9]+)*\.ts$/.test(basename(file)),
     );
-    expectNone('Files are named in kebab-case, after their main export.', found);
+    expectNone('Name the file in kebab-case, after its main export.', found);
   });
 });
 
@@ -189,12 +189,12 @@ describe('comments', () => {
         .filter(({ name }) => !documented.has(name))
         .map(({ name, node }) => `${source.file}:${lineOf(source.tree, node.getStart(source.tree))} ${name}`);
     });
-    expectNone('Write a /** doc comment */ before it: what it is for, in one sentence, from the reader’s side.', bare);
+    expectNone('Add a /** doc comment */ that tells the reader in one sentence what it is for.', bare);
   });
 
-  it('cite nothing that the public cannot read', () => {
+  it('cite only public documents', () => {
     expectNone(
-      'Comments say why, and cite only public documents. Say it here, or open an issue.',
+      'Comments may cite only public documents. Explain it in the comment, or open an issue.',
       searchComments(PRIVATE),
     );
   });
@@ -207,6 +207,9 @@ describe('comments', () => {
           .map(([url]) => `${source.file}:${line} ${url}`),
       ),
     );
-    expectNone('Link to the specification, an RFC or a standard, so that the link stays; else describe it.', found);
+    expectNone(
+      'Link only to the specification, an RFC or a standard, because other links break. Otherwise describe it.',
+      found,
+    );
   });
 });

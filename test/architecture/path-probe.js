@@ -1,6 +1,6 @@
 /**
- * `node path-probe.js <stdio|http> <stateful|stateless>`: serves one tool, calls it until it is warm, and writes which
- * functions of our packages one more call runs: `{ "packages/core/src/kernel/kernel.ts": ["handle", …], … }`.
+ * `node path-probe.js <stdio|http> <stateful|stateless>`: serves one tool, warms it up, and prints the functions of our
+ * packages that one more call runs: `{ "packages/core/src/kernel/kernel.ts": ["handle", …], … }`.
  */
 import { readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -17,7 +17,7 @@ import { IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
 const WARM_CALLS = 30;
 const [transport, era] = process.argv.slice(2);
 
-// A user's classes as everybody writes them, only that no compiler applies the decorators.
+// Typical user classes. There is no compiler here, so the decorators are applied by hand.
 /** @type {(prototype: object, key: string, ...decorators: Function[]) => void} */
 const decorate = (prototype, key, ...decorators) => {
   for (const each of decorators) each(prototype, key, Object.getOwnPropertyDescriptor(prototype, key));
@@ -55,7 +55,7 @@ const CALL = {
   ...(era === 'stateless' && { _meta: ENVELOPE }),
 };
 
-/** @typedef {(message: { id?: number, method: string, params?: object }) => Promise<string>} Post sends, and gives the answer */
+/** @typedef {(message: { id?: number, method: string, params?: object }) => Promise<string>} Post sends a message and returns the response */
 
 /** @returns {Promise<Post>} */
 async function overStdio() {
@@ -97,10 +97,10 @@ if (era === 'stateful') {
   await post({ method: 'notifications/initialized' });
 }
 let calls = 0;
-/** Calls the tool once, and waits until the server is done with it. */
+/** Calls the tool once and waits until the server has finished. */
 const call = async () => {
   const answer = await post({ id: ++calls, method: 'tools/call', params: CALL });
-  if (!answer.includes('7 degrees in Oslo')) throw new Error(`The tool was not called: ${answer}`);
+  if (!answer.includes('7 degrees in Oslo')) throw new Error(`The call failed: ${answer}`);
   await sleep(20);
 };
 for (let i = 0; i < WARM_CALLS; i++) await call();
@@ -110,7 +110,7 @@ inspector.connect();
 await inspector.post('Profiler.enable');
 await inspector.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 await call();
-// taking the counts sets them to zero, so that what is left is of one call
+// reading the counts resets them, so only the next call is counted
 await inspector.post('Profiler.takePreciseCoverage');
 await call();
 const { result } = await inspector.post('Profiler.takePreciseCoverage');
@@ -128,7 +128,7 @@ function sourceFinder(bundle) {
     const lineStart = before.lastIndexOf('\n') + 1;
     const entry = map.findEntry(before.split('\n').length - 1, offset - lineStart);
     if (!('originalSource' in entry))
-      throw new Error(`${bundle}.map knows nothing of ${text.slice(offset, offset + 80)}`);
+      throw new Error(`${bundle}.map has no entry for ${text.slice(offset, offset + 80)}`);
     const source = fileURLToPath(new URL(entry.originalSource, pathToFileURL(bundle)));
     return source.slice(source.lastIndexOf('packages/'));
   };

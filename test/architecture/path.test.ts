@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 
 import { ROOT } from './source.js';
 
-/** What one warm `tools/call` may run of packages/core and packages/http. Lower them when you can. */
+/** Caps on the files and functions of core and http that one warm `tools/call` runs. Lower them when you can. */
 const WAYS = [
   { transport: 'http', era: 'stateful', files: 16, functions: 64 },
   { transport: 'http', era: 'stateless', files: 18, functions: 74 },
@@ -15,7 +15,7 @@ const WAYS = [
   { transport: 'stdio', era: 'stateless', files: 12, functions: 45 },
 ] as const;
 
-/** The files that ARCHITECTURE.md links to in a part of its section about one call. */
+/** The files linked in the table of ARCHITECTURE.md about one call, or in the text beside it. */
 function linkedFiles(part: 'table' | 'beside'): Set<string> {
   const page = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
   const section = page.slice(page.indexOf('## One `tools/call`'), page.indexOf('## Where a difference'));
@@ -23,7 +23,7 @@ function linkedFiles(part: 'table' | 'beside'): Set<string> {
   return new Set([...lines.join('\n').matchAll(/\]\((packages\/[^)]+\.ts)\)/g)].map(([, file = '']) => file));
 }
 
-/** Most files that a newcomer has to open to follow one call. */
+/** Cap on the files that a newcomer has to open to follow one call. */
 const HOPS = 7;
 
 describe('one warm tools/call', () => {
@@ -32,7 +32,7 @@ describe('one warm tools/call', () => {
   });
 
   it.each(WAYS)(
-    'over $transport, $era, runs at most $files files and $functions functions: those of ARCHITECTURE.md',
+    'over $transport, $era, runs at most $files files and $functions functions, all listed in ARCHITECTURE.md',
     async (way) => {
       const { transport, era } = way;
       const probe = join(ROOT, 'test/architecture/path-probe.js');
@@ -43,8 +43,8 @@ describe('one warm tools/call', () => {
       process.stderr.write(`tools/call over ${transport}, ${era}: ${ran.length} files, ${functions} functions\n`);
       if (ran.length > way.files || functions > way.functions) {
         throw new Error(
-          `Too much runs for each call: ${ran.length} files (at most ${way.files}), ${functions} functions (at most ` +
-            `${way.functions}). Do it once at startup, or not at all; do not merge files.\n${listing}`,
+          `A call runs too much code: ${ran.length} files (cap ${way.files}), ${functions} functions (cap ` +
+            `${way.functions}). Move work to startup or drop it. Do not merge files.\n${listing}`,
         );
       }
       const files = ran.map(([file]) => file);

@@ -22,10 +22,10 @@ const WORKSPACE = [
 ];
 
 describe('the lockfile', () => {
-  it('names neither a registry nor a machine', () => {
+  it('contains no registry or machine names', () => {
     const lines = read('pnpm-lock.yaml').split('\n');
     expectNone(
-      'Install with the default settings of pnpm, so that the lockfile holds names, versions and digests only.',
+      'Install with the default settings of pnpm. The lockfile must contain only names, versions and digests.',
       lines.filter((line) => /https?:\/\/|\btarball:|(?:^|[\s'"])\/(?:home|root|tmp|work)\//.test(line)),
     );
   });
@@ -37,16 +37,16 @@ describe('every package.json', () => {
   });
 
   it.each(foldersIn('packages'))(
-    '%s says which Node it needs, what it ships, and gives Node one copy of each entry',
+    '%s declares its Node version and its files, and gives Node one copy of each entry',
     (folder) => {
       const { engines, files, exports } = manifestOf(folder);
-      // of maps those with their sources, and no notes of the compiler to itself
+      // no maps without sources, and no build info of the compiler
       const shipped = ['dist', '!dist/.tsbuildinfo', '!dist/**/*.d.ts.map'];
       expect({ engines, files }).toEqual({ engines: manifestOf('.')['engines'], files: shipped });
       for (const entry of Object.values(
         exports as Record<string, Record<string, { types: string; default: string }>>,
       )) {
-        // in this order: Node takes the first that it knows
+        // the order matters: Node uses the first condition that it supports
         expect(Object.keys(entry)).toEqual(['module-sync', 'import', 'require']);
         expect(entry['module-sync']).toEqual(entry['import']);
         expect(entry['require']).toEqual({

@@ -7,9 +7,9 @@ import ts from 'typescript';
 /** The root of the repository. */
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
-/** What a file imports or re-exports, types included. */
+/** An import or re-export, including types. */
 export interface Import {
-  /** As it is written. */
+  /** As written in the source. */
   readonly specifier: string;
   /** Relative to the root, with `.ts`; undefined for packages and Node's own modules. */
   readonly file: string | undefined;
@@ -28,7 +28,7 @@ export interface Source {
 
 const SKIPPED = new Set(['node_modules', 'dist', 'data']);
 
-/** Every file under a folder (relative to the root) whose name ends so; without what is installed or built. */
+/** All files under a folder (relative to the root) with this extension, without dependencies and build output. */
 export function filesUnder(folder: string, extension: string): string[] {
   const found = readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
@@ -41,12 +41,12 @@ export function filesUnder(folder: string, extension: string): string[] {
 /** The folders in `packages/`. */
 export const PACKAGES: readonly string[] = readdirSync(join(ROOT, 'packages')).sort();
 
-/** The line of a node, counted from 1. */
+/** The line of a position, starting at 1. */
 export function lineOf(tree: ts.SourceFile, position: number): number {
   return tree.getLineAndCharacterOfPosition(position).line + 1;
 }
 
-/** Calls back for a node and everything in it. */
+/** Visits a node and all its descendants. */
 export function visit(node: ts.Node, see: (node: ts.Node) => void): void {
   see(node);
   ts.forEachChild(node, (child) => visit(child, see));
@@ -93,16 +93,16 @@ export function parse(file: string, text = readFileSync(join(ROOT, file), 'utf8'
 
 const everySource = filesUnder('packages', '.ts').map((file) => parse(file));
 
-/** What is published: `packages/<name>/src`. */
+/** The published sources: `packages/<name>/src`. */
 export const SOURCES: readonly Source[] = everySource.filter(({ file }) => /^packages\/[^/]+\/src\//.test(file));
 
-/** All other TypeScript of the repository: tests, examples, benchmarks. */
+/** All other TypeScript files: tests, examples and benchmarks. */
 export const OTHERS: readonly Source[] = [
   ...everySource.filter((source) => !SOURCES.includes(source)),
   ...['examples', 'bench', 'test'].flatMap((folder) => filesUnder(folder, '.ts').map((file) => parse(file))),
 ];
 
-/** Every comment of a file, with its line. */
+/** All comments of a file with their lines. */
 export function commentsOf({ text, tree }: Source): { readonly text: string; readonly line: number }[] {
   const ranges = new Map<number, ts.CommentRange>();
   const collect = (found: readonly ts.CommentRange[] | undefined) =>
@@ -117,9 +117,9 @@ export function commentsOf({ text, tree }: Source): { readonly text: string; rea
 }
 
 /**
- * Fails with what to do, and with every place where it is to be done.
- * @param advice what the rule is and what to do about a violation
- * @param violations `file:line what` each
+ * Fails with the advice and all violations, if there are any.
+ * @param advice the rule and its remedy
+ * @param violations each as `file:line violation`
  */
 export function expectNone(advice: string, violations: readonly string[]): void {
   if (violations.length === 0) return;

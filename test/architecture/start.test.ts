@@ -8,7 +8,7 @@ import { PACKAGES, ROOT } from './source.js';
 
 const WEATHER = join(ROOT, 'examples/weather/dist/main.js');
 
-/** Prints at the end which packages' CommonJS files were loaded. */
+/** Prints on exit the packages whose CommonJS files were loaded. */
 const LOADED = `data:text/javascript,${encodeURIComponent(`
   import { createRequire } from 'node:module';
   const { cache } = createRequire(${JSON.stringify(pathToFileURL(WEATHER).href)});
@@ -28,14 +28,14 @@ const INITIALIZE = message(1, 'initialize', {
 });
 const CALL = message(3, 'tools/call', { name: 'forecast', arguments: { city: 'Oslo' } });
 
-/** Prints the names under which classes are exported, each with its own. */
+/** Prints the export name and the own name of each exported class. */
 const CLASSES = `
   const exported = Object.entries(await import(process.argv[1]));
   const classes = exported.filter(([, value]) => /^class\\b/.test(String(value)));
   console.log(JSON.stringify(classes.map(([name, { name: itself }]) => [name, itself])));
 `;
 
-/** Runs Node to its end, in the root. */
+/** Runs Node in the root directory and waits for its exit. */
 function run(args: readonly string[], input = ''): Promise<{ stdout: string; loaded: string[] }> {
   return new Promise((resolve, reject) => {
     const child = execFile(process.execPath, ['--import', LOADED, ...args], { cwd: ROOT }, (error, stdout, stderr) => {
@@ -47,19 +47,19 @@ function run(args: readonly string[], input = ''): Promise<{ stdout: string; loa
   });
 }
 
-describe('a start loads only what it needs', () => {
-  it('@decorum/http does without Fastify until it listens', async () => {
+describe('startup', () => {
+  it('of @decorum/http does not load Fastify before listen', async () => {
     const { loaded } = await run(['--input-type=module', '--eval', `import '@decorum/http'`]);
     expect(loaded).not.toContain('fastify');
   });
 
-  it('@decorum/core alone loads no validator', async () => {
+  it('of @decorum/core loads no validator', async () => {
     const { loaded } = await run(['--input-type=module', '--eval', `import '@decorum/core'`]);
     expect(loaded).toContain('reflect-metadata');
     expect(loaded).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(?:ajv|class-)/)]));
   });
 
-  it('a server over stdio does without ajv until the first call', async () => {
+  it('of a stdio server does not load ajv before the first call', async () => {
     const listed = await run([WEATHER, '--stdio'], `${INITIALIZE}${message(2, 'tools/list', {})}`);
     expect(listed.stdout).toContain('inputSchema');
     expect(listed.loaded).not.toContain('ajv');
@@ -70,8 +70,8 @@ describe('a start loads only what it needs', () => {
   });
 });
 
-describe('what is published', () => {
-  it.each(PACKAGES)('%s keeps the names of its classes, which users read in stack traces', async (name) => {
+describe('the published code', () => {
+  it.each(PACKAGES)('of %s keeps class names, which users read in stack traces', async (name) => {
     const { stdout } = await run(['--input-type=module', '--eval', CLASSES, `@decorum/${name}`]);
     for (const [exported, itself] of JSON.parse(stdout) as [string, string][]) expect(itself).toBe(exported);
   });

@@ -1,4 +1,4 @@
-/** Node 20's `fs` with the one name it lacks for the conformance suite to start. */
+/** Node 20's `fs` plus the one export that the conformance suite needs to start. */
 export * from 'node:fs';
 export { default } from 'node:fs';
 

@@ -1,6 +1,6 @@
 /**
- * Preload for Node 20. The published suite imports `globSync` from `fs`, which Node has since 22, and needs it in a
- * command that we do not run: without the name it does not even start. Here the suite's `fs` becomes one that has it.
+ * Preload for Node 20. The published suite imports `globSync` from `fs`, which exists since Node 22. The suite uses it only
+ * in a command that we don't run, but doesn't start without it. This hook provides an `fs` with the export.
  */
 import fs from 'node:fs';
 import { register } from 'node:module';
@@ -9,7 +9,7 @@ import { isMainThread } from 'node:worker_threads';
 if (isMainThread && !('globSync' in fs)) register(import.meta.url);
 
 /**
- * Module hook: the suite's own imports of `fs` get `node20-fs.js`.
+ * Module hook: redirects the suite's imports of `fs` to `node20-fs.js`.
  * @type {import('node:module').ResolveHook}
  */
 export async function resolve(specifier, context, next) {

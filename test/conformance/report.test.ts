@@ -11,13 +11,13 @@ const wrong: Check = { id: 'it-works', status: 'FAILURE', errorMessage: 'it does
 const examine = (results: Record<string, Check[]>) => report('r', REQUIRED, new Map(Object.entries(results)));
 
 describe('the report on a requirement set', () => {
-  it('finds nothing where everything was proved', () => {
+  it('finds no issues if everything was proved', () => {
     const { issues, summary } = examine({ ping: [ok], tools: [ok, nothingWrong], tasks: [skipped] });
     expect(issues).toEqual([]);
     expect(summary).toBe('r: 2/2 scored, 1/1 not scored, 0 warnings, 0 hollow, 0 did not run');
   });
 
-  it('counts failures, also of what is not scored', () => {
+  it('counts failures, even of unscored scenarios', () => {
     const { issues, summary } = examine({ ping: [ok], tools: [ok, wrong], tasks: [wrong] });
     expect(issues.map(({ scenario, check, status }) => [scenario, check, status])).toEqual([
       ['tools', 'it-works', 'FAILURE'],
@@ -26,13 +26,13 @@ describe('the report on a requirement set', () => {
     expect(summary).toContain('1/2 scored, 0/1 not scored');
   });
 
-  it('is not content with a warning', () => {
+  it('counts warnings as issues', () => {
     const { issues, summary } = examine({ ping: [ok, { ...wrong, status: 'WARNING' }], tools: [ok], tasks: [ok] });
     expect(issues).toMatchObject([{ scenario: 'ping', status: 'WARNING', message: 'it does not' }]);
     expect(summary).toBe('r: 2/2 scored, 1/1 not scored, 1 warnings, 0 hollow, 0 did not run');
   });
 
-  it('takes a scored scenario without a success for hollow, though no message was wrong', () => {
+  it('reports a scored scenario without a success as hollow, even if no message was invalid', () => {
     const { issues } = examine({ ping: [nothingWrong], tools: [skipped], tasks: [skipped] });
     expect(issues.map(({ scenario, status }) => [scenario, status])).toEqual([
       ['ping', 'HOLLOW'],
@@ -40,7 +40,7 @@ describe('the report on a requirement set', () => {
     ]);
   });
 
-  it('misses scenarios that did not run', () => {
+  it('reports scenarios that did not run', () => {
     expect(examine({ ping: [ok] }).issues).toMatchObject([
       { scenario: 'tools', status: 'MISSING' },
       { scenario: 'tasks', status: 'MISSING' },
@@ -52,12 +52,12 @@ describe('the list of known gaps', () => {
   const { issues } = examine({ ping: [wrong], tools: [ok], tasks: [wrong] });
   const gap = (scenario: string, more: Partial<Gap> = {}): Gap => ({ revision: 'r', scenario, reason: '', ...more });
 
-  it('covers a scenario, or one check of it', () => {
+  it('covers a scenario or a single check', () => {
     const { unexpected, known, stale } = compare(issues, [gap('ping', { check: 'it-works' }), gap('tasks')]);
     expect({ unexpected, known: known.length, stale }).toEqual({ unexpected: [], known: 2, stale: [] });
   });
 
-  it('covers neither another check nor another revision', () => {
+  it('covers no other check or revision', () => {
     const gaps = [gap('ping', { check: 'another' }), gap('tasks', { revision: 'other' })];
     const { unexpected, stale } = compare(issues, gaps);
     expect(unexpected).toHaveLength(2);

@@ -1,9 +1,9 @@
-// Conversations as the pages in docs/revisions show them: blocks marked "json client" are sent, in their order, and
-// blocks marked "json server" are what comes back.
+// Replays the conversations in docs/revisions. Blocks marked "json client" are sent in order, and blocks marked
+// "json server" are the expected messages.
 import { expect } from '@jest/globals';
 import { connectMemory, type McpServer } from '@decorum/core';
 
-/** Stands for what differs from run to run, or what has been shown before. */
+/** Stands for values that differ between runs or were shown before. */
 export const ELIDED = '…';
 
 /** One message of a page. */
@@ -20,7 +20,7 @@ export function messagesOf(markdown: string): Said[] {
   }));
 }
 
-/** Has the conversation of a page with a server, and compares everything that the server says. */
+/** Replays the conversation of a page and compares all messages of the server. */
 export async function replay(said: readonly Said[], server: McpServer): Promise<void> {
   const inbox = new Inbox();
   const known = new Map<string, unknown>();
@@ -42,7 +42,7 @@ export async function replay(said: readonly Said[], server: McpServer): Promise<
   connection.close();
 }
 
-/** What the server says, as it comes. */
+/** The messages of the server. */
 class Inbox {
   readonly unread: unknown[] = [];
   private waiting: ((message: unknown) => void) | undefined;
@@ -68,7 +68,7 @@ class Inbox {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A message of the client, with the last value of its name where one is left out. */
+/** Replaces elided values in a client message by the last value with the same name. */
 function fill(value: unknown, known: ReadonlyMap<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((item) => fill(item, known));
   if (!isObject(value)) return value;
@@ -77,7 +77,7 @@ function fill(value: unknown, known: ReadonlyMap<string, unknown>): unknown {
   );
 }
 
-/** Remembers the envelope of a request, and the state of a result. */
+/** Remembers the envelope of a request and the state of a result. */
 function learn(message: unknown, known: Map<string, unknown>): void {
   if (!isObject(message)) return;
   const { params, result } = message;
@@ -85,7 +85,7 @@ function learn(message: unknown, known: Map<string, unknown>): void {
   if (isObject(result) && 'requestState' in result) known.set('requestState', result['requestState']);
 }
 
-/** What came, with as much left out as the page leaves out: a value, or the rest of a list. */
+/** Elides the same values and list tails in a received message as the page does. */
 function elide(actual: unknown, shown: unknown): unknown {
   if (shown === ELIDED && actual !== undefined) return ELIDED;
   if (Array.isArray(actual) && Array.isArray(shown)) {

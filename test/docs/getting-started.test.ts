@@ -12,7 +12,7 @@ const page = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 const firstBlock = (markdown: string, language: string) =>
   new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'm').exec(markdown)?.[1] ?? '';
 
-/** A project as a reader makes it: the files of the pages, in a folder that finds the packages as they are built. */
+/** A project as a reader creates it: the files of the pages, in a folder that resolves the built packages. */
 let project: string;
 const file = (name: string, text: string) => {
   mkdirSync(dirname(join(project, name)), { recursive: true });
@@ -31,7 +31,7 @@ beforeAll(() => {
 }, 60_000);
 afterAll(() => rmSync(project, { recursive: true }));
 
-/** Asks a program over stdio for its tools. */
+/** Lists the tools of a stdio program. */
 async function toolsOf(...args: string[]): Promise<string[]> {
   const child = spawn(process.execPath, args, { cwd: project, stdio: ['pipe', 'pipe', 'inherit'] });
   const envelope = {
@@ -46,11 +46,11 @@ async function toolsOf(...args: string[]): Promise<string[]> {
 }
 
 describe('a reader who copies', () => {
-  it('the first example of the README has a server with its tool', async () => {
+  it('the first example of the README gets a server with its tool', async () => {
     expect(await toolsOf('dist/greeter.js')).toEqual(['greet']);
   });
 
-  it('the files of the page has its server', async () => {
+  it('the files of the page gets its server', async () => {
     expect(await toolsOf('dist/main.js', '--stdio')).toEqual(['remember', 'forget']);
   });
 

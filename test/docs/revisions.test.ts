@@ -13,12 +13,12 @@ const read = (page: string): string => readFileSync(new URL(`../../docs/${page}`
 describe.each(REVISIONS)('docs/revisions/%s.md', (revision) => {
   const page = read(`revisions/${revision}.md`);
 
-  it('shows what the server really says', async () => {
-    // a difference? correct the page, or the code that the page is right about
+  it('shows the actual messages of the server', async () => {
+    // if this fails, fix the page, or the code if the page is right
     await replay(messagesOf(page), weatherServer());
   });
 
-  it('says of every message who sends it', () => {
+  it('names the sender of every message', () => {
     expect(page.match(/^```json(?! (?:client|server)$).*$/gm)).toBeNull();
     expect(messagesOf(page).length).toBeGreaterThan(10);
   });
@@ -29,7 +29,7 @@ describe.each(REVISIONS)('docs/revisions/%s.md', (revision) => {
 });
 
 describe('docs/revisions', () => {
-  it('has a page for every revision that is served', () => {
+  it('has a page for every supported revision', () => {
     expect(REVISIONS.filter((date) => revisionOf(date) === undefined)).toEqual([]);
     expect(REVISIONS).toHaveLength(newestOf('stateless').rank + 1);
   });

@@ -1,4 +1,4 @@
-// The server of the pages in docs/revisions: small, with something for every difference between revisions.
+// The server of the pages in docs/revisions. It is small, but shows every difference between revisions.
 import { audio, Context, Describe, link, McpServer, NoInput, Prompt, Resource, Tool, toolResult } from '@decorum/core';
 import { IsNumber, IsString } from 'class-validator';
 
@@ -97,7 +97,7 @@ class Weather {
   }
 }
 
-/** Makes the server that the pages talk to. */
+/** Creates the server that the pages talk to. */
 export function weatherServer(): McpServer {
   return new McpServer({
     name: 'weather',

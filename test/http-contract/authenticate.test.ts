@@ -21,9 +21,9 @@ const REFUSAL = {
   body: '{"title":"Who are you?"}',
 };
 
-/** Takes any bearer token for the name of its bearer, and refuses requests without one. */
+/** Trusts any bearer token as the name of the caller, and rejects requests without one. */
 const byToken: Authenticate = async ({ headers }) => {
-  // a token is looked up somewhere else, and the body comes meanwhile
+  // simulates a remote token lookup, during which the body arrives
   for (let n = 0; n < 3; n++) await turn();
   const subject = /^Bearer (\w+)$/.exec(headers['authorization'] ?? '')?.[1];
   return subject === undefined ? REFUSAL : { subject, scopes: ['read'] };
@@ -32,14 +32,14 @@ const byToken: Authenticate = async ({ headers }) => {
 const ANN = { authorization: 'Bearer ann' };
 const BOB = { authorization: 'Bearer bob' };
 
-/** What a handler knows of its caller. */
+/** The principal that a handler sees. */
 async function whoIs(client: HttpClient, headers: Fields = {}): Promise<unknown> {
   const { result } = await json(await client.call('who', 'who', { headers }));
   return (JSON.parse(result?.content?.[0]?.text ?? '') as { principal?: unknown }).principal;
 }
 
 overEveryHost('authenticate', (host) => {
-  inEveryRevision('gives handlers the principal', async (revision) => {
+  inEveryRevision('passes the principal to handlers', async (revision) => {
     const { url } = await serveOn(host, { authenticate: byToken });
     const client = await HttpClient.open(url, revision, ANN);
     expect(await whoIs(client)).toEqual({ subject: 'ann', scopes: ['read'] });
@@ -47,7 +47,7 @@ overEveryHost('authenticate', (host) => {
     expect((await reader.rest()).at(-1)?.message).toMatchObject({ id: 1, result: {} });
   });
 
-  inEveryRevision('can be synchronous, and can let anonymous callers in', async (revision) => {
+  inEveryRevision('can be synchronous, and can accept anonymous callers', async (revision) => {
     const { url } = await serveOn(host, {
       authenticate: ({ headers: { 'x-user': subject } }) => (subject ? { subject } : undefined),
     });
@@ -59,11 +59,11 @@ overEveryHost('authenticate', (host) => {
   });
 
   inEveryRevision(
-    'refuses with its own status, headers and body on every route and method [SESS-08]',
+    'rejects with its own status, headers and body on every route and method [SESS-08]',
     async (revision) => {
       const { url, probe } = await serveOn(host, { authenticate: byToken, legacySse: true });
       for (const door of await doorsOf(url, revision, ANN)) {
-        // a preflight has no credentials, and must be answered all the same
+        // a preflight has no credentials, but must be answered
         if (door.method === 'OPTIONS') {
           const { authorization: _token, ...without } = door.headers;
           expect((await enter({ ...door, headers: without })).status).toBe(204);
@@ -107,13 +107,13 @@ overEveryHost('authenticate', (host) => {
       ['GET', ...told],
       ['DELETE', ...told],
     ]);
-    // whom the guard refuses is not asked after
+    // requests rejected by the guard are not authenticated
     await raw(url, 'POST', { ...JSON_TYPE, host: 'evil.example' }, '{}');
     await raw(url, 'POST', { ...JSON_TYPE, origin: 'http://evil.example' }, '{}');
     expect(asked).toHaveLength(3);
   });
 
-  it('can be read by pages of an allowed origin when it refuses', async () => {
+  it('lets pages of an allowed origin read a rejection', async () => {
     const origin = 'https://app.example.com';
     const { url } = await serveOn(host, { authenticate: byToken, allowedOrigins: [origin] });
     const [answer] = await raw(url, 'POST', { ...JSON_TYPE, origin }, '{}');
@@ -134,7 +134,7 @@ overEveryHost('authenticate', (host) => {
     },
   );
 
-  it.each(['throws', 'rejects'])('that %s is reported and gives a masked 500', async (how) => {
+  it.each(['throws', 'rejects'])('that %s is reported and answered with a masked 500', async (how) => {
     const error = new Error('The secret store is down.');
     const authenticate =
       how === 'throws'
@@ -157,7 +157,7 @@ overEveryHost('authenticate', (host) => {
     const { url } = await serveOn(host, { authenticate: byToken });
     const client = await HttpClient.open(url, revision, ANN);
     const events = await (await client.stream(1, 'steps')).rest();
-    expect((await client.post(client.worded(1, 'tools/list'), BOB)).status).toBe(404);
+    expect((await client.post(client.buildMessage(1, 'tools/list'), BOB)).status).toBe(404);
     expect([(await client.get(BOB)).status, await client.end(BOB)]).toEqual([404, 404]);
     expect((await client.get({ ...BOB, 'last-event-id': events[0]?.id as string })).status).toBe(404);
     const { authorization: _token, ...stolen } = client.headers;
@@ -177,20 +177,20 @@ overEveryHost('authenticate', (host) => {
       },
     });
     const client = await HttpClient.open(url, revision);
-    const message = client.worded(1, 'tools/call', { name: 'wait', arguments: {}, _meta: TOKEN });
+    const message = client.buildMessage(1, 'tools/call', { name: 'wait', arguments: {}, _meta: TOKEN });
     const connection = await Connection.open(url);
     const asked = once(gate, 'asked');
     connection.post(message, { ...client.headersOf(message), 'x-slow': 'yes' });
     await asked;
     connection.leave();
-    // on other connections, after that of before is gone
+    // on other connections, because the earlier one is closed
     for (let n = 0; n < 3; n++) expect(await client.status()).toBe(200);
     gate.emit('open');
     for (let n = 0; n < 3; n++) expect(await client.status()).toBe(200);
     expect([probe.contexts.every(({ signal }) => signal.aborted), errors]).toEqual([true, []]);
   });
 
-  it('that resolves after server.close() gives 503', async () => {
+  it('that resolves after server.close() is answered with 503', async () => {
     const gate = new EventEmitter();
     const { url, server } = await serveOn(host, {
       authenticate: async () => {
@@ -232,16 +232,16 @@ overEveryHost('principal', (host) => {
     return subject === undefined ? undefined : { subject };
   };
 
-  inEveryRevision('gets the host’s own request and gives handlers the principal', async (revision: Revision) => {
+  inEveryRevision('gets the host’s own request and passes the principal to handlers', async (revision: Revision) => {
     const { url } = await serveOn(host, { principal });
     const client = await HttpClient.open(url, revision, { 'x-user': 'ann' });
     expect(await whoIs(client)).toEqual({ subject: 'ann' });
     expect(await whoIs(await HttpClient.open(url, revision))).toBeUndefined();
     if (client.stateless) expect(await whoIs(client, { 'x-user': 'bob' })).toEqual({ subject: 'bob' });
-    else expect((await client.post(client.worded(1, 'tools/list'), { 'x-user': 'bob' })).status).toBe(404);
+    else expect((await client.post(client.buildMessage(1, 'tools/list'), { 'x-user': 'bob' })).status).toBe(404);
   });
 
-  it('that throws is reported and gives a masked 500', async () => {
+  it('that throws is reported and answered with a masked 500', async () => {
     const error = new Error('The secret store is down.');
     const { url, errors } = await serveOn(host, {
       principal: () => {

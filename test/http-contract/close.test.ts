@@ -1,4 +1,4 @@
-// How an endpoint closes: calls in flight are answered, later requests are refused, streams end.
+// Closing an endpoint: calls in flight are answered, later requests are rejected, and streams end.
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 
@@ -24,17 +24,17 @@ import type { HttpHost } from './hosts.js';
 
 const CLOSING = { jsonrpc: '2.0', error: { code: expect.any(Number), message: expect.any(String) } };
 
-/** Sees that an endpoint whose server has closed is as its host says. */
+/** Checks the state of an endpoint after its server has closed, as declared by the host. */
 async function seeClosed(host: HttpHost, client: HttpClient): Promise<void> {
   if (host.listener === 'host') await expect(client.status()).rejects.toThrow('fetch failed');
   else expect(await client.status()).toBe(503);
 }
 
-/** Calls `add` again and again over one connection until that is refused; the status of each answer. */
+/** Calls `add` repeatedly over one connection until it is rejected. Yields the status of each response. */
 async function* callOnAndOn(client: HttpClient): AsyncGenerator<number, void, void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   afterwards(() => agent.destroy());
-  const message = client.worded(1, 'tools/call', { name: 'add', arguments: ADD });
+  const message = client.buildMessage(1, 'tools/call', { name: 'add', arguments: ADD });
   const headers = { 'content-type': 'application/json', ...client.headersOf(message) };
   for (let status = 200; status === 200;) {
     const sent = httpRequest(client.url, { method: 'POST', headers, agent });
@@ -93,7 +93,7 @@ overEveryHost('server.close()', (host) => {
     await closing;
   });
 
-  inEverySessionRevision('cancels calls of a session that ends, and says so on their streams', async (revision) => {
+  inEverySessionRevision('cancels calls of a session that ends, and reports it on their streams', async (revision) => {
     const served = await connectTo(host, revision);
     const streaming = new EventReader(await (await begin(served, 'streams', 'stream')).response);
     await streaming.message();
@@ -111,7 +111,7 @@ overEveryHost('server.close()', (host) => {
 
   inTheStatelessRevision('sends subscriptions their result [SUB-06]', async (revision) => {
     const { client, server } = await connectTo(host, revision);
-    const message = client.worded('sub', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+    const message = client.buildMessage('sub', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
     const reader = new EventReader(await client.post(message));
     await reader.message();
     await server.close();

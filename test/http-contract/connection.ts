@@ -1,4 +1,4 @@
-// A connection that a test writes to by hand: for requests that never end, and clients that leave.
+// A raw connection for endless requests and clients that disconnect.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
@@ -6,7 +6,7 @@ import { afterwards, type Fields } from '../../packages/http/test/fixture.js';
 
 /** One connection to an endpoint. */
 export class Connection {
-  /** What has come back. */
+  /** The received text. */
   text = '';
   private isOver = false;
   private onText = () => {};
@@ -24,12 +24,12 @@ export class Connection {
       this.isOver = true;
       this.onText();
     });
-    // that the other side has hung up is seen by its closing
+    // the close event shows that the server has disconnected
     socket.on('error', () => {});
     afterwards(() => this.leave());
   }
 
-  /** Connects, and says nothing yet. */
+  /** Connects without sending anything. */
   static async open(url: string): Promise<Connection> {
     const target = new URL(url);
     const socket = connect(Number(target.port), target.hostname);
@@ -37,7 +37,7 @@ export class Connection {
     return new Connection(target, socket);
   }
 
-  /** Sends the head of a request, and with it what there is of its body. Without a length, the body comes in chunks. */
+  /** Sends the head of a request and the start of its body. Without a length, the body is chunked. */
   head(method: string, headers: Fields, length?: number, body = ''): void {
     const all = {
       host: this.url.host,
@@ -48,13 +48,13 @@ export class Connection {
     this.socket.write(`${method} ${this.url.pathname}${this.url.search} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
   }
 
-  /** Sends a whole POST. */
+  /** Sends a complete POST. */
   post(message: unknown, headers: Fields): void {
     const body = JSON.stringify(message);
     this.head('POST', { 'content-type': 'application/json', ...headers }, Buffer.byteLength(body), body);
   }
 
-  /** Sends the head of a request, and then a body that goes on and never ends. */
+  /** Sends the head of a request and an endless body. */
   endless(method: string, headers: Fields): this {
     this.head(method, headers);
     const timer = setInterval(() => this.socket.writable && this.socket.write('1\r\nx\r\n'), 5);
@@ -62,7 +62,7 @@ export class Connection {
     return this;
   }
 
-  /** What has come back when it matches, or when nothing more can come. */
+  /** Waits until the received text matches or the connection closes. */
   async until(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.text) && !this.isOver) {
       await new Promise<void>((resolve) => {
@@ -72,13 +72,13 @@ export class Connection {
     return this.text;
   }
 
-  /** What has come back when the other side has closed the connection. */
+  /** Waits until the server closes the connection. */
   async closed(): Promise<string> {
     // matches nothing
     return await this.until(/(?!)/);
   }
 
-  /** Breaks the connection off. */
+  /** Drops the connection. */
   leave(): void {
     this.socket.destroy();
   }

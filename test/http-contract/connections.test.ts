@@ -1,4 +1,4 @@
-// What HTTP/1.1 lets clients do with a connection, and older ones.
+// Connection handling of HTTP/1.1 and older clients.
 import { once } from 'node:events';
 
 import { expect, it } from '@jest/globals';
@@ -7,13 +7,13 @@ import { ADD, HttpClient, initialize, TOKEN } from '../revisions/http-client.js'
 import { Connection } from './connection.js';
 import { connectTo, inEveryRevision, overEveryHost, serveOn } from './contract.js';
 
-/** A call as text, of a client that speaks an older or stranger HTTP. */
+/** A call as text, from a client with an old or unusual HTTP implementation. */
 function callText(
   client: HttpClient,
   name: string,
   { version = '1.1', ...headers }: Record<string, string> = {},
 ): string {
-  const message = client.worded(name, 'tools/call', { name, arguments: name === 'add' ? ADD : {}, _meta: TOKEN });
+  const message = client.buildMessage(name, 'tools/call', { name, arguments: name === 'add' ? ADD : {}, _meta: TOKEN });
   const body = JSON.stringify(message);
   const all = {
     host: new URL(client.url).host,
@@ -27,7 +27,7 @@ function callText(
 }
 
 overEveryHost('a connection', (host) => {
-  inEveryRevision('carries pipelined requests, and the responses come in their order', async (revision) => {
+  inEveryRevision('supports pipelining, and responses keep the order of requests', async (revision) => {
     const { client, probe } = await connectTo(host, revision);
     const connection = await Connection.open(client.url);
     const began = once(probe, 'began');
@@ -35,7 +35,7 @@ overEveryHost('a connection', (host) => {
       callText(client, 'wait') + callText(client, 'add') + callText(client, 'steps') + callText(client, 'fail'),
     );
     await began;
-    // the second would have been answered by now
+    // the second request would have been answered by now
     expect(await client.status()).toBe(200);
     expect(connection.text).toBe('');
     probe.emit('go');
@@ -45,7 +45,7 @@ overEveryHost('a connection', (host) => {
     expect(text.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(4);
   });
 
-  inEveryRevision('ends after the response where the client says so', async (revision) => {
+  inEveryRevision('closes after the response if the client asks for it', async (revision) => {
     const { client } = await connectTo(host, revision);
     for (const name of ['add', 'steps']) {
       const connection = await Connection.open(client.url);
@@ -56,7 +56,7 @@ overEveryHost('a connection', (host) => {
     }
   });
 
-  inEveryRevision('may be of HTTP/1.0, which has no chunks', async (revision) => {
+  inEveryRevision('may use HTTP/1.0, which has no chunks', async (revision) => {
     const { client } = await connectTo(host, revision);
     for (const name of ['add', 'steps']) {
       const connection = await Connection.open(client.url);
@@ -69,7 +69,7 @@ overEveryHost('a connection', (host) => {
   });
 });
 
-overEveryHost('a body that comes in pieces', (host) => {
+overEveryHost('a body in several chunks', (host) => {
   it('is one message', async () => {
     const { url } = await serveOn(host);
     const connection = await Connection.open(url);

@@ -1,4 +1,4 @@
-// What the files of this suite stand on: a server behind each host, and tests by host and revision.
+// Foundation of this suite: a server behind each host, and tests for each host and revision.
 import { once } from 'node:events';
 
 import { describe, it } from '@jest/globals';
@@ -26,7 +26,7 @@ import {
 } from '../support/requirements.js';
 import { type Hosted, type HostOptions, HOSTS, type HttpHost } from './hosts.js';
 
-/** Tools and the like that a test steers, of every kind that a server can have. */
+/** One member of each kind, controlled by the test. */
 export class Everything extends Probe {
   @Prompt({
     name: 'pack',
@@ -55,15 +55,15 @@ export class Everything extends Probe {
   }
 }
 
-/** A server behind a host, until the test is over. */
+/** A server behind a host, until the end of the test. */
 export interface Served extends Hosted {
   readonly probe: Everything;
   readonly server: McpServer;
-  /** What was reported to the application. */
+  /** Errors reported to the application. */
   readonly errors: unknown[];
 }
 
-/** Serves everything over a host. */
+/** Serves `Everything` over a host. */
 export async function serveOn(
   host: HttpHost,
   options: HostOptions = {},
@@ -80,7 +80,7 @@ export async function serveOn(
   return { ...hosted, probe, server, errors };
 }
 
-/** Serves everything over a host, and connects a client of a revision. */
+/** Serves `Everything` over a host and connects a client of a revision. */
 export async function connectTo(host: HttpHost, revision: Revision, options: HostOptions = {}) {
   const served = await serveOn(host, options);
   return { ...served, client: await HttpClient.open(served.url, revision) };
@@ -99,8 +99,8 @@ type Test<R> = (revision: R) => void | Promise<void>;
 const ROW = / \[([A-Z0-9]+-\d+)\]$/;
 
 /**
- * Registers a test for each revision. Where the sentence ends with a row of the requirement table, as in `… [HTTP-12]`,
- * the test shows it in the revisions that it holds in.
+ * Registers a test for each revision. If the sentence ends with a row of the requirement table, as in `… [HTTP-12]`,
+ * the test covers it in the revisions that it applies to.
  */
 function register<R extends Revision>(revisions: readonly R[], sentence: string, test: Test<R>): void {
   const row = ROW.exec(sentence)?.[1];
@@ -117,19 +117,19 @@ function register<R extends Revision>(revisions: readonly R[], sentence: string,
 /** Registers a test for each of the five revisions. */
 export const inEveryRevision = (sentence: string, test: Test<Revision>): void => register(REVISIONS, sentence, test);
 
-/** Registers a test for each of the four revisions with sessions. */
+/** Registers a test for each of the four session revisions. */
 export const inEverySessionRevision = (sentence: string, test: Test<SessionRevision>): void =>
   register(SESSION_REVISIONS, sentence, test);
 
-/** Registers a test for the revision without sessions. */
+/** Registers a test for the stateless revision. */
 export const inTheStatelessRevision = (sentence: string, test: Test<typeof STATELESS>): void =>
   register([STATELESS], sentence, test);
 
-/** Registers a test for the revision that has HTTP+SSE. */
+/** Registers a test for the revision with HTTP+SSE. */
 export const inTheFirstRevision = (sentence: string, test: Test<SessionRevision>): void =>
   register([SESSION_REVISIONS[0]], sentence, test);
 
-/** Calls a tool that says when it began; resolves when it has. */
+/** Calls a tool that emits an event when it starts. Resolves when it has started. */
 export async function begin(
   { client, probe }: { readonly client: HttpClient; readonly probe: Probe },
   id: string | number,
@@ -138,11 +138,11 @@ export async function begin(
 ): Promise<{ readonly response: Promise<Response> }> {
   const began = once(probe, 'began');
   const response = client.call(id, name, { meta: { progressToken: id }, ...options });
-  // that it fails is for the test to see, when it looks
+  // the test handles the rejection when it awaits the response
   response.catch(() => {});
   await began;
   return { response };
 }
 
-/** What a tool that was let go answers. */
+/** The result of a released tool. */
 export const LET_GO: JsonObject = { content: [{ type: 'text', text: 'let go' }] };

@@ -21,11 +21,11 @@ import {
 } from './contract.js';
 
 const GUIDE = 'docs://guide';
-/** So much that 300 of it are more than sockets take. */
+/** Large enough that 300 of these overflow the socket buffers. */
 const LARGE = 'x'.repeat(50_000);
 const PARTS = ['a', 'b', 'c'].map((part) => `${GUIDE}/${part}`);
 
-/** Sends a request on a connection of its own, and reads nothing but the head of the answer. */
+/** Sends a request on a separate connection, and reads only the head of the response. */
 async function openUnread(client: HttpClient, message?: Message): Promise<IncomingMessage> {
   const headers = message
     ? {
@@ -42,13 +42,13 @@ async function openUnread(client: HttpClient, message?: Message): Promise<Incomi
   return response.pause();
 }
 
-/** The messages of a stream that was not read until now. */
+/** Reads the messages of a stream that was not read until now. */
 async function messagesOf(response: IncomingMessage): Promise<Message[]> {
   const text = (await response.setEncoding('utf8').toArray()).join('');
   return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => JSON.parse(data as string) as Message);
 }
 
-/** Announces changes of ever other resources, more than sockets take, so that what follows waits at the server. */
+/** Sends changes of different resources until the sockets are full. Later messages are buffered at the server. */
 async function backUp({ notify }: McpServer): Promise<void> {
   for (let n = 0; n < 300; n++) {
     notify.resourceUpdated(`${GUIDE}/${n}/${LARGE}`);
@@ -56,7 +56,7 @@ async function backUp({ notify }: McpServer): Promise<void> {
   }
 }
 
-overEveryHost('a client that leaves', (host) => {
+overEveryHost('a client that disconnects', (host) => {
   inTheStatelessRevision('cancels its request and no other [HTTP-22]', async (revision) => {
     const served = await connectTo(host, revision);
     const { client, probe, errors } = served;
@@ -64,14 +64,14 @@ overEveryHost('a client that leaves', (host) => {
     for (const name of ['wait', 'stream']) {
       const connection = await Connection.open(client.url);
       const began = once(probe, 'began');
-      const message = client.worded(name, 'tools/call', { name, arguments: {}, _meta: TOKEN });
+      const message = client.buildMessage(name, 'tools/call', { name, arguments: {}, _meta: TOKEN });
       connection.post(message, client.headersOf(message));
       await began;
       if (name === 'stream') expect(await connection.until(/progress/)).toMatch(/^HTTP\/1\.1 200 /);
       const aborted = once(probe, 'aborted');
       connection.leave();
       await aborted;
-      // goes nowhere, and hurts nobody
+      // dropped without side effects
       for (const step of [2, 3]) probe.contexts.at(-1)?.progress(step);
     }
     expect(probe.contexts.map(({ signal }) => signal.aborted)).toEqual([false, true, true]);
@@ -80,11 +80,11 @@ overEveryHost('a client that leaves', (host) => {
     expect(errors).toEqual([]);
   });
 
-  inTheStatelessRevision('cancels nothing that was answered before', async (revision) => {
+  inTheStatelessRevision('cancels no request that was already answered', async (revision) => {
     const served = await connectTo(host, revision);
     const { client, probe } = served;
     const connection = await Connection.open(client.url);
-    const message = client.worded(1, 'tools/call', { name: 'wait', arguments: {} });
+    const message = client.buildMessage(1, 'tools/call', { name: 'wait', arguments: {} });
     const began = once(probe, 'began');
     connection.post(message, client.headersOf(message));
     await began;
@@ -106,7 +106,7 @@ overEveryHost('a client that leaves', (host) => {
         const last = name === 'stream' ? await new EventReader(await response).message() : undefined;
         controller.abort();
         await response.catch(() => {});
-        // on other connections, after those of before are gone
+        // on other connections, because the earlier ones are closed
         for (let n = 0; n < 3; n++) expect(await client.status()).toBe(200);
         expect(probe.contexts.at(-1)?.signal.aborted).toBe(false);
         probe.emit('go');
@@ -119,12 +119,12 @@ overEveryHost('a client that leaves', (host) => {
 
   inEveryRevision('mid-body causes no error and blocks nobody', async (revision) => {
     const { client, close, errors } = await connectTo(host, revision);
-    const message = client.worded(1, 'tools/call', { name: 'add', arguments: ADD });
+    const message = client.buildMessage(1, 'tools/call', { name: 'add', arguments: ADD });
     const headers = { 'content-type': 'application/json', ...client.headersOf(message) };
     for (const length of [1000, undefined]) {
       const connection = await Connection.open(client.url);
       connection.head('POST', headers, length, length === undefined ? '1\r\n{\r\n' : '{');
-      // what was sent before has been looked at when this is answered
+      // earlier messages have been handled when this is answered
       expect(await client.status()).toBe(200);
       connection.leave();
     }
@@ -150,7 +150,7 @@ overEveryHost('a client that does not read', (host) => {
       });
     });
     const params = { name: 'pour', arguments: {}, _meta: { ...TOKEN, 'io.modelcontextprotocol/logLevel': 'error' } };
-    const response = await openUnread(client, client.worded('pours', 'tools/call', params));
+    const response = await openUnread(client, client.buildMessage('pours', 'tools/call', params));
     await flooded;
     const messages = await messagesOf(response);
     expect(messages.length).toBeLessThan(2 * count);
@@ -162,10 +162,11 @@ overEveryHost('a client that does not read', (host) => {
   inEveryRevision('gets repeated changes coalesced, and none is lost', async (revision) => {
     const { client, server, close } = await connectTo(host, revision);
     const notifications = { toolsListChanged: true, resourceSubscriptions: [GUIDE] };
-    if (!client.stateless) await (await client.post(client.worded(0, 'resources/subscribe', { uri: GUIDE }))).text();
+    if (!client.stateless)
+      await (await client.post(client.buildMessage(0, 'resources/subscribe', { uri: GUIDE }))).text();
     const response = await openUnread(
       client,
-      client.stateless ? client.worded('sub', 'subscriptions/listen', { notifications }) : undefined,
+      client.stateless ? client.buildMessage('sub', 'subscriptions/listen', { notifications }) : undefined,
     );
     await backUp(server);
     for (let n = 0; n < 10_000; n++) {
@@ -182,7 +183,7 @@ overEveryHost('a client that does not read', (host) => {
 
   it('does not stop the endpoint from closing', async () => {
     const { client, server, close } = await connectTo(host, '2025-11-25', { closeDeadlineMs: 50 });
-    await (await client.post(client.worded(0, 'resources/subscribe', { uri: GUIDE }))).text();
+    await (await client.post(client.buildMessage(0, 'resources/subscribe', { uri: GUIDE }))).text();
     const response = await openUnread(client);
     await backUp(server);
     const ended = new Promise((resolve) => response.once('close', resolve));
@@ -192,7 +193,7 @@ overEveryHost('a client that does not read', (host) => {
   });
 });
 
-overEveryHost('a call that reports a lot', (host) => {
+overEveryHost('a call with lots of progress', (host) => {
   inEveryRevision('loses nothing while the client reads', async (revision) => {
     const { client, server } = await connectTo(host, revision);
     server.addTool({ name: 'count', description: 'Counts', input: { type: 'object' } }, async (_input, ctx) => {

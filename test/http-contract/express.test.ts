@@ -1,4 +1,4 @@
-// What an application in Express may do around the handler.
+// Express applications around the handler.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
@@ -11,7 +11,7 @@ import { ADD, HttpClient } from '../revisions/http-client.js';
 import { REVISIONS } from '../support/requirements.js';
 import { Everything } from './contract.js';
 
-/** An application that the test sets up around the handler; the URL of its root. */
+/** Starts an application that the test sets up around the handler. Returns its URL. */
 async function start(
   setUp: (app: Express, handler: ReturnType<typeof nodeHandler>) => unknown,
   options?: NodeHandlerOptions,
@@ -31,7 +31,7 @@ async function start(
   return { url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`, errors };
 }
 
-/** Has `add` called by a client of each revision. */
+/** Calls `add` with a client of each revision. */
 async function addInEach(url: string): Promise<void> {
   for (const revision of REVISIONS) {
     const client = await HttpClient.open(url, revision);
@@ -42,7 +42,7 @@ async function addInEach(url: string): Promise<void> {
 }
 
 describe('the handler in Express', () => {
-  it('serves behind a router, a parameter and a prefix', async () => {
+  it('works behind a router, a parameter and a prefix', async () => {
     const { url } = await start((app, handler) => {
       const router = express.Router({ mergeParams: true });
       router.use('/mcp', handler);
@@ -52,14 +52,14 @@ describe('the handler in Express', () => {
     expect((await post(`${url}/tenants/a/other`, '{}')).status).toBe(404);
   });
 
-  it('serves after a parser has read the body', async () => {
+  it('works behind a body parser', async () => {
     const { url } = await start((app, handler) => app.use(express.json()).use('/mcp', handler));
     await addInEach(`${url}/mcp`);
     const bad = await post(`${url}/mcp`, '{"jsonrpc":"1.0","method":"x"}');
     expect([bad.status, (await json(bad)).error?.code]).toEqual([400, -32600]);
   });
 
-  it('leaves other paths, and the errors of others, to the application', async () => {
+  it('leaves other paths and foreign errors to the application', async () => {
     const onError: ErrorRequestHandler = (error: Error, _request, response, _next) => {
       response.status(418).send(error.message);
     };
@@ -80,7 +80,7 @@ describe('the handler in Express', () => {
     expect(errors).toEqual([]);
   });
 
-  it('keeps the headers that the application has set', async () => {
+  it('keeps headers set by the application', async () => {
     const { url } = await start(
       (app, handler) => {
         app.use((_request, response, next) => {

@@ -1,4 +1,4 @@
-// The bridge itself, so that what fails over it elsewhere is the handler's doing.
+// Tests the bridge itself, so that failures in other tests point to the handler.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import { afterwards, raw } from '../../packages/http/test/fixture.js';
 import { Connection } from './connection.js';
 import { bridge } from './fetch-bridge.js';
 
-/** Serves a handler by the bridge. */
+/** Serves a handler over the bridge. */
 async function serve(handler: Parameters<typeof bridge>[0]): Promise<string> {
   const server = createServer(bridge(handler)).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -20,7 +20,7 @@ async function serve(handler: Parameters<typeof bridge>[0]): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp?a=1`;
 }
 
-it('hands over method, URL, headers and body, and sends status, headers and body', async () => {
+it('passes on method, URL, headers and body, and sends status, headers and body', async () => {
   const url = await serve(async (request, info) => {
     const seen = [
       request.method,
@@ -36,7 +36,7 @@ it('hands over method, URL, headers and body, and sends status, headers and body
   expect(JSON.parse(text)).toEqual(['POST', url, 'A', 'é', '127.0.0.1']);
 });
 
-it('aborts the signal and cancels the body when the client leaves, and only then', async () => {
+it('aborts the signal and cancels the body only when the client disconnects', async () => {
   const signals: AbortSignal[] = [];
   let cancelled: (() => void) | undefined;
   const cancellation = new Promise<void>((resolve) => {
@@ -61,7 +61,7 @@ it('aborts the signal and cancels the body when the client leaves, and only then
   expect(signals.map(({ aborted }) => aborted)).toEqual([false, true]);
 });
 
-it('closes the connection of a body that nobody reads, and keeps others', async () => {
+it('closes the connection of an unread body, and keeps others', async () => {
   const url = await serve(async () => new Response('no', { status: 403 }));
   const endless = (await Connection.open(url)).endless('POST', {});
   expect(await endless.closed()).toMatch(/^HTTP\/1\.1 403 /);
@@ -73,7 +73,7 @@ it('closes the connection of a body that nobody reads, and keeps others', async 
   }
 });
 
-it('asks for no more than the client takes', async () => {
+it('pulls no more than the client reads', async () => {
   let pulled = 0;
   const url = await serve(
     async () =>
@@ -86,7 +86,7 @@ it('asks for no more than the client takes', async () => {
   const connection = await Connection.open(url);
   connection.socket.pause();
   connection.head('GET', {}, 0);
-  // until nothing more is asked for; the sockets take some megabytes
+  // until nothing more is pulled; the sockets buffer some megabytes
   for (let before = -1, quiet = 0; quiet < 50; before = pulled) {
     await new Promise(setImmediate);
     quiet = before === pulled && pulled > 0 ? quiet + 1 : 0;

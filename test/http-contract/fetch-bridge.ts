@@ -1,12 +1,11 @@
-// A small web server for handlers of the Fetch API, as every host of these has one: what it does is what a handler can
-// count on, and nothing more.
+// A small web server for Fetch API handlers. It provides only the guarantees that all hosts of such handlers give.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** What the bridge knows of a request beside it. */
+/** Connection details in addition to the request. */
 export interface ConnectionInfo {
   readonly remoteAddress?: string;
   readonly localPort?: number;
@@ -14,7 +13,7 @@ export interface ConnectionInfo {
 
 type Handler = (request: Request, info: ConnectionInfo) => Promise<Response>;
 
-/** Serves a handler by `node:http`. */
+/** Serves a handler over `node:http`. */
 export function bridge(handler: Handler): RequestListener {
   return (incoming, outgoing) => {
     answer(handler, incoming, outgoing).catch(() => outgoing.destroy());
@@ -26,7 +25,7 @@ async function answer(handler: Handler, incoming: IncomingMessage, outgoing: Ser
   const left = new AbortController();
   const request = requestOf(incoming, left.signal);
   outgoing.once('close', () => {
-    // Node aborts the signal of a request only as long as somebody has the request
+    // Node aborts the signal of a request only while the request is referenced
     if (!outgoing.writableFinished && !request.signal.aborted) left.abort();
   });
   const response = await handler(request, {
@@ -34,15 +33,15 @@ async function answer(handler: Handler, incoming: IncomingMessage, outgoing: Ser
     ...(localPort !== undefined && { localPort }),
   });
   response.headers.forEach((value, name) => outgoing.setHeader(name, value));
-  // a short body has come with the head, but is seen a moment later
+  // a short body has arrived with the head, but is parsed a moment later
   if (!incoming.complete) await turn();
-  // nothing can follow on this connection where nobody reads on
+  // the connection can't be reused if the body is not read
   if (!incoming.complete) outgoing.setHeader('connection', 'close');
   outgoing.writeHead(response.status);
   outgoing.once('finish', () => incoming.resume());
   if (response.body === null) return void outgoing.end();
   outgoing.flushHeaders();
-  // a reader that leaves ends the pipeline, which cancels the body
+  // a disconnecting reader ends the pipeline, which cancels the body
   await pipeline(Readable.fromWeb(response.body as ReadableStream), outgoing).catch(() => {});
 }
 
@@ -56,7 +55,7 @@ function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
   return new Request(new URL(url, baseOf(fields.host)), { method, headers, body, signal, duplex: 'half' });
 }
 
-/** Where the client says that it is, which can be anything. */
+/** The base URL from the `Host` header, which may be invalid. */
 function baseOf(host: string | undefined): string {
   return URL.canParse(`http://${host}`) ? `http://${host}` : 'http://unknown.invalid';
 }

@@ -1,4 +1,4 @@
-// Everything that can host an MCP endpoint over HTTP. A new binding is a row here, and must pass the suite beside it.
+// All HTTP hosts of an MCP endpoint. Add a row for a new binding; it must pass this suite.
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,21 +12,21 @@ import fastify from 'fastify';
 
 import { bridge } from './fetch-bridge.js';
 
-/** Reads one header of a request, in whatever form the host has it. */
+/** Reads one header of a request of the host. */
 export type HeaderReader = (name: string) => string | undefined;
 
-/** The options of an endpoint that all hosts have. */
+/** Endpoint options that all hosts support. */
 export interface HostOptions extends Omit<HttpOptions<unknown>, 'path' | 'principal' | 'authenticate'> {
-  /** Who is calling. Each host hands its own kind of request to the option of this name. */
+  /** Returns the caller. Each host passes its own kind of request to its option of this name. */
   readonly principal?: (header: HeaderReader) => Principal | undefined;
   readonly authenticate?: Authenticate<unknown>;
 }
 
-/** An endpoint that is served. */
+/** A served endpoint. */
 export interface Hosted {
-  /** Of the endpoint, whose path is `/mcp`. Those of HTTP+SSE are `/sse` and `/messages` beside it. */
+  /** URL of the endpoint with the path `/mcp`. HTTP+SSE uses `/sse` and `/messages`. */
   readonly url: string;
-  /** Closes the endpoint and whatever listens; the server stays open. */
+  /** Closes the endpoint and the listening server. The MCP server stays open. */
   close(): Promise<void>;
 }
 
@@ -34,8 +34,8 @@ export interface Hosted {
 export interface HttpHost {
   readonly name: string;
   /**
-   * Who listens. Where it is the host itself, connections are refused after `server.close()`. An application goes on
-   * listening: the endpoint answers with 503, and the route `/health` of the application as ever.
+   * Owner of the port. If it is the host itself, connections are refused after `server.close()`. An application keeps
+   * listening: the endpoint answers 503, and its route `/health` still works.
    */
   readonly listener: 'host' | 'application';
   /** Serves MCP on a free port of the loopback interface. */
@@ -46,13 +46,13 @@ const LOOPBACK = { port: 0, host: '127.0.0.1' };
 const PATH = '/mcp';
 const HEALTH = '/health';
 
-/** The option `principal` of hosts whose requests have their headers in an object. */
+/** The option `principal` for hosts whose requests have a headers object. */
 function byFields(principal: HostOptions['principal']) {
   type Fields = Readonly<Record<string, string | string[] | undefined>>;
   return principal && { principal: ({ headers }: { headers: Fields }) => principal((name) => headers[name] as string) };
 }
 
-/** The option `principal` of hosts whose requests are those of the Fetch API. */
+/** The option `principal` for hosts with Fetch API requests. */
 function byHeaders(principal: HostOptions['principal']) {
   return principal && { principal: ({ headers }: Request) => principal((name) => headers.get(name) ?? undefined) };
 }
@@ -94,7 +94,7 @@ const inExpress: HttpHost = {
   async serve(server, { principal, ...options }) {
     const app = express();
     app.get(HEALTH, (_request, response) => void response.send('healthy'));
-    // HTTP+SSE has paths of its own, so that the handler must see them all
+    // HTTP+SSE has its own paths, so the handler must see all paths
     const isMounted = options.legacySse === undefined;
     const handler = nodeHandler(server, { ...options, ...byFields(principal), ...(!isMounted && { path: PATH }) });
     app.use(isMounted ? PATH : '/', handler);
@@ -116,7 +116,7 @@ const fetching: HttpHost = {
   },
 };
 
-/** Serves requests by `node:http`, once a handler is ready. */
+/** Serves requests over `node:http` once a handler is ready. */
 async function listenOn(
   handler: { readonly ready: Promise<void>; close(): Promise<void> },
   listener: RequestListener,
@@ -133,10 +133,10 @@ async function listenOn(
   };
 }
 
-/** Milliseconds that clients get to hang up. */
+/** Milliseconds that clients get to disconnect. */
 const PATIENCE_MS = 200;
 
-/** Closes as applications do: at first in peace, and then without those that keep silent connections. */
+/** Closes like an application: first gracefully, then by dropping idle connections. */
 async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return;
   const closed = once(server, 'close');

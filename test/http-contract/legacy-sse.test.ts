@@ -10,7 +10,7 @@ import type { HostOptions, HttpHost } from './hosts.js';
 
 const GUIDE = 'docs://guide';
 
-/** A server with both transports, and the URL of the stream of the older one. */
+/** Serves both transports. Returns the URL of the HTTP+SSE stream too. */
 async function serveOld(host: HttpHost, options: HostOptions = {}) {
   const served = await serveOn(host, { legacySse: true, ...options });
   return { ...served, sse: new URL('/sse', served.url).href };
@@ -23,7 +23,7 @@ overEveryHost('HTTP+SSE', (host) => {
     expect((await post(new URL('/messages', url).href, initialize(revision))).status).toBe(404);
   });
 
-  inTheFirstRevision('names its message endpoint first, and answers on the stream [SSE-02]', async (revision) => {
+  inTheFirstRevision('first sends the URL for messages, and answers on the stream [SSE-02]', async (revision) => {
     const { sse, url } = await serveOld(host);
     const client = await SseClient.connect(sse);
     expect(client.reader.response.headers.get('content-type')).toBe('text/event-stream');
@@ -55,7 +55,7 @@ overEveryHost('HTTP+SSE', (host) => {
     expect(await client.ask(answer)).toMatchObject({ id: 3, result: { content: [{ text: 'there' }] } });
   });
 
-  inTheFirstRevision('rejects unknown session keys and bodies that are no message [SSE-07]', async () => {
+  inTheFirstRevision('rejects unknown session keys and invalid messages [SSE-07]', async () => {
     const { sse } = await serveOld(host);
     const client = await SseClient.open(sse);
     for (const key of ['', '?sessionId=', '?sessionId=bogus', '?sessionId=a&sessionId=b']) {

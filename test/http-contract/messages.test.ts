@@ -1,4 +1,4 @@
-// What a client sends and gets, in every revision.
+// Messages in every revision.
 import { expect } from '@jest/globals';
 import type { JsonObject } from '@decorum/core';
 
@@ -18,16 +18,16 @@ import {
 const NOTICE = { jsonrpc: '2.0', method: 'notifications/whatever', params: {} };
 const ANSWER = { jsonrpc: '2.0', id: 'nobody asked', result: {} };
 
-/** Posts a request, and gives the status, the type and the message of the answer. */
+/** Posts a request and returns the status, content type and message of the response. */
 async function ask(client: HttpClient, method: string, params: JsonObject = {}) {
-  const response = await client.post(client.worded(method, method, params));
+  const response = await client.post(client.buildMessage(method, method, params));
   return { status: response.status, type: response.headers.get('content-type'), ...(await json(response)) };
 }
 
 const OK = { status: 200, type: expect.stringMatching(/^application\/json/) };
 
 overEveryHost('a conversation', (host) => {
-  inEverySessionRevision('begins with initialize, and the response has the session id [SESS-01]', async (revision) => {
+  inEverySessionRevision('starts with initialize, and the response has the session id [SESS-01]', async (revision) => {
     const { url } = await serveOn(host);
     const response = await post(url, initialize(revision));
     const id = response.headers.get('mcp-session-id');
@@ -45,7 +45,7 @@ overEveryHost('a conversation', (host) => {
 
   inTheStatelessRevision('starts with any request and opens no session', async (revision) => {
     const { client } = await connectTo(host, revision);
-    const response = await client.post(client.worded(1, 'server/discover'));
+    const response = await client.post(client.buildMessage(1, 'server/discover'));
     expect([response.status, response.headers.get('mcp-session-id')]).toEqual([200, null]);
     expect((await json(response)).result).toMatchObject({ supportedVersions: expect.arrayContaining([revision]) });
   });
@@ -63,7 +63,7 @@ overEveryHost('a conversation', (host) => {
     async (revision) => {
       const { client } = await connectTo(host, revision);
       const statuses = async (id: string | undefined) => {
-        const response = await client.post(client.worded(1, 'tools/list'), { 'mcp-session-id': id });
+        const response = await client.post(client.buildMessage(1, 'tools/list'), { 'mcp-session-id': id });
         return [response.status, (await json(response)).error?.code];
       };
       expect(await statuses(undefined)).toEqual([400, -32600]);
@@ -138,21 +138,24 @@ overEveryHost('a request', (host) => {
     expect(await ask(client, 'tools/call', { name: 'none' })).toMatchObject({ status: 200, error: { code: -32602 } });
   });
 
-  inTheStatelessRevision('must repeat method and name in its headers', async (revision) => {
+  inTheStatelessRevision('must mirror method and name in its headers', async (revision) => {
     const { client } = await connectTo(host, revision);
     for (const headers of [{ 'mcp-method': 'tools/list' }, { 'mcp-name': 'fail' }, { 'mcp-name': undefined }]) {
-      const response = await client.post(client.worded(1, 'tools/call', { name: 'add', arguments: ADD }), headers);
+      const response = await client.post(
+        client.buildMessage(1, 'tools/call', { name: 'add', arguments: ADD }),
+        headers,
+      );
       expect([headers, response.status, await json(response)]).toMatchObject([
         headers,
         400,
         { error: { code: -32020 } },
       ]);
     }
-    const other = await client.post(client.worded(1, 'tools/list'), { 'mcp-protocol-version': '2025-11-25' });
+    const other = await client.post(client.buildMessage(1, 'tools/list'), { 'mcp-protocol-version': '2025-11-25' });
     expect([other.status, (await json(other)).error?.code]).toEqual([400, -32020]);
   });
 
-  inEveryRevision('gives the handler its headers and address, but no credentials', async (revision) => {
+  inEveryRevision('passes its headers and address to the handler, but no credentials', async (revision) => {
     const { client } = await connectTo(host, revision, { credentialHeaders: ['X-My-Token'] });
     const names = ['authorization', 'cookie', 'X-API-Key', 'x-auth-token', 'x-amz-security-token', 'x-my-token'];
     const headers = { ...Object.fromEntries(names.map((name) => [name, 'secret'])), 'x-custom': 'yes' };
@@ -162,7 +165,7 @@ overEveryHost('a request', (host) => {
     expect(Object.values(transport.headers)).not.toContain('secret');
   });
 
-  inEveryRevision('gets its own answer when many are in flight', async (revision) => {
+  inEveryRevision('gets its own response when many are in flight', async (revision) => {
     const { client } = await connectTo(host, revision);
     const ids = Array.from({ length: 50 }, (_, id) => id);
     const answers = await Promise.all(
@@ -197,7 +200,7 @@ overEveryHost('a notification or a response', (host) => {
 overEveryHost('a batch', (host) => {
   inEveryRevision('gets an array of responses in 2025-03-26, and 400 in all others', async (revision) => {
     const { client } = await connectTo(host, revision);
-    const batch = [client.worded(1, 'tools/list'), NOTICE, client.worded(2, 'no/method')];
+    const batch = [client.buildMessage(1, 'tools/list'), NOTICE, client.buildMessage(2, 'no/method')];
     const response = await client.post(batch);
     if (revision !== '2025-03-26') {
       expect([response.status, await json(response)]).toMatchObject([400, { error: { code: -32600 } }]);
@@ -216,7 +219,7 @@ overEveryHost('a batch', (host) => {
 });
 
 overEveryHost('an answer', (host) => {
-  inEveryRevision('is JSON or an event stream, as the client accepts [HTTP-12]', async (revision) => {
+  inEveryRevision('is JSON or an event stream, depending on Accept [HTTP-12]', async (revision) => {
     const { client } = await connectTo(host, revision);
     const kinds = [
       ['application/json', 'application/json'],

@@ -1,4 +1,4 @@
-// Requests that are refused: status, headers and body of each refusal, and that no unread body delays it.
+// Rejected requests: the status, headers and body of each rejection, which no unread body may delay.
 import { describe, expect, it } from '@jest/globals';
 
 import { type Fields, json, post, raw } from '../../packages/http/test/fixture.js';
@@ -18,13 +18,13 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const APP = 'https://app.example.com';
 const HELLO = JSON.stringify(initialize('2025-11-25'));
 
-/** The status of a response and the code of the error in it, which names no request. */
+/** Status and error code of a rejection without a request id. */
 async function refusal(response: Response) {
   const { id = null, error } = await json(response);
   return [response.status, error?.code, id];
 }
 
-/** What every body of a refusal looks like. */
+/** The body of every rejection. */
 const REFUSED = { jsonrpc: '2.0', error: { code: -32600, message: expect.any(String) } };
 
 overEveryHost('400', (host) => {
@@ -40,7 +40,7 @@ overEveryHost('400', (host) => {
   inEverySessionRevision('rejects an unknown protocol version [HTTP-37]', async (revision) => {
     const { client } = await connectTo(host, revision);
     const headers = { 'mcp-protocol-version': '1.0' };
-    expect((await client.post(client.worded(1, 'ping'), headers)).status).toBe(400);
+    expect((await client.post(client.buildMessage(1, 'ping'), headers)).status).toBe(400);
     expect([(await client.get(headers)).status, await client.end(headers)]).toEqual([400, 400]);
   });
 
@@ -48,7 +48,7 @@ overEveryHost('400', (host) => {
     'rejects an unknown protocol version and names the supported ones [LIFE-22]',
     async (revision) => {
       const { client } = await connectTo(host, revision);
-      const message = client.worded(1, 'tools/list');
+      const message = client.buildMessage(1, 'tools/list');
       const text = JSON.stringify(message).replaceAll(revision, '9999-01-01');
       const response = await client.post(text, { ...client.headersOf(message), 'mcp-protocol-version': '9999-01-01' });
       expect([response.status, (await json(response)).error]).toMatchObject([
@@ -60,7 +60,7 @@ overEveryHost('400', (host) => {
 });
 
 overEveryHost('403', (host) => {
-  /** Tries every way in with bad values of a header, which are refused, and then with a good one. */
+  /** Tries all entry points with bad values of a header, which are rejected, and then with a good one. */
   async function tryDoors(revision: Revision, name: string, values: (port: string) => { bad: string[]; good: string }) {
     const { url } = await serveOn(host, { legacySse: true });
     const { bad, good } = values(new URL(url).port);
@@ -87,7 +87,7 @@ overEveryHost('403', (host) => {
     }));
   });
 
-  it('lets allowed hosts through', async () => {
+  it('does not reject allowed hosts', async () => {
     const { url } = await serveOn(host, { allowedHosts: ['mcp.example.com', 'other.example.com:8443'] });
     const statusOf = async (name: string) =>
       (await raw(url, 'POST', { ...JSON_TYPE, host: name }, HELLO))[0].statusCode;
@@ -99,7 +99,7 @@ overEveryHost('403', (host) => {
 });
 
 overEveryHost('CORS', (host) => {
-  inEveryRevision('lets pages of an allowed origin send and read the headers of MCP [HTTP-42]', async (revision) => {
+  inEveryRevision('lets pages of an allowed origin send and read MCP headers [HTTP-42]', async (revision) => {
     const { client, url } = await connectTo(host, revision, { allowedOrigins: [APP] });
     const wanted =
       'content-type, authorization, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id';
@@ -207,7 +207,7 @@ overEveryHost('429 and 503', (host) => {
     expect(await client.status()).toBe(200);
   });
 
-  inEverySessionRevision('evict an idle session instead, where there is one [SESS-05]', async (revision) => {
+  inEverySessionRevision('are avoided by evicting an idle session, if there is one [SESS-05]', async (revision) => {
     const { client, url } = await connectTo(host, revision, { maxSessions: 1 });
     const next = await HttpClient.open(url, revision);
     expect([await client.status(), await next.status()]).toEqual([404, 200]);
@@ -236,7 +236,7 @@ overEveryHost('a body that never ends', (host) => {
     ['GET', { accept: 'text/html' }, 400],
   ];
 
-  describe('of a refused request', () => {
+  describe('of a rejected request', () => {
     it.each(cases)('does not delay the answer to %s %j', async (method, headers, status) => {
       const { url } = await serveOn(host);
       const text = await (await Connection.open(url)).endless(method, headers).closed();

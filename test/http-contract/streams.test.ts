@@ -1,4 +1,4 @@
-// Event streams: those of requests, those beside them, and those that a client comes back to.
+// Event streams: of requests, of GETs, and resumed ones.
 import { expect, it } from '@jest/globals';
 
 import { EventReader } from '../../packages/http/test/events.js';
@@ -21,20 +21,20 @@ const CHANGED = 'notifications/tools/list_changed';
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const WANTED = { toolsListChanged: true, resourceSubscriptions: [GUIDE] };
 
-/** Opens the stream that has the changes of a resource and of lists, as the revision has it. */
+/** Opens the revision's stream for changes of a resource and of lists. */
 async function follow(client: HttpClient): Promise<EventReader> {
   if (client.stateless) {
     const reader = new EventReader(
-      await client.post(client.worded('sub', 'subscriptions/listen', { notifications: WANTED })),
+      await client.post(client.buildMessage('sub', 'subscriptions/listen', { notifications: WANTED })),
     );
     expect((await reader.message()).message?.method).toBe(ACKNOWLEDGED);
     return reader;
   }
-  await (await client.post(client.worded(0, 'resources/subscribe', { uri: GUIDE }))).text();
+  await (await client.post(client.buildMessage(0, 'resources/subscribe', { uri: GUIDE }))).text();
   return await client.listen();
 }
 
-/** Changes the resource and a list, and sees both on a stream. */
+/** Changes the resource and a list, and expects both on a stream. */
 async function seeChanges({ server }: Served, reader: EventReader): Promise<void> {
   server.notify.resourceUpdated(GUIDE);
   expect((await reader.message()).message).toMatchObject(UPDATED);
@@ -55,7 +55,7 @@ overEveryHost('the stream of a request', (host) => {
     expect([carried(await reader.rest()), reader.ended]).toEqual([[1, 2, 3, 'steps'], true]);
   });
 
-  inEveryRevision('begins with comments where the handler says nothing for a while', async (revision) => {
+  inEveryRevision('starts with comments if the handler sends nothing for a while', async (revision) => {
     const served = await connectTo(host, revision, { keepAliveMs: 10 });
     const quiet = await begin(served, 'json', 'wait', { headers: { accept: 'application/json' } });
     const { response } = await begin(served, 'streams', 'wait');
@@ -80,7 +80,7 @@ overEveryHost('the stream of a request', (host) => {
     expect(carried(await reader.rest())).toEqual([4, 1]);
   });
 
-  inEveryRevision('carries nothing of other requests, and no changes', async (revision) => {
+  inEveryRevision('has no messages of other requests and no changes', async (revision) => {
     const served = await connectTo(host, revision);
     const { client, probe } = served;
     const elsewhere = await follow(client);
@@ -123,7 +123,7 @@ overEveryHost('the stream of a request', (host) => {
     expect(first.result).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) });
     const [[key, question]] = Object.entries(first.result?.['inputRequests'] as object) as [[string, unknown]];
     expect(question).toMatchObject({ method: 'elicitation/create', params: { message: 'Your name?' } });
-    const retry = client.worded(2, 'tools/call', {
+    const retry = client.buildMessage(2, 'tools/call', {
       name: 'ask',
       arguments: {},
       _meta: meta,
@@ -140,9 +140,9 @@ overEveryHost('the stream of a request', (host) => {
     const { client } = await connectTo(host, '2025-03-26');
     const steps = { name: 'steps', _meta: TOKEN };
     const batch = [
-      client.worded('a', 'tools/call', steps),
-      client.worded('b', 'ping'),
-      client.worded('c', 'tools/call', steps),
+      client.buildMessage('a', 'tools/call', steps),
+      client.buildMessage('b', 'ping'),
+      client.buildMessage('c', 'tools/call', steps),
     ];
     const events = await new EventReader(await client.post(batch)).rest();
     expect(events).toHaveLength(7);
@@ -194,7 +194,7 @@ overEveryHost('the stream of changes', (host) => {
   inTheStatelessRevision('is a subscription: acknowledged first, answered last [SUB-02]', async (revision) => {
     const served = await connectTo(host, revision);
     const { client, server } = served;
-    const message = client.worded('sub', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+    const message = client.buildMessage('sub', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
     const reader = new EventReader(await client.post(message));
     const subscriptionId = { _meta: { 'io.modelcontextprotocol/subscriptionId': 'sub' } };
     expect((await reader.message()).message).toMatchObject({
@@ -221,7 +221,7 @@ overEveryHost('the stream of changes', (host) => {
   });
 });
 
-overEveryHost('a client that comes back', (host) => {
+overEveryHost('a client that reconnects', (host) => {
   inEverySessionRevision(
     'gets the messages of a request it missed, then the rest, as often as it asks [RESUME-04]',
     async (revision) => {
@@ -263,21 +263,25 @@ overEveryHost('a client that comes back', (host) => {
     expect((await back.message()).message).toMatchObject({ id: 9, result: LET_GO });
   });
 
-  inEverySessionRevision('gets nothing of other streams, and 400 for unknown events [RESUME-05]', async (revision) => {
-    const { client, url } = await connectTo(host, revision);
-    const first = await (await client.stream('a', 'steps')).rest();
-    const second = await (await client.stream('b', 'steps')).rest();
-    expect(carried(await (await client.listen(first[0]?.id)).rest()).at(-1)).toBe('a');
-    expect(carried(await (await client.listen(second[0]?.id)).rest()).at(-1)).toBe('b');
-    const other = (await connectTo(host, revision)).client;
-    const stranger = await HttpClient.open(url, revision);
-    for (const who of [other, stranger])
-      expect((await who.get({ 'last-event-id': first[0]?.id as string })).status).toBe(400);
-    const nothing = await connectTo(host, revision, { events: false });
-    for (const event of await (await nothing.client.stream(1, 'steps')).rest()) expect(event).not.toHaveProperty('id');
-  });
+  inEverySessionRevision(
+    'gets no messages of other streams, and 400 for unknown events [RESUME-05]',
+    async (revision) => {
+      const { client, url } = await connectTo(host, revision);
+      const first = await (await client.stream('a', 'steps')).rest();
+      const second = await (await client.stream('b', 'steps')).rest();
+      expect(carried(await (await client.listen(first[0]?.id)).rest()).at(-1)).toBe('a');
+      expect(carried(await (await client.listen(second[0]?.id)).rest()).at(-1)).toBe('b');
+      const other = (await connectTo(host, revision)).client;
+      const stranger = await HttpClient.open(url, revision);
+      for (const who of [other, stranger])
+        expect((await who.get({ 'last-event-id': first[0]?.id as string })).status).toBe(400);
+      const nothing = await connectTo(host, revision, { events: false });
+      for (const event of await (await nothing.client.stream(1, 'steps')).rest())
+        expect(event).not.toHaveProperty('id');
+    },
+  );
 
-  it('was told when, if the handler closed the stream', async () => {
+  it('knows when to do so if the handler has closed the stream', async () => {
     const served = await connectTo(host, '2025-11-25');
     const polled = new EventReader(await (await begin(served, 9, 'poll')).response);
     const events = await polled.rest();

@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** The program of an example, as `npm run setup` builds it. */
+/** The built program of an example. */
 export function programOf(example: string): string {
   return fileURLToPath(new URL(`../../examples/${example}/dist/main.js`, import.meta.url));
 }
 
-/** The program of the server that clients of the SDK tell their story to. */
+/** The server program for the stories of SDK clients. */
 export const STORY_SERVER = fileURLToPath(new URL('story-server.js', import.meta.url));
 
-/** The program that is the other end of one of its pipes. */
+/** The program at the client's end of one of its pipes. */
 export const PIPE = fileURLToPath(new URL('pipe.js', import.meta.url));
 
 /** A process that serves HTTP on a free port. */
@@ -19,13 +19,13 @@ export class ExampleProcess {
   private constructor(
     private readonly child: ChildProcess,
     readonly url: string,
-    /** Where it serves pipes, if it does. */
+    /** Port for pipes, if it serves them. */
     readonly port: string | undefined,
   ) {}
 
   /**
-   * @param program of an example, or of a server that says in the same way where it listens
-   * @throws {Error} when it ends without saying so
+   * @param program an example, or a server that prints its URL in the same way
+   * @throws {Error} if it exits without printing its URL
    */
   static async start(program: string): Promise<ExampleProcess> {
     const child = spawn(process.execPath, [program], {

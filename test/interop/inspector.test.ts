@@ -1,4 +1,4 @@
-// The command line of the official inspector, against the conformance fixture.
+// The command line of the official inspector against the conformance fixture.
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

@@ -1,5 +1,5 @@
-// The clients that the official SDK had when each revision with sessions was new. What a revision does not have, its client
-// does not take: they check every message that comes by their own schemas.
+// The official SDK clients from the time of each session revision. They validate every message with their own schemas,
+// so they reject anything newer than their revision.
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -37,7 +37,7 @@ type Handler = (request: { params?: Json }) => Promise<object>;
 type Transport = { send(message: Heard, ...rest: unknown[]): Promise<void> };
 type CallOptions = { signal?: AbortSignal; onprogress?: (progress: { progress: number; total?: number }) => void };
 
-/** What the clients of all versions have in common, as far as it is used here. */
+/** The members shared by the clients of all versions. */
 interface Client {
   connect(transport: Transport): Promise<void>;
   close(): Promise<void>;
@@ -57,12 +57,12 @@ interface Client {
   setNotificationHandler(schema: unknown, handler: (notification: { params?: Json }) => void): void;
 }
 
-/** One version of the SDK: the modules of it that are used. */
+/** The modules of one SDK version. */
 interface Sdk {
   readonly client: { Client: unknown };
   readonly stdio: { StdioClientTransport: unknown };
   readonly sse: { SSEClientTransport: unknown };
-  /** Where it has Streamable HTTP. */
+  /** Only in versions with Streamable HTTP. */
   readonly http?: { StreamableHTTPClientTransport: unknown };
   readonly types: Readonly<Record<string, unknown>>;
 }
@@ -80,7 +80,7 @@ const VERSIONS: readonly (readonly [version: string, revision: string, sdk: Sdk]
 let fixture: ExampleProcess;
 
 beforeAll(async () => {
-  // the HTTP+SSE client of 0.6 is for browsers, and leaves it to others to bring what they have
+  // the HTTP+SSE client of 0.6 expects the EventSource of browsers
   globalThis.EventSource = EventSource as typeof globalThis.EventSource;
   fixture = await ExampleProcess.start(STORY_SERVER);
 });
@@ -89,7 +89,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-/** A client that answers what it is asked, and notes the revision that the server agrees to. */
+/** A client that answers questions and records the negotiated revision. */
 function clientOf({ client: { Client }, types }: Sdk, revision: string) {
   const elicits = revision >= '2025-06-18';
   const capabilities = { sampling: {}, roots: {}, ...(elicits && { elicitation: {} }) };
@@ -114,12 +114,12 @@ function clientOf({ client: { Client }, types }: Sdk, revision: string) {
       resolve();
     });
   });
-  // among others what answers nothing, and what does not fit the schemas
+  // includes unmatched responses and schema violations
   Object.assign(client, { onerror: (error: Error) => errors.push(error) });
   return { client, logged, updated, follows, errors };
 }
 
-/** 0.6 cancels by a name that no revision has, also not its own types. */
+/** Corrects the method name of cancellations: 0.6 uses one that no revision has. */
 function correct(transport: Transport): void {
   const send = transport.send.bind(transport);
   transport.send = (message, ...rest) =>
@@ -203,7 +203,7 @@ async function beTold({ client, logged }: Known, heard: ReadonlySet<Heard>): Pro
   expect(progress).not.toHaveLength(0);
 }
 
-/** Cancels a call that would never end, as soon as it has begun. */
+/** Cancels an endless call as soon as it has started. */
 async function cancel({ client }: Known): Promise<void> {
   const name = randomUUID();
   const begun = (tool: string, signal?: AbortSignal) => {
@@ -249,7 +249,7 @@ async function run(sdk: Sdk, revision: string, transport: Transport): Promise<vo
 
 const STDIO = { command: process.execPath, args: [STORY_SERVER, '--stdio'] };
 
-describe('the client of an SDK of its time', () => {
+describe('the SDK client of the same time', () => {
   it.each(VERSIONS)('%s speaks %s over stdio', async (_version, revision, sdk) => {
     await run(sdk, revision, new (sdk.stdio.StdioClientTransport as Make<Transport>)(STDIO));
   });

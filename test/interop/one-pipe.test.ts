@@ -1,5 +1,5 @@
-// One pipe that carries both eras at once: what belongs to the session and what belongs to none, mixed as it comes. Each
-// request is answered in its own words.
+// Both eras over one pipe: session and stateless requests are interleaved, and each is answered in the format of its
+// revision.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -22,16 +22,16 @@ const META = {
   'io.modelcontextprotocol/clientCapabilities': CAPABILITIES,
 };
 
-/** What is under way: whose words it is in, and what it asked for. */
+/** A request in flight: its revision and its method. */
 interface Sent {
   readonly revision: Revision;
   readonly method: string;
 }
 
-/** A client that speaks to one process in the words of a session and in those without, by turns. */
-class TwoTongues {
+/** A client that sends session and stateless requests to one process. */
+class InterleavingClient {
   readonly notified: Message[] = [];
-  /** What came and is not in the revision that it belongs to. */
+  /** Messages that are invalid in their revision. */
   readonly problems: string[] = [];
   private readonly arrivals = new EventEmitter().setMaxListeners(0);
   private readonly sent = new Map<string, Sent>();
@@ -44,12 +44,12 @@ class TwoTongues {
     createInterface({ input: child.stdout }).on('line', (line) => this.receive(JSON.parse(line) as Message));
   }
 
-  /** Sends several requests as one text, and gives their responses in the same order. */
+  /** Sends several requests as one text, and returns their responses in the same order. */
   async request(requests: readonly (readonly [revision: Revision, method: string, params?: Json])[]) {
     const messages = requests.map(([revision, method, params = {}]) => {
       const id = `${revision} ${++this.count}`;
       this.sent.set(id, { revision, method });
-      // a token that shows whose it is
+      // a token that identifies the request
       const meta = { progressToken: id, ...(revision === STATELESS && META) };
       return { jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } };
     });
@@ -69,14 +69,14 @@ class TwoTongues {
     if (method === undefined) {
       const sent = this.sent.get(String(id));
       this.judge(message, sent?.revision, sent?.method);
-      // a second response would be one to nothing
+      // a second response would match no request
       this.sent.delete(String(id));
       this.arrivals.emit(String(id), message);
     } else if (id === undefined) {
       this.judge(message, this.sent.get(String(params['progressToken']))?.revision);
       this.notified.push(message);
     } else {
-      // only a session is asked this way
+      // only sessions get questions as requests
       this.judge(message, this.session);
       this.write({ jsonrpc: '2.0', id, result: answerTo(method, this.session) });
     }
@@ -88,7 +88,7 @@ class TwoTongues {
   }
 }
 
-/** The answer to a question shows in which way it was asked. */
+/** The answer to a question depends on how it was asked. */
 function answerTo(method: string, revision: Revision): object {
   if (method === 'roots/list') return { roots: [{ uri: `file:///${revision}` }] };
   return { role: 'assistant', model: 'm', content: { type: 'text', text: `I speak ${revision}` } };
@@ -98,7 +98,7 @@ function answerTo(method: string, revision: Revision): object {
 interface Deed {
   readonly method: string;
   readonly params?: Json;
-  /** What its response has. */
+  /** Expected members of the response. */
   readonly gives: (revision: Revision) => Json;
 }
 
@@ -128,7 +128,7 @@ const DEEDS: readonly Deed[] = [
     gives: (revision) => says(`LLM response: I speak ${revision}`),
   },
   { method: 'tools/call', params: call('test_tool_with_progress'), gives: () => says('Progress was reported.') },
-  // each era has a method that the other has not
+  // each era has a method that the other lacks
   { method: 'ping', gives: (revision) => (revision === STATELESS ? { error: { code: -32601 } } : { result: {} }) },
   {
     method: 'server/discover',
@@ -137,8 +137,12 @@ const DEEDS: readonly Deed[] = [
   },
 ];
 
-/** Makes a request, and answers what is asked in its place. */
-async function perform(client: TwoTongues, revision: Revision, { method, params = {}, gives }: Deed): Promise<void> {
+/** Sends a request and answers its questions. */
+async function perform(
+  client: InterleavingClient,
+  revision: Revision,
+  { method, params = {}, gives }: Deed,
+): Promise<void> {
   let [response] = (await client.request([[revision, method, params]])) as [Message];
   const { resultType, inputRequests, requestState } = response.result ?? {};
   if (resultType === 'input_required') {
@@ -150,10 +154,11 @@ async function perform(client: TwoTongues, revision: Revision, { method, params 
   expect(response).toMatchObject(gives(revision));
 }
 
-const performAll = (client: TwoTongues, revision: Revision) => DEEDS.map((deed) => perform(client, revision, deed));
+const performAll = (client: InterleavingClient, revision: Revision) =>
+  DEEDS.map((deed) => perform(client, revision, deed));
 
-/** Several of each era meet inside the server, so that all of them are under way at once. */
-async function meet(client: TwoTongues, place: string): Promise<void> {
+/** Calls of both eras wait for each other inside the server, so that all are in flight at once. */
+async function meet(client: InterleavingClient, place: string): Promise<void> {
   const eras = [client.session, STATELESS, client.session, STATELESS] as const;
   const responses = await client.request(
     eras.map((revision, name) => [
@@ -165,13 +170,13 @@ async function meet(client: TwoTongues, place: string): Promise<void> {
   expect(responses).toMatchObject(eras.map((_revision, name) => says(`${name} has met ${eras.length}`)));
 }
 
-describe.each(SESSION_REVISIONS)('one pipe with a session of %s and requests without', (revision) => {
+describe.each(SESSION_REVISIONS)('one pipe with a session of %s and stateless requests', (revision) => {
   let child: ChildProcessByStdio<Writable, Readable, null>;
-  let client: TwoTongues;
+  let client: InterleavingClient;
 
   beforeEach(() => {
     child = spawn(process.execPath, [STORY_SERVER, '--stdio'], { stdio: ['pipe', 'pipe', 'inherit'] });
-    client = new TwoTongues(child, revision);
+    client = new InterleavingClient(child, revision);
   });
 
   afterEach(async () => {
@@ -187,7 +192,7 @@ describe.each(SESSION_REVISIONS)('one pipe with a session of %s and requests wit
     client.write({ jsonrpc: '2.0', method: 'notifications/initialized' });
   };
 
-  it('answers each in its own words, whatever the order', async () => {
+  it('answers each request in the format of its revision, in any order', async () => {
     await begin();
     const eras: readonly Revision[] = [revision, STATELESS];
     const all = eras.flatMap((era) => DEEDS.map((deed) => () => perform(client, era, deed)));
@@ -200,7 +205,7 @@ describe.each(SESSION_REVISIONS)('one pipe with a session of %s and requests wit
     expect(client.problems).toEqual([]);
   });
 
-  it('serves requests without a session before the session begins, and while it does', async () => {
+  it('serves stateless requests before and during the initialization of the session', async () => {
     await Promise.all([...performAll(client, STATELESS), begin(), ...performAll(client, STATELESS)]);
     await Promise.all(performAll(client, revision));
     expect(client.problems).toEqual([]);

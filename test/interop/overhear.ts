@@ -1,4 +1,4 @@
-/** A message, as far as tests look at it. */
+/** The parts of a message that tests use. */
 export interface Heard {
   readonly method?: string;
   readonly params?: Readonly<Record<string, unknown>>;
@@ -8,9 +8,9 @@ export interface Heard {
 type Handler = (message: Heard, ...rest: unknown[]) => void;
 
 /**
- * Keeps what a transport receives. Clients of the SDK handle a response before the notifications that come together with
- * it, and then drop its progress: all that the server has sent can be seen here only.
- * @param transport of any version of the SDK, before a client connects with it
+ * Records the messages that a transport receives. SDK clients handle a response before notifications in the same chunk,
+ * and then drop its progress. Only this record has all messages.
+ * @param transport a transport of any SDK version, before a client connects with it
  */
 export function overhear(transport: object): ReadonlySet<Heard> {
   const heard = new Set<Heard>();

@@ -1,4 +1,4 @@
-// The clients of the official SDK, in both of its major versions, against the conformance fixture.
+// The official SDK clients of both major versions against the conformance fixture.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 type Asking = 'close' | 'getPrompt' | 'listPrompts' | 'listResources' | 'listTools' | 'readResource';
 
-/** What both versions of the SDK have in common; they take the options of a call at different places. */
+/** The members shared by both versions. They take call options at different positions. */
 interface Client extends Pick<ClientV1, Asking> {
   callTool(params: { name: string; arguments: object }, ...options: unknown[]): Promise<unknown>;
 }
@@ -37,7 +37,7 @@ interface Client extends Pick<ClientV1, Asking> {
 const reporting = (client: Client, options: object): unknown[] =>
   client instanceof ClientV1 ? [undefined, options] : [options];
 
-/** What every client does, whatever it speaks. */
+/** The actions of every client. */
 async function tellStory(client: Client) {
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toContain('test_simple_text');
@@ -61,7 +61,7 @@ async function tellStory(client: Client) {
   expect(progress).not.toHaveLength(0);
 }
 
-/** What clients with sessions can be asked. */
+/** Answers all questions for session clients. */
 async function answerQuestions(client: Client) {
   expect(await client.callTool({ name: 'test_sampling', arguments: { prompt: 'Hello' } })).toMatchObject({
     content: [{ text: 'LLM response: Hello yourself' }],
@@ -74,7 +74,7 @@ async function answerQuestions(client: Client) {
 const SAMPLED = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Hello yourself' } } as const;
 const ELICITED = { action: 'accept', content: { username: 'ada', email: 'ada@example.com' } } as const;
 
-/** Closes the client however its story ends: an open one keeps its server and the test process alive. */
+/** Always closes the client, because an open one keeps its server and the test process alive. */
 async function withClient<C extends Client>(client: C, connect: () => Promise<void>, story: () => Promise<void>) {
   try {
     await connect();
@@ -147,7 +147,7 @@ describe('the client of SDK 2', () => {
     await withClient(asClient(client), () => client.connect(transport()), story);
   });
 
-  it.each(V2)('chooses the modern mode by itself over %s', async (_name, transport) => {
+  it.each(V2)('detects the modern mode over %s', async (_name, transport) => {
     const client = clientV2('auto');
     const story = async () => {
       expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28');
@@ -157,7 +157,7 @@ describe('the client of SDK 2', () => {
   });
 });
 
-/** Nobody goes on before all are there. */
+/** A barrier: all wait until everyone has arrived. */
 class Gathering {
   private readonly waiting: (() => void)[] = [];
 
@@ -171,10 +171,10 @@ class Gathering {
   }
 }
 
-/** Where clients are before they let their models answer. */
+/** The barrier at which clients wait before their models answer. */
 let asked: Gathering;
 
-/** Has a client answer by its name. */
+/** Makes a client answer with its name. */
 function answering<C extends ClientV1 | ClientV2>(client: C, name: string): C {
   const sample = async () => {
     await asked.arrive();
@@ -191,7 +191,7 @@ function answering<C extends ClientV1 | ClientV2>(client: C, name: string): C {
   return client;
 }
 
-/** What a client can do at the same time as others, and what must come of it. */
+/** An action that clients can do concurrently, with its assertions. */
 type Deed = (client: Client, name: string) => Promise<void>;
 
 const call = (client: Client, name: string, args: object = {}, ...options: unknown[]) =>

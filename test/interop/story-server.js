@@ -1,5 +1,5 @@
-// The conformance fixture, and what the stories of clients need beside it. It serves over HTTP and, for any number of
-// clients at once, over pipes: each connection to its port is one. With `--stdio` it serves its own stdin and stdout.
+// The conformance fixture plus tools for the stories of clients. It serves over HTTP and, for any number of concurrent
+// clients, over pipes: each connection to its port is a pipe. With `--stdio` it serves its own stdin and stdout.
 import { EventEmitter, once } from 'node:events';
 import { createServer as listenForPipes } from 'node:net';
 
@@ -21,7 +21,7 @@ server.addTool({ name: 'touch' }, () => {
   return 'It has changed.';
 });
 
-/** Why each call was cancelled, as soon as it is. */
+/** Emits the reason of each cancellation. */
 const reasons = new EventEmitter();
 
 server.addTool({ name: 'wait', input: NAME }, async ({ name }, ctx) => {
@@ -41,7 +41,7 @@ server.addTool({ name: 'why', input: NAME }, async ({ name }, ctx) => {
 const places = new Map();
 const MEETING = object({ place: { type: 'string' }, name: { type: 'string' }, count: { type: 'integer' } });
 
-// nobody leaves before all are there
+// a barrier: no call returns until all have arrived
 server.addTool({ name: 'meet', input: MEETING }, async ({ place, name, count }) => {
   const { names, leave } = places.get(place) ?? { names: [], leave: [] };
   places.set(place, { names, leave });

@@ -1,4 +1,4 @@
-// The first example of the README, over both transports, by a client that the project did not write.
+// The first example of the README over both transports, with the official client.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -43,7 +43,7 @@ describe.each([
     expect(structuredContent).toEqual({ city: 'Oslo', sky: 'snow', temperature: -3, unit: '°C' });
   });
 
-  it('tells the model what is wrong with its arguments, and which cities there are', async () => {
+  it('tells the model which arguments are invalid, and which cities exist', async () => {
     const wrong = await client.callTool({ name: 'forecast', arguments: { units: 'kelvin' } });
     expect(wrong).toMatchObject({ isError: true });
     expect(JSON.stringify(wrong)).toMatch(/city.*units/s);

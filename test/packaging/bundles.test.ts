@@ -7,7 +7,7 @@ import { build, type BuildOptions } from 'esbuild';
 
 import { answers, compiled, conversation, createProject, type Project, ROOT } from './project.js';
 
-// compilers and servers run as processes of their own
+// compilers and servers run in separate processes
 jest.setTimeout(60_000);
 
 const SERVERS = {
@@ -41,7 +41,7 @@ const SERVERS = {
 
 const PREFERRED = ['module', 'main'];
 
-/** How a program is bundled: as bundlers do it for Node.js, and as those do that prefer ES modules. */
+/** The ways to bundle a program, including bundlers that prefer ES modules. */
 const BUNDLERS: Readonly<Record<string, (project: Project, entry: string, file: string) => Promise<unknown>>> = {
   esbuild: ({ path }, entry, outfile) => esbuilt({ entryPoints: [path(entry)], outfile }),
   'esbuild that prefers ES modules': ({ path }, entry, outfile) =>
@@ -57,7 +57,7 @@ function esbuilt(options: BuildOptions & { readonly outfile: string }): Promise<
   return build({ ...options, format, bundle: true, minify: true, platform: 'node', logLevel: 'error' });
 }
 
-/** In a process of its own: rolldown doesn't know the regular expressions of Jest's realm. */
+/** Runs rolldown in a separate process, because it doesn't recognize regular expressions of Jest's realm. */
 async function rolledDown(project: Project, input: string, file: string, mainFields?: string[]): Promise<void> {
   const output = { file, format: formatOf(file), minify: true };
   const options = { input, output, platform: 'node', logLevel: 'silent', resolve: { mainFields } };
@@ -65,10 +65,10 @@ async function rolledDown(project: Project, input: string, file: string, mainFie
   await project.run('node', ['node_modules/rolldown/bin/cli.mjs', '--config', config]);
 }
 
-/** Names of classes are lost by minification: only those of definitions are published. */
+/** Replaces class names in definitions, because minification changes them. */
 const unnamed = (text: string): string => text.replaceAll(/(\$defs(?:\/|":\{"))\w+/g, '$1Class');
 
-describe('a bundle, minified and alone in a folder', () => {
+describe('a minified bundle in an empty folder', () => {
   const alone = mkdtempSync(join(tmpdir(), 'decorum-bundle-'));
   const unbundled = new Map<string, string>();
   let project: Project;
@@ -88,7 +88,7 @@ describe('a bundle, minified and alone in a folder', () => {
     rmSync(alone, { recursive: true });
   });
 
-  it('is compared with a server that does what its classes say', () => {
+  it('is compared with a server that behaves as its classes declare', () => {
     const [, , first, second, third, registered, , counted] = answers(unbundled.get('orders') ?? '');
     expect(first).toMatchObject({ result: { content: [{ text: '2026: 2 tea at 3 EUR' }] } });
     expect(second).toMatchObject({ result: { isError: true } });
@@ -100,13 +100,16 @@ describe('a bundle, minified and alone in a folder', () => {
   const cases = Object.keys(SERVERS).flatMap((server) =>
     Object.keys(BUNDLERS).flatMap((bundler) => ['mjs', 'cjs'].map((ending) => ({ server, bundler, ending }))),
   );
-  it.each(cases)('says and does the same: $server by $bundler, as .$ending', async ({ server, bundler, ending }) => {
-    const file = join(alone, `${server}-${bundler.replaceAll(' ', '-')}.${ending}`);
-    await BUNDLERS[bundler]?.(project, `${server}-stdio.js`, file);
-    const [, input] = SERVERS[server as keyof typeof SERVERS];
-    const printed = await project.run('node', [file], { input });
-    expect(answers(unnamed(printed))).toEqual(answers(unnamed(unbundled.get(server) ?? '')));
-  });
+  it.each(cases)(
+    'has the same schemas and behavior: $server by $bundler, as .$ending',
+    async ({ server, bundler, ending }) => {
+      const file = join(alone, `${server}-${bundler.replaceAll(' ', '-')}.${ending}`);
+      await BUNDLERS[bundler]?.(project, `${server}-stdio.js`, file);
+      const [, input] = SERVERS[server as keyof typeof SERVERS];
+      const printed = await project.run('node', [file], { input });
+      expect(answers(unnamed(printed))).toEqual(answers(unnamed(unbundled.get(server) ?? '')));
+    },
+  );
 
   it.each(Object.keys(BUNDLERS))('does so when it is made of CommonJS, by %s', async (bundler) => {
     project.write('commonjs/package.json', '{ "type": "commonjs" }');
@@ -118,7 +121,7 @@ describe('a bundle, minified and alone in a folder', () => {
     expect(answers(unnamed(printed))).toEqual(answers(unnamed(unbundled.get('orders') ?? '')));
   });
 
-  it('keeps the names of definitions where the bundler keeps those of classes', async () => {
+  it('keeps the names of definitions if the bundler keeps class names', async () => {
     const outfile = join(alone, 'orders-named.mjs');
     await esbuilt({ entryPoints: [project.path('orders-stdio.js')], outfile, keepNames: true });
     const [, input] = SERVERS.orders;
@@ -127,7 +130,7 @@ describe('a bundle, minified and alone in a folder', () => {
     expect(JSON.stringify(listed)).toContain('#/$defs/Category');
   });
 
-  it('listens with Fastify, given the banner of docs/running.md', async () => {
+  it('listens with Fastify if it has the banner of docs/running.md', async () => {
     const page = readFileSync(join(ROOT, 'docs/running.md'), 'utf8');
     const banner = /--banner:js="([^"]+)"/.exec(page)?.[1] ?? '';
     const listening = `

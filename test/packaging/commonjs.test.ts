@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
 import { compiled, createProject, type Project } from './project.js';
 
-// compilers and servers run as processes of their own
+// compilers and servers run in separate processes
 jest.setTimeout(60_000);
 
 const ENTRIES = ['core', 'core/transport', 'http', 'http/fetch', 'http/node', 'testing', 'uri-template'];
@@ -27,7 +27,7 @@ describe('a CommonJS program', () => {
     expect(JSON.parse(await project.run('node', ['--eval', script]))).toEqual(ENTRIES.map(() => true));
   });
 
-  it('finds the same exports where ES modules cannot be required', async () => {
+  it('gets the same exports if ES modules cannot be required', async () => {
     const script = `
       Promise.all(${JSON.stringify(ENTRIES)}.map(async (name) => {
         const required = require('@decorum/' + name);
@@ -42,7 +42,7 @@ describe('a CommonJS program', () => {
     }
   });
 
-  it('serves DTOs, from whichever build', async () => {
+  it('serves DTOs from either build', async () => {
     project.write('orders.cjs', compiled('orders.ts', 'commonjs'));
     const script = `
       const { connect } = require('@decorum/testing');

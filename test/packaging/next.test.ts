@@ -6,7 +6,7 @@ import { afterEach, expect, it, jest } from '@jest/globals';
 
 import { createProject, type Project } from './project.js';
 
-// compilers and servers run as processes of their own
+// compilers and servers run in separate processes
 jest.setTimeout(180_000);
 
 const NEXT = 'node_modules/next/dist/bin/next';
@@ -21,7 +21,7 @@ afterEach(async () => {
   project.remove();
 });
 
-/** Starts the built application on a free port, and gives its URL. */
+/** Starts the built application on a free port and returns its URL. */
 async function start(): Promise<string> {
   const child = spawn('node', [NEXT, 'start', '--port', '0', '--hostname', '127.0.0.1'], {
     cwd: project.folder,

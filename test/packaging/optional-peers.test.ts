@@ -7,13 +7,13 @@ import { buildSync } from 'esbuild';
 
 import { answers, conversation, createProject, type Project, ROOT } from './project.js';
 
-// compilers and servers run as processes of their own
+// compilers and servers run in separate processes
 jest.setTimeout(60_000);
 
 let project: Project;
 afterEach(() => project.remove());
 
-/** A server in plain JavaScript: what a compiler would make of it. */
+/** A server in plain JavaScript, as a compiler would emit it. */
 const ZOD_SERVER = `
   import { McpServer, serveStdio, Tool } from '@decorum/core';
   import { z } from 'zod';
@@ -77,7 +77,7 @@ describe('without class-validator and class-transformer', () => {
 });
 
 describe('without fastify', () => {
-  it('`listen` says what to install', async () => {
+  it('`listen` names the package to install', async () => {
     project = createProject({ peers: [] });
     project.write(
       'server.mjs',
@@ -92,12 +92,12 @@ describe('without fastify', () => {
   });
 });
 
-describe('a DTO class without its libraries is an error at startup that says what to install', () => {
+describe('a DTO class without its libraries fails at startup and names the packages to install', () => {
   const page = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
   const example = /### `DECORUM_MISSING_LIBRARY`[^]*?```ts\n([^]*?)```/.exec(page)?.[1] ?? '';
   const REMEDY = 'Run `npm install class-validator class-transformer`';
 
-  /** What is said of the example. */
+  /** The startup error of the example. */
   async function mistake(imports: string): Promise<{ code: string; message: string }> {
     const script = compile(`import { McpServer, Tool } from '@decorum/core';\n${imports}\n${example}`);
     project.write('shop.mjs', script);
@@ -108,7 +108,7 @@ describe('a DTO class without its libraries is an error at startup that says wha
     return JSON.parse(await project.run('node', ['main.mjs'])) as { code: string; message: string };
   }
 
-  it('where both are missing, as in the documentation', async () => {
+  it('if both are missing, as in the documentation', async () => {
     project = createProject({ peers: [] });
     const { code, message } = await mistake('');
     expect(code).toBe('DECORUM_MISSING_LIBRARY');
@@ -116,7 +116,7 @@ describe('a DTO class without its libraries is an error at startup that says wha
     expect(message).toContain(REMEDY);
   });
 
-  it('where class-transformer is missing', async () => {
+  it('if class-transformer is missing', async () => {
     project = createProject({ peers: ['class-validator'] });
     const { code, message } = await mistake(`import 'class-validator';`);
     expect(code).toBe('DECORUM_MISSING_LIBRARY');
@@ -124,7 +124,7 @@ describe('a DTO class without its libraries is an error at startup that says wha
     expect(message).toContain(REMEDY);
   });
 
-  it('but not where they are installed: there the class lacks rules', async () => {
+  it('but not if they are installed and the class only lacks rules', async () => {
     project = createProject({});
     expect((await mistake('')).code).toBe('DECORUM_NO_RULES');
   });

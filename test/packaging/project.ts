@@ -22,13 +22,13 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const PACKAGES = readdirSync(join(ROOT, 'packages'));
 
-/** A user's project in a folder of its own, with the packages as they are published. */
+/** A user's project in its own folder, with the published packages. */
 export interface Project {
   readonly folder: string;
-  /** The absolute path of a file of the project. */
+  /** Absolute path of a file in the project. */
   path(file: string): string;
   write(file: string, text: string): string;
-  /** Runs a program to its end, and gives what it printed to stdout. Rejects with all it printed where it fails. */
+  /** Runs a program and resolves with its stdout. If it fails, rejects with all its output. */
   run(program: string, args: readonly string[], options?: { input?: string; env?: object }): Promise<string>;
   remove(): void;
 }
@@ -39,14 +39,14 @@ function link(from: string, to: string): void {
   symlinkSync(realpathSync(from), to);
 }
 
-/** What a `node_modules` holds: `jest`, `@swc/core`, … */
+/** The packages in a `node_modules` folder: `jest`, `@swc/core`, … */
 function installed(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => !name.startsWith('.'))
     .flatMap((name) => (name.startsWith('@') ? readdirSync(join(folder, name)).map((it) => `${name}/${it}`) : [name]));
 }
 
-/** Copies the packages as npm would install them, with their dependencies, and those peers that are named. */
+/** Copies the packages like npm, with their dependencies and the given peers. */
 function installPackages(modules: string, peers: readonly string[]): void {
   for (const name of PACKAGES) {
     const home = join(ROOT, 'packages', name);
@@ -65,10 +65,10 @@ function installPackages(modules: string, peers: readonly string[]): void {
 }
 
 /**
- * Makes a project in a temporary folder.
- * @param options.peers the optional peers of our packages that it has installed
- * @param options.from a folder beside this file whose files and dependencies it takes
- * @param options.tools packages of the repository's root that it has installed too
+ * Creates a project in a temporary folder.
+ * @param options.peers installed optional peers of our packages
+ * @param options.from folder beside this file to take files and dependencies from
+ * @param options.tools additional packages from the root of the repository
  */
 export function createProject(options: {
   readonly peers?: readonly string[];
@@ -99,7 +99,7 @@ export function createProject(options: {
     },
     run: (program, args, { input = '', env = {} } = {}) =>
       new Promise((resolve, reject) => {
-        // a plain environment: jest's own settings are not the user's
+        // a clean environment without jest's own settings
         const { PATH, HOME } = process.env;
         const child = execFile(program, args, { cwd: folder, env: { PATH, HOME, ...env } }, (error, stdout, stderr) => {
           if (error === null) resolve(stdout);
@@ -111,7 +111,7 @@ export function createProject(options: {
   };
 }
 
-/** Compiles a server of `servers/` to JavaScript with the metadata that decorators need. */
+/** Compiles a server in `servers/` to JavaScript with decorator metadata. */
 export function compiled(server: string, type: 'es6' | 'commonjs' = 'es6'): string {
   const source = readFileSync(join(ROOT, 'test/packaging/servers', server), 'utf8');
   return transformSync(source, {
@@ -128,7 +128,7 @@ export function compiled(server: string, type: 'es6' | 'commonjs' = 'es6'): stri
 
 const request = (id: number, method: string, params: object) => ({ jsonrpc: '2.0', id, method, params });
 
-/** One line of a conversation over stdio each. */
+/** The input of a stdio conversation, one message per line. */
 export function conversation(calls: readonly (readonly [name: string, args: object])[]): string {
   const client = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1.0.0' } };
   const messages = [
@@ -140,7 +140,7 @@ export function conversation(calls: readonly (readonly [name: string, args: obje
   return messages.map((message) => `${JSON.stringify(message)}\n`).join('');
 }
 
-/** What a server over stdio answered, in the order of the questions. */
+/** The responses of a stdio server in request order. */
 export function answers(stdout: string): { readonly id: number; readonly result?: object; readonly error?: object }[] {
   const lines = stdout.split('\n').filter((line) => line !== '');
   return lines

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
 import { createProject, type Project, ROOT } from './project.js';
 
-// compilers and servers run as processes of their own
+// compilers and servers run in separate processes
 jest.setTimeout(60_000);
 
 let project: Project | undefined;
@@ -15,7 +15,7 @@ interface Report {
   readonly testResults: readonly { readonly assertionResults: readonly { title: string; status: string }[] }[];
 }
 
-/** What a runner reports by `--json`: each test with its status. */
+/** The status of each test in the `--json` report of a runner. */
 function statuses(report: string): Record<string, string> {
   const { testResults } = JSON.parse(report) as Report;
   const tests = testResults.flatMap(({ assertionResults }) => assertionResults);

@@ -1,4 +1,4 @@
-// Who may do what, how often, and what gets out.
+// Access control, rate limits and sanitized output.
 import { describe, expect } from '@jest/globals';
 import {
   type Access,
@@ -38,7 +38,7 @@ const BOB: Principal = { subject: 'bob' };
 
 const onlyAda: Access = (principal) => principal?.subject === 'ada';
 
-/** Something for everybody, and something for Ada, of each kind. */
+/** One public member and one member for Ada of each kind. */
 class Office {
   readonly ran: string[] = [];
 
@@ -93,7 +93,7 @@ const RAW_TRANSPORTS: readonly RawTransport[] = [overMemory, overHttp];
 interface Opened {
   readonly office: Office;
   readonly ada: RawClient;
-  /** Clients who may not see everything: of somebody else, and of nobody that is known. */
+  /** Clients without full access: another user and an anonymous one. */
   readonly others: readonly RawClient[];
 }
 
@@ -110,7 +110,7 @@ async function open(
   return { office, ada, others };
 }
 
-/** Everything that a client finds in the lists. */
+/** All list entries that a client sees. */
 async function listedFor(client: RawClient): Promise<unknown[]> {
   const found: unknown[] = [];
   for (const [method, member] of LISTS) {
@@ -130,7 +130,7 @@ describe('access', () => {
       for (const other of others) {
         expect(await listedFor(other)).toEqual(['greet', 'write', 'menu']);
         expect(textOf(await other.call('greet'))).toBe('Hello');
-        // before anything else is looked at
+        // access is checked before anything else
         for (const args of [{ name: 'Grace' }, { name: 7 }, undefined, []]) {
           const params = { name: 'pay', ...(args && { arguments: args }) };
           expect(await other.error('tools/call', params)).toMatchObject({ code: -32602 });
@@ -268,7 +268,7 @@ describe('access', () => {
 
   inStateless(
     'CACHE-05',
-    'decides the same whatever caches are told, and what is public is the same for all',
+    'does not depend on cache hints, and public results are the same for all callers',
     async () => {
       for (const scope of ['public', 'private'] as const) {
         const { ada, others } = await open(STATELESS, overMemory, { cache: { ttlMs: 1000, scope } });
@@ -288,7 +288,7 @@ describe('access', () => {
 });
 
 describe('a limit', () => {
-  eachRevision('TOOL-28', 'ends the calls of a caller, and says when to try again', async (revision) => {
+  eachRevision('TOOL-28', 'rejects further calls of a caller, and says when to retry', async (revision) => {
     for (const transport of RAW_TRANSPORTS) {
       let runs = 0;
       const interceptors = [rateLimit(new RateLimiterMemory({ points: 3, duration: 60 }))];
@@ -306,30 +306,26 @@ describe('a limit', () => {
     }
   });
 
-  eachRevision(
-    'TOOL-28',
-    'holds for callers that are not known, and refuses when it cannot count',
-    async (revision) => {
-      let runs = 0;
-      const work = () => `done ${(runs += 1)}`;
-      const limited = serverWith(
-        { work },
-        { interceptors: [rateLimit(new RateLimiterMemory({ points: 1, duration: 60 }))] },
-      );
-      const client = await RawClient.connect(limited, { revision }, overHttp);
-      expect(textOf(await client.call('work'))).toBe('done 1');
-      expect(await client.call('work')).toMatchObject({ isError: true });
-      const broken = { consume: () => Promise.reject(new Error('redis at 10.0.0.1 is down')) };
-      const other = await RawClient.connect(serverWith({ work }, { interceptors: [rateLimit(broken)] }), { revision });
-      expect(await other.call('work')).toMatchObject({ isError: true });
-      expect(other.texts.join('')).not.toContain('10.0.0.1');
-      expect(runs).toBe(1);
-    },
-  );
+  eachRevision('TOOL-28', 'applies to anonymous callers, and rejects calls it cannot count', async (revision) => {
+    let runs = 0;
+    const work = () => `done ${(runs += 1)}`;
+    const limited = serverWith(
+      { work },
+      { interceptors: [rateLimit(new RateLimiterMemory({ points: 1, duration: 60 }))] },
+    );
+    const client = await RawClient.connect(limited, { revision }, overHttp);
+    expect(textOf(await client.call('work'))).toBe('done 1');
+    expect(await client.call('work')).toMatchObject({ isError: true });
+    const broken = { consume: () => Promise.reject(new Error('redis at 10.0.0.1 is down')) };
+    const other = await RawClient.connect(serverWith({ work }, { interceptors: [rateLimit(broken)] }), { revision });
+    expect(await other.call('work')).toMatchObject({ isError: true });
+    expect(other.texts.join('')).not.toContain('10.0.0.1');
+    expect(runs).toBe(1);
+  });
 });
 
 const ESC = '\u001B';
-/** What must not get out: as it is written, and as it is seen. */
+/** Unsafe text and its sanitized form. */
 const DIRTY = [
   [`${ESC}[31mred${ESC}[0m`, 'red'],
   [`a${ESC}]0;title\u0007b`, 'ab'],
@@ -342,8 +338,8 @@ const DIRTY = [
   ['tab\tand\nline ends stay \u{1F469}\u200D\u{1F52C}', 'tab\tand\nline ends stay \u{1F469}\u200D\u{1F52C}'],
 ] as const;
 
-describe('what is sent', () => {
-  eachRevision('TOOL-29', 'has no control characters, nothing hidden and no credentials', async (revision) => {
+describe('sanitized output', () => {
+  eachRevision('TOOL-29', 'contains no control characters, hidden text or credentials', async (revision) => {
     const BYTES = Buffer.from([0, 27, 7]);
     for (const [dirty, clean] of DIRTY) {
       const server = serverWith(
@@ -372,26 +368,22 @@ describe('what is sent', () => {
     }
   });
 
-  eachRevision(
-    'TOOL-29',
-    'is cleaned in structured content and links, and further as the author says',
-    async (revision) => {
-      const further = { text: (text: string) => text.replaceAll(/\d{16}/g, '[card]') };
-      for (const [dirty, clean] of DIRTY) {
-        const server = serverWith(
-          { note: () => ({ deep: [`1234567812345678 ${dirty}`], apiKey: 'k-1' }) },
-          { output: { type: 'object' }, interceptors: [sanitize(further)] },
-        );
-        server.addTool({ name: 'link', input: NoInput }, () => link('docs://a', { name: `1234567812345678 ${dirty}` }));
-        const client = await RawClient.connect(server, { revision });
-        const expected = { deep: [`[card] ${clean}`], apiKey: '[redacted]' };
-        const result = await client.call('note');
-        expect(JSON.parse(textOf(result) as string)).toEqual(expected);
-        if (revision >= '2025-06-18') expect(result).toHaveProperty('structuredContent', expected);
-        const { content } = await client.call('link');
-        if (revision >= '2025-06-18') expect(content).toMatchObject([{ name: `[card] ${clean}` }]);
-        expect(JSON.stringify(content)).not.toMatch(/\d{16}|abc123|hunter2/);
-      }
-    },
-  );
+  eachRevision('TOOL-29', 'is sanitized in structured content and links, and by custom rules', async (revision) => {
+    const further = { text: (text: string) => text.replaceAll(/\d{16}/g, '[card]') };
+    for (const [dirty, clean] of DIRTY) {
+      const server = serverWith(
+        { note: () => ({ deep: [`1234567812345678 ${dirty}`], apiKey: 'k-1' }) },
+        { output: { type: 'object' }, interceptors: [sanitize(further)] },
+      );
+      server.addTool({ name: 'link', input: NoInput }, () => link('docs://a', { name: `1234567812345678 ${dirty}` }));
+      const client = await RawClient.connect(server, { revision });
+      const expected = { deep: [`[card] ${clean}`], apiKey: '[redacted]' };
+      const result = await client.call('note');
+      expect(JSON.parse(textOf(result) as string)).toEqual(expected);
+      if (revision >= '2025-06-18') expect(result).toHaveProperty('structuredContent', expected);
+      const { content } = await client.call('link');
+      if (revision >= '2025-06-18') expect(content).toMatchObject([{ name: `[card] ${clean}` }]);
+      expect(JSON.stringify(content)).not.toMatch(/\d{16}|abc123|hunter2/);
+    }
+  });
 });

@@ -1,4 +1,4 @@
-// What clients answer to questions is checked before a handler sees it.
+// Answers of clients are validated before a handler sees them.
 import { describe, expect, it } from '@jest/globals';
 import type { Context, JsonObject } from '@decorum/core';
 
@@ -20,18 +20,18 @@ const SEVERAL: JsonObject = { type: 'array', items: { type: 'string', enum: ['a'
 const choose = (context: Context) =>
   context.elicit({ type: 'object', properties: { several: SEVERAL } } as JsonObject, { message: 'Which?' });
 
-/** What the handler comes to know of an answer. */
+/** The outcome of an answer for the handler. */
 async function given(revision: Revision, question: Asking, result: object): Promise<string> {
   return (await ask(revision, question, { capabilities: CAPABILITIES, answer: () => ({ result }) })).said;
 }
 
-/** An answer that is none: the handler is told, or the client is asked again. */
+/** Outcome of an invalid answer: the handler gets an error, or the client is asked again. */
 const refused = (revision: Revision) => (revision === STATELESS ? 'asked again' : 'client error undefined');
 
 const since = (first: Revision): readonly Revision[] => REVISIONS.filter((revision) => revision >= first);
 const before = (first: Revision): readonly Revision[] => REVISIONS.filter((revision) => revision < first);
 
-describe.each(REVISIONS)('what a model says (%s)', (revision) => {
+describe.each(REVISIONS)('a sampling result (%s)', (revision) => {
   it.each([
     [{ ...SAID, role: 'root' }],
     [{ ...SAID, role: undefined }],
@@ -57,7 +57,7 @@ describe.each(REVISIONS)('what a model says (%s)', (revision) => {
     expect(await given(revision, sample, answer)).toBe(refused(revision));
   });
 
-  it('is given without what no revision has', async () => {
+  it('is passed on without unknown fields', async () => {
     const content = { ...SAID.content, annotations: { audience: ['user'], priority: 1 }, _meta: { a: 1 } };
     const said = JSON.parse(
       await given(revision, sample, { ...SAID, content, stopReason: 'endTurn', text: 'Hu', a: 1 }),
@@ -66,7 +66,7 @@ describe.each(REVISIONS)('what a model says (%s)', (revision) => {
   });
 });
 
-describe('what a model says', () => {
+describe('a sampling result', () => {
   it.each([
     ['several blocks', [SAID.content, SAID.content], '2025-11-25'],
     ['the use of a tool', USE, '2025-11-25'],
@@ -90,20 +90,20 @@ describe.each(REVISIONS)('the roots of a client (%s)', (revision) => {
     [{ uri: 'file:///a', _meta: 'm' }],
     [null],
     ['file:///a'],
-  ])('are files: %j', async (root) => {
+  ])('must be files: %j', async (root) => {
     expect(await given(revision, roots, { roots: [{ uri: 'file:///fine' }, root] })).toBe(refused(revision));
   });
 });
 
 describe.each(since('2025-06-18'))('what a user does (%s)', (revision) => {
-  it.each([{ action: 'maybe' }, { action: ['accept'] }, { action: null }, {}])('is known: %j', async (answer) => {
-    // no form by URL before, and the rest of the answer does not matter
+  it.each([{ action: 'maybe' }, { action: ['accept'] }, { action: null }, {}])('must be valid: %j', async (answer) => {
+    // 2025-06-18 has no URL mode; the rest of the answer does not matter
     const questions = revision === '2025-06-18' ? [confirm] : [confirm, visit];
     for (const question of questions) expect(await given(revision, question, answer)).toBe(refused(revision));
   });
 });
 
-it('a form whose choices are asked one by one takes yes or no for each', async () => {
+it('a form with separate choices accepts yes or no for each', async () => {
   const [, , revision] = SESSION_REVISIONS;
   const accept = (content: object) => given(revision, choose, { action: 'accept', content });
   expect(JSON.parse(await accept({ 'several: a': true, 'several: b': false }))).toMatchObject({

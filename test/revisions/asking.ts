@@ -4,19 +4,19 @@ import { type Answer, RawClient, textOf } from '../support/raw-client.js';
 import type { Revision } from '../support/requirements.js';
 import { type Handler, serverWith } from './servers.js';
 
-/** What a handler asks a client. */
+/** A question of a handler. */
 export type Asking = (context: Context) => Promise<unknown>;
 
-/** What became of a question. */
+/** Outcome of a question. */
 export interface Asked {
-  /** What the handler came to know, or why it did not; `asked again` where the client's answer was not taken for one. */
+  /** What the handler returned or threw; `asked again` if the client's answer was invalid. */
   readonly said: string;
-  /** What the client was asked. */
+  /** The questions that the client received. */
   readonly questions: RawClient['questions'];
   readonly client: RawClient;
 }
 
-/** What became of a question, as the result of the tool that asked it. */
+/** A tool handler that returns the outcome of a question. */
 export const outcome =
   (question: Asking): Handler =>
   async (context) => {
@@ -29,7 +29,7 @@ export const outcome =
     }
   };
 
-/** Answers the same question once, and is silent when it is asked again. */
+/** Answers each question once, and stays silent if it is asked again. */
 function onceEach(answer: Answer): Answer {
   const known = new Set<string>();
   return (params, id) => {
@@ -40,14 +40,14 @@ function onceEach(answer: Answer): Answer {
   };
 }
 
-/** What `ask` takes. */
+/** Options of `ask`. */
 export interface AskOptions {
   readonly capabilities: JsonObject;
-  /** What the client answers, whatever it is asked. Without it, it does not. */
+  /** The client's answer to any question. Without it, questions stay unanswered. */
   readonly answer?: Answer;
 }
 
-/** Has a tool ask a client. */
+/** Calls a tool that asks a client. */
 export async function ask(
   revision: Revision,
   question: Asking,

@@ -7,24 +7,24 @@ export const ADA: Principal = { subject: 'ada' };
 export const EVE: Principal = { subject: 'eve' };
 export const SECRET = 'thirty-two characters are enough';
 
-/** What a URL that is made for each visit is made of. */
+/** The parts of the URL of one visit. */
 export interface Visit {
   readonly id: string;
   readonly ticket: string;
 }
 
-/** A client that can send its user to a URL. */
+/** Capabilities of a client that supports URL visits. */
 export const capabilities = { elicitation: { form: {}, url: {} } };
 
-/** Where users are sent. */
+/** URL that users visit. */
 export const page = ({ id, ticket }: Visit) => `https://bank.example/connect/${id}?ticket=${ticket}`;
 
-/** What the user does when asked. */
+/** An answer with this action of the user. */
 export const doing =
   (action: string): Answer =>
   () => ({ result: { action } });
 
-/** A server whose tool needs the user's account at a bank. */
+/** A server with a tool that needs the user's bank account. */
 export class Bank {
   readonly linked = new Set<string | undefined>();
   readonly visits: Visit[] = [];

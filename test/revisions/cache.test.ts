@@ -1,4 +1,4 @@
-// What results say of being kept by clients.
+// Cache hints in results.
 import { describe, expect } from '@jest/globals';
 import {
   type CacheHint,
@@ -45,7 +45,7 @@ class Everything {
   }
 }
 
-/** The results that clients may keep: the method, and what it is asked with. */
+/** The requests with cacheable results: method and params. */
 const KEPT: readonly (readonly [method: string, params?: JsonObject])[] = [
   ['server/discover'],
   ['tools/list'],
@@ -68,7 +68,7 @@ async function hintsOf(client: RawClient): Promise<unknown[]> {
   return results.map(hintOf);
 }
 
-/** A server with one resource that says this of being kept. */
+/** Creates a server with one resource with this cache hint. */
 function withResource(uri: string, cache: unknown) {
   class Wrong {
     @Resource(uri, { cache: cache as CacheHint })
@@ -80,7 +80,7 @@ function withResource(uri: string, cache: unknown) {
 }
 
 describe('results', () => {
-  inStateless('CACHE-01', 'that may be kept say for how long and by whom', async () => {
+  inStateless('CACHE-01', 'that are cacheable have a duration and a scope', async () => {
     const client = await open({ cache: { ttlMs: 1000, scope: 'public' } });
     const ofServer = [1000, 'public'];
     const ofResources = [
@@ -96,7 +96,7 @@ describe('results', () => {
     }
   });
 
-  inStateless('CACHE-02', 'may be kept for a whole number of milliseconds, and no other can be named', async () => {
+  inStateless('CACHE-02', 'have a duration in whole milliseconds, and other values are rejected', async () => {
     for (const ttlMs of [0, 1, Number.MAX_SAFE_INTEGER]) {
       const results = await hintsOf(await open({ cache: { ttlMs, scope: 'private' } }));
       expect(results.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => [ttlMs, 'private']));
@@ -110,7 +110,7 @@ describe('results', () => {
     }
   });
 
-  inStateless('CACHE-03', 'may be kept for everybody or for the caller, and for nobody else', async () => {
+  inStateless('CACHE-03', 'have a public or private scope, and other values are rejected', async () => {
     for (const scope of ['public', 'private'] as const) {
       for (const [, said] of (await hintsOf(await open({ cache: { ttlMs: 1, scope } }))) as [unknown, unknown][]) {
         expect(['public', 'private']).toContain(said);
@@ -149,7 +149,7 @@ describe('results', () => {
     }
   });
 
-  inStateless('CACHE-07', 'that answers have gone into are for nobody to keep', async () => {
+  inStateless('CACHE-07', 'that depend on answers are not cacheable', async () => {
     class Asking {
       @Resource('docs://asking', { cache: { ttlMs: 60_000, scope: 'public' } })
       async asking(_input: NoInput, context: Context) {
@@ -169,7 +169,7 @@ describe('results', () => {
       const retry = { uri: 'docs://asking', inputResponses, requestState: asked['requestState'] };
       const answered = await client.result('resources/read', retry);
       expect(answered).toMatchObject({ contents: [{ text: 'yes' }], ttlMs: 0, cacheScope: 'private' });
-      // what a client brings unasked counts as well
+      // unsolicited answers count too
       for (const uri of ['docs://kept', 'docs://pages/a']) {
         const unasked = await client.result('resources/read', { uri, inputResponses: { x: ACCEPTED } });
         expect(hintOf(unasked)).toEqual([0, 'private']);
@@ -178,7 +178,7 @@ describe('results', () => {
     }
   });
 
-  eachSessionRevision('CACHE-08', 'say nothing of it in sessions', async (revision) => {
+  eachSessionRevision('CACHE-08', 'have no cache hints in sessions', async (revision) => {
     const client = await RawClient.connect(
       serverOf({ providers: [Everything], cache: { ttlMs: 1000, scope: 'public' } }),
       { revision },
@@ -189,7 +189,7 @@ describe('results', () => {
     }
   });
 
-  inStateless('CACHE-09', 'are not kept by default', async () => {
+  inStateless('CACHE-09', 'are not cacheable by default', async () => {
     class Plain extends Everything {
       @Resource('docs://kept')
       override kept() {

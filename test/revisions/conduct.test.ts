@@ -9,7 +9,7 @@ import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELES
 import { answerTo, messagesOf, postTo } from '../support/stateless-post.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 
-/** A tool that runs until its signal aborts, and tells when. */
+/** A tool that runs until its signal aborts, with promises for its start and end. */
 function endless() {
   const started = deferred<Context>();
   const ended = deferred<unknown>();
@@ -27,10 +27,10 @@ function endless() {
 }
 
 const call = (client: RawClient, id: unknown, name: string, meta?: JsonObject) =>
-  client.worded(id as string, 'tools/call', { name, ...(meta && { _meta: meta }) });
+  client.buildMessage(id as string, 'tools/call', { name, ...(meta && { _meta: meta }) });
 
 describe('a cancelled request', () => {
-  eachRevision('CANC-02', 'ends, and is not answered', async (revision) => {
+  eachRevision('CANC-02', 'ends without a response', async (revision) => {
     const { server, started, ended } = endless();
     const client = await RawClient.connect(server, { revision });
     const before = client.received.length;
@@ -42,7 +42,7 @@ describe('a cancelled request', () => {
     expect(client.received.slice(before).map(({ id }) => id)).not.toContain('slow');
   });
 
-  eachRevision('CANC-03', 'is forgotten: what is unknown or answered cannot be cancelled', async (revision) => {
+  eachRevision('CANC-03', 'is forgotten: unknown or answered requests cannot be cancelled', async (revision) => {
     const client = await RawClient.connect(endless().server, { revision });
     await client.send(call(client, 'done', 'quick'));
     const before = client.received.length;
@@ -51,7 +51,7 @@ describe('a cancelled request', () => {
     expect(textOf(await client.call('quick'))).toBe('quick');
   });
 
-  eachRevision('CANC-04', 'is answered at most once, whenever the cancellation comes', async (revision) => {
+  eachRevision('CANC-04', 'is answered at most once, no matter when it is cancelled', async (revision) => {
     const property = fc.asyncProperty(fc.array(fc.tuple(fc.nat(3), fc.nat(3)), { maxLength: 8 }), async (races) => {
       const turns = async (count: number) => {
         for (let turn = 0; turn < count; turn += 1) await Promise.resolve();
@@ -60,7 +60,7 @@ describe('a cancelled request', () => {
       const client = await RawClient.connect(server, { revision });
       await Promise.all(
         races.map(async ([ticks, delay], id) => {
-          const sent = client.send(client.worded(id, 'tools/call', { name: 'work', arguments: { ticks } }));
+          const sent = client.send(client.buildMessage(id, 'tools/call', { name: 'work', arguments: { ticks } }));
           await turns(delay);
           await client.notify('notifications/cancelled', { requestId: id });
           await sent;
@@ -77,7 +77,7 @@ describe('a cancelled request', () => {
     await fc.assert(property, { numRuns: 30 });
   });
 
-  eachRevision('CANC-05', 'is not meant by a notification that is malformed', async (revision) => {
+  eachRevision('CANC-05', 'is not affected by a malformed notification', async (revision) => {
     const { server, started, ended } = endless();
     const client = await RawClient.connect(server, { revision });
     const before = client.received.length;
@@ -102,7 +102,7 @@ describe('a cancelled request', () => {
     expect(textOf(await client.call('quick'))).toBe('quick');
   });
 
-  eachSessionRevision('CANC-10', 'need not be named', async (revision) => {
+  eachSessionRevision('CANC-10', 'may be missing in the notification', async (revision) => {
     const { server, started, ended } = endless();
     const client = await RawClient.connect(server, { revision });
     void client.send(call(client, 1, 'endless'));
@@ -113,30 +113,26 @@ describe('a cancelled request', () => {
     await ended;
   });
 
-  eachRevision(
-    'CANC-14',
-    'is known by its signal, as is the end of the session and of the server',
-    async (revision) => {
-      for (const end of ['cancel', 'session', 'server'] as const) {
-        const { server, started, ended } = endless();
-        const client = await RawClient.connect(server, { revision });
-        void client.send(call(client, 1, 'endless'));
-        await started;
-        if (end === 'cancel') await client.notify('notifications/cancelled', { requestId: 1 });
-        if (end === 'session') await client.close();
-        if (end === 'server') await server.close({ deadlineMs: 1 });
-        expect(await ended).toMatchObject({ name: 'AbortError' });
-      }
-    },
-  );
+  eachRevision('CANC-14', 'aborts its signal, and so does the end of the session or the server', async (revision) => {
+    for (const end of ['cancel', 'session', 'server'] as const) {
+      const { server, started, ended } = endless();
+      const client = await RawClient.connect(server, { revision });
+      void client.send(call(client, 1, 'endless'));
+      await started;
+      if (end === 'cancel') await client.notify('notifications/cancelled', { requestId: 1 });
+      if (end === 'session') await client.close();
+      if (end === 'server') await server.close({ deadlineMs: 1 });
+      expect(await ended).toMatchObject({ name: 'AbortError' });
+    }
+  });
 });
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
-/** Listens to changes of the list of tools, and waits until that is known. */
+/** Subscribes to tool list changes, and waits for the acknowledgement. */
 async function listening(client: RawClient, id: string | number, meta: JsonObject = {}): Promise<void> {
   const params = { notifications: { toolsListChanged: true }, _meta: meta };
-  void client.send(client.worded(id, 'subscriptions/listen', params));
+  void client.send(client.buildMessage(id, 'subscriptions/listen', params));
   const subscription = { 'io.modelcontextprotocol/subscriptionId': id };
   const fits = ({ method, params: { _meta } = {} }: Message) =>
     method === ACKNOWLEDGED && JSON.stringify(_meta) === JSON.stringify(subscription);
@@ -164,8 +160,8 @@ describe('a client without a session', () => {
     }
   });
 
-  inStateless('CANC-13', 'hears by the result that the server gives up what it listens to', async () => {
-    // https://github.com/modelcontextprotocol/modelcontextprotocol/issues/3348: one of the two pages that disagree
+  inStateless('CANC-13', 'gets a result when the server ends its subscription', async () => {
+    // https://github.com/modelcontextprotocol/modelcontextprotocol/issues/3348: the specification contradicts itself
     for (const transport of [overStdio, overHttp, overMemory]) {
       const server = serverWith({ quick: () => 'quick' });
       const client = await RawClient.connect(server, { revision }, transport);
@@ -180,7 +176,7 @@ describe('a client without a session', () => {
     }
   });
 
-  inStateless('CANC-12', 'is told of no other cancellation, however a request ends', async () => {
+  inStateless('CANC-12', 'gets no other cancellation, however a request ends', async () => {
     const { server, started } = endless();
     server.addTool({ name: 'fails', input: NoInput }, () => {
       throw new Error('fails');
@@ -201,7 +197,7 @@ describe('a client without a session', () => {
     expect(client.received.length).toBeGreaterThan(4);
   });
 
-  inStateless('PING-05', 'sends no ping, and gets none', async () => {
+  inStateless('PING-05', 'neither sends nor receives pings', async () => {
     const server = serverWith({ alive: (context) => context.ping() });
     for (const transport of [overStdio, overHttp, overMemory]) {
       const client = await RawClient.connect(server, { revision }, transport);
@@ -209,7 +205,10 @@ describe('a client without a session', () => {
       expect(await client.call('alive')).toMatchObject({ isError: true });
       expect(client.received.filter(({ method }) => method !== undefined)).toEqual([]);
       expect(client.questions).toEqual([]);
-      expect(await answerTo(server, client.worded(1, 'ping'))).toMatchObject([404, { id: 1, error: { code: -32601 } }]);
+      expect(await answerTo(server, client.buildMessage(1, 'ping'))).toMatchObject([
+        404,
+        { id: 1, error: { code: -32601 } },
+      ]);
     }
   });
 });
@@ -225,7 +224,7 @@ describe('a question that is cancelled', () => {
     );
   const answer = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Late' } };
 
-  eachSessionRevision('CANC-01', 'is the server’s own, and under way', async (revision) => {
+  eachSessionRevision('CANC-01', 'is the server’s own and in flight', async (revision) => {
     const client = await RawClient.connect(asking(), { revision, capabilities: { sampling: {} } });
     await Promise.all([client.call('ask'), client.call('ask'), client.call('quick')]);
     const asked = client.of('sampling/createMessage').map(({ id }) => id);
@@ -234,7 +233,7 @@ describe('a question that is cancelled', () => {
     expect(cancelled.sort()).toEqual(asked.sort());
   });
 
-  eachSessionRevision('CANC-07', 'may still be answered: the answer is ignored', async (revision) => {
+  eachSessionRevision('CANC-07', 'may still be answered, and the answer is ignored', async (revision) => {
     const client = await RawClient.connect(asking(), { revision, capabilities: { sampling: {} } });
     expect(await client.call('ask')).toMatchObject({ isError: true });
     const [question] = client.of('sampling/createMessage') as [Message];
@@ -247,7 +246,7 @@ describe('a question that is cancelled', () => {
 });
 
 describe('a ping', () => {
-  eachSessionRevision('PING-01', 'is answered at once, also while a tool runs', async (revision) => {
+  eachSessionRevision('PING-01', 'is answered at once, even while a tool runs', async (revision) => {
     const { server, started } = endless();
     const client = await RawClient.connect(server, { revision });
     void client.send(call(client, 1, 'endless'));
@@ -263,7 +262,7 @@ describe('a ping', () => {
   });
 });
 
-/** What a client hears of the progress of a tool. */
+/** The progress notifications that a client receives from a tool. */
 async function progressOf(revision: Revision, report: (context: Context) => void, token?: unknown) {
   const client = await RawClient.connect(serverWith({ report }), { revision }, overMemory);
   await client.send(call(client, 'call', 'report', token === undefined ? undefined : { progressToken: token }));
@@ -272,7 +271,7 @@ async function progressOf(revision: Revision, report: (context: Context) => void
 }
 
 describe('progress', () => {
-  eachRevision('PROG-01', 'is told to who asks for it, while the request is under way', async (revision) => {
+  eachRevision('PROG-01', 'is sent only on request and while the call is in flight', async (revision) => {
     expect(await progressOf(revision, (context) => context.progress(1))).toEqual([]);
     let late: Context | undefined;
     const server = serverWith({
@@ -307,7 +306,7 @@ describe('progress', () => {
     expect(client.of('notifications/progress')).toEqual([]);
   });
 
-  eachRevision('PROG-04', 'has the token as it was given', async (revision) => {
+  eachRevision('PROG-04', 'has the unchanged token', async (revision) => {
     for (const token of ['abc', '', '0', 0, 1, -1, Number.MAX_SAFE_INTEGER]) {
       const told = await progressOf(revision, (context) => context.progress(1), token);
       expect(told).toEqual([{ progressToken: token, progress: 1 }]);
@@ -325,12 +324,12 @@ describe('progress', () => {
     ]);
   });
 
-  eachRevision('PROG-06', 'has a message for people', async (revision) => {
+  eachRevision('PROG-06', 'has a message for users', async (revision) => {
     const told = await progressOf(revision, (context) => context.progress(1, 2, 'Half way'), 't');
     expect(told).toEqual([{ progressToken: 't', progress: 1, total: 2, message: 'Half way' }]);
   });
 
-  eachRevision('PROG-08', 'need not be told at all', async (revision) => {
+  eachRevision('PROG-08', 'is optional', async (revision) => {
     expect(await progressOf(revision, () => {}, 't')).toEqual([]);
   });
 });
@@ -340,7 +339,7 @@ describe('progress without a session', () => {
   const working = () => serverWith({ work: (context) => context.progress(1, 2), rest: () => 'rested' });
   const PROGRESS = 'notifications/progress';
 
-  inStateless('PROG-10', 'never comes where a client listens', async () => {
+  inStateless('PROG-10', 'is never sent on a subscription', async () => {
     for (const transport of [overStdio, overMemory, overHttp]) {
       const server = working();
       const client = await RawClient.connect(server, { revision }, transport);
@@ -356,14 +355,14 @@ describe('progress without a session', () => {
     const server = working();
     const client = await RawClient.connect(server, { revision });
     const params = { notifications: { toolsListChanged: true }, _meta: { progressToken: 'same' } };
-    const stream = await postTo(server, client.worded(1, 'subscriptions/listen', params));
+    const stream = await postTo(server, client.buildMessage(1, 'subscriptions/listen', params));
     await (await postTo(server, call(client, 2, 'work', { progressToken: 'same' }))).text();
     await server.close();
     const methods = (await messagesOf(stream)).map(({ method = 'response' }) => method);
     expect(methods).toEqual([ACKNOWLEDGED, 'response']);
   });
 
-  inStateless('PROG-11', 'makes a stream of the answer to the request that it is of', async () => {
+  inStateless('PROG-11', 'turns the response to its request into a stream', async () => {
     const server = working();
     const client = await RawClient.connect(server, { revision });
     const typeOf = (response: Response) => response.headers.get('content-type');

@@ -5,7 +5,7 @@ import type { McpServer } from '@decorum/core';
 import { type RawClient, textOf } from '../support/raw-client.js';
 import { subscribe } from './story.js';
 
-/** Something that a client does with the server of the story, and what must come of it. */
+/** An action of a client on the story server, with its assertions. */
 export type Deed = (client: RawClient, server: McpServer) => Promise<void>;
 
 const LISTS = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'];
@@ -68,7 +68,7 @@ async function err(client: RawClient) {
   expect(await client.error('tools/fly')).toMatchObject({ code: -32601 });
 }
 
-/** What clients do in any order. */
+/** Actions that work in any order. */
 export const DEEDS = {
   list,
   revision,

@@ -1,4 +1,4 @@
-// Without a session: what a server says of itself, its extensions, what its schemas may refer to, and what it tells.
+// The stateless revision: discovery, extensions, references in schemas, and server info.
 import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
@@ -26,7 +26,7 @@ const revision: Revision = STATELESS;
 const RAW_TRANSPORTS: readonly RawTransport[] = [overMemory, overStdio, overHttp];
 
 describe('clients with and without a session', () => {
-  inStateless('LIFE-24', 'are served side by side on one endpoint', async () => {
+  inStateless('LIFE-24', 'can share one endpoint', async () => {
     const server = serverWith({ revision: (context) => context.revision });
     const clients = await Promise.all(
       (['2025-11-25', revision, '2025-03-26', revision] as const).map((date) =>
@@ -37,7 +37,7 @@ describe('clients with and without a session', () => {
     expect(results.map((result) => textOf(result))).toEqual(['2025-11-25', revision, '2025-03-26', revision]);
   });
 
-  inStateless('LIFE-25', 'may share a pipe: each message says where it belongs', async () => {
+  inStateless('LIFE-25', 'can share a pipe, because each message names its era', async () => {
     const server = serverWith({
       tell(context) {
         context.log.debug('heard');
@@ -59,7 +59,7 @@ describe('clients with and without a session', () => {
     };
     const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'both', version: '1' } };
     const session = (id: string, method: string, params: object) => ({ jsonrpc: '2.0', id, method, params });
-    // the session does not begin because somebody else was served
+    // serving another client does not start the session
     expect(await send(called('m1', 'tell'))).toMatchObject([{ id: 'm1', result: { content: [{ text: revision }] } }]);
     expect(await send(session('s1', 'tools/list', {}))).toMatchObject([{ id: 's1', error: { code: -32600 } }]);
     expect(await send(session('s2', 'initialize', hello))).toMatchObject([{ id: 's2', result: { serverInfo: {} } }]);
@@ -69,7 +69,7 @@ describe('clients with and without a session', () => {
       const [log, old] = (await send(session(`s${round}0`, 'tools/call', { name: 'tell' }))) as [Message, Message];
       expect(log.method).toBe('notifications/message');
       expect(old.result).toEqual({ content: [{ type: 'text', text: '2025-11-25' }] });
-      // the level is that of the session
+      // the log level belongs to the session
       const [modern] = (await send(called(`m${round}0`, 'tell'))) as [Message];
       expect(modern.result).toMatchObject({ resultType: 'complete', content: [{ text: revision }] });
     }
@@ -105,7 +105,7 @@ describe('an extension', () => {
     });
   }
 
-  inStateless('LIFE-28', 'has an id with a prefix, as keys of _meta have', () => {
+  inStateless('LIFE-28', 'has an id with a prefix, like keys of _meta', () => {
     for (const id of [
       'counter',
       '/counter',
@@ -135,32 +135,32 @@ describe('an extension', () => {
     });
   }
 
-  inStateless('EXT-02', 'is there only where a server is given one', async () => {
+  inStateless('EXT-02', 'is declared only if the server has one', async () => {
     const [, { result }] = await answerTo(storyServer(), asked(1, 'server/discover'));
     expect(result?.['capabilities']).not.toHaveProperty('extensions');
   });
 });
 
-/** What a server says of itself, as the first that it is asked. */
+/** The result of `server/discover` as the first request. */
 async function discover(server: McpServer, transport: RawTransport = overStdio): Promise<JsonObject> {
   const client = await RawClient.connect(server, { revision }, transport);
   return await client.result('server/discover');
 }
 
 describe('server/discover', () => {
-  inStateless('DISC-01', 'says which revisions there are', async () => {
+  inStateless('DISC-01', 'lists the supported revisions', async () => {
     for (const transport of RAW_TRANSPORTS) {
       expect((await discover(serverOf(), transport))['supportedVersions']).toContain(revision);
     }
   });
 
-  inStateless('DISC-02', 'has all that the schema asks for, and the instructions of the author', async () => {
+  inStateless('DISC-02', 'has all required fields and the instructions of the author', async () => {
     const result = await discover(serverOf({ instructions: 'Ask first.' }));
     expect(result).toMatchObject({ resultType: 'complete', capabilities: { logging: {} }, instructions: 'Ask first.' });
     expect(await discover(serverOf())).not.toHaveProperty('instructions');
   });
 
-  inStateless('DISC-03', 'names the server in _meta, with all that is known of it', async () => {
+  inStateless('DISC-03', 'has the complete server info in _meta', async () => {
     const identity = { title: 'A title', websiteUrl: 'https://example.com' };
     const result = await discover(serverOf(identity));
     const known = { name: 'revisions', version: '1.0.0', ...identity };
@@ -168,12 +168,12 @@ describe('server/discover', () => {
     expect(result).not.toHaveProperty('serverInfo');
   });
 
-  it('declares experimental capabilities as they are given', async () => {
+  it('declares experimental capabilities unchanged', async () => {
     const experimental = { 'example.com/ours': { level: 2 }, 'example.com/plain': {} };
     expect((await discover(serverOf({ experimental })))['capabilities']).toEqual({ logging: {}, experimental });
   });
 
-  inStateless('DISC-04', 'declares what is served, and nothing else', async () => {
+  inStateless('DISC-04', 'declares exactly what the server supports', async () => {
     const methods: Readonly<Record<string, readonly [string, JsonObject][]>> = {
       tools: [['tools/list', {}]],
       prompts: [['prompts/list', {}]],
@@ -197,14 +197,14 @@ describe('server/discover', () => {
       }
       const lists = ['tools', 'prompts', 'resources'].filter((name) => name in capabilities);
       const notifications = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
-      void client.send(client.worded('listening', 'subscriptions/listen', { notifications }));
+      void client.send(client.buildMessage('listening', 'subscriptions/listen', { notifications }));
       const { params } = await client.find(({ method }) => method !== undefined);
       const honored = Object.keys(params?.['notifications'] as object).map((name) => name.replace('ListChanged', ''));
       expect(honored.sort()).toEqual(lists.filter((name) => (capabilities[name] as JsonObject)['listChanged']).sort());
     }
   });
 
-  inStateless('DISC-05', 'says how long it may be kept, and by whom', async () => {
+  inStateless('DISC-05', 'has a cache duration and scope', async () => {
     expect(await discover(serverOf())).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
     const cache = { ttlMs: 5000, scope: 'public' } as const;
     expect(await discover(serverOf({ cache }))).toMatchObject({ ttlMs: 5000, cacheScope: 'public' });
@@ -223,7 +223,7 @@ describe('server/discover', () => {
     });
   }
 
-  inStateless('DISC-08', 'may be the first message of all', async () => {
+  inStateless('DISC-08', 'may be the first message', async () => {
     for (const transport of RAW_TRANSPORTS) {
       const client = await RawClient.connect(storyServer(), { revision }, transport);
       await client.send(asked('first', 'server/discover'));
@@ -263,7 +263,7 @@ describe('a reference in a schema', () => {
 });
 
 describe('a schema', () => {
-  inStateless('META-17', 'is neither deep nor large nor slow beyond measure', () => {
+  inStateless('META-17', 'is limited in depth, size and cost', () => {
     const object = (properties: JsonObject): JsonObject => ({ type: 'object', properties });
     let deep = object({});
     for (let depth = 0; depth < 70; depth += 1) deep = object({ a: deep });
@@ -275,8 +275,8 @@ describe('a schema', () => {
   });
 });
 
-describe('what a client listens to', () => {
-  inStateless('META-24', 'says with each notification which request it is for', async () => {
+describe('a subscription', () => {
+  inStateless('META-24', 'has the id of its request in each notification', async () => {
     for (const transport of RAW_TRANSPORTS) {
       const server = storyServer();
       const client = await RawClient.connect(server, { revision }, transport);

@@ -1,4 +1,4 @@
-// Whose questions and credentials they are, where several users share a server.
+// Isolation of questions and credentials between users of one server.
 import { inspect } from 'node:util';
 
 import { describe, expect } from '@jest/globals';
@@ -22,8 +22,8 @@ const QUESTIONS: Readonly<Record<string, (context: Context) => Promise<{ readonl
   visit: (context) => context.elicitUrl({ message: 'Please', url: ({ ticket }) => `https://example.com/${ticket}` }),
 };
 
-describe('what a user was asked', () => {
-  eachSessionRevision('ELIC-20', 'is answered in the session of that user, by that user', async (revision) => {
+describe('a question to a user', () => {
+  eachSessionRevision('ELIC-20', 'is answered only by that user in their session', async (revision) => {
     for (const [name, question] of Object.entries(QUESTIONS)) {
       const sessions = new Map<string | undefined, string>();
       const server = serverWith({
@@ -38,7 +38,7 @@ describe('what a user was asked', () => {
       const waiting = ada.request('tools/call', { name: 'ask' }, 'call');
       const { id } = await ada.find(({ method }) => method === 'elicitation/create');
       const answer = { jsonrpc: '2.0', id: id as string, result: YES };
-      // in her own session, while nothing and while something of hers is open, and in the session that is not hers
+      // in her own session, without and with a pending question of hers, and in the session of another user
       await eve.send(answer);
       const hers = eve.request('tools/call', { name: 'ask' }, 'call');
       const question2 = await eve.find(({ method }) => method === 'elicitation/create');
@@ -65,7 +65,7 @@ describe('what a user was asked', () => {
     }
   });
 
-  inStateless('ELIC-20', 'is answered by that user: the state of one is of no use to another', async () => {
+  inStateless('ELIC-20', 'is answered by that user: another user cannot use the state', async () => {
     for (const [name, question] of Object.entries(QUESTIONS)) {
       const server = serverWith({ ask: async (context) => (await question(context)).action });
       const open = { revision: STATELESS, capabilities: BOTH } satisfies RawOptions;
@@ -87,7 +87,7 @@ describe('what a user was asked', () => {
 const TOKEN = 'the-token-of-the-caller';
 const CREDENTIALS = { authorization: `Bearer ${TOKEN}`, 'proxy-authorization': TOKEN, cookie: `session=${TOKEN}` };
 
-/** Everything that a context says to whoever looks. */
+/** All data reachable from a context. */
 function everything(context: Context): string {
   const members = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(context) as object));
   const values = members.map(([name, { get }]) => [name, get?.call(context) as unknown]);
@@ -95,7 +95,7 @@ function everything(context: Context): string {
 }
 
 describe('credentials', () => {
-  eachRevision('ELIC-23', 'of the caller are not known to handlers, nor sent or logged', async (revision) => {
+  eachRevision('ELIC-23', 'of the caller are not visible to handlers, sent or logged', async (revision) => {
     const seen: string[] = [];
     const log = new Log();
     const server = serverWith(
@@ -119,7 +119,7 @@ describe('credentials', () => {
       const meta = client.stateless ? { 'io.modelcontextprotocol/logLevel': 'debug' } : {};
       const frames: string[] = [];
       for (const name of ['look', 'fail']) frames.push(await (await client.call(name, name, { meta })).text());
-      // the tool has run, and knows who calls and what else came with it
+      // the tool has run, and sees the caller and the headers
       expect(seen.join()).toMatch(/subject: 'ada'.*host|host.*subject: 'ada'/s);
       expect(frames.join()).toMatch(/notifications\/message.*Internal error/s);
       expect(log.entries).toHaveLength(1);
@@ -131,7 +131,7 @@ describe('credentials', () => {
     }
   });
 
-  eachRevision('ELIC-23', 'that a client sends with its answer to a URL are not taken', async (revision) => {
+  eachRevision('ELIC-23', 'that a client sends with its answer to a URL are dropped', async (revision) => {
     const server = serverWith({
       visit: async (context) => JSON.stringify(await QUESTIONS['visit']!(context)),
     });

@@ -12,7 +12,7 @@ const BOTH = { elicitation: { form: {}, url: {} } };
 const URL_ONLY = { elicitation: { url: {} } };
 const NAME: JsonObject = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
 
-/** Has a tool ask a client that has both modes. */
+/** Calls a tool that asks a client with both modes. */
 const ask = (revision: Revision, question: Asking, options: Partial<AskOptions> = {}) =>
   askAny(revision, question, { capabilities: BOTH, ...options });
 
@@ -26,14 +26,14 @@ const accept =
   () => ({ result: { action: 'accept', ...(content !== undefined && { content }) } });
 
 describe('elicitation', () => {
-  eachSessionRevision('ELIC-01', 'is asked for only where the client has declared it', async (revision) => {
+  eachSessionRevision('ELIC-01', 'is requested only if the client has declared it', async (revision) => {
     for (const question of [form(), visit('https://example.com')]) {
       const { said, questions } = await ask(revision, question, { capabilities: { sampling: {} } });
       expect([said, questions]).toEqual(['mcp error missing-capability', []]);
     }
   });
 
-  eachRevision('ELIC-02', 'is asked for only in a mode that the client has declared', async (revision) => {
+  eachRevision('ELIC-02', 'is requested only in a mode that the client has declared', async (revision) => {
     const cases = [
       [FORM, form(), 1],
       [{ elicitation: { form: {} } }, form(), 1],
@@ -62,7 +62,7 @@ describe('elicitation', () => {
     });
   }
 
-  eachRevision('ELIC-04', 'does not ask for secrets by a form that a handler returns', async (revision) => {
+  eachRevision('ELIC-04', 'rejects a returned form that asks for secrets', async (revision) => {
     const schema = { type: 'object', properties: { password: { type: 'string' } } };
     const params = { mode: 'form', message: 'Who are you?', requestedSchema: schema };
     const server = serverWith({
@@ -77,7 +77,7 @@ describe('elicitation', () => {
     expect(client.questions).toEqual([]);
   });
 
-  eachRevision('ELIC-05', 'shows a flat form of primitives', async (revision) => {
+  eachRevision('ELIC-05', 'has a flat form of primitives', async (revision) => {
     const properties = {
       name: { type: 'string', minLength: 2, maxLength: 10 },
       mail: { type: 'string', format: 'email' },
@@ -132,7 +132,7 @@ describe('elicitation', () => {
 
   eachSessionRevision(
     'ELIC-06',
-    'has only choices and defaults that the revision knows, and puts the answer together',
+    'has only choices and defaults of the revision, and assembles the answer',
     async (revision) => {
       const answer = accept({ size: 'l', 'days: sat': false, 'days: sun': true, name: 'Grace', news: false });
       const { said, questions } = await ask(revision, form(CHOICES), { answer });
@@ -156,14 +156,14 @@ describe('elicitation', () => {
     },
   );
 
-  eachRevision('ELIC-07', 'has titled choices, several choices, and defaults', async (revision) => {
+  eachRevision('ELIC-07', 'has titled choices, multiple choices, and defaults', async (revision) => {
     const content = { size: 'l', days: ['sun'], name: 'Grace', news: false };
     const { said, questions } = await ask(revision, form(CHOICES), { answer: accept(content) });
     expect(questions).toMatchObject([{ params: { requestedSchema: CHOICES } }]);
     expect(JSON.parse(said)).toEqual({ action: 'accept', content });
   });
 
-  eachRevision('ELIC-08', 'tells accept, decline and cancel apart', async (revision) => {
+  eachRevision('ELIC-08', 'distinguishes accept, decline and cancel', async (revision) => {
     expect(await ask(revision, form(), { answer: accept({ name: 'Ada' }) })).toMatchObject({
       said: '{"action":"accept","content":{"name":"Ada"}}',
     });
@@ -185,7 +185,7 @@ describe('elicitation', () => {
     age!: number;
   }
 
-  eachRevision('ELIC-09', 'takes no answer that does not fit what was asked', async (revision) => {
+  eachRevision('ELIC-09', 'rejects an answer that does not fit the question', async (revision) => {
     const person = (context: Context) => context.elicit(Person, { message: 'Who are you?' });
     expect(await ask(revision, person, { answer: accept({ name: 'Ada', age: 36 }) })).toMatchObject({
       said: '{"action":"accept","content":{"name":"Ada","age":36}}',
@@ -204,7 +204,7 @@ describe('elicitation', () => {
     }
   });
 
-  eachRevision('ELIC-10', 'has content only where it is accepted, of values that a form can have', async (revision) => {
+  eachRevision('ELIC-10', 'has content only if accepted, with values that a form allows', async (revision) => {
     const several: JsonObject = { type: 'array', items: { type: 'string', enum: ['a', 'b'] } };
     const schema: JsonObject = {
       type: 'object',
@@ -222,28 +222,24 @@ describe('elicitation', () => {
     expect(JSON.parse(declined.said)).toEqual({ action: 'decline' });
   });
 
-  eachRevision(
-    'ELIC-24',
-    'may be declined, refused, or left without an answer: the handler is told',
-    async (revision) => {
-      if (revision !== STATELESS) {
-        const refuse: Answer = () => ({ error: { code: -32602, message: 'Mode not supported' } });
-        expect(await ask(revision, form(), { answer: refuse })).toMatchObject({ said: 'client error -32602' });
-        expect(await ask(revision, form())).toMatchObject({ said: 'client error undefined' });
-      } else {
-        // no error has a place among the answers: whoever sends none, or something else, is asked again
-        for (const answer of [() => undefined, () => ({ result: { error: { code: -32602, message: 'No' } } })]) {
-          expect(await ask(revision, form(), { answer })).toMatchObject({ said: 'asked again' });
-        }
+  eachRevision('ELIC-24', 'may be declined, rejected or unanswered, and the handler learns it', async (revision) => {
+    if (revision !== STATELESS) {
+      const refuse: Answer = () => ({ error: { code: -32602, message: 'Mode not supported' } });
+      expect(await ask(revision, form(), { answer: refuse })).toMatchObject({ said: 'client error -32602' });
+      expect(await ask(revision, form())).toMatchObject({ said: 'client error undefined' });
+    } else {
+      // answers can't be errors: a client that sends none or an invalid one is asked again
+      for (const answer of [() => undefined, () => ({ result: { error: { code: -32602, message: 'No' } } })]) {
+        expect(await ask(revision, form(), { answer })).toMatchObject({ said: 'asked again' });
       }
-      for (const action of ['decline', 'cancel']) {
-        const { said } = await ask(revision, visit('https://example.com'), { answer: () => ({ result: { action } }) });
-        expect(said).toBe(`{"action":"${action}"}`);
-      }
-    },
-  );
+    }
+    for (const action of ['decline', 'cancel']) {
+      const { said } = await ask(revision, visit('https://example.com'), { answer: () => ({ result: { action } }) });
+      expect(said).toBe(`{"action":"${action}"}`);
+    }
+  });
 
-  eachRevision('ELIC-25', 'is a form where the client says no more than that it has elicitation', async (revision) => {
+  eachRevision('ELIC-25', 'is a form if the client declares no mode', async (revision) => {
     const { questions } = await ask(revision, form(), { capabilities: FORM, answer: accept({ name: 'Ada' }) });
     expect(questions).toHaveLength(1);
     expect([undefined, 'form']).toContain(questions[0]?.params?.['mode']);
@@ -251,7 +247,7 @@ describe('elicitation', () => {
 });
 
 describe('elicitation by URL', () => {
-  eachSessionRevision('ELIC-11', 'has a message, a URL and an id of its own', async (revision) => {
+  eachSessionRevision('ELIC-11', 'has a message, a URL and a unique id', async (revision) => {
     const twice = async (context: Context) => {
       await visit('https://example.com/a')(context);
       return await visit('https://example.com/b')(context);
@@ -265,7 +261,7 @@ describe('elicitation by URL', () => {
     expect(new Set(questions.map(({ params }) => params?.['elicitationId'])).size).toBe(2);
   });
 
-  inStateless('ELIC-12', 'has a message and a URL, and no id', async () => {
+  inStateless('ELIC-12', 'has a message and a URL but no id', async () => {
     const { said, questions } = await ask(STATELESS, visit('https://example.com/a'), { answer: accept() });
     expect(said).toBe('{"action":"accept"}');
     expect(questions).toEqual([
@@ -284,7 +280,7 @@ describe('elicitation by URL', () => {
     }
   });
 
-  eachRevision('ELIC-14', 'has an https URL, but for development on the same machine', async (revision) => {
+  eachRevision('ELIC-14', 'has an https URL, except for development on the same machine', async (revision) => {
     for (const url of ['http://example.com', 'ftp://example.com', 'javascript:alert(1)', 'file:///etc/passwd']) {
       const { questions } = await ask(revision, visit(url), { answer: accept() });
       expect([url, questions]).toEqual([url, []]);
@@ -295,7 +291,7 @@ describe('elicitation by URL', () => {
     }
   });
 
-  eachRevision('ELIC-13', 'has a valid and safe URL where a handler returns it', async (revision) => {
+  eachRevision('ELIC-13', 'has a valid and safe URL if a handler returns it', async (revision) => {
     for (const url of ['', 'example.com', 'http://example.com', 'https://ada:secret@example.com']) {
       const params = { mode: 'url', message: 'Please', url, elicitationId: '1' };
       const server = serverWith({

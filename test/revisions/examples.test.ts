@@ -1,4 +1,4 @@
-// The examples of the specification itself (`schema/2026-07-28/examples`).
+// The examples in the specification (`schema/2026-07-28/examples`).
 import { readdirSync, readFileSync } from 'node:fs';
 
 import { describe, expect, it } from '@jest/globals';
@@ -31,7 +31,7 @@ class Review {
   language?: string;
 }
 
-/** What the examples of requests name. */
+/** The members that the example requests refer to. */
 class Examples {
   @Tool({ name: 'get_weather', input: { type: 'object', properties: { location: { type: 'string' } } } })
   weather() {
@@ -59,15 +59,15 @@ class Examples {
   }
 }
 
-/** Examples that do not fit their own schema: one has an id where there is none, one leaves out how long it may be kept. */
+/** Examples that violate their own schema: one has an extra id, one lacks the cache duration. */
 const AT_ODDS = new Set(['list-roots-request.json', 'read-resource-result-response.json']);
 
-/** Requests of clients: those that the server asks have no envelope. */
+/** Client requests. The server's questions have no JSON-RPC envelope. */
 const REQUESTS = EXAMPLES.filter(({ value }) => 'method' in value && 'jsonrpc' in value && 'id' in value);
 
 describe('The judge', () => {
   it.each(EXAMPLES.filter(({ file }) => !AT_ODDS.has(file)))(
-    'finds nothing wrong with the example $definition/$file',
+    'accepts the example $definition/$file',
     ({ definition, value }) => {
       expect(schemaOf(STATELESS).problems(definition, value)).toHaveLength(0);
     },

@@ -1,4 +1,4 @@
-// Forms made of DTO classes with any rules: what is sent is valid by the official schema of each revision.
+// Forms from DTO classes with arbitrary rules are valid by the official schema of each revision.
 import { describe, expect } from '@jest/globals';
 import { type Context, Describe } from '@decorum/core';
 import {
@@ -43,7 +43,7 @@ import { serverWith } from './servers.js';
 const each = { each: true };
 const ANY = [IsOptional(), IsNotEmpty(), Describe({ title: 'Title', description: 'What it is' })];
 
-/** What makes a field of each kind, the rules that may be added, and initial values. */
+/** Decorators, optional rules and initial values for each kind of field. */
 const KINDS = [
   {
     is: [IsString()],
@@ -90,7 +90,7 @@ const KINDS = [
   },
 ] as const;
 
-/** One field: its decorators, and its initial value. */
+/** Decorators and initial value of a field. */
 interface Field {
   readonly rules: readonly PropertyDecorator[];
   readonly initial: unknown;
@@ -107,7 +107,7 @@ const aField: fc.Arbitrary<Field> = fc.constantFrom(...KINDS).chain(({ is, rules
     .filter(isAccepted),
 );
 
-/** An initial value that breaks the rules of its field is an error before anybody is asked. */
+/** Whether the initial value satisfies the rules of the field. If not, asking throws. */
 function isAccepted({ rules, initial }: Field): boolean {
   class Dto {
     field0 = initial;
@@ -116,7 +116,7 @@ function isAccepted({ rules, initial }: Field): boolean {
   return initial === undefined || validateSync(new Dto()).length === 0;
 }
 
-/** A class with these fields. */
+/** Creates a class with these fields. */
 function dtoOf(fields: readonly Field[]): new () => object {
   class Dto {
     constructor() {
@@ -132,7 +132,7 @@ function dtoOf(fields: readonly Field[]): new () => object {
 }
 
 describe('a form', () => {
-  eachRevision('ELIC-05', 'is valid, whatever rules the fields of its class have', async (revision: Revision) => {
+  eachRevision('ELIC-05', 'is valid for any rules of its class', async (revision: Revision) => {
     let Dto: new () => object = dtoOf([]);
     const server = serverWith({
       ask: async (context: Context) => (await context.elicit(Dto, { message: 'Please' })).action,
@@ -147,7 +147,7 @@ describe('a form', () => {
       const before = client.questions.length;
       expect(textOf(await client.call('ask'))).toBe('decline');
       expect(client.questions).toHaveLength(before + 1);
-      // what came was judged by the schema
+      // the client has validated the messages
       expect(client.problems.splice(0)).toEqual([]);
     });
     await fc.assert(property, { numRuns: 300 });

@@ -1,4 +1,4 @@
-// The servers of the golden transcripts: one neutral definition each, with every optional field that there is.
+// The servers of the golden transcripts, each with all optional fields.
 import {
   audio,
   Completion,
@@ -24,7 +24,7 @@ import { IsInt, IsOptional, IsString } from 'class-validator';
 const ICON = { src: 'https://example.com/sun.png', mimeType: 'image/png', sizes: ['48x48'], theme: 'light' } as const;
 const ANNOTATIONS = { audience: ['user'], priority: 0.5, lastModified: '2025-01-12T15:00:58Z' } as const;
 const META = { 'example.com/team': 'weather' };
-/** "PNG" and "WAV", as far as these tests care. */
+/** Base64 of "PNG" and "WAV", enough for these tests. */
 const [PNG, WAV] = ['UE5H', 'V0FW'];
 
 const CITY = {
@@ -317,10 +317,10 @@ const SERVERS = {
   events: withEvents,
 } satisfies Record<string, () => McpServer>;
 
-/** The name of a golden server. */
+/** Name of a golden server. */
 export type GoldenName = keyof typeof SERVERS;
 
-/** Makes the server that a transcript names. */
+/** Creates a golden server. */
 export function golden(name: GoldenName): McpServer {
   return SERVERS[name]();
 }

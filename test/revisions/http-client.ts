@@ -1,4 +1,4 @@
-// What HTTP tests of a revision send and look at: whole requests and whole responses, with nothing hidden.
+// Clients for HTTP tests that expose complete requests and responses.
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 
@@ -10,13 +10,13 @@ import { statelessHeaders } from '../support/http-transports.js';
 import type { Message } from '../support/raw-client.js';
 import { type Revision, STATELESS } from '../support/requirements.js';
 
-/** Asks for progress. */
+/** Requests progress notifications. */
 export const TOKEN = { progressToken: 'token' };
 
-/** Arguments of the tool `add`, which answers `3`. */
+/** Arguments of the tool `add`, which returns `3`. */
 export const ADD = { a: 1, b: 2 };
 
-/** Bodies that are no message, and the code of the error that tells why. */
+/** Invalid bodies and their error codes. */
 export const MALFORMED = [
   ['{bad', -32700],
   ['', -32700],
@@ -29,11 +29,11 @@ export const MALFORMED = [
   ['{"jsonrpc":"2.0","method":"x","params":[1]}', -32602],
 ] as const;
 
-/** The header exists since 2025-06-18. */
+/** Sent since 2025-06-18. */
 const versionHeader = (revision: Revision): Fields =>
   revision >= '2025-06-18' ? { 'mcp-protocol-version': revision } : {};
 
-/** What a client of the revision begins its session with. */
+/** The `initialize` request of a revision. */
 export const initialize = (revision: Revision) =>
   request('hello', 'initialize', {
     protocolVersion: revision,
@@ -41,7 +41,7 @@ export const initialize = (revision: Revision) =>
     clientInfo: { name: 'http', version: '1' },
   });
 
-/** The parts of a call beside its tool. */
+/** Options of a tool call. */
 interface CallOptions {
   readonly args?: JsonObject;
   readonly meta?: JsonObject;
@@ -49,16 +49,16 @@ interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A client of Streamable HTTP in one revision. */
+/** A Streamable HTTP client of one revision. */
 export class HttpClient {
   private constructor(
     readonly url: string,
     readonly revision: Revision,
-    /** Those that come with everything it sends. */
+    /** Headers of all requests. */
     readonly headers: Fields,
   ) {}
 
-  /** Connects; shakes hands where there are sessions. */
+  /** Connects and initializes the session, if the revision has sessions. */
   static async open(url: string, revision: Revision, headers: Fields = {}): Promise<HttpClient> {
     if (revision === STATELESS) return new HttpClient(url, revision, { ...headers, ...versionHeader(revision) });
     const response = await post(url, initialize(revision), headers);
@@ -71,7 +71,7 @@ export class HttpClient {
     return client;
   }
 
-  /** A client of a server that keeps no sessions. */
+  /** A client for a server without sessions. */
   static alone(url: string, revision: Revision): HttpClient {
     return new HttpClient(url, revision, versionHeader(revision));
   }
@@ -80,18 +80,18 @@ export class HttpClient {
     return this.revision === STATELESS;
   }
 
-  /** A request in the words of the revision. */
-  worded(id: string | number, method: string, params: JsonObject = {}): Message {
+  /** A request in the format of the revision. */
+  buildMessage(id: string | number, method: string, params: JsonObject = {}): Message {
     const { _meta, ...others } = params as { _meta?: JsonObject };
     return (this.stateless ? modern(id, method, others, _meta) : request(id, method, params)) as Message;
   }
 
-  /** The headers that the revision asks for beside a message. */
+  /** The headers that the revision requires for a message. */
   headersOf(message: unknown): Fields {
     return { ...this.headers, ...(this.stateless && isRequest(message) && statelessHeaders(message)) };
   }
 
-  /** Posts anything, with the headers that the revision asks for; `undefined` leaves one out. */
+  /** Posts a message with the required headers. Pass `undefined` to omit a header. */
   async post(message: unknown, headers: Record<string, string | undefined> = {}, signal?: AbortSignal) {
     const all = Object.entries({ ...this.headersOf(message), ...headers }).filter(([, value]) => value !== undefined);
     return await post(this.url, message, Object.fromEntries(all) as Fields, signal);
@@ -100,10 +100,10 @@ export class HttpClient {
   /** Calls a tool. */
   async call(id: string | number, name: string, { args, meta, headers, signal }: CallOptions = {}): Promise<Response> {
     const { params } = call(id, name, args, meta);
-    return await this.post(this.worded(id, 'tools/call', params), headers, signal);
+    return await this.post(this.buildMessage(id, 'tools/call', params), headers, signal);
   }
 
-  /** Calls a tool, and reads the events that come. */
+  /** Calls a tool and reads the event stream. */
   async stream(id: string | number, name: string, options: CallOptions = {}): Promise<EventReader> {
     const response = await this.call(id, name, { meta: TOKEN, ...options });
     const type = response.headers.get('content-type');
@@ -111,12 +111,12 @@ export class HttpClient {
     return new EventReader(response);
   }
 
-  /** Asks for a stream beside those of requests. */
+  /** Sends a GET for a stream. */
   async get(headers: Fields = {}): Promise<Response> {
     return await fetch(this.url, { headers: { accept: 'text/event-stream', ...this.headers, ...headers } });
   }
 
-  /** Opens a stream beside those of requests, or comes back to one that broke off after an event. */
+  /** Opens a GET stream, or resumes a stream after an event. */
   async listen(after?: string): Promise<EventReader> {
     const response = await this.get(after === undefined ? {} : { 'last-event-id': after });
     if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
@@ -130,9 +130,9 @@ export class HttpClient {
     return response.status;
   }
 
-  /** Whether its session still is there. */
+  /** The HTTP status of a request in the session. */
   async status(): Promise<number> {
-    const response = await this.post(this.worded('status', 'tools/list'));
+    const response = await this.post(this.buildMessage('status', 'tools/list'));
     await response.text();
     return response.status;
   }
@@ -142,16 +142,16 @@ function isRequest(message: unknown): message is Message {
   return typeof message === 'object' && message !== null && 'method' in message && 'id' in message;
 }
 
-/** What the events carry, in order: how far a request is, or the id of the response. */
+/** The contents of events in order: progress, method or response id. */
 export const carried = (events: readonly ServerEvent[]) =>
   events.flatMap(({ message }) => (message ? [message.params?.['progress'] ?? message.method ?? message.id] : []));
 
-/** A client of HTTP+SSE, which knows the URL of the stream and nothing else. */
+/** An HTTP+SSE client. It starts with only the URL of the stream. */
 export class SseClient {
   private constructor(
     readonly reader: EventReader,
     readonly first: ServerEvent,
-    /** Where messages go. */
+    /** URL for messages. */
     readonly target: string,
     private readonly headers: Fields,
   ) {}
@@ -165,7 +165,7 @@ export class SseClient {
     return new SseClient(reader, first, new URL(first.data as string, url).href, headers);
   }
 
-  /** Shakes hands too. */
+  /** Opens the stream and initializes the session. */
   static async open(url: string, headers: Fields = {}): Promise<SseClient> {
     const client = await SseClient.connect(url, headers);
     await client.ask(initialize('2024-11-05'));
@@ -173,12 +173,12 @@ export class SseClient {
     return client;
   }
 
-  /** Posts anything. */
+  /** Posts a message. */
   async send(message: unknown, headers: Fields = {}): Promise<Response> {
     return await post(this.target, message, { ...this.headers, ...headers });
   }
 
-  /** Sends a request, and gives the next message of the stream. */
+  /** Sends a request and returns the next message of the stream. */
   async ask(message: unknown): Promise<ServerEvent['message']> {
     const response = await this.send(message);
     if (response.status !== 202) throw new Error(`${response.status} ${await response.text()}`);
@@ -186,14 +186,14 @@ export class SseClient {
   }
 }
 
-/** A request that would be served. */
+/** A valid request to some entry point of the server. */
 export interface Door {
   readonly name: string;
   readonly url: string;
   readonly method: string;
   readonly headers: Fields;
   readonly body?: string;
-  /** The status of its answer. */
+  /** HTTP status of the response. */
   readonly served: number;
 }
 
@@ -201,13 +201,13 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const STREAM_TYPE = { accept: 'text/event-stream' };
 
 /**
- * Every way in for the clients of a revision. That which ends a session comes last.
- * @param url of a server with HTTP+SSE
- * @param headers come with everything
+ * All entry points for clients of a revision. The one that ends a session comes last.
+ * @param url URL of a server with HTTP+SSE
+ * @param headers sent with all requests
  */
 export async function doorsOf(url: string, revision: Revision, headers: Fields = {}): Promise<Door[]> {
   const client = await HttpClient.open(url, revision, headers);
-  const message = client.worded(1, 'tools/call', { name: 'add', arguments: ADD });
+  const message = client.buildMessage(1, 'tools/call', { name: 'add', arguments: ADD });
   const usual = { ...client.headers, ...(client.stateless && statelessHeaders(message)) };
   const posted = { method: 'POST', headers: { ...JSON_TYPE, ...usual }, body: JSON.stringify(message) };
   const preflight = { ...headers, 'access-control-request-method': 'POST' };
@@ -231,7 +231,7 @@ async function oldDoorsOf(url: string, headers: Fields): Promise<Door[]> {
   ];
 }
 
-/** Goes through a door, with any headers whatever. Gives the text of refusals; streams are not waited for. */
+/** Sends the request of a door with extra headers. Returns the body of a rejection, and does not wait for streams. */
 export async function enter(door: Door, headers: Fields = {}): Promise<{ status: number; text: string }> {
   const sent = httpRequest(door.url, { method: door.method, headers: { ...door.headers, ...headers }, agent: false });
   sent.end(door.body);

@@ -14,7 +14,7 @@ const META_VERSION = 'io.modelcontextprotocol/protocolVersion';
 
 const base64 = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`;
 
-/** What is answered where a header and the message say different things, or the header says nothing. */
+/** The response if a header is missing or differs from the message. */
 const MISMATCH = { status: 400, code: -32020, id: 'x' };
 const OK = { status: 200, code: undefined, id: 'x' };
 
@@ -29,25 +29,25 @@ const MIRRORED = {
   },
 };
 
-/** A server with tools of odd names, and with one that mirrors arguments; and the outcome of a request to it. */
+/** Serves tools with unusual names and one with mirrored arguments. Returns a function that sends a request. */
 async function connect() {
   const { url, server } = await serve();
   server.addTool({ name: 'mirror', input: MIRRORED }, () => 'ok');
   const client = await HttpClient.open(url, STATELESS);
-  /** Sends a request with the usual headers, but for some. */
+  /** Sends a request with the usual headers and some changes. */
   const outcome = async (message: Message, changes: Changes = {}) => {
     const response = await client.post(message, changes);
     const { id, error } = await json(response);
     return { status: response.status, code: error?.code, id };
   };
-  const request = (method: string, params?: JsonObject) => client.worded('x', method, params);
+  const request = (method: string, params?: JsonObject) => client.buildMessage('x', method, params);
   const add = request('tools/call', { name: 'add', arguments: ADD });
   const mirror = async (args: JsonObject, headers: Changes = {}) =>
     await outcome(request('tools/call', { name: 'mirror', arguments: args }), headers);
   return { url, server, client, outcome, request, add, mirror };
 }
 
-/** The requests that `Mcp-Name` is for. */
+/** The requests with `Mcp-Name`. */
 const NAMED = [
   ['tools/call', { name: 'add', arguments: ADD }, 'add'],
   ['prompts/get', { name: 'greet' }, 'greet'],
@@ -55,7 +55,7 @@ const NAMED = [
 ] as const;
 
 describe('MCP-Protocol-Version', () => {
-  inStateless('HDR-01', 'must come with every request, and be that of the message', async () => {
+  inStateless('HDR-01', 'must be sent with every request and match the message', async () => {
     const { outcome, request, add } = await connect();
     for (const message of [add, request('tools/list'), request('server/discover')]) {
       expect(await outcome(message)).toEqual(OK);
@@ -67,7 +67,7 @@ describe('MCP-Protocol-Version', () => {
     expect(await outcome(older)).toEqual(MISMATCH);
   });
 
-  inStateless('HDR-02', 'may be absent where sessions are older than the header', async () => {
+  inStateless('HDR-02', 'may be absent in sessions, which are older than the header', async () => {
     const { url } = await connect();
     for (const revision of ['2024-11-05', '2025-03-26'] as const) {
       const client = await HttpClient.open(url, revision);
@@ -76,7 +76,7 @@ describe('MCP-Protocol-Version', () => {
     }
   });
 
-  inStateless('HDR-03', 'that is not supported is answered with 400 and what is', async () => {
+  inStateless('HDR-03', 'that is not supported is answered with 400 and the supported ones', async () => {
     const { client, outcome, request } = await connect();
     for (const version of ['v999.0.0', '2099-01-01']) {
       const message = request('tools/call', { name: 'add', arguments: ADD, _meta: { [META_VERSION]: version } });
@@ -95,7 +95,7 @@ describe('Mcp-Method', () => {
     }
   });
 
-  inStateless('HDR-05', 'must come with every request, and be the method of the message', async () => {
+  inStateless('HDR-05', 'must be sent with every request and match the method', async () => {
     const { outcome, request, add } = await connect();
     for (const message of [request('tools/list'), request('server/discover'), add]) {
       expect(await outcome(message)).toEqual(OK);
@@ -113,7 +113,7 @@ describe('Mcp-Method', () => {
 });
 
 describe('Mcp-Name', () => {
-  inStateless('HDR-06', 'must come where a tool, a prompt or a resource is named, and be its name', async () => {
+  inStateless('HDR-06', 'must be sent with the name of a tool, prompt or resource, and match it', async () => {
     const { outcome, request } = await connect();
     for (const [method, params, name] of NAMED) {
       expect(await outcome(request(method, params))).toEqual(OK);
@@ -122,7 +122,7 @@ describe('Mcp-Name', () => {
         expect([method, wrong, got]).toEqual([method, wrong, MISMATCH]);
       }
     }
-    // other requests need none
+    // other requests don't need the header
     expect(await outcome(request('tools/list'))).toEqual(OK);
   });
 });
@@ -130,7 +130,7 @@ describe('Mcp-Name', () => {
 describe('headers', () => {
   inStateless(
     'HDR-07',
-    'that are missing, malformed or of another message are refused with the id of this one',
+    'that are missing, malformed or mismatched are rejected with the id of the message',
     async () => {
       const { client, outcome, request, mirror } = await connect();
       for (const name of [VERSION, 'mcp-method', 'mcp-name']) {
@@ -152,7 +152,7 @@ describe('headers', () => {
     },
   );
 
-  inStateless('HDR-08', 'have names in any case, and values in their own', async () => {
+  inStateless('HDR-08', 'have case-insensitive names and case-sensitive values', async () => {
     const { url, add, outcome, mirror } = await connect();
     const usual = { 'content-type': 'application/json', 'mcp-PARAM-x': 'any' };
     const odd = { 'MCP-PROTOCOL-VERSION': STATELESS, 'mCP-mETHOD': 'tools/call', 'MCP-NAME': 'add' };
@@ -169,7 +169,7 @@ describe('headers', () => {
     const { outcome, request, mirror, add } = await connect();
     expect(await outcome(add, { 'mcp-name': base64('add') })).toEqual(OK);
     expect(await outcome(add, { 'mcp-name': base64('other') })).toEqual(MISMATCH);
-    // the name gets through, and nothing is called so
+    // the header is accepted, but no tool has this name
     for (const name of ['größe 🌍', ' spaced ', '=?base64?YWRk?=', '東京']) {
       const message = request('tools/call', { name, arguments: {} });
       const unknown = { status: 200, code: -32602, id: 'x' };
@@ -181,11 +181,11 @@ describe('headers', () => {
     const uri = 'docs://größe';
     const read = await outcome(request('resources/read', { uri }), { 'mcp-name': base64(uri) });
     expect(read.code).not.toBe(-32020);
-    // what looks encoded is decoded, also where the name looks so itself
+    // text that looks encoded is decoded, even if the argument itself looks encoded
     expect(await mirror({ label: base64('a') }, { 'mcp-param-label': base64('a') })).toEqual(MISMATCH);
   });
 
-  inStateless('HDR-10', 'in base64 that is not exact are refused', async () => {
+  inStateless('HDR-10', 'in non-canonical base64 are rejected', async () => {
     const { outcome, mirror, add } = await connect();
     const encodings = ['=?BASE64?YWRk?=', '=?Base64?YWRk?=', '=?base64?YWRk', '=?base64?YWRk?', 'base64?YWRk?='];
     encodings.push('=?base64?YWR?=', '=?base64?YWRk=?=', '=?base64?YWRk==?=', '=?base64?YW!Rk?=', '=?base64?YW Rk?=');
@@ -193,7 +193,7 @@ describe('headers', () => {
       expect([encoded, await outcome(add, { 'mcp-name': encoded })]).toEqual([encoded, MISMATCH]);
       expect([encoded, await mirror({ label: 'add' }, { 'mcp-param-label': encoded })]).toEqual([encoded, MISMATCH]);
     }
-    // bits that no canonical encoder sets, an alphabet for URLs, and what is not UTF-8
+    // non-canonical trailing bits, the URL-safe alphabet, and invalid UTF-8
     for (const [text, encoded] of [
       ['Hello', 'SGVsbG9='],
       ['??>', 'Pz8-'],
@@ -204,9 +204,9 @@ describe('headers', () => {
     }
   });
 
-  inStateless('HDR-23', 'are not asked of notifications', async () => {
+  inStateless('HDR-23', 'are not required for notifications', async () => {
     const { client } = await connect();
-    const { params } = client.worded(1, 'x');
+    const { params } = client.buildMessage(1, 'x');
     const message = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { ...params, requestId: 1 } };
     for (const version of [STATELESS, undefined]) {
       const response = await client.post(message, { [VERSION]: version });
@@ -214,7 +214,7 @@ describe('headers', () => {
     }
   });
 
-  inStateless('HDR-24', 'are looked at in order: envelope, version, routing, method, and arguments last', async () => {
+  inStateless('HDR-24', 'are checked in order: envelope, version, routing, method, arguments', async () => {
     const { outcome, request, mirror } = await connect();
     const bare = { jsonrpc: '2.0', id: 'x', method: 'tools/list' } as Message;
     expect(await outcome(bare, { 'mcp-method': 'other' })).toEqual({ status: 400, code: -32602, id: 'x' });
@@ -229,7 +229,7 @@ describe('headers', () => {
   });
 });
 
-/** Adds a tool of which one property has these keywords. */
+/** Adds a tool with one property with these keywords. */
 const register = (schema: object) => {
   const server = new McpServer({ name: 'headers', version: '1' });
   afterwards(() => server.close());
@@ -248,12 +248,12 @@ class Router {
 }
 
 describe('x-mcp-header', () => {
-  inStateless('HDR-11', 'stands in the schema of the property, and its header is checked', async () => {
+  inStateless('HDR-11', 'is declared in the schema of a property, and its header is checked', async () => {
     const server = new McpServer({ name: 'router', version: '1', providers: [Router] });
     const listening = await listen(server, { port: 0 });
     afterwards(() => server.close());
     const client = await HttpClient.open(listening.url, STATELESS);
-    const { result } = await json(await client.post(client.worded(1, 'tools/list')));
+    const { result } = await json(await client.post(client.buildMessage(1, 'tools/list')));
     const tools = result?.['tools'] as { name: string; inputSchema: { properties?: object } }[];
     const route = tools.find(({ name }) => name === 'route');
     expect(route?.inputSchema.properties).toEqual({ region: { type: 'string', 'x-mcp-header': 'Region' } });
@@ -274,7 +274,7 @@ describe('x-mcp-header', () => {
     expect(() => register(named("!#$%&'*+-.^_`|~09azAZ"))).not.toThrow();
   });
 
-  inStateless('HDR-14', 'must not name the same header twice, in whatever case', () => {
+  inStateless('HDR-14', 'must not name the same header twice, ignoring case', () => {
     const header = (name: string) => ({ type: 'string', 'x-mcp-header': name });
     refused({ properties: { a: header('Region'), b: header('Region') } });
     refused({ properties: { a: header('Region'), b: header('rEGION') } });
@@ -282,7 +282,7 @@ describe('x-mcp-header', () => {
     expect(() => register({ properties: { a: header('Region'), b: header('Regions') } })).not.toThrow();
   });
 
-  inStateless('HDR-15', 'is for strings, booleans and integers that a double holds exactly', async () => {
+  inStateless('HDR-15', 'is allowed on strings, booleans and safe integers', async () => {
     for (const type of ['number', 'object', 'array', 'null']) refused(named('A', type));
     refused(property({ 'x-mcp-header': 'A' }));
     refused(property({ type: ['string', 'null'], 'x-mcp-header': 'A' }));
@@ -296,7 +296,7 @@ describe('x-mcp-header', () => {
     }
   });
 
-  inStateless('HDR-16', 'is only for what is reached by properties alone', () => {
+  inStateless('HDR-16', 'is allowed only on plain nested properties', () => {
     const header = { type: 'string', 'x-mcp-header': 'A' };
     const inside = { properties: { b: header } };
     for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
@@ -315,7 +315,7 @@ describe('x-mcp-header', () => {
 });
 
 describe('Mcp-Param-*', () => {
-  inStateless('HDR-17', 'must repeat each argument that is mirrored', async () => {
+  inStateless('HDR-17', 'must match each mirrored argument', async () => {
     const { mirror } = await connect();
     const args = { label: 'eu-1', count: 3, dry: false, place: { city: 'Oslo' } };
     const all: Changes = {
@@ -335,36 +335,36 @@ describe('Mcp-Param-*', () => {
     expect(await mirror({ count: 0 })).toEqual(MISMATCH);
   });
 
-  inStateless('HDR-18', 'are not asked for where there is no such argument, or it is null', async () => {
+  inStateless('HDR-18', 'are not required if the argument is absent or null', async () => {
     const { mirror } = await connect();
     for (const args of [{}, { place: {} }, { plain: 'unmirrored' }]) expect(await mirror(args)).toEqual(OK);
-    // whether the tool takes null is for its schema
+    // whether null is valid is up to the schema of the tool
     for (const args of [{ label: null }, { place: null }, { place: { city: null } }]) {
       expect((await mirror(args)).code).not.toBe(-32020);
     }
   });
 
-  inStateless('HDR-19', 'are refused with characters that no header has', async () => {
+  inStateless('HDR-19', 'are rejected with characters that are invalid in a header', async () => {
     const { url, client, mirror } = await connect();
-    const message = client.worded('x', 'tools/call', { name: 'mirror', arguments: { label: 'größe' } });
+    const message = client.buildMessage('x', 'tools/call', { name: 'mirror', arguments: { label: 'größe' } });
     const usual = { 'content-type': 'application/json', ...client.headersOf(message) };
     for (const value of ['größe', Buffer.from('größe').toString('latin1'), 'a\u0080b']) {
       const [answer, text] = await raw(url, 'POST', { ...usual, 'mcp-param-label': value }, JSON.stringify(message));
       expect([answer.statusCode, JSON.parse(text)]).toMatchObject([400, { id: 'x', error: { code: -32020 } }]);
     }
-    // `fetch` sends Latin-1, so that the server reads the very text of the argument
+    // `fetch` sends Latin-1, so the header has exactly the text of the argument
     expect(await mirror({ label: 'größe' }, { 'mcp-param-label': 'größe' })).toEqual(MISMATCH);
     expect(await mirror({ label: 'größe' }, { 'mcp-param-label': base64('größe') })).toEqual(OK);
   });
 
-  inStateless('HDR-20', 'are ignored where no argument is mirrored in them', async () => {
+  inStateless('HDR-20', 'are ignored if they mirror no argument', async () => {
     const { mirror, outcome, add } = await connect();
     const others = { 'mcp-param-other': '=?base64?!?=', 'mcp-param-plain': 'x', 'mcp-param-': 'x' };
     expect(await mirror({ label: 'a', plain: 'y' }, { 'mcp-param-label': 'a', ...others })).toEqual(OK);
     expect(await outcome(add, { ...others, 'mcp-param-label': 'a' })).toEqual(OK);
   });
 
-  inStateless('HDR-21', 'are compared as numbers where the argument is an integer', async () => {
+  inStateless('HDR-21', 'are compared as numbers if the argument is an integer', async () => {
     const { mirror } = await connect();
     for (const text of ['42', '42.0', '42.00', base64('42')]) {
       expect([text, await mirror({ count: 42 }, { 'mcp-param-count': text })]).toEqual([text, OK]);

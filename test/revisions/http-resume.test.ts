@@ -11,17 +11,17 @@ import { carried, HttpClient } from './http-client.js';
 const UPDATED = 'notifications/resources/updated';
 const LET_GO = { result: { content: [{ text: 'let go' }] } };
 
-/** A server, and a client that follows a resource. */
+/** Connects a client that is subscribed to a resource. */
 async function connect(revision: SessionRevision, options: HttpOptions = {}) {
   const served = await serve(options);
   const client = await HttpClient.open(served.url, revision, options.principal ? { 'x-user': 'ann' } : {});
-  await (await client.post(client.worded(0, 'resources/subscribe', { uri: 'docs://guide' }))).text();
+  await (await client.post(client.buildMessage(0, 'resources/subscribe', { uri: 'docs://guide' }))).text();
   return { ...served, client, update: () => served.server.notify.resourceUpdated('docs://guide') };
 }
 
 const idsOf = (events: readonly ServerEvent[]) => events.map(({ id }) => id as string);
 
-/** The events of a stream up to the next message. */
+/** Reads the events of a stream up to the next message. */
 async function untilMessage(reader: EventReader): Promise<ServerEvent[]> {
   const events: ServerEvent[] = [];
   do events.push((await reader.next()) as ServerEvent);
@@ -30,7 +30,7 @@ async function untilMessage(reader: EventReader): Promise<ServerEvent[]> {
 }
 
 describe('the id of an event', () => {
-  eachSessionRevision('RESUME-01', 'comes with each event, unless nothing is kept', async (revision) => {
+  eachSessionRevision('RESUME-01', 'is sent with each event, unless there is no event store', async (revision) => {
     const { client, update } = await connect(revision);
     const listening = await client.listen();
     update();
@@ -40,34 +40,30 @@ describe('the id of an event', () => {
     for (const event of await (await other.stream(1, 'steps')).rest()) expect(event).not.toHaveProperty('id');
   });
 
-  eachSessionRevision(
-    'RESUME-02',
-    'is the only one of its kind, on whatever streams and after whatever returns',
-    async (revision) => {
-      const { client, url, update } = await connect(revision);
-      const other = await HttpClient.open(url, revision);
-      const listening = await client.listen();
-      update();
-      const first = await untilMessage(listening);
-      await client.listen();
-      const posted = await Promise.all(
-        [client, client, client, other].map(async (each, id) => await (await each.stream(id, 'steps')).rest()),
-      );
-      const ids = [first, ...posted].flatMap(idsOf);
-      expect(ids.length).toBeGreaterThanOrEqual(17);
-      expect(new Set(ids).size).toBe(ids.length);
-      // what is replayed is the same event; what follows is another
-      const [lost] = posted as [ServerEvent[]];
-      const replayed = idsOf((await (await client.listen(lost[0]?.id)).rest()).filter(({ message }) => message));
-      expect(replayed).toEqual(idsOf(lost.slice(1)));
-      const back = await client.listen(first.at(-1)?.id);
-      update();
-      const later = (await untilMessage(back)).at(-1)?.id as string;
-      expect(ids).not.toContain(later);
-    },
-  );
+  eachSessionRevision('RESUME-02', 'is unique across streams and reconnects', async (revision) => {
+    const { client, url, update } = await connect(revision);
+    const other = await HttpClient.open(url, revision);
+    const listening = await client.listen();
+    update();
+    const first = await untilMessage(listening);
+    await client.listen();
+    const posted = await Promise.all(
+      [client, client, client, other].map(async (each, id) => await (await each.stream(id, 'steps')).rest()),
+    );
+    const ids = [first, ...posted].flatMap(idsOf);
+    expect(ids.length).toBeGreaterThanOrEqual(17);
+    expect(new Set(ids).size).toBe(ids.length);
+    // replayed events keep their ids; later events have new ones
+    const [lost] = posted as [ServerEvent[]];
+    const replayed = idsOf((await (await client.listen(lost[0]?.id)).rest()).filter(({ message }) => message));
+    expect(replayed).toEqual(idsOf(lost.slice(1)));
+    const back = await client.listen(first.at(-1)?.id);
+    update();
+    const later = (await untilMessage(back)).at(-1)?.id as string;
+    expect(ids).not.toContain(later);
+  });
 
-  eachSessionRevision('RESUME-03', 'says which stream it is of', async (revision) => {
+  eachSessionRevision('RESUME-03', 'identifies its stream', async (revision) => {
     const { client } = await connect(revision);
     const streams = await Promise.all(['a', 'b'].map(async (id) => await (await client.stream(id, 'steps')).rest()));
     const names = streams.map((events) => new Set(idsOf(events).map((id) => id.slice(0, id.lastIndexOf('-')))));
@@ -81,7 +77,7 @@ describe('the id of an event', () => {
 });
 
 describe('a stream', () => {
-  eachSessionRevision('RESUME-04', 'goes on where a client says that it has broken off', async (revision) => {
+  eachSessionRevision('RESUME-04', 'continues at the position that the client has received', async (revision) => {
     const { client, probe } = await connect(revision);
     const began = once(probe, 'began');
     const lost = await client.stream(9, 'stream');
@@ -95,12 +91,12 @@ describe('a stream', () => {
     expect(carried([await back.message()])).toEqual([4]);
     probe.emit('go');
     expect(carried(await back.rest())).toEqual([9]);
-    // and again, from wherever
+    // repeatedly, and from any position
     expect(carried(await (await client.listen(id)).rest())).toEqual([2, 3, 4, 9]);
     expect(carried(await (await client.listen(id?.replace(/\d+$/, '3'))).rest())).toEqual([4, 9]);
   });
 
-  eachSessionRevision('RESUME-05', 'is resumed without a message of any other', async (revision) => {
+  eachSessionRevision('RESUME-05', 'is resumed without messages of other streams', async (revision) => {
     const { client, url, update, server, probe } = await connect(revision);
     const other = await HttpClient.open(url, revision);
     const listening = await client.listen();
@@ -132,7 +128,7 @@ describe('a stream', () => {
     expect(foreign.status).toBe(400);
   });
 
-  eachSessionRevision('RESUME-06', 'is resumed by GET, whether it began as POST or as GET', async (revision) => {
+  eachSessionRevision('RESUME-06', 'is resumed by GET, whether it started as POST or as GET', async (revision) => {
     const { client, update, probe } = await connect(revision);
     const began = once(probe, 'began');
     const posted = await client.stream(9, 'stream');
@@ -154,7 +150,7 @@ describe('a stream', () => {
     expect((await back.message()).message?.method).toBe(UPDATED);
   });
 
-  eachSessionRevision('RESUME-07', 'begins with an event that has an id and no data', async (revision) => {
+  eachSessionRevision('RESUME-07', 'starts with an event with an id and no data', async (revision) => {
     const { client } = await connect(revision);
     for (const reader of [await client.stream(1, 'steps'), await client.listen()]) {
       expect(await reader.next()).toEqual({ id: expect.any(String), data: '' });
@@ -173,7 +169,7 @@ describe('a stream', () => {
 
   eachSessionRevision(
     'RESUME-08',
-    'may be closed by the server and resumed later, which ends nothing',
+    'may be closed by the server and resumed later without ending the request',
     async (revision) => {
       const { client, probe, events } = await polled(revision);
       expect(carried(events)).toEqual([]);
@@ -184,7 +180,7 @@ describe('a stream', () => {
     },
   );
 
-  eachSessionRevision('RESUME-09', 'says before when to come back', async (revision) => {
+  eachSessionRevision('RESUME-09', 'sends a retry time before closing', async (revision) => {
     const { events, probe } = await polled(revision);
     expect(events).toEqual([{ id: expect.any(String), data: '' }, { retry: '25' }]);
     probe.emit('go');
@@ -200,17 +196,21 @@ describe('a stream', () => {
     for (const { data } of [...began, ...events, ...again]) expect(data).toMatch(/^\{/);
   });
 
-  eachSessionRevision('RESUME-11', 'is kept for its own session and user only, and not for ever', async (revision) => {
-    const principal: HttpOptions['principal'] = ({ headers }) => ({ subject: String(headers['x-user']) });
-    const { client, url } = await connect(revision, { principal, events: new MemoryEventStore({ maxEvents: 6 }) });
-    const first = await (await client.stream(1, 'steps')).rest();
-    const from = { 'last-event-id': first[0]?.id as string };
-    const strangers = [{ 'x-user': 'bob' }, { 'x-user': 'ann', 'mcp-session-id': 'bogus' }];
-    for (const stranger of strangers) expect((await client.get({ ...from, ...stranger })).status).toBe(404);
-    const other = await HttpClient.open(url, revision, { 'x-user': 'ann' });
-    expect((await other.get(from)).status).toBe(400);
-    expect(carried(await (await client.listen(first[0]?.id)).rest())).toEqual(carried(first.slice(1)));
-    await (await client.stream(2, 'steps')).rest();
-    expect((await client.get(from)).status).toBe(400);
-  });
+  eachSessionRevision(
+    'RESUME-11',
+    'is stored only for its own session and user, and for a limited time',
+    async (revision) => {
+      const principal: HttpOptions['principal'] = ({ headers }) => ({ subject: String(headers['x-user']) });
+      const { client, url } = await connect(revision, { principal, events: new MemoryEventStore({ maxEvents: 6 }) });
+      const first = await (await client.stream(1, 'steps')).rest();
+      const from = { 'last-event-id': first[0]?.id as string };
+      const strangers = [{ 'x-user': 'bob' }, { 'x-user': 'ann', 'mcp-session-id': 'bogus' }];
+      for (const stranger of strangers) expect((await client.get({ ...from, ...stranger })).status).toBe(404);
+      const other = await HttpClient.open(url, revision, { 'x-user': 'ann' });
+      expect((await other.get(from)).status).toBe(400);
+      expect(carried(await (await client.listen(first[0]?.id)).rest())).toEqual(carried(first.slice(1)));
+      await (await client.stream(2, 'steps')).rest();
+      expect((await client.get(from)).status).toBe(400);
+    },
+  );
 });

@@ -11,7 +11,7 @@ import { ADD, doorsOf, enter, HttpClient, initialize } from './http-client.js';
 
 const ID = 'mcp-session-id';
 
-/** Takes the caller's word for who it is. */
+/** Trusts the caller's claim about its identity. */
 const principal: HttpOptions['principal'] = ({ headers }) => {
   const subject = headers['x-user'];
   return typeof subject === 'string' ? { subject } : undefined;
@@ -25,7 +25,7 @@ describe('a session', () => {
     expect((await json(response)).result).toMatchObject({ protocolVersion: revision });
   });
 
-  eachSessionRevision('SESS-11', 'begins without an id, and with none where it cannot begin', async (revision) => {
+  eachSessionRevision('SESS-11', 'starts without an id, and gets none if it cannot start', async (revision) => {
     const { url } = await serve();
     const client = await HttpClient.open(url, revision);
     expect(await client.status()).toBe(200);
@@ -40,11 +40,11 @@ describe('a session', () => {
     return clients.map(({ headers }) => headers[ID] as string);
   };
 
-  eachSessionRevision('SESS-02', 'has an id that nobody can guess, and nobody else has', async (revision) => {
+  eachSessionRevision('SESS-02', 'has a unique id that cannot be guessed', async (revision) => {
     const { url } = await serve();
     const ids = await idsOf(url, 100, revision);
     expect(new Set(ids).size).toBe(100);
-    // a UUID of version 4, which has 122 random bits
+    // a version 4 UUID, which has 122 random bits
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     const digits = ids.map((id) => id.replaceAll('-', ''));
     for (const at of [0, 5, 10, 15, 20, 31]) expect(new Set(digits.map((id) => id[at])).size).toBeGreaterThan(8);
@@ -54,16 +54,16 @@ describe('a session', () => {
     for (const id of await idsOf((await serve()).url, 20, revision)) expect(id).toMatch(/^[\x21-\x7e]+$/);
   });
 
-  eachSessionRevision('SESS-09', 'has an id that does not follow from how it began', async (revision) => {
+  eachSessionRevision('SESS-09', 'has an id that does not depend on its first request', async (revision) => {
     const ids = [];
     for (let n = 0; n < 3; n++) ids.push(...(await idsOf((await serve()).url, 2, revision)));
     expect(new Set(ids).size).toBe(6);
-    // nor from the others: no part is the same in all, but for what says which kind of UUID it is
+    // no part is the same in all ids, except for the UUID version
     const parts = ids.map((id) => id.split('-'));
     for (const at of [0, 1, 4]) expect(new Set(parts.map((part) => part[at])).size).toBe(6);
   });
 
-  eachSessionRevision('SESS-04', 'must be named: 400', async (revision) => {
+  eachSessionRevision('SESS-04', 'must be named, or else the answer is 400', async (revision) => {
     const { client, url } = await open(revision);
     const { [ID]: _, ...headers } = client.headers;
     const response = await post(url, request(7, 'tools/list'), headers);
@@ -80,7 +80,7 @@ describe('a session', () => {
     expect([await client.status(), await next.status()]).toEqual([404, 200]);
   });
 
-  eachSessionRevision('SESS-06', 'that has ended, or never was, is unknown: 404', async (revision) => {
+  eachSessionRevision('SESS-06', 'that has ended or never existed is unknown: 404', async (revision) => {
     const { client } = await open(revision);
     expect(await client.end()).toBe(204);
     const unknown = [client.headers[ID] as string, 'bogus', '00000000-0000-4000-8000-000000000000', '__proto__'];
@@ -104,14 +104,14 @@ describe('a session', () => {
     expect(await other.status()).toBe(200);
   });
 
-  eachSessionRevision('SESS-12', 'is not initialized twice: 400', async (revision) => {
+  eachSessionRevision('SESS-12', 'cannot be initialized twice: 400', async (revision) => {
     const { client } = await open(revision);
     const response = await client.post(initialize(revision));
     expect([response.status, await json(response)]).toMatchObject([400, { id: 'hello', error: { code: -32600 } }]);
     expect(await client.status()).toBe(200);
   });
 
-  eachSessionRevision('SESS-13', 'ends when it is idle for too long, and is one of so many', async (revision) => {
+  eachSessionRevision('SESS-13', 'ends after its idle time, and counts towards a cap', async (revision) => {
     const { client, url, probe } = await open(revision, { sessionIdleMs: 60, keepAliveMs: 20, maxSessions: 3 });
     const [reading, working] = [await HttpClient.open(url, revision), await HttpClient.open(url, revision)];
     const listening = await reading.listen();
@@ -120,7 +120,7 @@ describe('a session', () => {
     await began;
     for (let comments = 0; comments < 8;) if ((await listening.next())?.comment) comments += 1;
     expect(await client.status()).toBe(404);
-    // there is room for one more, but those in use do not go for another
+    // one idle session can be evicted, but those in use can't
     const last = await HttpClient.open(url, revision);
     await last.listen();
     expect((await post(url, initialize(revision))).status).toBe(503);
@@ -130,7 +130,7 @@ describe('a session', () => {
   });
 });
 
-/** A server, and a client with a session. */
+/** Connects a client with a session. */
 async function open(revision: Parameters<typeof initialize>[0], options: HttpOptions = {}) {
   const served = await serve(options);
   return { ...served, client: await HttpClient.open(served.url, revision) };
@@ -141,7 +141,7 @@ const TOKENS: Readonly<Record<string, Principal>> = {
   'Bearer less': { subject: 'ann', scopes: ['read'] },
 };
 
-/** An application that asks for a token with every request. */
+/** An application that requires a token in every request. */
 async function serveWithTokens() {
   const probe = new Probe();
   const { server } = createServer(probe);
@@ -159,43 +159,39 @@ async function serveWithTokens() {
 }
 
 describe('the id of a session', () => {
-  eachSessionRevision(
-    'SESS-08',
-    'is no proof of who calls: without a token, each request gets 401',
-    async (revision) => {
-      const { url, probe } = await serveWithTokens();
-      const client = await HttpClient.open(url, revision, { authorization: 'Bearer a' });
-      const listening = await client.listen();
-      for (const authorization of [undefined, 'Bearer x', 'Bearer a b']) {
-        const headers = Object.entries({ ...client.headers, authorization }).filter(([, value]) => value !== undefined);
-        const all = Object.fromEntries(headers) as Record<string, string>;
-        expect((await post(url, call(1, 'wait'), all)).status).toBe(401);
-        expect((await fetch(url, { headers: { accept: 'text/event-stream', ...all } })).status).toBe(401);
-        expect((await fetch(url, { method: 'DELETE', headers: all })).status).toBe(401);
-      }
-      expect(probe.contexts).toEqual([]);
-      // who calls is what its own token says, not what that of initialize said
-      for (const [authorization, { scopes }] of Object.entries(TOKENS)) {
-        const began = once(probe, 'began');
-        const pending = client.call(authorization, 'wait', { headers: { authorization } });
-        await began;
-        expect(probe.contexts.at(-1)?.principal?.scopes).toEqual(scopes);
-        probe.emit('go');
-        expect((await pending).status).toBe(200);
-      }
-      // nothing of that has ended the session, which serves who has a token
-      expect([await client.status(), listening.ended]).toEqual([200, false]);
-      for (const door of (await doorsOf(url, revision, { authorization: 'Bearer a' })).filter(
-        ({ name }) => name !== 'OPTIONS',
-      )) {
-        const { authorization: _, ...headers } = door.headers;
-        expect([door.name, (await enter({ ...door, headers })).status]).toEqual([door.name, 401]);
-        expect([door.name, (await enter(door)).status]).toEqual([door.name, door.served]);
-      }
-    },
-  );
+  eachSessionRevision('SESS-08', 'is not a credential: without a token, each request gets 401', async (revision) => {
+    const { url, probe } = await serveWithTokens();
+    const client = await HttpClient.open(url, revision, { authorization: 'Bearer a' });
+    const listening = await client.listen();
+    for (const authorization of [undefined, 'Bearer x', 'Bearer a b']) {
+      const headers = Object.entries({ ...client.headers, authorization }).filter(([, value]) => value !== undefined);
+      const all = Object.fromEntries(headers) as Record<string, string>;
+      expect((await post(url, call(1, 'wait'), all)).status).toBe(401);
+      expect((await fetch(url, { headers: { accept: 'text/event-stream', ...all } })).status).toBe(401);
+      expect((await fetch(url, { method: 'DELETE', headers: all })).status).toBe(401);
+    }
+    expect(probe.contexts).toEqual([]);
+    // the caller is determined by the token of the call, not by that of initialize
+    for (const [authorization, { scopes }] of Object.entries(TOKENS)) {
+      const began = once(probe, 'began');
+      const pending = client.call(authorization, 'wait', { headers: { authorization } });
+      await began;
+      expect(probe.contexts.at(-1)?.principal?.scopes).toEqual(scopes);
+      probe.emit('go');
+      expect((await pending).status).toBe(200);
+    }
+    // the session has not ended, and serves requests with a token
+    expect([await client.status(), listening.ended]).toEqual([200, false]);
+    for (const door of (await doorsOf(url, revision, { authorization: 'Bearer a' })).filter(
+      ({ name }) => name !== 'OPTIONS',
+    )) {
+      const { authorization: _, ...headers } = door.headers;
+      expect([door.name, (await enter({ ...door, headers })).status]).toEqual([door.name, 401]);
+      expect([door.name, (await enter(door)).status]).toEqual([door.name, door.served]);
+    }
+  });
 
-  eachSessionRevision('SESS-10', 'is of no use to anybody but the user who began it', async (revision) => {
+  eachSessionRevision('SESS-10', 'is useless to anyone but the user who started it', async (revision) => {
     const { url, probe } = await serve({ principal });
     const client = await HttpClient.open(url, revision, { 'x-user': 'ann' });
     const listening = await client.listen();

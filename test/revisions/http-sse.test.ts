@@ -8,7 +8,7 @@ import { ADD, doorsOf, enter, HttpClient, initialize, SseClient, TOKEN } from '.
 
 const ORIGIN = 'http://evil.example';
 
-/** A server with HTTP+SSE, and the URL of its stream. */
+/** Serves HTTP+SSE. Returns the URL of the stream too. */
 async function serveSse() {
   const served = await serve({ legacySse: true });
   return { ...served, sse: new URL('/sse', served.url).href };
@@ -25,7 +25,7 @@ describe('HTTP+SSE', () => {
     expect((await reader.message()).message).toMatchObject({ result: { protocolVersion: revision } });
   });
 
-  eachSessionRevision('SSE-02', 'tells first, and once, where messages go', async () => {
+  eachSessionRevision('SSE-02', 'sends the URL for messages first and once', async () => {
     const { sse } = await serveSse();
     const client = await SseClient.connect(sse);
     expect(client.first).toEqual({ event: 'endpoint', data: expect.stringMatching(/^[\w/]+\?sessionId=[\w-]{32}$/) });
@@ -33,7 +33,7 @@ describe('HTTP+SSE', () => {
     expect((await client.reader.next())?.event).toBe('message');
   });
 
-  eachSessionRevision('SSE-03', 'has all messages of the server as events with JSON', async () => {
+  eachSessionRevision('SSE-03', 'sends all messages of the server as events with JSON', async () => {
     const { sse, server } = await serveSse();
     server.addTool({ name: 'reach', input: { type: 'object' } }, async (_input: object, context) => {
       await context.ping();
@@ -61,7 +61,7 @@ describe('HTTP+SSE', () => {
     expect(await next()).toMatchObject({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
   });
 
-  eachSessionRevision('SSE-04', 'refuses pages of another origin at both endpoints', async (revision) => {
+  eachSessionRevision('SSE-04', 'rejects pages of another origin at both endpoints', async (revision) => {
     const { url, sse, port } = await serveSse();
     const doors = (await doorsOf(url, revision)).filter(({ name }) => name.includes('/'));
     expect(doors.map(({ name }) => name)).toEqual(['GET /sse', 'POST /messages']);
@@ -74,14 +74,14 @@ describe('HTTP+SSE', () => {
     await expect(SseClient.connect(sse, { origin: ORIGIN })).rejects.toThrow('403');
   });
 
-  eachRevision('SSE-05', 'stands beside Streamable HTTP in one application', async (revision) => {
+  eachRevision('SSE-05', 'can be served beside Streamable HTTP in one application', async (revision) => {
     const { url, sse } = await serveSse();
     const [old, client] = [await SseClient.open(sse), await HttpClient.open(url, revision)];
     expect(await old.ask(call(1, 'add', ADD))).toMatchObject({ id: 1, result: { content: [{ text: '3' }] } });
     expect(await json(await client.call(2, 'add', { args: ADD }))).toMatchObject({
       result: { content: [{ text: '3' }] },
     });
-    // neither opens the other
+    // neither id works for the other transport
     const key = new URL(old.target).searchParams.get('sessionId') as string;
     const target = new URL(old.target);
     target.searchParams.set('sessionId', client.headers['mcp-session-id'] ?? 'none');
@@ -89,7 +89,7 @@ describe('HTTP+SSE', () => {
     expect((await post(url, call(3, 'add', ADD), { 'mcp-session-id': key })).status).toBe(404);
   });
 
-  inStateless('SSE-06', 'is not there unless it is asked for', async () => {
+  inStateless('SSE-06', 'is disabled by default', async () => {
     const { url } = await serve();
     expect((await fetch(new URL('/sse', url), { headers: { accept: 'text/event-stream' } })).status).toBe(404);
     expect((await post(new URL('/messages', url).href, initialize('2024-11-05'))).status).toBe(404);
@@ -97,7 +97,7 @@ describe('HTTP+SSE', () => {
     expect(await client.status()).toBe(200);
   });
 
-  eachSessionRevision('SSE-07', 'has a key that nobody can guess, and answers any other with 404', async () => {
+  eachSessionRevision('SSE-07', 'has a key that cannot be guessed, and answers any other with 404', async () => {
     const { sse } = await serveSse();
     const clients = await Promise.all(Array.from({ length: 20 }, () => SseClient.open(sse)));
     expect(new Set(clients.map(({ target }) => target)).size).toBe(20);
@@ -110,9 +110,9 @@ describe('HTTP+SSE', () => {
     expect(await client.ask(request(1, 'ping'))).toMatchObject({ id: 1, result: {} });
   });
 
-  eachSessionRevision('SSE-08', 'works under a prefix, and where a proxy shows others another path', async () => {
+  eachSessionRevision('SSE-08', 'works under a prefix and behind a proxy that rewrites paths', async () => {
     const { server } = createServer(new Probe());
-    // as a proxy does that serves /outside/… from /inside/…
+    // like a proxy that maps /outside/… to /inside/…
     const app = fastify({
       forceCloseConnections: true,
       rewriteUrl: ({ url = '' }) => url.replace('/outside/', '/inside/'),

@@ -16,30 +16,30 @@ const LET_GO = { result: { content: [{ text: 'let go' }] } };
 const CHANGED = 'notifications/tools/list_changed';
 const UPDATED = 'notifications/resources/updated';
 
-/** A server, and a client of the revision that has subscribed to a resource where there are sessions. */
+/** Connects a client. In session revisions it is subscribed to a resource. */
 async function connect(revision: Revision, options: Parameters<typeof serve>[0] = {}) {
   const served = await serve(options);
   const client = await HttpClient.open(served.url, revision);
   const update = () => served.server.notify.resourceUpdated('docs://guide');
   if (!client.stateless) {
-    await (await client.post(client.worded(0, 'resources/subscribe', { uri: 'docs://guide' }))).text();
+    await (await client.post(client.buildMessage(0, 'resources/subscribe', { uri: 'docs://guide' }))).text();
   }
   return { ...served, client, update };
 }
 
-/** What a subscription asks for. */
+/** The notifications of a subscription. */
 const WANTED = { toolsListChanged: true, resourceSubscriptions: ['docs://guide'] };
 
 /** Opens the stream of a subscription. */
 async function subscribe(client: HttpClient): Promise<EventReader> {
-  const message = client.worded('sub', 'subscriptions/listen', { notifications: WANTED });
+  const message = client.buildMessage('sub', 'subscriptions/listen', { notifications: WANTED });
   const reader = new EventReader(await client.post(message));
   expect((await reader.message()).message?.method).toBe('notifications/subscriptions/acknowledged');
   return reader;
 }
 
 describe('the GET stream', () => {
-  eachSessionRevision('HTTP-28', 'is an event stream, or 405 where there is none', async (revision) => {
+  eachSessionRevision('HTTP-28', 'is an event stream, or 405 if there is none', async (revision) => {
     const { client } = await connect(revision);
     const { response } = await client.listen();
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
@@ -48,7 +48,7 @@ describe('the GET stream', () => {
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST']);
   });
 
-  eachSessionRevision('HTTP-29', 'has what belongs to no request', async (revision) => {
+  eachSessionRevision('HTTP-29', 'has the messages that belong to no request', async (revision) => {
     const { client, server, update } = await connect(revision);
     const listening = await client.listen();
     update();
@@ -57,7 +57,7 @@ describe('the GET stream', () => {
     expect((await listening.message()).message?.method).toBe(CHANGED);
   });
 
-  eachSessionRevision('HTTP-30', 'has nothing that belongs to a request', async (revision) => {
+  eachSessionRevision('HTTP-30', 'has no messages that belong to a request', async (revision) => {
     const { client, server, probe } = await connect(revision);
     const listening = await client.listen();
     const began = once(probe, 'began');
@@ -65,7 +65,7 @@ describe('the GET stream', () => {
     const running = await client.stream('lost', 'stream', { signal: lost.signal });
     await began;
     expect(carried([await running.message()])).toEqual([1]);
-    // not even while nobody reads the stream of the request
+    // not even without a reader for the stream of the request
     lost.abort();
     probe.contexts[0]?.progress(2);
     expect(carried(await (await client.stream(5, 'steps')).rest())).toEqual([1, 2, 3, 5]);
@@ -84,7 +84,7 @@ describe('the GET stream', () => {
     expect(carried(await listening.rest())).toEqual([]);
   });
 
-  eachSessionRevision('HTTP-31', 'has no responses, but for those of a stream that is resumed', async (revision) => {
+  eachSessionRevision('HTTP-31', 'has no responses, except on a resumed stream', async (revision) => {
     const { client, server, probe } = await connect(revision);
     const listening = await client.listen();
     const began = once(probe, 'began');
@@ -111,22 +111,26 @@ describe('the GET stream', () => {
     expect([carried(await listening.rest()), listening.ended]).toEqual([[], true]);
   });
 
-  eachSessionRevision('HTTP-33', 'is one of several, of which each message takes exactly one', async (revision) => {
-    const { client, server, update } = await connect(revision);
-    const other = await HttpClient.open(client.url, revision);
-    const [first, second] = [await client.listen(), await client.listen()];
-    const others = await other.listen();
-    for (let n = 0; n < 3; n++) {
-      update();
-      server.notify.toolsChanged();
-      // changes of a moment are told once
-      expect((await others.message()).message?.method).toBe(CHANGED);
-    }
-    expect(await client.end()).toBe(204);
-    const all = [...carried(await first.rest()), ...carried(await second.rest())];
-    const one = Array.from({ length: 3 }, () => [UPDATED, CHANGED]).flat();
-    expect(all).toEqual(one);
-  });
+  eachSessionRevision(
+    'HTTP-33',
+    'may exist several times, and each message is sent on exactly one',
+    async (revision) => {
+      const { client, server, update } = await connect(revision);
+      const other = await HttpClient.open(client.url, revision);
+      const [first, second] = [await client.listen(), await client.listen()];
+      const others = await other.listen();
+      for (let n = 0; n < 3; n++) {
+        update();
+        server.notify.toolsChanged();
+        // simultaneous changes are coalesced
+        expect((await others.message()).message?.method).toBe(CHANGED);
+      }
+      expect(await client.end()).toBe(204);
+      const all = [...carried(await first.rest()), ...carried(await second.rest())];
+      const one = Array.from({ length: 3 }, () => [UPDATED, CHANGED]).flat();
+      expect(all).toEqual(one);
+    },
+  );
 });
 
 describe('GET and DELETE', () => {
@@ -143,7 +147,7 @@ describe('GET and DELETE', () => {
     }
   });
 
-  inStateless('HTTP-35', 'have no use here, and so have session ids and Last-Event-ID', async () => {
+  inStateless('HTTP-35', 'are not used, and neither are session ids and Last-Event-ID', async () => {
     const { client, url } = await connect('2026-07-28');
     const session = await HttpClient.open(url, '2025-11-25');
     for (const id of ['nonsense', session.headers['mcp-session-id'] as string]) {
@@ -157,28 +161,33 @@ describe('GET and DELETE', () => {
   });
 });
 
-describe('a client that goes away', () => {
-  eachSessionRevision('HTTP-21', 'has cancelled nothing: the handler ends, and its answer waits', async (revision) => {
-    const { client, probe } = await connect(revision);
-    for (const name of ['wait', 'stream']) {
-      const controller = new AbortController();
-      const began = once(probe, 'began');
-      const pending = client.call(name, name, { meta: TOKEN, signal: controller.signal });
-      await began;
-      const reader = name === 'stream' ? new EventReader(await pending) : undefined;
-      const last = await reader?.message();
-      controller.abort();
-      if (!reader) await expect(pending).rejects.toThrow('aborted');
-      // on new connections, after those of before are gone
-      for (let n = 0; n < 3; n++) expect(await client.status()).toBe(200);
-      expect(probe.contexts.at(-1)?.signal.aborted).toBe(false);
-      probe.emit('go');
-      if (last) expect((await (await client.listen(last.id)).message()).message).toMatchObject({ id: name, ...LET_GO });
-    }
-    expect(probe.aborted).toBe(0);
-  });
+describe('a client that disconnects', () => {
+  eachSessionRevision(
+    'HTTP-21',
+    'cancels nothing: the handler completes, and its response is kept',
+    async (revision) => {
+      const { client, probe } = await connect(revision);
+      for (const name of ['wait', 'stream']) {
+        const controller = new AbortController();
+        const began = once(probe, 'began');
+        const pending = client.call(name, name, { meta: TOKEN, signal: controller.signal });
+        await began;
+        const reader = name === 'stream' ? new EventReader(await pending) : undefined;
+        const last = await reader?.message();
+        controller.abort();
+        if (!reader) await expect(pending).rejects.toThrow('aborted');
+        // on new connections, because the earlier ones are closed
+        for (let n = 0; n < 3; n++) expect(await client.status()).toBe(200);
+        expect(probe.contexts.at(-1)?.signal.aborted).toBe(false);
+        probe.emit('go');
+        if (last)
+          expect((await (await client.listen(last.id)).message()).message).toMatchObject({ id: name, ...LET_GO });
+      }
+      expect(probe.aborted).toBe(0);
+    },
+  );
 
-  /** Begins a call and drops its connection; resolves when the handler has been told. */
+  /** Starts a call and drops its connection. Resolves when the handler is aborted. */
   async function dropped(client: HttpClient, probe: Probe, name: string): Promise<{ context: Context; ms: number }> {
     const controller = new AbortController();
     const began = once(probe, 'began');
@@ -193,7 +202,7 @@ describe('a client that goes away', () => {
     return { context: probe.contexts.at(-1) as Context, ms: performance.now() - since };
   }
 
-  inStateless('HTTP-22', 'has cancelled its request, and no other', async () => {
+  inStateless('HTTP-22', 'cancels its request and no other', async () => {
     const { client, probe } = await connect('2026-07-28');
     const began = once(probe, 'began');
     const staying = client.call('stays', 'wait');
@@ -206,13 +215,13 @@ describe('a client that goes away', () => {
     expect(await json(await staying)).toMatchObject({ id: 'stays', ...LET_GO });
   });
 
-  inStateless('HTTP-23', 'is sent nothing more', async () => {
+  inStateless('HTTP-23', 'gets nothing more', async () => {
     const probe = new Probe();
     const { server, errors } = createServer(probe);
-    // clients keep connections in reserve, which Node would wait for
+    // clients keep connections in reserve, and Node would wait for them
     const app = fastify({ forceCloseConnections: true });
     const written: string[] = [];
-    // what is written to the connection of a request, though nobody may be there to read it
+    // records everything written to a response, even without a reader
     app.addHook('onRequest', async (_request, { raw }) => {
       for (const name of ['write', 'end'] as const) {
         const original = raw[name].bind(raw) as (...all: unknown[]) => never;
@@ -234,7 +243,7 @@ describe('a client that goes away', () => {
       for (const step of [2, 3]) context.progress(step);
       context.log.error('too late');
       probe.emit('go');
-      // it has ended when another request, which begins later, has
+      // once a later request has ended, this one has too
       await json(await client.call('next', 'add', { args: ADD }));
       expect(written.slice(before).join('\n')).not.toMatch(/progress|too late|let go/);
       expect(written.at(-1)).toContain('"next"');
@@ -242,14 +251,14 @@ describe('a client that goes away', () => {
     expect(errors).toEqual([]);
   });
 
-  inStateless('HTTP-24', 'has its work stopped at once', async () => {
+  inStateless('HTTP-24', 'stops its handler at once', async () => {
     const { client, probe } = await connect('2026-07-28');
     for (const name of ['wait', 'stream']) expect((await dropped(client, probe, name)).ms).toBeLessThan(1000);
   });
 });
 
 describe('a stream without a session', () => {
-  inStateless('HTTP-25', 'has no requests to the client, though it is asked', async () => {
+  inStateless('HTTP-25', 'has no requests to the client, although it is asked questions', async () => {
     const server = new McpServer({ name: 'asking', version: '1' });
     server.addTool({ name: 'ask', input: { type: 'object' } }, async (_input: object, context) => {
       const schema = { type: 'object', properties: { name: { type: 'string' } } };
@@ -281,7 +290,7 @@ describe('a stream without a session', () => {
     }
   });
 
-  inStateless('HTTP-27', 'shows by comments that it is alive', async () => {
+  inStateless('HTTP-27', 'has keep-alive comments', async () => {
     const { client } = await connect('2026-07-28', { keepAliveMs: 10 });
     const reader = await subscribe(client);
     for (let n = 0; n < 2; n++) expect((await reader.next())?.comment).toBe('keep-alive');
@@ -314,14 +323,14 @@ describe('a stream without a session', () => {
   });
 });
 
-/** The other transport of 2024-11-05: its stream is the connection. */
+/** HTTP+SSE, the other transport of 2024-11-05: its stream is the connection. */
 async function oldStreamEnds(): Promise<void> {
   const { url, probe, close } = await serve({ legacySse: true });
   const [gone, client] = [
     await SseClient.open(new URL('/sse', url).href),
     await SseClient.open(new URL('/sse', url).href),
   ];
-  // the client closes: what it has asked for is given up
+  // the client closes, and its requests are cancelled
   const first = once(probe, 'began');
   await gone.send(call('first', 'wait'));
   await first;
@@ -341,7 +350,7 @@ async function oldStreamEnds(): Promise<void> {
 }
 
 describe('the end of a server', () => {
-  eachSessionRevision('HTTP-40', 'lets requests end, and then closes every connection', async (revision) => {
+  eachSessionRevision('HTTP-40', 'waits for requests in flight, and then closes every connection', async (revision) => {
     const { client, probe, close } = await connect(revision);
     const listening = await client.listen();
     const began = once(probe, 'began');

@@ -16,19 +16,19 @@ const EVIL = 'http://evil.example';
 const NOTICE = { jsonrpc: '2.0', method: 'notifications/whatever', params: {} };
 const ANSWER = { jsonrpc: '2.0', id: 'nobody asked', result: {} };
 
-/** A server, and a client of the revision. */
+/** Connects a client of the revision. */
 async function connect(revision: Revision, options: Parameters<typeof serve>[0] = {}) {
   const served = await serve(options);
   return { ...served, client: await HttpClient.open(served.url, revision) };
 }
 
-/** The status and the code of the error, which names no request. */
+/** Status and error code of a rejection without a request id. */
 async function refusal(response: Response) {
   const { id = null, error } = await json(response);
   return { status: response.status, code: error?.code, id };
 }
 
-/** Tries every way in with headers of somebody else, and then without. */
+/** Tries all entry points with foreign headers, and then without. */
 async function tryDoors(revision: Revision, foreign: Fields): Promise<{ status: number; text: string }[]> {
   const { url } = await serve({ legacySse: true });
   const doors = await doorsOf(url, revision);
@@ -51,56 +51,52 @@ describe('the endpoint', () => {
     const { client } = await connect('2026-07-28');
     const posted = await client.call(1, 'add', { args: ADD });
     expect([posted.status, (await json(posted)).result?.content?.[0]?.text]).toEqual([200, '3']);
-    const listed = await client.post(client.worded(2, 'tools/list'));
+    const listed = await client.post(client.buildMessage(2, 'tools/list'));
     expect([listed.status, listed.url]).toEqual([200, posted.url]);
   });
 
-  eachRevision('HTTP-05', 'is reachable from this machine only, unless it is told otherwise', async (revision) => {
+  eachRevision('HTTP-05', 'is reachable only from this machine by default', async (revision) => {
     const { client, port, url } = await connect(revision, { legacySse: true });
     expect(await client.status()).toBe(200);
     if (revision === '2024-11-05') expect((await SseClient.open(new URL('/sse', url).href)).reader.ended).toBe(false);
     const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
     const others = all.filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => address);
-    // a second address of the loopback interface is bound too by those who bind all
+    // a server on all interfaces would also listen on a second loopback address
     for (const address of ['127.0.0.2', ...others]) {
       await expect(fetch(`http://${address}:${port}/mcp`)).rejects.toThrow('fetch failed');
     }
   });
 
-  eachRevision(
-    'SEC-11',
-    'listens on the loopback address by default, or on a socket of the system',
-    async (revision) => {
-      const { url, port } = await serve();
-      expect(url).toBe(`http://127.0.0.1:${port}/mcp`);
-      await expect(fetch(`http://127.0.0.2:${port}/mcp`)).rejects.toThrow('fetch failed');
-      const { server } = createServer(new Probe());
-      const app = fastify({ forceCloseConnections: true });
-      afterwards(async () => {
-        await app.close();
-        await server.close();
-      });
-      await app.register(mcp, { server });
-      const socketPath = join(tmpdir(), `decorum-${process.pid}-${revision}.sock`);
-      await app.listen({ path: socketPath });
-      const client = HttpClient.alone(url, revision);
-      const message = client.worded(1, client.stateless ? 'server/discover' : 'initialize', {
-        protocolVersion: revision,
-        capabilities: {},
-        clientInfo: { name: 'local', version: '1' },
-      });
-      const headers = { 'content-type': 'application/json', ...client.headersOf(message) };
-      const sent = httpRequest({ socketPath, path: '/mcp', method: 'POST', headers, agent: false });
-      sent.end(JSON.stringify(message));
-      const [response] = (await once(sent, 'response')) as [IncomingMessage];
-      response.resume();
-      expect(response.statusCode).toBe(200);
-    },
-  );
+  eachRevision('SEC-11', 'listens on the loopback address by default, or on a Unix socket', async (revision) => {
+    const { url, port } = await serve();
+    expect(url).toBe(`http://127.0.0.1:${port}/mcp`);
+    await expect(fetch(`http://127.0.0.2:${port}/mcp`)).rejects.toThrow('fetch failed');
+    const { server } = createServer(new Probe());
+    const app = fastify({ forceCloseConnections: true });
+    afterwards(async () => {
+      await app.close();
+      await server.close();
+    });
+    await app.register(mcp, { server });
+    const socketPath = join(tmpdir(), `decorum-${process.pid}-${revision}.sock`);
+    await app.listen({ path: socketPath });
+    const client = HttpClient.alone(url, revision);
+    const message = client.buildMessage(1, client.stateless ? 'server/discover' : 'initialize', {
+      protocolVersion: revision,
+      capabilities: {},
+      clientInfo: { name: 'local', version: '1' },
+    });
+    const headers = { 'content-type': 'application/json', ...client.headersOf(message) };
+    const sent = httpRequest({ socketPath, path: '/mcp', method: 'POST', headers, agent: false });
+    sent.end(JSON.stringify(message));
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(200);
+  });
 });
 
 describe('a page of another origin', () => {
-  eachRevision('HTTP-03', 'is refused at every way in', async (revision) => {
+  eachRevision('HTTP-03', 'is rejected at every entry point', async (revision) => {
     for (const { status } of await tryDoors(revision, { origin: EVIL })) expect(status).toBe(403);
   });
 
@@ -116,7 +112,7 @@ describe('a page of another origin', () => {
     }
   });
 
-  eachRevision('HTTP-42', 'may send and read the headers of MCP where it is allowed', async (revision) => {
+  eachRevision('HTTP-42', 'may send and read MCP headers if it is allowed', async (revision) => {
     const origin = 'https://app.example.com';
     const { client, url } = await connect(revision, { allowedOrigins: [origin] });
     const wanted =
@@ -139,56 +135,52 @@ describe('a page of another origin', () => {
 });
 
 describe('a request to another host', () => {
-  eachRevision('HTTP-07', 'is refused at every way in', async (revision) => {
+  eachRevision('HTTP-07', 'is rejected at every entry point', async (revision) => {
     for (const { status } of await tryDoors(revision, { host: 'evil.example:3000' })) expect(status).toBe(403);
   });
 });
 
 describe('DNS rebinding', () => {
-  eachRevision(
-    'SEC-12',
-    'leads nowhere: neither with the Host nor with the Origin of another site',
-    async (revision) => {
-      const { url, port } = await serve({ legacySse: true });
-      const foreign: Fields[] = [
-        { host: 'evil.example' },
-        { host: `evil.example:${port}` },
-        { origin: EVIL },
-        // what a browser sends after the name of the page has been bound to this machine
-        { host: `evil.example:${port}`, origin: `http://evil.example:${port}` },
-        { host: 'evil.example', 'x-forwarded-host': `localhost:${port}`, forwarded: `host=localhost:${port}` },
-        { host: `localhost.evil.example:${port}`, origin: `http://localhost:${port}` },
-      ];
-      const doors = await doorsOf(url, revision);
-      for (const headers of foreign) {
-        for (const door of doors) {
-          const { status, text } = await enter(door, headers);
-          expect([door.name, headers, status]).toEqual([door.name, headers, 403]);
-          expect(text).not.toMatch(/evil|"result"/);
-        }
+  eachRevision('SEC-12', 'fails with the Host and with the Origin of another site', async (revision) => {
+    const { url, port } = await serve({ legacySse: true });
+    const foreign: Fields[] = [
+      { host: 'evil.example' },
+      { host: `evil.example:${port}` },
+      { origin: EVIL },
+      // sent by browsers after DNS rebinding
+      { host: `evil.example:${port}`, origin: `http://evil.example:${port}` },
+      { host: 'evil.example', 'x-forwarded-host': `localhost:${port}`, forwarded: `host=localhost:${port}` },
+      { host: `localhost.evil.example:${port}`, origin: `http://localhost:${port}` },
+    ];
+    const doors = await doorsOf(url, revision);
+    for (const headers of foreign) {
+      for (const door of doors) {
+        const { status, text } = await enter(door, headers);
+        expect([door.name, headers, status]).toEqual([door.name, headers, 403]);
+        expect(text).not.toMatch(/evil|"result"/);
       }
-      // none of that has ended the session or its stream, and those who are here come in
-      for (const headers of [{}, { host: `localhost:${port}`, origin: `http://localhost:${port}` }]) {
-        const open = doors.filter(({ method }) => method !== 'DELETE');
-        for (const door of open) {
-          expect([door.name, (await enter(door, headers)).status]).toEqual([door.name, door.served]);
-        }
+    }
+    // the session and its stream have not ended, and local requests are accepted
+    for (const headers of [{}, { host: `localhost:${port}`, origin: `http://localhost:${port}` }]) {
+      const open = doors.filter(({ method }) => method !== 'DELETE');
+      for (const door of open) {
+        expect([door.name, (await enter(door, headers)).status]).toEqual([door.name, door.served]);
       }
-    },
-  );
+    }
+  });
 });
 
 describe('a POST', () => {
   eachSessionRevision(
     'HTTP-08',
-    'has a request, a notification or a response, or a batch where there are batches',
+    'has a request, a notification, a response or, in revisions with batches, a batch',
     async (revision) => {
       const { client } = await connect(revision);
-      const request = client.worded(1, 'ping');
+      const request = client.buildMessage(1, 'ping');
       const answered = await client.post(request);
       expect([answered.status, await answered.json()]).toEqual([200, { jsonrpc: '2.0', id: 1, result: {} }]);
       for (const message of [NOTICE, ANSWER]) expect((await client.post(message)).status).toBe(202);
-      const batch = await client.post([request, NOTICE, ANSWER, client.worded(2, 'ping')]);
+      const batch = await client.post([request, NOTICE, ANSWER, client.buildMessage(2, 'ping')]);
       if (revision === '2025-03-26') {
         expect(batch.status).toBe(200);
         expect(((await batch.json()) as { id: unknown }[]).map(({ id }) => id).sort()).toEqual([1, 2]);
@@ -200,19 +192,19 @@ describe('a POST', () => {
 
   inStateless('HTTP-09', 'has a request or a notification, but no response', async () => {
     const { client } = await connect('2026-07-28');
-    expect((await client.post(client.worded(1, 'tools/list'))).status).toBe(200);
+    expect((await client.post(client.buildMessage(1, 'tools/list'))).status).toBe(200);
     expect((await client.post(NOTICE)).status).toBe(202);
     const error = { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'no' } };
     for (const message of [ANSWER, error]) {
       expect(await refusal(await client.post(message))).toMatchObject({ status: 400, code: -32600 });
     }
-    const batch = await client.post([client.worded(1, 'tools/list')]);
+    const batch = await client.post([client.buildMessage(1, 'tools/list')]);
     expect(await refusal(batch)).toMatchObject({ status: 400, code: -32600 });
   });
 
-  eachRevision('HTTP-10', 'that needs no answer is answered with 202 and nothing', async (revision) => {
+  eachRevision('HTTP-10', 'that needs no response is answered with 202 and no body', async (revision) => {
     const { client } = await connect(revision);
-    const { params } = client.worded(1, 'x');
+    const { params } = client.buildMessage(1, 'x');
     const notices = [
       NOTICE,
       { jsonrpc: '2.0', method: 'notifications/cancelled', params: { ...params, requestId: 9 } },
@@ -226,7 +218,7 @@ describe('a POST', () => {
 
   eachRevision(
     'HTTP-11',
-    'that cannot be accepted is answered with an error of HTTP, and at most one without an id',
+    'that is not acceptable is answered with an HTTP error, and at most a JSON-RPC error without an id',
     async (revision) => {
       const { client } = await connect(revision);
       for (const [body, code] of MALFORMED) {
@@ -252,7 +244,7 @@ describe('a POST', () => {
     expect(await typeOf('add', { accept: 'text/event-stream' })).toBe('text/event-stream');
   });
 
-  eachRevision('HTTP-13', 'says what it takes: 406 where that is neither JSON nor events', async (revision) => {
+  eachRevision('HTTP-13', 'must accept JSON or event streams, or else the answer is 406', async (revision) => {
     const { client } = await connect(revision);
     const statusOf = async (accept: string) => {
       const response = await client.call(1, 'add', { args: ADD, headers: { accept } });
@@ -265,7 +257,7 @@ describe('a POST', () => {
     }
   });
 
-  eachRevision('HTTP-41', 'is JSON of a limited size: else 415 or 413', async (revision) => {
+  eachRevision('HTTP-41', 'is JSON of limited size, or else the answer is 415 or 413', async (revision) => {
     const { client } = await connect(revision, { bodyLimit: 2000 });
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
       const response = await client.call(1, 'add', { args: ADD, headers: { 'content-type': type } });
@@ -285,9 +277,9 @@ describe('the stream of a request', () => {
     if (revision !== '2025-03-26') return;
     const steps = { name: 'steps', _meta: TOKEN };
     const batch = [
-      client.worded('a', 'tools/call', steps),
-      client.worded('b', 'ping'),
-      client.worded('c', 'tools/call', steps),
+      client.buildMessage('a', 'tools/call', steps),
+      client.buildMessage('b', 'ping'),
+      client.buildMessage('c', 'tools/call', steps),
     ];
     const messages = (await new EventReader(await client.post(batch)).rest()).flatMap(({ message }) => message ?? []);
     expect(
@@ -298,7 +290,7 @@ describe('the stream of a request', () => {
     ).toEqual(['a', 'b', 'c']);
   });
 
-  eachSessionRevision('HTTP-15', 'has what belongs to the request before the response', async (revision) => {
+  eachSessionRevision('HTTP-15', 'has the messages of the request before the response', async (revision) => {
     const { client, server } = await connect(revision);
     server.addTool({ name: 'reach', input: { type: 'object' } }, async (_input: object, context) => {
       context.progress(1);
@@ -315,10 +307,10 @@ describe('the stream of a request', () => {
 
   const ownMessages = async (revision: Revision) => {
     const { client, server, probe } = await connect(revision);
-    if (!client.stateless) await client.post(client.worded(0, 'resources/subscribe', { uri: 'docs://guide' }));
+    if (!client.stateless) await client.post(client.buildMessage(0, 'resources/subscribe', { uri: 'docs://guide' }));
     const wanted = { notifications: { toolsListChanged: true, resourceSubscriptions: ['docs://guide'] } };
     const elsewhere = client.stateless
-      ? new EventReader(await client.post(client.worded('sub', 'subscriptions/listen', wanted)))
+      ? new EventReader(await client.post(client.buildMessage('sub', 'subscriptions/listen', wanted)))
       : await client.listen();
     const readers = [];
     for (const token of ['a', 'b']) {
@@ -344,29 +336,25 @@ describe('the stream of a request', () => {
     ]);
   };
 
-  eachSessionRevision('HTTP-16', 'has nothing of other requests, nor of none', ownMessages);
+  eachSessionRevision('HTTP-16', 'has only messages of its request', ownMessages);
 
-  inStateless('HTTP-17', 'has nothing of other requests, nor of none', () => ownMessages('2026-07-28'));
+  inStateless('HTTP-17', 'has only messages of its request', () => ownMessages('2026-07-28'));
 
-  eachSessionRevision(
-    'HTTP-18',
-    'stays open until the response is there, also where the handler lets it go',
-    async (revision) => {
-      const { client, probe } = await connect(revision);
-      const reader = await client.stream(7, 'stream');
-      expect(carried([await reader.message()])).toEqual([1]);
-      const next = reader.next();
-      const early = Symbol('nothing has come');
-      expect(await Promise.race([next, client.status().then(() => early)])).toBe(early);
-      probe.emit('go');
-      expect((await next)?.message).toMatchObject({ id: 7, result: { content: [{ text: 'let go' }] } });
-      const began = once(probe, 'began');
-      const pending = client.call(8, 'poll');
-      await began;
-      probe.emit('go');
-      expect(await json(await pending)).toMatchObject({ id: 8, result: { content: [{ text: 'let go' }] } });
-    },
-  );
+  eachSessionRevision('HTTP-18', 'stays open until the response, unless the handler closes it', async (revision) => {
+    const { client, probe } = await connect(revision);
+    const reader = await client.stream(7, 'stream');
+    expect(carried([await reader.message()])).toEqual([1]);
+    const next = reader.next();
+    const early = Symbol('nothing has come');
+    expect(await Promise.race([next, client.status().then(() => early)])).toBe(early);
+    probe.emit('go');
+    expect((await next)?.message).toMatchObject({ id: 7, result: { content: [{ text: 'let go' }] } });
+    const began = once(probe, 'began');
+    const pending = client.call(8, 'poll');
+    await began;
+    probe.emit('go');
+    expect(await json(await pending)).toMatchObject({ id: 8, result: { content: [{ text: 'let go' }] } });
+  });
 
   const endsWithResponse = async (revision: Revision) => {
     const { client } = await connect(revision);
@@ -387,7 +375,7 @@ describe('MCP-Protocol-Version', () => {
     const { client } = await connect(revision);
     for (const version of ['1.0', '2025-13-01', '__proto__', `${revision}, ${revision}`, '']) {
       const headers = { 'mcp-protocol-version': version };
-      const posted = await client.post(client.worded(1, 'ping'), headers);
+      const posted = await client.post(client.buildMessage(1, 'ping'), headers);
       expect([version, posted.status, (await json(posted)).error?.code]).toEqual([version, 400, -32600]);
       expect([version, (await client.get(headers)).status]).toEqual([version, 400]);
       expect([version, await client.end(headers)]).toEqual([version, 400]);
@@ -397,10 +385,10 @@ describe('MCP-Protocol-Version', () => {
 
   eachSessionRevision(
     'HTTP-38',
-    'is taken for 2025-03-26, which has batches, where nothing else says which',
+    'defaults to 2025-03-26, the revision with batches, if nothing names a revision',
     async (revision) => {
       const client = HttpClient.alone((await serve({ sessions: false })).url, revision);
-      const batch = [client.worded(1, 'ping'), client.worded(2, 'ping')];
+      const batch = [client.buildMessage(1, 'ping'), client.buildMessage(2, 'ping')];
       const unknown = await client.post(batch, { 'mcp-protocol-version': undefined });
       expect(unknown.status).toBe(200);
       expect(await unknown.json()).toHaveLength(2);
@@ -408,34 +396,30 @@ describe('MCP-Protocol-Version', () => {
     },
   );
 
-  eachSessionRevision('HTTP-39', 'changes nothing in a session, which stays in its revision', async (revision) => {
+  eachSessionRevision('HTTP-39', 'does not change the revision of a session', async (revision) => {
     const { client } = await connect(revision);
-    const batch = [client.worded(1, 'ping')];
+    const batch = [client.buildMessage(1, 'ping')];
     for (const version of [undefined, '2025-03-26', '2025-06-18', '2025-11-25']) {
       const headers = { 'mcp-protocol-version': version };
-      expect((await client.post(client.worded(1, 'ping'), headers)).status).toBe(200);
+      expect((await client.post(client.buildMessage(1, 'ping'), headers)).status).toBe(200);
       expect((await client.post(batch, headers)).status).toBe(400);
     }
   });
 });
 
 describe('limits over HTTP', () => {
-  eachRevision(
-    'SEC-16',
-    'are there for the size and depth of a body, for sessions and for streams',
-    async (revision) => {
-      const { client, url } = await connect(revision, { bodyLimit: 100_000, maxSessions: 2, maxStreams: 2 });
-      const nested = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
-      const message = JSON.stringify(client.worded(1, 'tools/call', { name: 'add', arguments: { deep: 'DEEP' } }));
-      const headers = client.headersOf(client.worded(1, 'tools/call', { name: 'add' }));
-      expect((await client.post(message.replace('"DEEP"', nested), headers)).status).toBe(400);
-      expect((await client.post(message.replace('DEEP', 'x'.repeat(100_000)), headers)).status).toBe(413);
-      if (client.stateless) return;
-      for (let n = 0; n < 2; n++) await client.listen();
-      expect((await client.get()).status).toBe(429);
-      const other = await HttpClient.open(url, revision);
-      await HttpClient.open(url, revision);
-      expect([await client.status(), await other.status()]).toEqual([200, 404]);
-    },
-  );
+  eachRevision('SEC-16', 'exist for the size and depth of a body, for sessions and for streams', async (revision) => {
+    const { client, url } = await connect(revision, { bodyLimit: 100_000, maxSessions: 2, maxStreams: 2 });
+    const nested = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
+    const message = JSON.stringify(client.buildMessage(1, 'tools/call', { name: 'add', arguments: { deep: 'DEEP' } }));
+    const headers = client.headersOf(client.buildMessage(1, 'tools/call', { name: 'add' }));
+    expect((await client.post(message.replace('"DEEP"', nested), headers)).status).toBe(400);
+    expect((await client.post(message.replace('DEEP', 'x'.repeat(100_000)), headers)).status).toBe(413);
+    if (client.stateless) return;
+    for (let n = 0; n < 2; n++) await client.listen();
+    expect((await client.get()).status).toBe(429);
+    const other = await HttpClient.open(url, revision);
+    await HttpClient.open(url, revision);
+    expect([await client.status(), await other.status()]).toEqual([200, 404]);
+  });
 });

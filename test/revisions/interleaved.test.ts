@@ -1,4 +1,4 @@
-// Clients of all revisions at once on one server: each sees its own words, and what is its own.
+// Concurrent clients of all revisions on one server: each sees only its own messages in its own format.
 import { describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '@decorum/core';
 import fc from 'fast-check';
@@ -14,7 +14,7 @@ const deeds = fc.array(
   { minLength: 4, maxLength: 40 },
 );
 
-/** What in a message names its owner. */
+/** The fields of a message that identify its owner. */
 function ownersOf({ params = {} }: { params?: JsonObject }): unknown[] {
   const token = params['progressToken'];
   const { of } = (params['data'] ?? {}) as { of?: unknown };
@@ -23,7 +23,7 @@ function ownersOf({ params = {} }: { params?: JsonObject }): unknown[] {
 
 describe('Five clients, one of each revision,', () => {
   it.each(Object.entries({ ...RAW_TRANSPORTS, HTTP: overHttp }))(
-    'see only their own words on one server, over %s',
+    'see only messages in the format of their revision on one server, over %s',
     async (_medium, transport) => {
       const property = fc.asyncProperty(deeds, async (plan) => {
         const server = storyServer();

@@ -1,4 +1,4 @@
-// That the judges of the other tests find what is wrong.
+// Tests of the validators used by other tests.
 import { describe, expect, it } from '@jest/globals';
 
 import { newerFields } from '../support/newer-fields.js';
@@ -11,7 +11,7 @@ const resultOf = (result: object) => ({ jsonrpc: '2.0', id: 1, result });
 const tool = { name: 'a', inputSchema: { type: 'object', properties: {}, additionalProperties: false } };
 const text = { type: 'text', text: 'a' };
 
-/** The first revision that has something, the method whose result holds it, and the result. */
+/** A result with a new field: the first revision with it, the method and the result. */
 const CASES = [
   ['2025-03-26', 'tools/list', { tools: [{ ...tool, annotations: { title: 'A' } }] }],
   ['2025-06-18', 'tools/list', { tools: [{ ...tool, title: 'A' }] }],
@@ -27,22 +27,22 @@ const CASES = [
 ] as const;
 
 describe('the judge', () => {
-  it.each(CASES)('finds what only %s has in a result of %s: %j', (since, method, result) => {
+  it.each(CASES)('detects a field that is new in %s in a result of %s: %j', (since, method, result) => {
     for (const revision of SESSION_REVISIONS) {
-      // the schema and the list of fields find it each for itself
+      // both the schema and the field matrix detect it
       expect(judge(revision, resultOf(result), method).length > 0).toBe(revision < since);
       expect(newerFields(revision, resultOf(result), method).length > 0).toBe(revision < since);
     }
   });
 
-  it('finds a field that no revision has', () => {
+  it('detects a field that no revision has', () => {
     for (const revision of SESSION_REVISIONS) {
       expect(judge(revision, resultOf({ tools: [{ ...tool, colour: 'red' }] }), 'tools/list')).not.toEqual([]);
       expect(judge(revision, resultOf({ ok: true }), 'ping')).not.toEqual([]);
     }
   });
 
-  it('finds a request that a revision has not', () => {
+  it('detects a request that a revision does not have', () => {
     const params = { message: 'a', requestedSchema: { type: 'object', properties: {} } };
     const question = { jsonrpc: '2.0', id: 1, method: 'elicitation/create', params };
     expect(SESSION_REVISIONS.map((revision) => judge(revision, question).length === 0)).toEqual([
@@ -54,8 +54,8 @@ describe('the judge', () => {
   });
 });
 
-describe('a client that says what it is told to', () => {
-  /** What it finds wrong with texts that come. */
+describe('a raw client', () => {
+  /** The problems found in received texts. */
   async function problemsOf(revision: Revision, ...texts: string[]): Promise<string[]> {
     const speaks: RawTransport = (_server, receive) => {
       for (const words of texts) receive(words);
@@ -65,11 +65,11 @@ describe('a client that says what it is told to', () => {
     return client.problems.splice(0);
   }
 
-  it('finds an array with nothing in it, in every revision', async () => {
+  it('detects an empty array in every revision', async () => {
     for (const revision of REVISIONS) expect(await problemsOf(revision, '[]')).not.toEqual([]);
   });
 
-  it('finds an array where the revision has none', async () => {
+  it('detects a batch in a revision without batches', async () => {
     const log = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'a' } };
     for (const revision of REVISIONS) {
       expect(await problemsOf(revision, JSON.stringify(log))).toEqual([]);
@@ -80,12 +80,12 @@ describe('a client that says what it is told to', () => {
 });
 
 describe('a claim', () => {
-  it('is of a row that exists', () => {
+  it('must name an existing row', () => {
     expect(() => shows('TOOL-99', '2025-11-25', 'anything')).toThrow('no row');
   });
 
-  it('is of a revision that the row holds in', () => {
-    expect(() => shows('TOOL-20', '2025-03-26', 'anything')).toThrow('does not hold');
+  it('must name a revision that the row applies to', () => {
+    expect(() => shows('TOOL-20', '2025-03-26', 'anything')).toThrow('does not apply');
     expect(shows('TOOL-20', '2025-06-18', 'sentence')).toBe('sentence [TOOL-20 2025-06-18]');
   });
 });

@@ -19,7 +19,7 @@ const hello = (protocolVersion: unknown) => ({
   clientInfo: { name: 'raw', version: '1' },
 });
 
-/** Asks for a revision; what comes back is in the newest. */
+/** Requests a revision as a client of the newest one. */
 async function ask(protocolVersion: string): Promise<JsonObject> {
   const client = await RawClient.connect(serverOf(), { revision: NEWEST, begins: false });
   return await client.result('initialize', hello(protocolVersion));
@@ -31,7 +31,7 @@ const QUESTIONS = {
   elicit: (context: Context) => context.elicit({ type: 'object', properties: {} }, { message: 'Hi' }),
 };
 
-/** Asks a client that has declared nothing, or what its revision has not; nothing must reach it. */
+/** Asks a client for capabilities that it lacks. No question may reach it. */
 async function askInVain(revision: SessionRevision, capabilities: JsonObject, names: readonly string[]) {
   const client = await RawClient.connect(serverWith(QUESTIONS), { revision, capabilities });
   for (const name of names) expect(await client.call(name)).toMatchObject({ isError: true });
@@ -39,7 +39,7 @@ async function askInVain(revision: SessionRevision, capabilities: JsonObject, na
 }
 
 describe('a session', () => {
-  eachSessionRevision('LIFE-01', 'begins with the revision, the capabilities and the server', async (revision) => {
+  eachSessionRevision('LIFE-01', 'starts with the revision, the capabilities and the server info', async (revision) => {
     const client = await RawClient.connect(golden('lists'), { revision, begins: false });
     expect(await client.begin()).toMatchObject({
       protocolVersion: revision,
@@ -48,12 +48,12 @@ describe('a session', () => {
     });
   });
 
-  eachSessionRevision('LIFE-02', 'speaks the revision that the client asks for', async (revision) => {
+  eachSessionRevision('LIFE-02', 'uses the requested revision', async (revision) => {
     const client = await RawClient.connect(serverOf(), { revision, begins: false });
     expect(await client.begin()).toMatchObject({ protocolVersion: revision });
   });
 
-  eachSessionRevision('LIFE-03', 'speaks another revision where the one asked for is not known', async (revision) => {
+  eachSessionRevision('LIFE-03', 'uses another revision if the requested one is unknown', async (revision) => {
     for (const asked of ['1999-01-01', '9999-12-31', '', `${revision}x`]) {
       expect(SESSION_REVISIONS).toContain((await ask(asked))['protocolVersion']);
     }
@@ -61,7 +61,7 @@ describe('a session', () => {
 
   eachSessionRevision(
     'LIFE-04',
-    'speaks the newest with sessions then, also for one without sessions',
+    'then uses the newest session revision, even if a stateless one was requested',
     async (revision) => {
       for (const asked of [`${revision}-draft`, '2026-07-28']) {
         expect(await ask(asked)).toMatchObject({ protocolVersion: NEWEST });
@@ -69,7 +69,7 @@ describe('a session', () => {
     },
   );
 
-  eachSessionRevision('LIFE-06', 'offers what it declares, and nothing else', async (revision) => {
+  eachSessionRevision('LIFE-06', 'supports exactly what it declares', async (revision) => {
     const methods = {
       tools: ['tools/list'],
       prompts: ['prompts/list'],
@@ -89,7 +89,7 @@ describe('a session', () => {
     }
   });
 
-  eachSessionRevision('LIFE-07', 'hears nothing before the client says that it is ready', async (revision) => {
+  eachSessionRevision('LIFE-07', 'gets no notifications before the client is initialized', async (revision) => {
     const server = golden('events');
     const client = await RawClient.connect(server, { revision, begins: false });
     await client.result('initialize', hello(revision));
@@ -102,7 +102,7 @@ describe('a session', () => {
     expect(client.received.filter(({ method }) => method !== undefined)).toHaveLength(1);
   });
 
-  eachSessionRevision('LIFE-08', 'answers a ping before it begins, and refuses everything else', async (revision) => {
+  eachSessionRevision('LIFE-08', 'answers a ping before it starts, and rejects everything else', async (revision) => {
     const client = await RawClient.connect(golden('lists'), { revision, begins: false });
     expect(await client.result('ping')).toEqual({});
     for (const method of ['tools/list', 'resources/list', 'logging/setLevel']) {
@@ -117,18 +117,18 @@ describe('a session', () => {
     );
   }
 
-  eachSessionRevision('LIFE-09', 'asks nothing that the revision does not have', (revision) =>
+  eachSessionRevision('LIFE-09', 'asks no questions that the revision does not have', (revision) =>
     askInVain(revision, { elicitation: {} }, ['elicit']),
   );
 
-  eachSessionRevision('LIFE-11', 'has instructions where the server gives some', async (revision) => {
+  eachSessionRevision('LIFE-11', 'has the instructions of the server', async (revision) => {
     const client = await RawClient.connect(golden('lists'), { revision, begins: false });
     expect(await client.begin()).toMatchObject({ instructions: 'Ask for the weather.' });
     const other = await RawClient.connect(serverOf(), { revision, begins: false });
     expect(await other.begin()).not.toHaveProperty('instructions');
   });
 
-  eachSessionRevision('LIFE-12', 'has experimental capabilities on both sides, as they are given', async (revision) => {
+  eachSessionRevision('LIFE-12', 'has unchanged experimental capabilities on both sides', async (revision) => {
     const experimental = { 'example.com/trial': { on: true, deep: [{}] } };
     const ours = { 'example.com/ours': { level: 2 }, 'example.com/plain': {} };
     const see = ({ client }: Context) => JSON.stringify(client.capabilities.experimental);
@@ -140,7 +140,7 @@ describe('a session', () => {
     expect((await other.begin())['capabilities']).not.toHaveProperty('experimental');
   });
 
-  eachSessionRevision('LIFE-18', 'survives a beginning that goes wrong', async (revision) => {
+  eachSessionRevision('LIFE-18', 'survives a failed start', async (revision) => {
     const client = await RawClient.connect(serverOf(), { revision, begins: false });
     for (const params of [undefined, {}, hello(7)]) {
       expect(await client.error('initialize', params)).toMatchObject({ code: -32602 });
@@ -150,7 +150,7 @@ describe('a session', () => {
     expect(await client.result('ping')).toEqual({});
   });
 
-  eachSessionRevision('LIFE-19', 'names the server with everything that the revision has for it', async (revision) => {
+  eachSessionRevision('LIFE-19', 'has server info with all fields of the revision', async (revision) => {
     const client = await RawClient.connect(golden('lists'), { revision, begins: false });
     const { serverInfo } = await client.begin();
     const newer = revision === NEWEST ? ['description', 'icons', 'websiteUrl'] : [];
@@ -168,7 +168,7 @@ describe('a session', () => {
 describe('a question to the client', () => {
   const CAPABILITIES = { sampling: {} };
 
-  eachSessionRevision('LIFE-14', 'is taken back when nobody answers in time', async (revision) => {
+  eachSessionRevision('LIFE-14', 'is cancelled if it is not answered in time', async (revision) => {
     const server = serverWith({ sample: QUESTIONS.sample }, { questionTimeoutMs: 10 });
     const client = await RawClient.connect(server, { revision, capabilities: CAPABILITIES });
     expect(await client.call('sample')).toMatchObject({ isError: true });
@@ -176,7 +176,7 @@ describe('a question to the client', () => {
     expect(client.of('notifications/cancelled')).toMatchObject([{ params: { requestId: question?.id } }]);
   });
 
-  inStateless('LIFE-14', 'is not waited for, and an answer that comes too late is refused', async () => {
+  inStateless('LIFE-14', 'is not waited for, and a late answer is rejected', async () => {
     const asking = deferred<AbortSignal>();
     const server = serverWith(
       {
@@ -198,7 +198,7 @@ describe('a question to the client', () => {
     expect(await client.error('tools/call', params)).toMatchObject({ code: -32602 });
   });
 
-  eachSessionRevision('LIFE-15', 'may have a time of its own', async (revision) => {
+  eachSessionRevision('LIFE-15', 'may have its own timeout', async (revision) => {
     const server = serverWith({
       sample: (context) => context.sample({ messages: 'Hi', maxTokens: 1, timeoutMs: 10 }),
     });
@@ -207,7 +207,7 @@ describe('a question to the client', () => {
     expect(client.of('notifications/cancelled')).toHaveLength(1);
   });
 
-  eachSessionRevision('LIFE-17', 'ends in time, however much progress the client reports', async (revision) => {
+  eachSessionRevision('LIFE-17', 'times out, no matter how much progress the client reports', async (revision) => {
     const asked = deferred<string | number>();
     const server = serverWith({ sample: QUESTIONS.sample }, { questionTimeoutMs: 30 });
     const client = await RawClient.connect(server, {

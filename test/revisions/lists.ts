@@ -1,10 +1,10 @@
-// Servers with long lists, and how to read them.
+// Servers with long lists, and functions to read them.
 import { type JsonObject, NoInput, Prompt, Resource, Tool } from '@decorum/core';
 
 import type { RawClient } from '../support/raw-client.js';
 import { serverOf } from './servers.js';
 
-/** The methods that give lists, and the member of their results that is one. */
+/** The list methods and the members of their results. */
 export const LISTS = [
   ['tools/list', 'tools'],
   ['prompts/list', 'prompts'],
@@ -12,7 +12,7 @@ export const LISTS = [
   ['resources/templates/list', 'resourceTemplates'],
 ] as const;
 
-/** A class with one of each, all of the same name. */
+/** Creates a class with one member of each kind, all with the same name. */
 export function copies(name: string) {
   class Copy {
     @Tool({ name })
@@ -36,7 +36,7 @@ export function copies(name: string) {
   return Copy;
 }
 
-/** All pages of a list. */
+/** Reads all pages of a list. */
 export async function pagesOf(client: RawClient, method: string): Promise<JsonObject[]> {
   const pages: JsonObject[] = [];
   let cursor: unknown;
@@ -48,8 +48,8 @@ export async function pagesOf(client: RawClient, method: string): Promise<JsonOb
   return pages;
 }
 
-/** So many names. */
+/** Generates names. */
 export const names = (count: number) => Array.from({ length: count }, (_item, index) => `n${index}`);
 
-/** A server with so many of each. */
+/** A server with `count` members of each kind. */
 export const many = (count: number, pageSize: number) => serverOf({ providers: names(count).map(copies), pageSize });

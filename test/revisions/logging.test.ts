@@ -19,31 +19,27 @@ describe('log messages', () => {
     expect((await client.begin())['capabilities']).toMatchObject({ logging: {} });
   });
 
-  eachSessionRevision(
-    'LOG-02',
-    'are those of the level that the client sets and above, in its session',
-    async (revision) => {
-      const server = serverWith({ talk });
-      const [client, other] = await Promise.all([1, 2].map(() => RawClient.connect(server, { revision })));
-      for (const [index, level] of LEVELS.entries()) {
-        const before = heard(client!).length;
-        expect(await client!.result('logging/setLevel', { level })).toEqual({});
-        await client!.call('talk');
-        expect(heard(client!).slice(before)).toEqual(LEVELS.slice(index));
-      }
-      await other!.call('talk');
-      expect(heard(other!)).toEqual(LEVELS.slice(1));
-    },
-  );
+  eachSessionRevision('LOG-02', 'have at least the level that the client sets in its session', async (revision) => {
+    const server = serverWith({ talk });
+    const [client, other] = await Promise.all([1, 2].map(() => RawClient.connect(server, { revision })));
+    for (const [index, level] of LEVELS.entries()) {
+      const before = heard(client!).length;
+      expect(await client!.result('logging/setLevel', { level })).toEqual({});
+      await client!.call('talk');
+      expect(heard(client!).slice(before)).toEqual(LEVELS.slice(index));
+    }
+    await other!.call('talk');
+    expect(heard(other!)).toEqual(LEVELS.slice(1));
+  });
 
-  eachSessionRevision('LOG-03', 'have no other level than the eight', async (revision) => {
+  eachSessionRevision('LOG-03', 'have one of the eight levels', async (revision) => {
     const client = await RawClient.connect(serverOf(), { revision });
     for (const level of ['loud', 'INFO', '', 3, null, undefined]) {
       expect(await client.error('logging/setLevel', { level })).toMatchObject({ code: -32602 });
     }
   });
 
-  eachSessionRevision('LOG-04', 'are of the server’s choice before the client sets a level', async (revision) => {
+  eachSessionRevision('LOG-04', 'have the default level of the server before the client sets one', async (revision) => {
     const told = async (options: object) => {
       const client = await RawClient.connect(serverWith({ talk }, options), { revision });
       await client.call('talk');
@@ -53,7 +49,7 @@ describe('log messages', () => {
     expect(await told({ logLevel: 'alert' })).toEqual(['alert', 'emergency']);
   });
 
-  eachRevision('LOG-05', 'have a level, perhaps a logger, and any data', async (revision) => {
+  eachRevision('LOG-05', 'have a level, an optional logger, and any data', async (revision) => {
     const values = ['text', 7, null, false, ['a'], { a: { b: [] } }];
     const server = serverWith({
       say(context) {
@@ -69,7 +65,7 @@ describe('log messages', () => {
     ]);
   });
 
-  inStateless('LOG-06', 'are none for a request that does not ask for them', async () => {
+  inStateless('LOG-06', 'are not sent for a request that does not ask for them', async () => {
     for (const transport of Object.values(transportsOf(STATELESS))) {
       const server = serverWith({ talk }, { logLevel: 'debug' });
       const client = await RawClient.connect(server, { revision: STATELESS }, transport);
@@ -82,7 +78,7 @@ describe('log messages', () => {
     }
   });
 
-  inStateless('LOG-07', 'are on the stream of their request, and on no other', async () => {
+  inStateless('LOG-07', 'are sent only on the stream of their request', async () => {
     for (const transport of Object.values(transportsOf(STATELESS))) {
       const [waiting, go] = [deferred<Context>(), deferred()];
       const server = serverWith({
@@ -102,14 +98,14 @@ describe('log messages', () => {
       for (const { params } of talker!.of('notifications/message')) expect(params).not.toHaveProperty('_meta');
       go.resolve();
       await waited;
-      // its request is over
+      // the request has ended
       context.log.emergency('late');
       await Promise.all([listener!.settled(), waiter!.settled()]);
       expect([heard(listener!), heard(waiter!)]).toEqual([[], []]);
     }
   });
 
-  inStateless('LOG-08', 'are those of the level of their request and above, before its response', async () => {
+  inStateless('LOG-08', 'have at least the level of their request, and precede its response', async () => {
     for (const transport of Object.values(transportsOf(STATELESS))) {
       for (const [index, logLevel] of LEVELS.entries()) {
         const client = await RawClient.connect(serverWith({ talk }), { revision: STATELESS, logLevel }, transport);
@@ -120,7 +116,7 @@ describe('log messages', () => {
     }
   });
 
-  inStateless('LOG-09', 'have no other level than the eight: the request is refused', async () => {
+  inStateless('LOG-09', 'have one of the eight levels, or else the request is rejected', async () => {
     let runs = 0;
     const client = await RawClient.connect(serverWith({ run: () => (runs += 1) }), { revision: STATELESS });
     for (const level of ['loud', 'INFO', '', 3, null, {}]) {
@@ -130,7 +126,7 @@ describe('log messages', () => {
     expect(runs).toBe(0);
   });
 
-  inStateless('LOG-12', 'are what handlers send: the framework writes to the log of the server', async () => {
+  inStateless('LOG-12', 'come only from handlers: the framework writes to the server log', async () => {
     const logger = new Log();
     const server = serverWith(
       {

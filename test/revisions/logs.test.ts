@@ -6,7 +6,7 @@ import { RawClient } from '../support/raw-client.js';
 import { eachRevision } from '../support/requirements.js';
 import { serverWith } from './servers.js';
 
-/** What no client may see. */
+/** Secrets that no client may see. */
 const CREDENTIALS = {
   password: 'hunter2-of-the-user',
   note: 'sent Bearer abc123.def456',
@@ -74,7 +74,7 @@ describe('a request that the client cancels', () => {
       { logger },
     );
     const client = await RawClient.connect(server, { revision });
-    const called = client.send(client.worded('w', 'tools/call', { name: 'wait' }));
+    const called = client.send(client.buildMessage('w', 'tools/call', { name: 'wait' }));
     await running;
     await client.cancel('w', 'The user pressed Escape.');
     await called;

@@ -22,7 +22,7 @@ async function entries(revision: Revision): Promise<JsonObject[]> {
   return lists.flatMap(listed);
 }
 
-/** Every `_meta` in a value. */
+/** Finds all `_meta` objects in a value. */
 function metasOf(value: unknown): JsonObject[] {
   if (typeof value !== 'object' || value === null) return [];
   const { _meta: own } = value as { _meta?: JsonObject };
@@ -31,17 +31,17 @@ function metasOf(value: unknown): JsonObject[] {
 
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 
-/** Every `_meta` that is not only the protocol's. */
+/** The `_meta` objects with keys that are not the protocol's. */
 const authored = (value: unknown) =>
   metasOf(value).filter((meta) => Object.keys(meta).some((key) => key !== SERVER_INFO));
 
-/** What a server says of itself. */
+/** The server info in a result. */
 const identityOf = ({ serverInfo, _meta: meta }: JsonObject) => serverInfo ?? (meta as JsonObject)[SERVER_INFO];
 
 const LABEL = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?';
 const META_KEY = new RegExp(`^(?:${LABEL}(?:\\.${LABEL})*/)?(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?)?$`);
 
-/** A class with one tool, prompt and resource each, with these options. */
+/** Creates a class with one tool, prompt and resource with these options. */
 function provider(options: object) {
   class Provider {
     @Tool(options)
@@ -66,24 +66,24 @@ function provider(options: object) {
 }
 
 describe('_meta', () => {
-  eachRevision('META-01', 'is given to handlers with all keys, reserved ones too', async (revision) => {
+  eachRevision('META-01', 'is passed to handlers with all keys, including reserved ones', async (revision) => {
     const server = serverWith({ see: ({ meta }) => JSON.stringify(meta) });
     const client = await RawClient.connect(server, { revision });
     const meta = { 'io.modelcontextprotocol/unheard-of': { deep: [null] }, 'example.com/x': 1 };
     const params = { name: 'see', _meta: meta };
-    const sent = client.worded('x', 'tools/call', params).params?.['_meta'];
+    const sent = client.buildMessage('x', 'tools/call', params).params?.['_meta'];
     expect(JSON.parse(textOf(await client.result('tools/call', params)) as string)).toEqual(sent);
     expect(sent).toMatchObject(meta);
   });
 
-  eachRevision('META-02', 'has keys that follow the grammar, wherever the server puts it', async (revision) => {
+  eachRevision('META-02', 'has valid keys in all places', async (revision) => {
     const client = await RawClient.connect(golden('contents'), { revision });
     await client.call('everything');
     await client.call('complete');
     await client.result('prompts/get', { name: 'conversation' });
     await client.result('resources/read', { uri: 'docs://folder' });
     if (client.stateless) {
-      void client.send(client.worded('listening', 'subscriptions/listen', { notifications: {} }));
+      void client.send(client.buildMessage('listening', 'subscriptions/listen', { notifications: {} }));
       await client.find(({ method }) => method !== undefined);
     }
     const keys = metasOf([client.received, await entries(revision)]).flatMap((meta) => Object.keys(meta));
@@ -94,8 +94,8 @@ describe('_meta', () => {
     }
   });
 
-  eachRevision('META-03', 'cannot have keys that are reserved for the protocol', async (revision) => {
-    // 2025-06-18 reserves other prefixes than later revisions; a server serves all of them
+  eachRevision('META-03', 'cannot have reserved keys', async (revision) => {
+    // 2025-06-18 reserves different prefixes than later revisions, and a server serves all revisions
     for (const key of ['modelcontextprotocol.io/x', 'mcp.dev/x', 'io.modelcontextprotocol/x', 'io.mcp/x']) {
       expect(() => serverOf({ providers: [provider({ _meta: { [key]: 1 } })] })).toThrow(key);
     }
@@ -104,7 +104,7 @@ describe('_meta', () => {
     expect(authored(await client.result('tools/list'))).toEqual([{ 'com.example.mcp/x': 1 }]);
   });
 
-  eachRevision('META-05', 'is on everything that the author puts it on', async (revision) => {
+  eachRevision('META-05', 'is sent wherever the author sets it', async (revision) => {
     const [forecast, , prompt, resource, template] = await entries(revision);
     for (const entry of [forecast, prompt, resource, template]) {
       expect(entry).toMatchObject({ _meta: { 'example.com/team': 'weather' } });
@@ -124,7 +124,7 @@ describe('_meta', () => {
     expect(metasOf(await client.result('resources/read', { uri: 'docs://folder' }))).toEqual([]);
   });
 
-  /** As https://www.w3.org/TR/trace-context/ and https://www.w3.org/TR/baggage/ have them. */
+  /** Examples of https://www.w3.org/TR/trace-context/ and https://www.w3.org/TR/baggage/. */
   const TRACE = {
     traceparent: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01',
     tracestate: 'vendor=a, t61rcwkgmze@rojo=00f067aa0ba902b7',
@@ -157,21 +157,21 @@ describe('_meta', () => {
         const { isError, ...result } = await client.result('tools/call', { name: 'see', _meta: meta });
         expect(isError).toBeUndefined();
         expect(JSON.parse(textOf(result) as string)).toMatchObject(meta);
-        // nothing of it comes back where nobody put it
+        // the keys of the request are not echoed
         expect(metasOf(result).flatMap((own) => Object.keys(own))).not.toContain(Object.keys(meta)[0]);
       }
     });
   }
 });
 
-/** Whether a tool with this schema takes these arguments. */
+/** Whether a tool with this schema accepts the arguments. */
 async function takes(revision: Revision, input: JsonObject, args: JsonObject): Promise<boolean> {
   const client = await RawClient.connect(serverWith({ tool: () => 'taken' }, { input }), { revision });
   return (await client.call('tool', args))['isError'] !== true;
 }
 
 describe('the JSON Schema of a tool', () => {
-  eachRevision('META-07', 'is of 2020-12 where it does not say otherwise', async (revision) => {
+  eachRevision('META-07', 'is 2020-12 by default', async (revision) => {
     const pair = { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }], items: false };
     const schema = { type: 'object', properties: { pair } };
     expect(await takes(revision, schema, { pair: [1, 'a'] })).toBe(true);
@@ -179,7 +179,7 @@ describe('the JSON Schema of a tool', () => {
     expect(await takes(revision, schema, { pair: [1, 'a', 2] })).toBe(false);
   });
 
-  eachRevision('META-08', 'may use what is new in 2020-12', async (revision) => {
+  eachRevision('META-08', 'may use keywords of 2020-12', async (revision) => {
     const named = { properties: { name: { type: 'string' } }, required: ['name'] };
     const schema = { type: 'object', allOf: [named], unevaluatedProperties: false };
     expect(await takes(revision, schema, { name: 'Ada' })).toBe(true);
@@ -194,7 +194,7 @@ describe('the JSON Schema of a tool', () => {
     expect(await takes(revision, tree, { children: [{ value: 'one' }] })).toBe(false);
   });
 
-  eachRevision('META-09', 'may be of draft-07', async (revision) => {
+  eachRevision('META-09', 'may be draft-07', async (revision) => {
     const pair = { type: 'array', items: [{ type: 'integer' }, { type: 'string' }], additionalItems: false };
     const schema = { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: { pair } };
     expect(await takes(revision, schema, { pair: [1, 'a'] })).toBe(true);
@@ -202,7 +202,7 @@ describe('the JSON Schema of a tool', () => {
     expect(await takes(revision, schema, { pair: [1, 'a', 2] })).toBe(false);
   });
 
-  eachRevision('META-10', 'cannot be of a dialect that is not supported', (revision) => {
+  eachRevision('META-10', 'cannot use an unsupported dialect', (revision) => {
     for (const dialect of [
       'http://json-schema.org/draft-04/schema#',
       'http://json-schema.org/draft-06/schema#',
@@ -219,7 +219,7 @@ describe('the JSON Schema of a tool', () => {
     }
   });
 
-  eachRevision('META-10', 'is judged by the dialect it names, and by 2020-12 where it names none', async (revision) => {
+  eachRevision('META-10', 'is validated by its dialect, or by 2020-12 if it names none', async (revision) => {
     const first = [{ type: 'integer' }];
     const draft7 = { type: 'array', items: first, additionalItems: false };
     const draft2020 = { type: 'array', prefixItems: first, items: false };
@@ -233,19 +233,19 @@ describe('the JSON Schema of a tool', () => {
     expect(await judged({ pair: draft7 }, DRAFT_7)).toBe(false);
     expect(await judged({ pair: draft2020 }, DRAFT_2020)).toBe(false);
     expect(await judged({ pair: draft2020 })).toBe(false);
-    // a keyword of the other dialect means nothing, or is an error
+    // a keyword of the other dialect is ignored or an error
     expect(await judged({ pair: { type: 'array', prefixItems: first } }, DRAFT_7)).toBe(true);
     for (const $schema of [DRAFT_2020, undefined]) {
       await expect(judged({ pair: draft7 }, $schema)).rejects.toThrow('DECORUM_INVALID_SCHEMA');
     }
   });
 
-  eachRevision('META-11', 'has its dialects in the documentation', () => {
+  eachRevision('META-11', 'has documented dialects', () => {
     const page = readFileSync(new URL('../../docs/schemas.md', import.meta.url), 'utf8');
     for (const dialect of ['2020-12', 'draft-07']) expect(page.toLowerCase()).toContain(dialect);
   });
 
-  eachRevision('META-12', 'is valid in its dialect, however it was made', async (revision) => {
+  eachRevision('META-12', 'is valid in its dialect, whatever its source', async (revision) => {
     class Dto {
       @IsString()
       @Matches(/^[a-z]+$/)
@@ -275,7 +275,7 @@ describe('the JSON Schema of a tool', () => {
 describe('icons, annotations and titles', () => {
   const icon = { src: 'data:image/png;base64,UE5H', mimeType: 'image/png', sizes: ['any'], theme: 'dark' } as const;
 
-  eachRevision('META-26', 'icons are on the server and on every entry of a list', async (revision) => {
+  eachRevision('META-26', 'icons are sent for the server and for every list entry', async (revision) => {
     const server = serverOf({ providers: [provider({ icons: [icon] })], icons: [icon] });
     const client = await RawClient.connect(server, { revision, begins: false });
     expect(identityOf(await client.begin())).toMatchObject({ icons: [icon] });
@@ -284,7 +284,7 @@ describe('icons, annotations and titles', () => {
     }
   });
 
-  eachRevision('META-27', 'icons come by https, http or data', async (revision) => {
+  eachRevision('META-27', 'icons have https, http or data URLs', async (revision) => {
     for (const scheme of ['javascript:alert(1)', 'file:///icon.png', 'ftp://example.com/i.png', 'ws://example.com']) {
       const icons = [{ src: scheme }];
       expect(() => serverOf({ providers: [provider({ icons })] })).toThrow(scheme);
@@ -295,7 +295,7 @@ describe('icons, annotations and titles', () => {
     expect(identityOf(await client.begin())).toHaveProperty('icons');
   });
 
-  eachRevision('META-28', 'annotations say for whom and how much', async (revision) => {
+  eachRevision('META-28', 'annotations have an audience and a priority', async (revision) => {
     const annotations = { audience: ['assistant'], priority: 1 } as const;
     class Annotated {
       @Resource('docs://one', { annotations })
@@ -322,14 +322,14 @@ describe('icons, annotations and titles', () => {
     }
   });
 
-  eachRevision('META-29', 'annotations say when something has changed', async (revision) => {
+  eachRevision('META-29', 'annotations have a time of the last change', async (revision) => {
     const [, , , resource] = await entries(revision);
     expect(resource).toMatchObject({ annotations: { lastModified: '2025-01-12T15:00:58Z' } });
   });
 
   eachRevision(
     'META-30',
-    'titles are on the server, on entries and on arguments, beside their names',
+    'titles are sent for the server, entries and arguments, beside their names',
     async (revision) => {
       const [forecast, , prompt, resource, template] = await entries(revision);
       expect(forecast).toMatchObject({ name: 'forecast', title: 'Weather forecast' });

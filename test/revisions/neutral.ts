@@ -1,4 +1,4 @@
-// What lets one test say the same of both eras.
+// Functions that let one test cover both eras.
 import type { JsonObject, McpServer } from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
@@ -8,7 +8,7 @@ import { STATELESS } from '../support/requirements.js';
 const META = 'io.modelcontextprotocol/';
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
-/** A result without what every result of the revision without sessions has. */
+/** Removes the fields that all stateless results have. */
 export function bare(result: JsonObject): JsonObject {
   if (result['resultType'] !== 'complete') return result;
   const { resultType: _type, ttlMs: _ttl, cacheScope: _scope, _meta, ...content } = result;
@@ -16,16 +16,16 @@ export function bare(result: JsonObject): JsonObject {
   return Object.keys(meta).length > 0 ? { ...content, _meta: meta } : content;
 }
 
-/** A notification without the name of the subscription it belongs to, where there are such names. */
+/** Removes the subscription id from the params of a notification, if there is one. */
 export function plain({ _meta, ...params }: JsonObject = {}): JsonObject {
   if (_meta === undefined) return params;
   const { [`${META}subscriptionId`]: _subscription, ...meta } = _meta as JsonObject;
   return Object.keys(meta).length > 0 ? { ...params, _meta: meta } : params;
 }
 
-/** Listens, and gives what the server has acknowledged; only where there are no sessions. */
+/** Opens a stateless subscription and returns the acknowledged notifications. */
 export async function listen(client: RawClient, notifications: JsonObject, id = 'listening'): Promise<unknown> {
-  void client.send(client.worded(id, 'subscriptions/listen', { notifications }));
+  void client.send(client.buildMessage(id, 'subscriptions/listen', { notifications }));
   const { params } = await client.find(
     ({ method, params: { _meta } = {} }) =>
       method === ACKNOWLEDGED && (_meta as JsonObject)[`${META}subscriptionId`] === id,
@@ -33,20 +33,20 @@ export async function listen(client: RawClient, notifications: JsonObject, id = 
   return params?.['notifications'];
 }
 
-/** Hears of a list from now on: in sessions, everybody does. */
+/** Subscribes to list changes. Session clients get them without a subscription. */
 export async function followList(client: RawClient, list: 'tools' | 'prompts' | 'resources'): Promise<void> {
   if (client.stateless) await listen(client, { [`${list}ListChanged`]: true });
 }
 
-/** Hears of a resource from now on. */
+/** Subscribes to a resource. */
 export async function followResource(client: RawClient, uri: string): Promise<void> {
   if (client.stateless) await listen(client, { resourceSubscriptions: [uri] });
   else await client.result('resources/subscribe', { uri });
 }
 
 /**
- * The answers to one request on two connections of one caller, over every transport, as they came: without sessions.
- * @param before what else is done on the second connection, which also says other things of itself
+ * The raw responses to one stateless request on two connections of one caller, over every transport.
+ * @param before other actions on the second connection, whose client info differs too
  */
 export async function answersOnTwo(
   server: McpServer,

@@ -7,19 +7,19 @@ import type { RawTransport, Message } from '../support/raw-client.js';
 
 const PROGRAM = fileURLToPath(new URL('one-handler-server.js', import.meta.url));
 
-/** How a process is started. */
+/** Options of a process. */
 export interface Launch {
   /** The value of DECORUM_SECRET. */
   readonly secret: string;
-  /** The file that keeps the effects. */
+  /** The file that records the effects. */
   readonly effects: string;
   readonly singleUse?: boolean;
 }
 
-/** A process with the handlers, and the way to it. */
+/** A process with the handlers, and its connection. */
 interface Running {
   readonly child: ChildProcess;
-  /** Sends a request and gives the text of its response. */
+  /** Sends a request and returns the text of the response. */
   send(text: string): Promise<string>;
 }
 
@@ -77,7 +77,7 @@ async function kill({ child }: Running): Promise<void> {
   await ended;
 }
 
-/** Carries to one process, for as long as the client is there. */
+/** Connects to one process for the lifetime of the client. */
 export const toProcess =
   (begin: Start, launch: Launch): RawTransport =>
   async (_server, receive) => {
@@ -86,11 +86,11 @@ export const toProcess =
   };
 
 /**
- * Carries each message to a process of its own, which is killed as soon as it has answered.
- * @param launches how each process is started, in order; the last for all that follow
- * @param pids are given the ids of the processes
+ * Sends each message to a new process, which is killed after its response.
+ * @param launches options of each process in order; the last one applies to all further processes
+ * @param pids receives the process ids
  */
-export const toMortals =
+export const toFreshProcesses =
   (begin: Start, launches: readonly Launch[], pids: number[] = []): RawTransport =>
   async (_server, receive) => {
     return {

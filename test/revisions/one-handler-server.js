@@ -1,5 +1,5 @@
-// The handlers as a process. The effect is a line in the file EFFECTS, with the id of the process that had it; the keys
-// come from DECORUM_SECRET. `--stdio` serves over stdio, otherwise the URL is printed; `--single-use` takes each state once.
+// Serves the handlers. The effect is a line in the file EFFECTS with the process id. The keys come from DECORUM_SECRET.
+// `--stdio` serves over stdio, otherwise the URL is printed. `--single-use` accepts each state only once.
 import { appendFileSync } from 'node:fs';
 
 import { MemorySingleUse, serveStdio } from '@decorum/core';

@@ -1,8 +1,8 @@
-// Handlers that ask: two questions one after the other, an effect that happens once, and two questions at once. Plain
-// JavaScript, so that a process can run them as they are.
+// Handlers with questions: two in sequence, an effect that happens once, and two at the same time. Plain JavaScript, so
+// that a process can run them without a compiler.
 import { McpServer } from '@decorum/core';
 
-/** What every call names: whose flow it is. */
+/** Arguments of every call: the name of its flow. */
 const FLOW = { type: 'object', properties: { flow: { type: 'string' } }, required: ['flow'] };
 
 const CITY = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
@@ -10,7 +10,7 @@ const CITY = { type: 'object', properties: { city: { type: 'string' } }, require
 /** @typedef {import('@decorum/core').Context} Context */
 
 /**
- * A server with one tool whose questions every revision has, and one that asks the user.
+ * A server with one tool whose questions work in every revision, and one that asks the user.
  * @param {(flow: string) => void} note the effect
  * @param {Partial<import('@decorum/core').McpServerOptions>} [options]
  */

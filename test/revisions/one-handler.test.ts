@@ -1,5 +1,5 @@
-// A handler that asks is written once: the answer is the same in every revision, the effect happens once per flow, and
-// where there is no session each round may belong to another process.
+// A handler with questions is written once. The result is the same in every revision, and the effect happens once per
+// flow. In the stateless revision, each round may run in another process.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,14 +18,14 @@ import {
 } from '../support/raw-client.js';
 import { type Revision, REVISIONS, STATELESS } from '../support/requirements.js';
 import { createServer } from './one-handler.js';
-import { type Launch, overHttp, overStdio, toMortals, toProcess } from './one-handler-process.js';
+import { type Launch, overHttp, overStdio, toFreshProcesses, toProcess } from './one-handler-process.js';
 import { Log } from './servers.js';
 
 const [FIRST_KEY, SECOND_KEY, THIRD_KEY] = ['first', 'second', 'third'].map((name) => `the ${name} ${'.'.repeat(32)}`);
 
 const said = ({ messages }: JsonObject) => (messages as { content: { text: string } }[])[0]?.content.text;
 
-/** Each answer repeats its question, so that it shows which question got it. */
+/** Each answer repeats its question, to show that it reached the right one. */
 const ANSWERS: Readonly<Record<string, Answer>> = {
   'sampling/createMessage': (params) => ({
     result: { role: 'assistant', model: 'm', content: { type: 'text', text: `(${said(params)})` } },
@@ -66,17 +66,17 @@ const STORIES: readonly Story[] = [
   },
 ];
 
-/** A round for each of two questions, one for two at once, and the last. */
+/** Two rounds for single questions, one for two questions at once, and the last. */
 const ROUNDS = 4;
 
-/** A client that answers whatever it is asked. */
+/** A client that answers all questions. */
 async function clientOf(transport: RawTransport, revision: Revision = STATELESS, server = createServer(() => {})) {
   const elicits = revision >= '2025-06-18';
   const capabilities = { sampling: {}, roots: {}, ...(elicits && { elicitation: {} }) };
   return await RawClient.connect(server, { revision, capabilities, answers: ANSWERS }, transport);
 }
 
-/** Plays a story to its end, and looks at what came of it. */
+/** Runs a flow to its end and checks the outcome. */
 async function play(client: RawClient, { tool, answer, questions }: Story, flow: string): Promise<void> {
   const asked = client.questions.length;
   const result = await client.call(tool, { flow });
@@ -120,7 +120,7 @@ describe('one handler', () => {
   );
 
   it.each(cases)(
-    'gives the same answer in $revision over $medium, and has its effect once: $tool',
+    'returns the same result in $revision over $medium, with one effect: $tool',
     async ({ story, revision, transport }) => {
       const noted: string[] = [];
       const server = createServer((flow) => noted.push(flow), { logger: new Log() });
@@ -131,7 +131,7 @@ describe('one handler', () => {
     },
   );
 
-  it('gives the same answer to clients of all revisions at once on one server', async () => {
+  it('returns the same result to concurrent clients of all revisions on one server', async () => {
     const noted: string[] = [];
     const server = createServer((flow) => noted.push(flow), { logger: new Log() });
     const clients = STORIES.flatMap((story) =>
@@ -154,18 +154,18 @@ const TRANSPORTS = [
 ] as const;
 
 describe.each(TRANSPORTS)('a flow over %s whose process is killed after each round', (_name, begin) => {
-  it.each(STORIES)('is completed by the processes that follow: $tool', async (story) => {
+  it.each(STORIES)('is completed by later processes: $tool', async (story) => {
     const pids: number[] = [];
-    await play(await clientOf(toMortals(begin, [launch()], pids)), story, 'a');
+    await play(await clientOf(toFreshProcesses(begin, [launch()], pids)), story, 'a');
     expect(new Set(pids).size).toBe(ROUNDS);
-    // the second round has the first answer
+    // the second round has the first answer, so its process has the effect
     expect(effectsOf()).toEqual([`a ${pids[1]}`]);
   });
 
-  it('is completed while its key is replaced', async () => {
+  it('is completed during key rotation', async () => {
     const keys = [FIRST_KEY, `${SECOND_KEY},${FIRST_KEY}`, SECOND_KEY, `${THIRD_KEY},${SECOND_KEY}`];
     const pids: number[] = [];
-    const transport = toMortals(
+    const transport = toFreshProcesses(
       begin,
       keys.map((secret) => launch(secret)),
       pids,
@@ -175,26 +175,26 @@ describe.each(TRANSPORTS)('a flow over %s whose process is killed after each rou
     expect(effectsOf()).toEqual([`a ${pids[1]}`]);
   });
 
-  it.each([1, 2, 3])('is refused by one that has another key, after %i rounds', async (rounds) => {
+  it.each([1, 2, 3])('is rejected by a process with another key, after %i rounds', async (rounds) => {
     const launches = [...Array.from({ length: rounds }, () => launch()), launch(SECOND_KEY)];
-    const client = await clientOf(toMortals(begin, launches));
+    const client = await clientOf(toFreshProcesses(begin, launches));
     await expect(client.call('plan', { flow: 'a' })).rejects.toThrow('-32602');
     expect(client.received).toHaveLength(rounds + 1);
     expect(effectsOf()).toHaveLength(rounds > 1 ? 1 : 0);
   });
 });
 
-/** How a client sends one round: how often, whether all copies are under way at once, and with which answers. */
-interface Insistence {
+/** How a client sends one round: number of copies, in parallel or not, and with which answers. */
+interface RoundPlan {
   readonly copies: number;
   readonly atOnce: boolean;
-  /** The copies after the first have no answers. */
+  /** Whether copies after the first have no answers. */
   readonly empty: boolean;
-  /** Everything of earlier rounds is sent again before. */
+  /** Whether all messages of earlier rounds are sent again first. */
   readonly again: boolean;
 }
 
-const insistence: fc.Arbitrary<readonly Insistence[]> = fc.array(
+const insistence: fc.Arbitrary<readonly RoundPlan[]> = fc.array(
   fc.record({
     copies: fc.integer({ min: 1, max: 3 }),
     atOnce: fc.boolean(),
@@ -204,7 +204,7 @@ const insistence: fc.Arbitrary<readonly Insistence[]> = fc.array(
   { minLength: ROUNDS, maxLength: ROUNDS },
 );
 
-/** The answers of a client to the questions that came in place of a result. */
+/** The parameters of the next round, with the answers to the questions. */
 function next({ result = {} }: Message): JsonObject {
   const { inputRequests, requestState } = result;
   const questions = Object.entries(inputRequests as Record<string, { method: string; params?: JsonObject }>);
@@ -217,8 +217,8 @@ function next({ result = {} }: Message): JsonObject {
   return { inputResponses, requestState };
 }
 
-/** Goes through a flow as its plan says, and gives all responses: those of a round together, those to repetitions last. */
-async function insist(client: RawClient, flow: string, plan: readonly Insistence[]) {
+/** Runs a flow by its plan. Returns the responses grouped by round, and those to repetitions last. */
+async function runPlan(client: RawClient, flow: string, plan: readonly RoundPlan[]) {
   const send = (given: JsonObject) => client.request('tools/call', { name: 'plan', arguments: { flow }, ...given });
   const rounds: Message[][] = [];
   const repetitions: Message[] = [];
@@ -239,19 +239,19 @@ async function insist(client: RawClient, flow: string, plan: readonly Insistence
   return { rounds, repetitions: [...repetitions, ...(await Promise.all(spent.map(send)))] };
 }
 
-describe('a flow whose states are good for one use', () => {
+describe('a flow with single-use states', () => {
   it.each(Object.entries(RAW_TRANSPORTS))(
-    'is completed, and has its effect once, whatever the client sends again over %s',
+    'is completed with one effect, whatever the client repeats over %s',
     async (_medium, transport) => {
       const property = fc.asyncProperty(insistence, async (plan) => {
         const noted: string[] = [];
         const options = { logger: new Log(), singleUse: new MemorySingleUse() };
         const server = createServer((flow) => noted.push(flow), options);
         const client = await clientOf(transport, STATELESS, server);
-        const { rounds, repetitions } = await insist(client, 'a', plan);
+        const { rounds, repetitions } = await runPlan(client, 'a', plan);
         const last = rounds.at(-1)?.[0]?.result;
         expect(JSON.parse(textOf(last as JsonObject) as string)).toEqual(STORIES[0]?.answer('a'));
-        // the first call begins a flow each time; of the others only the first is taken
+        // each first call starts a flow; of the later rounds, only the first copy is accepted
         const refused = [...rounds.slice(1).flatMap(([, ...copies]) => copies), ...repetitions];
         expect(refused.map(({ error }) => error?.code)).toEqual(refused.map(() => -32602));
         expect(noted).toEqual(['a']);
@@ -261,7 +261,7 @@ describe('a flow whose states are good for one use', () => {
     },
   );
 
-  it('is taken from one sender of several over HTTP', async () => {
+  it('accepts only one of several concurrent senders over HTTP', async () => {
     const client = await clientOf(toProcess(overHttp, launch(FIRST_KEY, { singleUse: true })));
     const send = (given: JsonObject) =>
       client.request('tools/call', { name: 'plan', arguments: { flow: 'a' }, ...given });
@@ -278,12 +278,12 @@ describe('a flow whose states are good for one use', () => {
     expect(effectsOf()).toHaveLength(1);
   });
 
-  it('is what it takes: without, a state that is sent again has its effect again', async () => {
+  it('needs this option: without it, repeating a state repeats the effect', async () => {
     const noted: string[] = [];
     const server = createServer((flow) => noted.push(flow), { logger: new Log() });
     const client = await clientOf(RAW_TRANSPORTS.memory, STATELESS, server);
     const round = { copies: 1, atOnce: false, empty: false, again: false };
-    await insist(client, 'a', [round, round, round, round]);
+    await runPlan(client, 'a', [round, round, round, round]);
     expect(noted).toEqual(['a', 'a']);
   });
 });

@@ -9,7 +9,7 @@ import { copies, LISTS, many, names, pagesOf } from './lists.js';
 import { serverOf } from './servers.js';
 
 describe('pages', () => {
-  eachRevision('PAGE-01', 'give every list whole, each entry once', async (revision) => {
+  eachRevision('PAGE-01', 'contain each entry of a list once', async (revision) => {
     const client = await RawClient.connect(many(100, 7), { revision });
     for (const [method, member] of LISTS) {
       const pages = await pagesOf(client, method);
@@ -19,7 +19,7 @@ describe('pages', () => {
     }
   });
 
-  eachRevision('PAGE-02', 'go on where they were when entries come and go', async (revision) => {
+  eachRevision('PAGE-02', 'continue at the same position when entries are added and removed', async (revision) => {
     const server = many(4, 2);
     const client = await RawClient.connect(server, { revision });
     const namesOf = ({ tools }: JsonObject) => (tools as { name: string }[]).map(({ name }) => name);
@@ -30,7 +30,7 @@ describe('pages', () => {
     expect([first, second, third].map(namesOf)).toEqual([['n0', 'n1'], ['n2', 'n3'], ['late']]);
   });
 
-  eachRevision('PAGE-03', 'have cursors of the server, and no others', async (revision) => {
+  eachRevision('PAGE-03', 'accept only cursors from the server', async (revision) => {
     const client = await RawClient.connect(many(3, 2), { revision });
     const { nextCursor } = await client.result('tools/list');
     for (const [method] of LISTS) {
@@ -48,7 +48,7 @@ describe('pages', () => {
     }
   });
 
-  inStateless('PAGE-05', 'have no cursor that is empty, and an empty one is not theirs', async () => {
+  inStateless('PAGE-05', 'never have an empty cursor, and reject one', async () => {
     const client = await RawClient.connect(many(5, 2), { revision: STATELESS });
     for (const [method] of LISTS) {
       const cursors = (await pagesOf(client, method)).map(({ nextCursor }) => nextCursor);
@@ -57,7 +57,7 @@ describe('pages', () => {
     }
   });
 
-  inStateless('PAGE-06', 'may come from several servers, which share a secret and nothing else', async () => {
+  inStateless('PAGE-06', 'may come from several servers that share only a secret', async () => {
     class Enumerating {
       @Resource('notes://{id}', { list: 'list' })
       note(_variables: NoInput) {

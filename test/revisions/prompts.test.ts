@@ -111,7 +111,7 @@ async function contentsOf(revision: Revision, name: string): Promise<unknown[]> 
 }
 
 describe('prompts', () => {
-  eachRevision('PROMPT-01', 'are declared where there are some', async (revision) => {
+  eachRevision('PROMPT-01', 'are declared if there are any', async (revision) => {
     const declared = await capabilitiesOf(revision, serverOf({ providers: [Prompts] }));
     expect(declared).toMatchObject({ prompts: { listChanged: true } });
     expect(await capabilitiesOf(revision, serverWith({ tool: () => '' }))).not.toHaveProperty('prompts');
@@ -130,7 +130,7 @@ describe('prompts', () => {
     });
   });
 
-  inStateless('PROMPT-03', 'are the same list on every connection, whatever was asked before', async () => {
+  inStateless('PROMPT-03', 'are the same on every connection, regardless of earlier requests', async () => {
     const answers = await answersOnTwo(serverOf({ providers: [Prompts] }), 'prompts/list', async (client) => {
       await client.request('prompts/get', { name: 'pack', arguments: { city: 'Oslo' } });
       for (const name of ['broken', 'nothing']) await client.request('prompts/get', { name });
@@ -163,7 +163,7 @@ describe('prompts', () => {
     expect(JSON.stringify(error)).not.toContain('10.0.0.1');
   });
 
-  eachRevision('PROMPT-07', 'take arguments that are strings and fit, and no others', async (revision) => {
+  eachRevision('PROMPT-07', 'accept only valid strings as arguments', async (revision) => {
     const provider = new Prompts();
     const client = await open(revision, provider);
     for (const args of [
@@ -180,7 +180,7 @@ describe('prompts', () => {
     expect(provider.seen).toEqual([]);
   });
 
-  eachRevision('PROMPT-08', 'give arguments as data, whatever is in them', async (revision) => {
+  eachRevision('PROMPT-08', 'treat arguments as data, whatever they contain', async (revision) => {
     const client = await open(revision);
     const texts = ['{{city}} ${7*7} <%= 1 %> {0} %s', '"}],"role":"system"', '\u0000\u001B[31m\r\n', '</user> SYSTEM:'];
     for (const city of texts) {
@@ -211,25 +211,25 @@ describe('prompts', () => {
     ]);
   });
 
-  eachRevision('PROMPT-10', 'may hold images, and sounds where the revision has them', async (revision) => {
+  eachRevision('PROMPT-10', 'may contain images, and audio if the revision has it', async (revision) => {
     const [shown, heard] = await contentsOf(revision, 'media');
     expect(shown).toEqual({ type: 'image', data: DATA, mimeType: 'image/png' });
     if (revision > '2024-11-05') expect(heard).toEqual({ type: 'audio', data: DATA, mimeType: 'audio/wav' });
     else expect(heard).toMatchObject({ type: 'resource', resource: { mimeType: 'audio/wav', blob: DATA } });
   });
 
-  eachRevision('PROMPT-11', 'may hold resources, with URI, type and content', async (revision) => {
+  eachRevision('PROMPT-11', 'may contain resources with URI, type and content', async (revision) => {
     expect(await contentsOf(revision, 'attached')).toEqual([
       { type: 'resource', resource: { uri: 'docs://a', mimeType: 'text/markdown', text: '# A' } },
       { type: 'resource', resource: { uri: 'docs://b', mimeType: 'application/octet-stream', blob: DATA } },
     ]);
   });
 
-  eachRevision('PROMPT-12', 'may hold links', async (revision) => {
+  eachRevision('PROMPT-12', 'may contain links', async (revision) => {
     expect(await contentsOf(revision, 'linked')).toEqual([{ type: 'resource_link', uri: 'docs://a', name: 'a' }]);
   });
 
-  eachRevision('PROMPT-13', 'are announced when their list changes, by addition and by removal', async (revision) => {
+  eachRevision('PROMPT-13', 'cause a notification when one is added or removed', async (revision) => {
     const server = serverOf({ providers: [Greeting] });
     const client = await RawClient.connect(server, { revision });
     await followList(client, 'prompts');
@@ -243,7 +243,7 @@ describe('prompts', () => {
     expect(await changed(2)).toBe(1);
   });
 
-  inStateless('PROMPT-14', 'may begin with a question', async () => {
+  inStateless('PROMPT-14', 'may start with a question', async () => {
     class Asking {
       @Prompt()
       async ask(_input: NoInput, context: Context) {
@@ -260,7 +260,7 @@ describe('prompts', () => {
     expect(client.questions).toMatchObject([{ params: { message: 'In French?' } }]);
   });
 
-  eachRevision('PROMPT-15', 'read numbers and booleans from their text', async (revision) => {
+  eachRevision('PROMPT-15', 'parse numbers and booleans from text', async (revision) => {
     const provider = new Prompts();
     const client = await open(revision, provider);
     await client.result('prompts/get', { name: 'pack', arguments: { city: '7', days: '2', pets: 'true' } });
@@ -281,12 +281,12 @@ async function complete(client: RawClient, value: string, params: JsonObject = {
 }
 
 describe('completions', () => {
-  eachRevision('COMP-01', 'are declared where there are some', async (revision) => {
+  eachRevision('COMP-01', 'are declared if there are any', async (revision) => {
     expect(await capabilitiesOf(revision, serverOf({ providers: [Prompts] }))).toMatchObject({ completions: {} });
     expect(await capabilitiesOf(revision, serverWith({ tool: () => '' }))).not.toHaveProperty('completions');
   });
 
-  eachRevision('COMP-02', 'are at most 100 at a time, and say that there are more', async (revision) => {
+  eachRevision('COMP-02', 'are capped at 100 and say if there are more', async (revision) => {
     const client = await open(revision);
     const { values, ...rest } = await complete(client, 'many');
     expect(values).toHaveLength(100);
@@ -301,7 +301,7 @@ describe('completions', () => {
     }
   });
 
-  eachRevision('COMP-04', 'have the errors of the protocol', async (revision) => {
+  eachRevision('COMP-04', 'have protocol errors', async (revision) => {
     const client = await open(revision);
     const argument = { name: 'city', value: '' };
     const wrong = [undefined, {}, { ref: PACK }, { argument }, { ref: PACK, argument: { name: 'city' } }];
@@ -316,12 +316,12 @@ describe('completions', () => {
     expect(await none.error('completion/complete', { ref: PACK, argument })).toMatchObject({ code: -32601 });
   });
 
-  eachRevision('COMP-05', 'know the arguments that are filled in already', async (revision) => {
+  eachRevision('COMP-05', 'receive the arguments that are already filled in', async (revision) => {
     const context = { arguments: { days: '3' } };
     expect(await complete(await open(revision), '', { context })).toEqual({ values: ['3 days'] });
   });
 
-  eachRevision('COMP-06', 'keep the order of the author, and take no unknown reference', async (revision) => {
+  eachRevision('COMP-06', 'keep the order of the author, and reject unknown references', async (revision) => {
     const client = await open(revision);
     expect(await complete(client, 'OS')).toEqual({ values: ['Oslo', 'Ostrava', 'Moss'] });
     for (const ref of [{ type: 'ref/tool', name: 'pack' }, { type: 7 }, 'pack', null]) {
@@ -330,14 +330,14 @@ describe('completions', () => {
     }
   });
 
-  eachRevision('COMP-08', 'are none for an argument without any', async (revision) => {
+  eachRevision('COMP-08', 'are empty for an argument without completions', async (revision) => {
     const client = await open(revision);
     for (const name of ['days', 'unheard-of', '']) {
       expect(await complete(client, '', { argument: { name, value: '' } })).toEqual({ values: [] });
     }
   });
 
-  inStateless('COMP-09', 'cannot ask the client anything', async () => {
+  inStateless('COMP-09', 'cannot ask the client questions', async () => {
     let met: unknown;
     class Asking {
       @Prompt()

@@ -30,32 +30,28 @@ const roots = (context: Context) => context.roots();
 describe('roots', () => {
   const HOME = { roots: [{ uri: 'file:///home/ada', name: 'Home' }] };
 
-  eachSessionRevision('ROOT-01', 'are asked for only where the client has declared them', async (revision) => {
+  eachSessionRevision('ROOT-01', 'are requested only if the client has declared them', async (revision) => {
     const { said, questions } = await ask(revision, roots, { capabilities: { sampling: {} }, answer: result(HOME) });
     expect(said).toBe('mcp error missing-capability');
     expect(questions).toEqual([]);
   });
 
-  eachSessionRevision(
-    'ROOT-03',
-    'are asked for again when the client says that they have changed',
-    async (revision) => {
-      const server = serverWith({ ask: outcome(roots) });
-      const answers = { 'roots/list': result(HOME) };
-      const client = await RawClient.connect(server, {
-        revision,
-        capabilities: { roots: { listChanged: true } },
-        answers,
-      });
-      for (let call = 0; call < 3; call += 1) expect(textOf(await client.call('ask'))).toBe(JSON.stringify(HOME.roots));
-      expect(client.of('roots/list')).toHaveLength(1);
-      await client.notify('notifications/roots/list_changed');
-      await client.call('ask');
-      expect(client.of('roots/list')).toHaveLength(2);
-    },
-  );
+  eachSessionRevision('ROOT-03', 'are requested again when the client reports a change', async (revision) => {
+    const server = serverWith({ ask: outcome(roots) });
+    const answers = { 'roots/list': result(HOME) };
+    const client = await RawClient.connect(server, {
+      revision,
+      capabilities: { roots: { listChanged: true } },
+      answers,
+    });
+    for (let call = 0; call < 3; call += 1) expect(textOf(await client.call('ask'))).toBe(JSON.stringify(HOME.roots));
+    expect(client.of('roots/list')).toHaveLength(1);
+    await client.notify('notifications/roots/list_changed');
+    await client.call('ask');
+    expect(client.of('roots/list')).toHaveLength(2);
+  });
 
-  eachSessionRevision('ROOT-04', 'may not be available: the handler is told', async (revision) => {
+  eachSessionRevision('ROOT-04', 'may be unavailable, and the handler learns it', async (revision) => {
     const capabilities = { roots: {} };
     const refuse: Answer = () => ({ error: { code: -32601, message: 'Roots not supported' } });
     expect(await ask(revision, roots, { capabilities, answer: refuse })).toMatchObject({ said: 'client error -32601' });
@@ -76,7 +72,7 @@ describe('roots', () => {
     }
   });
 
-  inStateless('ROOT-04', 'may not be available: the handler is told, or the client is asked again', async () => {
+  inStateless('ROOT-04', 'may be unavailable, and the handler learns it or the client is asked again', async () => {
     expect(await ask(STATELESS, roots, { capabilities: {} })).toMatchObject({ said: 'mcp error missing-capability' });
     for (const answer of [result({}), result({ roots: 'none' })]) {
       expect(await ask(STATELESS, roots, { capabilities: { roots: {} }, answer })).toMatchObject({
@@ -91,13 +87,13 @@ describe('roots', () => {
 describe('sampling', () => {
   const capabilities = { sampling: {} };
 
-  eachSessionRevision('SAMP-01', 'is asked for only where the client has declared it', async (revision) => {
+  eachSessionRevision('SAMP-01', 'is requested only if the client has declared it', async (revision) => {
     const { said, questions } = await ask(revision, sample(), { capabilities: { roots: {} }, answer: result(SAID) });
     expect(said).toBe('mcp error missing-capability');
     expect(questions).toEqual([]);
   });
 
-  eachRevision('SAMP-02', 'has tools only where the client has declared that it takes them', async (revision) => {
+  eachRevision('SAMP-02', 'has tools only if the client has declared support', async (revision) => {
     const tools = [{ name: 'weather', inputSchema: { type: 'object' } }];
     for (const options of [{ tools }, { toolChoice: { mode: 'auto' } }, { tools: [] }]) {
       const refused = await ask(revision, sample(options), { capabilities, answer: result(SAID) });
@@ -108,23 +104,19 @@ describe('sampling', () => {
     expect(questions).toMatchObject([{ params: { tools } }]);
   });
 
-  eachRevision(
-    'SAMP-03',
-    'includes context only where the client has declared that it gives some',
-    async (revision) => {
-      for (const includeContext of ['thisServer', 'allServers'] as const) {
-        const refused = await ask(revision, sample({ includeContext }), { capabilities, answer: result(SAID) });
-        expect(refused).toMatchObject({ said: 'mcp error missing-capability', questions: [] });
-      }
-      const { questions } = await ask(revision, sample({ includeContext: 'none' }), {
-        capabilities,
-        answer: result(SAID),
-      });
-      expect(questions).toHaveLength(1);
-    },
-  );
+  eachRevision('SAMP-03', 'includes context only if the client has declared support', async (revision) => {
+    for (const includeContext of ['thisServer', 'allServers'] as const) {
+      const refused = await ask(revision, sample({ includeContext }), { capabilities, answer: result(SAID) });
+      expect(refused).toMatchObject({ said: 'mcp error missing-capability', questions: [] });
+    }
+    const { questions } = await ask(revision, sample({ includeContext: 'none' }), {
+      capabilities,
+      answer: result(SAID),
+    });
+    expect(questions).toHaveLength(1);
+  });
 
-  eachRevision('SAMP-04', 'has messages, a limit of tokens, and preferences in their range', async (revision) => {
+  eachRevision('SAMP-04', 'has messages, a token limit, and valid preferences', async (revision) => {
     const modelPreferences = { hints: [{ name: 'a' }, { name: 'b' }], intelligencePriority: 0 };
     const { said, questions } = await ask(revision, sample({ modelPreferences }), {
       capabilities,
@@ -139,20 +131,20 @@ describe('sampling', () => {
     }
   });
 
-  eachSessionRevision('SAMP-05', 'has one block in each message, of a kind that the revision has', async (revision) => {
+  eachSessionRevision('SAMP-05', 'has one block of a kind of the revision in each message', async (revision) => {
     const messages = [
       user(text('a', { _meta: { a: 1 } })),
       user(image('UE5H', 'image/png', { annotations: { lastModified: '2025-01-12T15:00:58Z' } })),
       user(audio('V0FW', 'audio/wav')),
     ];
-    // every message is judged: see RawClient
+    // RawClient validates every message
     const { questions } = await ask(revision, sample({ messages }), { capabilities, answer: result(SAID) });
     const sent = questions[0]?.params?.['messages'] as { content: JsonObject }[];
     const heard = revision === '2024-11-05' ? 'text' : 'audio';
     expect(sent.map(({ content }) => content['type'])).toEqual(['text', 'image', heard]);
   });
 
-  eachRevision('SAMP-06', 'takes several blocks, and those that use a tool', async (revision) => {
+  eachRevision('SAMP-06', 'accepts several blocks, including tool use', async (revision) => {
     const use = { type: 'tool_use', id: 'u1', name: 'weather', input: { city: 'Oslo' } };
     const content = [{ type: 'text', text: 'Let me see.' }, use];
     const answer = result({ ...SAID, content, stopReason: 'toolUse' });
@@ -167,7 +159,7 @@ describe('sampling', () => {
   const converse = (...contents: (readonly ['user' | 'assistant', readonly object[]])[]) =>
     sample({ messages: contents.map(([role, content]) => ({ role, content })) as never, tools: [] });
 
-  /** Every way of saying something about tools. */
+  /** All parameters about tools. */
   const WITH_TOOLS: readonly JsonObject[] = [
     { tools: [{ name: 'weather', inputSchema: { type: 'object' } }] },
     { tools: [] },
@@ -188,14 +180,14 @@ describe('sampling', () => {
     return (context) => (context.answers ? 'answered' : needInput(requests));
   };
 
-  eachRevision('SAMP-02', 'has no results of tools where the client takes no tools', async (revision) => {
+  eachRevision('SAMP-02', 'has no tool results if the client does not support tools', async (revision) => {
     for (const options of WITH_TOOLS) {
       const refused = await ask(revision, sample(options), { capabilities, answer: result(SAID) });
       expect(refused).toMatchObject({ said: 'mcp error missing-capability', questions: [] });
     }
   });
 
-  eachSessionRevision('SAMP-05', 'has nothing of tools in it, whatever the client declares', async (revision) => {
+  eachSessionRevision('SAMP-05', 'has no tool fields, whatever the client declares', async (revision) => {
     for (const options of WITH_TOOLS) {
       const refused = await ask(revision, sample(options), { capabilities: TOOLS, answer: result(SAID) });
       expect([options, refused.said, refused.questions]).toEqual([options, 'mcp error missing-capability', []]);
@@ -204,7 +196,7 @@ describe('sampling', () => {
     expect(questions).toHaveLength(1);
   });
 
-  it.each(REVISIONS)('has tools where a handler returns it only if the revision has them: %s', async (revision) => {
+  it.each(REVISIONS)('has tools in a returned question only if the revision has them: %s', async (revision) => {
     for (const options of WITH_TOOLS) {
       const errors: unknown[] = [];
       const server = serverWith({ ask: returned(options) }, { onError: (error) => void errors.push(error) });
@@ -217,14 +209,14 @@ describe('sampling', () => {
     }
   });
 
-  eachRevision('SAMP-07', 'has nothing beside the results of tools in a message that has some', async (revision) => {
+  eachRevision('SAMP-07', 'has only tool results in a message that contains any', async (revision) => {
     const right = converse(['assistant', [use('1')]], ['user', [given('1')]]);
     expect((await ask(revision, right, { capabilities: TOOLS, answer: result(SAID) })).questions).toHaveLength(1);
     const wrong = converse(['assistant', [use('1')]], ['user', [{ type: 'text', text: 'Here' }, given('1')]]);
     expect((await ask(revision, wrong, { capabilities: TOOLS, answer: result(SAID) })).questions).toEqual([]);
   });
 
-  eachRevision('SAMP-08', 'has a result for every use of a tool, before anything else', async (revision) => {
+  eachRevision('SAMP-08', 'has a result for every tool use before anything else', async (revision) => {
     const right = converse(['assistant', [use('1'), use('2')]], ['user', [given('2'), given('1')]]);
     expect((await ask(revision, right, { capabilities: TOOLS, answer: result(SAID) })).questions).toHaveLength(1);
     const words = [{ type: 'text', text: 'So?' }];
@@ -237,7 +229,7 @@ describe('sampling', () => {
     }
   });
 
-  eachRevision('SAMP-10', 'has no block that is of no known kind', async (revision) => {
+  eachRevision('SAMP-10', 'has only blocks of known kinds', async (revision) => {
     const kinds = [
       { type: 'video', data: 'AA==' },
       { type: 'text' },
@@ -252,7 +244,7 @@ describe('sampling', () => {
     }
   });
 
-  eachSessionRevision('SAMP-11', 'may be refused: the handler is told, by the client’s code', async (revision) => {
+  eachSessionRevision('SAMP-11', 'may be rejected, and the handler gets the client’s error code', async (revision) => {
     const answer: Answer = () => ({ error: { code: -1, message: 'User rejected sampling request' } });
     expect(await ask(revision, sample(), { capabilities, answer })).toMatchObject({ said: 'client error -1' });
     for (const nonsense of [result({}), result({ ...SAID, content: 'Ho' }), result({ ...SAID, content: null })]) {
@@ -261,25 +253,21 @@ describe('sampling', () => {
     }
   });
 
-  eachSessionRevision(
-    'SAMP-12',
-    'is asked for while a request of the client is handled, and not after',
-    async (revision) => {
-      const late = deferred<Context>();
-      const client = await RawClient.connect(serverWith({ leave: (context) => late.resolve(context) }), {
-        revision,
-        capabilities,
-        answers: { 'sampling/createMessage': result(SAID) },
-      });
-      await client.call('leave');
-      const context = await late.promise;
-      const settled = context.sample({ messages: 'Hi', maxTokens: 1, timeoutMs: 20 }).catch((error: unknown) => error);
-      expect(await settled).toBeInstanceOf(Error);
-      expect(client.of('sampling/createMessage')).toEqual([]);
-    },
-  );
+  eachSessionRevision('SAMP-12', 'is requested only while a request of the client is in flight', async (revision) => {
+    const late = deferred<Context>();
+    const client = await RawClient.connect(serverWith({ leave: (context) => late.resolve(context) }), {
+      revision,
+      capabilities,
+      answers: { 'sampling/createMessage': result(SAID) },
+    });
+    await client.call('leave');
+    const context = await late.promise;
+    const settled = context.sample({ messages: 'Hi', maxTokens: 1, timeoutMs: 20 }).catch((error: unknown) => error);
+    expect(await settled).toBeInstanceOf(Error);
+    expect(client.of('sampling/createMessage')).toEqual([]);
+  });
 
-  inStateless('SAMP-14', 'has the messages of its own request, and none of an earlier one', async () => {
+  inStateless('SAMP-14', 'has the messages of its own request and none of an earlier one', async () => {
     const server = serverWith({
       say: async (context, { words }) => (await context.sample({ messages: words as string, maxTokens: 5 })).text,
     });
@@ -293,7 +281,7 @@ describe('sampling', () => {
   });
 });
 
-describe('what the specification has deprecated', () => {
+describe('deprecated features', () => {
   for (const [id, what] of [
     ['ROOT-08', 'roots'],
     ['SAMP-15', 'sampling'],

@@ -1,4 +1,4 @@
-// What travels with the client between the rounds of a request.
+// The request state that clients carry between rounds.
 import { describe, expect, jest } from '@jest/globals';
 import { type JsonObject, type McpServerOptions, MemorySingleUse } from '@decorum/core';
 
@@ -11,8 +11,8 @@ import { type Handler, serverWith } from './servers.js';
 describe('the state', () => {
   const inputResponses = { '#1': ADA };
 
-  /** A call that is under way, and what its handler has done. */
-  async function underWay(
+  /** A call in flight, and the effects of its handler. */
+  async function startCall(
     options: Partial<McpServerOptions> = {},
     client?: Partial<RawOptions>,
     transport = overMemory,
@@ -31,8 +31,8 @@ describe('the state', () => {
     return { server, client: payer, effects, requestState, retry };
   }
 
-  inStateless('MRTR-07', 'is refused when it is none that the server has made', async () => {
-    const { requestState, retry, effects } = await underWay();
+  inStateless('MRTR-07', 'is rejected if the server has not created it', async () => {
+    const { requestState, retry, effects } = await startCall();
     const bytes = Buffer.from(requestState, 'base64url');
     const forged = [
       ...[0, 1, 10, 31, 32, 33, bytes.length - 1].map((length) => bytes.toString('base64url', 0, length)),
@@ -58,8 +58,8 @@ describe('the state', () => {
     expect((await retry({})).result).toMatchObject({ content: [{ text: 'accept' }] });
   });
 
-  inStateless('MRTR-08', 'is refused when one bit of it is another', async () => {
-    const { requestState, retry, effects } = await underWay();
+  inStateless('MRTR-08', 'is rejected if one bit has changed', async () => {
+    const { requestState, retry, effects } = await startCall();
     const bytes = Buffer.from(requestState, 'base64url');
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const changed = Buffer.from(bytes);
@@ -69,8 +69,8 @@ describe('the state', () => {
     expect(effects).toEqual([]);
   });
 
-  inStateless('MRTR-09', 'is good for one user, one request and a limited time', async () => {
-    const { server, client, requestState, retry, effects } = await underWay(
+  inStateless('MRTR-09', 'is valid for one user, one request and a limited time', async () => {
+    const { server, client, requestState, retry, effects } = await startCall(
       { flowTtlMs: 60_000 },
       { principal: { subject: 'ada' } },
       overHttp,
@@ -96,23 +96,23 @@ describe('the state', () => {
     expect((await retry({})).result).toMatchObject({ content: [{ text: 'accept' }] });
   });
 
-  inStateless('MRTR-10', 'is good for one use where the server says so, on all of its nodes', async () => {
+  inStateless('MRTR-10', 'is valid once across all nodes if the server says so', async () => {
     const singleUse = new MemorySingleUse();
-    const { client, retry, effects, requestState } = await underWay({ singleUse });
-    const other = await underWay({ singleUse });
+    const { client, retry, effects, requestState } = await startCall({ singleUse });
+    const other = await startCall({ singleUse });
     const answers = await Promise.all([retry({}), retry({}), retry({}, other.client), retry({})]);
     expect(answers.filter(({ result }) => result !== undefined)).toHaveLength(1);
     for (const { error } of answers.filter(({ result }) => result === undefined)) expect(error?.code).toBe(-32602);
     expect([...effects, ...other.effects]).toEqual(['7 by {"name":"Ada"}']);
     expect(await retry({})).toMatchObject(INVALID);
-    // also what leads to another question uses the state up
+    // a round that leads to another question uses up the state too
     const second = await begin(client, 'greet');
     asked((await again(client, 'greet', { requestState: second.requestState })).result);
     expect(await again(client, 'greet', { requestState: second.requestState, inputResponses })).toMatchObject(INVALID);
     expect(requestState).not.toBe(second.requestState);
   });
 
-  inStateless('SEC-09', 'is no proof of who sends it', async () => {
+  inStateless('SEC-09', 'is not a credential', async () => {
     const principals: (string | undefined)[] = [];
     const who: Handler = async (context) => {
       principals.push(context.principal?.subject);
@@ -135,15 +135,15 @@ describe('the state', () => {
     expect((await ada.result('tools/list', { cursor }))['tools']).toHaveLength(1);
   });
 
-  inStateless('SEC-10', 'is random, expires, and is opened for its user only', async () => {
-    const { client, server, requestState, retry } = await underWay(
+  inStateless('SEC-10', 'is random, expires, and can be opened only for its user', async () => {
+    const { client, server, requestState, retry } = await startCall(
       { flowTtlMs: 1000 },
       { principal: { subject: 'ada' } },
     );
     const others = await Promise.all(Array.from({ length: 50 }, () => begin(client, 'pay', { amount: 7 })));
     const states = [requestState, ...others.map((other) => other.requestState)];
     expect(new Set(states).size).toBe(51);
-    // nothing of what it is about can be read in it
+    // the contents are encrypted
     for (const state of states) {
       expect(state).toMatch(/^[\w-]{64,}$/);
       expect(Buffer.from(state, 'base64url').toString('latin1')).not.toMatch(/ada|answers|expires/);

@@ -83,7 +83,7 @@ class Tree {
   }
 }
 
-/** The number of the error for what does not exist. */
+/** The error code for an unknown resource. */
 const unknownIn = (revision: Revision) => (revision === STATELESS ? -32602 : -32002);
 
 function decodeAgain(path: string): string {
@@ -99,39 +99,35 @@ const read = async (client: RawClient, uri: string) =>
   ((await client.result('resources/read', { uri }))['contents'] as JsonObject[]) ?? [];
 
 describe('the list of resources', () => {
-  eachRevision(
-    'RES-01',
-    'is declared where there are resources, with what the server does for them',
-    async (revision) => {
-      class Family {
-        @Resource('docs://pages/{name}')
-        page({ name }: Named) {
-          return name;
-        }
+  eachRevision('RES-01', 'is declared if there are resources, with the supported features', async (revision) => {
+    class Family {
+      @Resource('docs://pages/{name}')
+      page({ name }: Named) {
+        return name;
       }
-      const without = await RawClient.connect(serverWith({ tool: () => '' }), { revision, begins: false });
-      expect((await without.begin())['capabilities']).not.toHaveProperty('resources');
-      expect(await without.error('resources/list')).toMatchObject({ code: -32601 });
-      for (const provider of [Tree, Family, Library]) {
-        const server = serverWith({ tool: () => '' });
-        server.addProvider(provider);
-        const client = await RawClient.connect(server, { revision, begins: false });
-        const { capabilities } = await client.begin();
-        expect(capabilities).toHaveProperty('resources', { listChanged: true, subscribe: true });
-        // what is declared is so
-        const uri = provider === Tree ? 'docs://tree' : 'docs://pages/a';
-        if (client.stateless) await listen(client, { resourcesListChanged: true, resourceSubscriptions: [uri] });
-        else await followResource(client, uri);
-        server.notify.resourceUpdated(uri);
-        server.notify.resourcesChanged();
-        for (const about of ['updated', 'list_changed']) {
-          await client.find(({ method }) => method === `notifications/resources/${about}`);
-        }
+    }
+    const without = await RawClient.connect(serverWith({ tool: () => '' }), { revision, begins: false });
+    expect((await without.begin())['capabilities']).not.toHaveProperty('resources');
+    expect(await without.error('resources/list')).toMatchObject({ code: -32601 });
+    for (const provider of [Tree, Family, Library]) {
+      const server = serverWith({ tool: () => '' });
+      server.addProvider(provider);
+      const client = await RawClient.connect(server, { revision, begins: false });
+      const { capabilities } = await client.begin();
+      expect(capabilities).toHaveProperty('resources', { listChanged: true, subscribe: true });
+      // the declared capabilities work
+      const uri = provider === Tree ? 'docs://tree' : 'docs://pages/a';
+      if (client.stateless) await listen(client, { resourcesListChanged: true, resourceSubscriptions: [uri] });
+      else await followResource(client, uri);
+      server.notify.resourceUpdated(uri);
+      server.notify.resourcesChanged();
+      for (const about of ['updated', 'list_changed']) {
+        await client.find(({ method }) => method === `notifications/resources/${about}`);
       }
-    },
-  );
+    }
+  });
 
-  eachRevision('RES-01', 'declares nothing that needs a session where none is kept', async (revision) => {
+  eachRevision('RES-01', 'declares no session features if sessions are off', async (revision) => {
     const { url, close } = await listenOverHttp(library(), { port: 0, sessions: false });
     const post = async (message: Message, more: Record<string, string>): Promise<Message> => {
       const accept = 'application/json, text/event-stream';
@@ -142,7 +138,7 @@ describe('the list of resources', () => {
     try {
       if (revision === STATELESS) {
         const client = await RawClient.connect(library(), { revision });
-        const discover = client.worded(1, 'server/discover');
+        const discover = client.buildMessage(1, 'server/discover');
         const { result } = await post(discover, statelessHeaders(discover));
         expect(result?.['capabilities']).toHaveProperty('resources', { listChanged: true, subscribe: true });
       } else {
@@ -158,7 +154,7 @@ describe('the list of resources', () => {
     }
   });
 
-  eachRevision('RES-02', 'gives each resource its URI and a name', async (revision) => {
+  eachRevision('RES-02', 'has a URI and a name for each resource', async (revision) => {
     const client = await RawClient.connect(library(), { revision });
     const { resources } = (await client.result('resources/list')) as { resources: JsonObject[] };
     expect(resources).toHaveLength(6);
@@ -166,7 +162,7 @@ describe('the list of resources', () => {
       expect(resource).toMatchObject({ uri: expect.any(String), name: expect.any(String) });
   });
 
-  inStateless('RES-03', 'is the same on every connection, whatever was read before, and may be empty', async () => {
+  inStateless('RES-03', 'is the same on every connection, regardless of earlier reads, and may be empty', async () => {
     for (const method of ['resources/list', 'resources/templates/list']) {
       const answers = await answersOnTwo(library(), method, async (client) => {
         for (const name of ['readme', 'pages/a', 'nothing']) {
@@ -185,7 +181,7 @@ describe('the list of resources', () => {
     expect(await client.result('resources/list')).toMatchObject({ resources: [] });
   });
 
-  eachRevision('RES-04', 'has its templates beside it', async (revision) => {
+  eachRevision('RES-04', 'has templates in a separate list', async (revision) => {
     const client = await RawClient.connect(library(), { revision });
     const { resourceTemplates } = await client.result('resources/templates/list');
     expect(resourceTemplates).toEqual([
@@ -195,13 +191,13 @@ describe('the list of resources', () => {
     ]);
   });
 
-  eachRevision('RES-16', 'knows directories by their type', async (revision) => {
+  eachRevision('RES-16', 'marks directories by their type', async (revision) => {
     const client = await RawClient.connect(library(), { revision });
     const { resources } = await client.result('resources/list');
     expect(resources).toContainEqual({ uri: 'docs://folder', name: 'folder', mimeType: 'inode/directory' });
   });
 
-  eachRevision('RES-17', 'has URIs that are absolute, and templates that are valid', async (revision) => {
+  eachRevision('RES-17', 'has absolute URIs and valid templates', async (revision) => {
     for (const uri of ['readme', '/readme', '1docs://readme', 'do_cs://readme', '://readme', 'docs:']) {
       class Wrong {
         @Resource(uri)
@@ -215,7 +211,7 @@ describe('the list of resources', () => {
     expect(await client.result('resources/list')).toHaveProperty('resources');
   });
 
-  eachRevision('RES-18', 'is announced when it changes, by addition and by removal', async (revision) => {
+  eachRevision('RES-18', 'causes a notification when a resource is added or removed', async (revision) => {
     const server = serverOf({ providers: [Tree] });
     const client = await RawClient.connect(server, { revision });
     await followList(client, 'resources');
@@ -229,7 +225,7 @@ describe('the list of resources', () => {
     expect(await changed(2)).toBe(1);
   });
 
-  eachRevision('RES-24', 'has everything about a resource that the revision knows', async (revision) => {
+  eachRevision('RES-24', 'has all fields of a resource in the revision', async (revision) => {
     const client = await RawClient.connect(golden('lists'), { revision });
     const { resources } = (await client.result('resources/list')) as { resources: [JsonObject] };
     const newer = [
@@ -242,7 +238,7 @@ describe('the list of resources', () => {
 });
 
 describe('reading', () => {
-  eachRevision('RES-05', 'gives text, or bytes in base64', async (revision) => {
+  eachRevision('RES-05', 'returns text, or bytes in base64', async (revision) => {
     const client = await RawClient.connect(library(), { revision });
     expect(await read(client, 'docs://readme')).toEqual([
       { uri: 'docs://readme', mimeType: 'text/plain', text: '# Hello' },
@@ -252,12 +248,12 @@ describe('reading', () => {
     ]);
   });
 
-  eachRevision('RES-06', 'may give several contents', async (revision) => {
+  eachRevision('RES-06', 'may return several contents', async (revision) => {
     const client = await RawClient.connect(library(), { revision });
     expect((await read(client, 'docs://folder')).map(({ uri }) => uri)).toEqual(['docs://folder/a', 'docs://folder/b']);
   });
 
-  eachSessionRevision('RES-07', 'what does not exist is an error with the URI', async (revision) => {
+  eachSessionRevision('RES-07', 'an unknown resource is an error with the URI', async (revision) => {
     const client = await RawClient.connect(library(), { revision });
     for (const uri of ['docs://nothing', 'docs://pages', 'file:///etc/passwd']) {
       expect(await client.error('resources/read', { uri })).toMatchObject({ code: -32002, data: { uri } });
@@ -273,28 +269,28 @@ describe('reading', () => {
     }
   }
 
-  inStateless('RES-08', 'what does not exist is an error of the parameters, with the URI', async () => {
+  inStateless('RES-08', 'an unknown resource is an invalid params error with the URI', async () => {
     const client = await RawClient.connect(serverOf({ providers: [Library, Lost] }), { revision: STATELESS });
     for (const uri of MISSING) {
       expect(await client.error('resources/read', { uri })).toMatchObject({ code: -32602, data: { uri } });
     }
   });
 
-  inStateless('RES-09', 'what does not exist never gives empty contents', async () => {
+  inStateless('RES-09', 'an unknown resource never has empty contents', async () => {
     const client = await RawClient.connect(serverOf({ providers: [Library, Lost] }), { revision: STATELESS });
     for (const uri of MISSING) expect(await client.request('resources/read', { uri })).not.toHaveProperty('result');
     client.received.length = 0;
     expect(await read(client, 'docs://readme')).toHaveLength(1);
   });
 
-  eachRevision('RES-10', 'what fails is an internal error, without details', async (revision) => {
+  eachRevision('RES-10', 'a failing handler is an internal error without details', async (revision) => {
     const client = await RawClient.connect(library(), { revision });
     const error = await client.error('resources/read', { uri: 'docs://broken' });
     expect(error).toMatchObject({ code: -32603 });
     expect(JSON.stringify(error)).not.toContain('sda1');
   });
 
-  eachRevision('RES-11', 'takes no URI that it cannot match, and runs no handler for it', async (revision) => {
+  eachRevision('RES-11', 'rejects a URI without a match, and runs no handler for it', async (revision) => {
     const provider = new Library();
     const client = await RawClient.connect(serverOf({ providers: [provider] }), { revision });
     for (const params of [undefined, {}, { uri: 7 }, { uri: null }, { uri: ['docs://readme'] }]) {
@@ -310,7 +306,7 @@ describe('reading', () => {
   const ROOT = '/srv/files';
   const ANYTHING = { type: 'object', properties: { path: {}, user: {}, more: {} } };
 
-  /** A disk, as far as its paths go. */
+  /** A fake disk that records opened paths. */
   class Disk {
     readonly opened: string[] = [];
 
@@ -330,7 +326,7 @@ describe('reading', () => {
     }
 
     private open(path: string): string {
-      // handlers are known to decode what is decoded already
+      // some handlers decode twice
       for (const each of [path, decodeAgain(path)]) this.opened.push(join(ROOT, each), resolve(ROOT, `./${each}`));
       return path;
     }
@@ -361,7 +357,7 @@ describe('reading', () => {
     }
   });
 
-  inStateless('RES-12', 'stays in the directory, whatever the path is made of', async () => {
+  inStateless('RES-12', 'stays in the directory for any path', async () => {
     const disk = new Disk();
     const client = await RawClient.connect(serverOf({ providers: [disk] }), { revision: STATELESS });
     const piece = fc.constantFrom('.', '..', '/', '//', 'a', 'home/', '%2e', '%2F', '%5C', '%25', '2e', '2f', '%00');
@@ -373,13 +369,13 @@ describe('reading', () => {
     expect(disk.opened).not.toEqual([]);
   });
 
-  eachRevision('RES-14', 'gives back the very bytes', async (revision) => {
+  eachRevision('RES-14', 'returns the exact bytes', async (revision) => {
     const client = await RawClient.connect(library(), { revision });
     const [content] = await read(client, 'docs://logo');
     expect(Buffer.from(content?.['blob'] as string, 'base64')).toEqual(BYTES);
   });
 
-  eachRevision('RES-26', 'finds the one handler of a URI', async (revision) => {
+  eachRevision('RES-26', 'finds the best handler for a URI', async (revision) => {
     const client = await RawClient.connect(library(), { revision });
     const textAt = async (uri: string) => (await read(client, uri))[0]?.['text'];
     expect(await textAt('docs://pages/index')).toBe('the index');
@@ -392,7 +388,7 @@ describe('reading', () => {
     }
   });
 
-  eachRevision('RES-27', 'gives each content a type, and text or bytes as the handler does', async (revision) => {
+  eachRevision('RES-27', 'has a type for each content, and text or bytes like the handler', async (revision) => {
     const client = await RawClient.connect(library(), { revision });
     const contents = await Promise.all(['docs://readme', 'docs://logo', 'docs://data'].map((uri) => read(client, uri)));
     expect(contents.flat()).toMatchObject([
@@ -402,7 +398,7 @@ describe('reading', () => {
     ]);
   });
 
-  inStateless('RES-23', 'may begin with a question', async () => {
+  inStateless('RES-23', 'may start with a question', async () => {
     class Asking {
       @Resource('docs://secret')
       async secret(_input: NoInput, context: Context) {
@@ -423,7 +419,7 @@ describe('reading', () => {
 describe('a subscription', () => {
   const URI = 'docs://readme';
 
-  eachSessionRevision('RES-19', 'begins and ends with an empty answer, and is about one URI', async (revision) => {
+  eachSessionRevision('RES-19', 'starts and ends with an empty response, and is for one URI', async (revision) => {
     const server = library();
     const client = await RawClient.connect(server, { revision });
     const updates = () => client.of('notifications/resources/updated').map(({ params }) => params?.['uri']);
@@ -437,7 +433,7 @@ describe('a subscription', () => {
     expect(updates()).toEqual([URI]);
   });
 
-  eachSessionRevision('RES-20', 'tells the subscriber, and nobody else', async (revision) => {
+  eachSessionRevision('RES-20', 'notifies only the subscriber', async (revision) => {
     const server = library();
     const [one, other] = await Promise.all([1, 2].map(() => RawClient.connect(server, { revision })));
     await one?.result('resources/subscribe', { uri: URI });
@@ -461,7 +457,7 @@ describe('a subscription', () => {
     expect(next.of('notifications/resources/updated')).toEqual([]);
   });
 
-  inStateless('RES-22', 'is a request that listens: nobody else hears of updates', async () => {
+  inStateless('RES-22', 'is a listen request, and nobody else gets updates', async () => {
     for (const transport of Object.values(transportsOf(STATELESS))) {
       const [entered, go] = [deferred(), deferred()];
       const server = serverWith({
@@ -494,7 +490,7 @@ describe('a subscription', () => {
     }
   });
 
-  eachRevision('RES-25', 'hears of what is in its resource', async (revision) => {
+  eachRevision('RES-25', 'includes changes inside the resource', async (revision) => {
     const server = serverOf({ providers: [Tree] });
     const client = await RawClient.connect(server, { revision });
     await followResource(client, 'docs://tree');

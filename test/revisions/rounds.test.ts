@@ -1,4 +1,4 @@
-// Requests that take several rounds, because the client must answer first.
+// Requests with several rounds, because the client has to answer questions first.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -45,14 +45,14 @@ import {
 import { type Handler, serverOf, serverWith } from './servers.js';
 
 describe('roots', () => {
-  inStateless('ROOT-06', 'are asked for in place of the result, and nothing is heard of their changes', async () => {
+  inStateless('ROOT-06', 'are requested in place of the result, without change notifications', async () => {
     for (const [, transport] of RAW_TRANSPORTS) {
       const server = serverWith({ where: async (context) => JSON.stringify(await context.roots()) });
       const client = await connect(server, { answers: ANSWERS }, transport);
       const { inputRequests } = await begin(client, 'where');
       expect(Object.values(inputRequests)).toMatchObject([{ method: 'roots/list' }]);
       await client.notify('notifications/roots/list_changed');
-      // nothing is remembered that could have changed
+      // nothing is cached that could have changed
       for (let call = 1; call <= 2; call += 1) {
         expect(textOf(await client.call('where'))).toBe(JSON.stringify(HOME.roots));
         expect(client.questions).toHaveLength(call);
@@ -63,7 +63,7 @@ describe('roots', () => {
 });
 
 describe('sampling', () => {
-  inStateless('SAMP-13', 'is asked for in place of the result', async () => {
+  inStateless('SAMP-13', 'is requested in place of the result', async () => {
     for (const [, transport] of RAW_TRANSPORTS) {
       const server = serverWith({ say: async (context) => (await sample(context)).text });
       const client = await connect(server, { answers: ANSWERS }, transport);
@@ -108,7 +108,7 @@ class Desk {
 }
 
 describe('a request that cannot go on without the client', () => {
-  inStateless('MRTR-01', 'is answered with all questions, and no question is sent by itself', async () => {
+  inStateless('MRTR-01', 'is answered with all questions, and no question is sent separately', async () => {
     const all: Handler = async (context) => {
       await Promise.all([form(context), sample(context), context.roots()]);
       await visit(context);
@@ -128,7 +128,7 @@ describe('a request that cannot go on without the client', () => {
     }
   });
 
-  inStateless('MRTR-02', 'is one that calls a tool, gets a prompt or reads a resource', async () => {
+  inStateless('MRTR-02', 'calls a tool, gets a prompt or reads a resource', async () => {
     const extension: Extension = {
       id: 'com.example/asking',
       methods: { 'asking/name': async (_params, context) => ({ name: await form(context) }) },
@@ -151,13 +151,13 @@ describe('a request that cannot go on without the client', () => {
     ] as const;
     for (const [method, params] of others) {
       expect((await client.error(method, params)).code).toBe(-32603);
-      // a client that brings answers unasked makes no difference
+      // unsolicited answers make no difference
       const more = { inputResponses: { '#1': ADA }, requestState: 'x' };
       expect((await client.error(method, { ...params, ...more })).code).toBe(-32603);
     }
   });
 
-  inStateless('MRTR-03', 'is never answered with neither a question nor a state', async () => {
+  inStateless('MRTR-03', 'is always answered with a question or a state', async () => {
     class Empty {
       @Tool()
       tool() {
@@ -183,7 +183,7 @@ describe('a request that cannot go on without the client', () => {
     expect([requestState.length > 0, Object.keys(inputRequests)]).toEqual([true, ['#1']]);
   });
 
-  inStateless('MRTR-04', 'names each question, which has a method and parameters, once', async () => {
+  inStateless('MRTR-04', 'has each question once, with a method and parameters', async () => {
     const all: Handler = async (context) => {
       const keyed = { name: { method: 'roots/list' }, '#1': { method: 'roots/list' } } as const;
       const first = await Promise.all([
@@ -202,7 +202,7 @@ describe('a request that cannot go on without the client', () => {
       expect(kinds).toContain(request.method);
       expect(Object.keys(request)).toEqual(['method', 'params']);
     }
-    // as a parser would not show it: what is sent twice under one name
+    // checks the raw text, because a parser would hide duplicate keys
     for (const key of Object.keys(inputRequests)) expect(client.texts[0]!.split(`"${key}":`)).toHaveLength(2);
   });
 });
@@ -219,7 +219,7 @@ describe('a question', () => {
   const TOOLS = [{ name: 'weather', inputSchema: { type: 'object' } }];
   const includeContext = 'thisServer';
 
-  inStateless('MRTR-05', 'that the client has not declared fails the whole request', async () => {
+  inStateless('MRTR-05', 'that the client does not support fails the whole request', async () => {
     const both: Handler = (context) =>
       context.answers
         ? 'answered'
@@ -279,7 +279,7 @@ describe('a question', () => {
   });
 });
 
-/** Collects what nobody holds any more, and says how many bytes are left. */
+/** Runs the garbage collector and returns the bytes in use. */
 async function collected(): Promise<number> {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;
@@ -292,8 +292,8 @@ async function collected(): Promise<number> {
 
 const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
-describe('a client that never comes back', () => {
-  inStateless('MRTR-11', 'leaves nothing behind', async () => {
+describe('a client that never retries', () => {
+  inStateless('MRTR-11', 'leaves no state behind', async () => {
     const [flows, bytes] = [2000, 10_000];
     const held: WeakRef<object>[] = [];
     const server = serverWith({
@@ -321,9 +321,9 @@ describe('a client that never comes back', () => {
     const after = await collected();
     expect([answers, held.length]).toEqual([flows, 3 * flows]);
     expect(held.filter((each) => each.deref() !== undefined)).toHaveLength(0);
-    // earlier connections have timers of their own
+    // earlier connections may still have timers
     expect(timers() - running).toBeLessThan(flows / 10);
-    // what the requests alone would take, had they been kept, is ten times as much
+    // keeping just the requests would take ten times as much
     expect(after - before).toBeLessThan((flows * bytes) / 10);
     await connection.close();
   });
@@ -353,7 +353,7 @@ describe('a retry', () => {
     }
   });
 
-  inStateless('MRTR-13', 'with answers that are no object is an error', async () => {
+  inStateless('MRTR-13', 'with answers that are not an object is an error', async () => {
     const client = await connect(serverWith({ greet }));
     const { requestState } = await begin(client, 'greet');
     for (const inputResponses of ['x', 7, null, true, [], [ADA]]) {
@@ -362,20 +362,20 @@ describe('a retry', () => {
     }
   });
 
-  inStateless('MRTR-14', 'may have answers that nobody asked for, which are ignored', async () => {
+  inStateless('MRTR-14', 'may have unsolicited answers, which are ignored', async () => {
     const client = await connect(serverWith({ greet, three }));
     const more = { '#9': ADA, other: { action: 'decline' }, __proto__: ADA, '': {} };
     const { requestState } = await begin(client, 'greet');
     const { result } = await again(client, 'greet', { requestState, inputResponses: { ...more, '#1': ADA } });
     expect(textOf(result!)).toBe('Hello, Ada');
-    // also not when they are asked for later
+    // not even if they are asked for later
     const first = await begin(client, 'three');
     const early = { '#1': ADA, '#2': ADA, '#3': ADA };
     const second = await again(client, 'three', { requestState: first.requestState, inputResponses: early });
     expect(asked(second.result).inputRequests).toMatchObject({ '#2': { params: { message: 'Second?' } } });
   });
 
-  inStateless('MRTR-15', 'without the answer is asked again', async () => {
+  inStateless('MRTR-15', 'without the answer gets the question again', async () => {
     const client = await connect(serverWith({ greet }));
     const first = await begin(client, 'greet');
     let { requestState } = first;
@@ -406,7 +406,7 @@ describe('a retry', () => {
       const { inputRequests, requestState } = asked((await again(client, 'reserve', more)).result);
       const [key] = Object.keys(inputRequests);
       more = { requestState, inputResponses: { [key!]: ADA } };
-      // whoever was asked need not be there any more
+      // the original client may be gone
       await client.close();
     }
     const last = await connect(nodes[0]!, {}, overHttp);
@@ -415,7 +415,7 @@ describe('a retry', () => {
     expect(done).toEqual(['a']);
   });
 
-  inStateless('MRTR-17', 'has all arguments again, which are checked again', async () => {
+  inStateless('MRTR-17', 'repeats all arguments, which are checked again', async () => {
     const input = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const;
     const plan: Handler = async (context, { city }) => `${String(city)}: ${(await form(context)).action}`;
     const client = await connect(serverWith({ plan }, { input }));
@@ -430,7 +430,7 @@ describe('a retry', () => {
 });
 
 describe('questions in place of a result', () => {
-  inStateless('MRTR-18', 'are not to be kept', async () => {
+  inStateless('MRTR-18', 'are not cacheable', async () => {
     const client = await connect(serverOf({ providers: [Desk], cache: { ttlMs: 1000, scope: 'public' } }));
     const { result } = await client.request('resources/read', { uri: 'desk://name' });
     asked(result);
@@ -443,7 +443,7 @@ describe('questions in place of a result', () => {
     expect(read.result).toMatchObject({ contents: [{ text: 'Hello, Ada' }] });
   });
 
-  inStateless('MRTR-20', 'may be declined, or left without an answer', async () => {
+  inStateless('MRTR-20', 'may be declined or left unanswered', async () => {
     const both: Handler = async (context) => {
       const [name, said] = await Promise.all([form(context), sample(context)]);
       return `${name.action} ${said.text}`;
@@ -459,8 +459,8 @@ describe('questions in place of a result', () => {
   });
 });
 
-describe('what only sessions have', () => {
-  inStateless('ELIC-19', 'is never sent: an error for a URL, and word that it was visited', async () => {
+describe('session-only features', () => {
+  inStateless('ELIC-19', 'are never sent: the URL error and the completion notification', async () => {
     const ids: string[] = [];
     const url = ({ id }: { id: string }) => `https://example.com/${(ids.push(id), id)}`;
     const server = serverWith({
@@ -487,7 +487,9 @@ describe('what only sessions have', () => {
       });
       expect(textOf(await client.call('require'))).toBe('been there');
       await client.request('tools/call', { name: 'throws' });
-      void client.send(client.worded('sub', 'subscriptions/listen', { notifications: { toolsListChanged: true } }));
+      void client.send(
+        client.buildMessage('sub', 'subscriptions/listen', { notifications: { toolsListChanged: true } }),
+      );
       await client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
       for (const id of ids) server.notify.elicitationCompleted(id);
       await client.settled();

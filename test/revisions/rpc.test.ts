@@ -20,22 +20,22 @@ const RESPONSES = [
   { jsonrpc: '2.0', id: 's1', error: { code: -1, message: 'No' } },
 ];
 
-/** A request that every server of the revision answers. */
+/** A request that every server supports. */
 const probe = (client: RawClient, id: unknown) =>
-  client.worded(id as string, client.stateless ? 'server/discover' : 'ping');
+  client.buildMessage(id as string, client.stateless ? 'server/discover' : 'ping');
 
-/** One message for every code of JSON-RPC. */
+/** One message for every JSON-RPC error code. */
 const probes = (client: RawClient) =>
   [
     [-32700, '{'],
     [-32600, { jsonrpc: '1.0', id: 1, method: 'tools/list' }],
-    [-32601, client.worded(2, 'tools/fly')],
-    [-32602, client.worded(3, 'tools/call', { name: 'nothing' })],
-    [-32602, client.worded(5, 'tools/call', { name: 'broken', arguments: 'none' })],
-    [-32603, client.worded(4, 'tools/call', { name: 'broken' })],
+    [-32601, client.buildMessage(2, 'tools/fly')],
+    [-32602, client.buildMessage(3, 'tools/call', { name: 'nothing' })],
+    [-32602, client.buildMessage(5, 'tools/call', { name: 'broken', arguments: 'none' })],
+    [-32603, client.buildMessage(4, 'tools/call', { name: 'broken' })],
   ] as const;
 
-/** The answers to all of them, with the codes that they should have. */
+/** Sends all of them. Returns the responses and the expected codes. */
 async function provoke(revision: Revision): Promise<{ codes: readonly number[]; errors: Message[] }> {
   const broken = () => {
     throw new McpError('internal-error', 'The database is down.');
@@ -47,7 +47,7 @@ async function provoke(revision: Revision): Promise<{ codes: readonly number[]; 
 }
 
 describe('messages', () => {
-  eachRevision('RPC-01', 'are JSON-RPC 2.0, and nothing else is taken', async (revision) => {
+  eachRevision('RPC-01', 'are JSON-RPC 2.0, and anything else is rejected', async (revision) => {
     const client = await open(revision);
     await client.send({ jsonrpc: '1.0', id: 'old', method: 'ping' });
     await client.send({ id: 'none', method: 'ping' });
@@ -57,7 +57,7 @@ describe('messages', () => {
     for (const { jsonrpc } of client.received) expect(jsonrpc).toBe('2.0');
   });
 
-  eachRevision('RPC-02', 'carry any text unchanged', async (revision) => {
+  eachRevision('RPC-02', 'preserve any text', async (revision) => {
     const text = '🦉 日本語 e\u0301 \u0000 \u2028 "\\"';
     for (const transport of Object.values(transportsOf(revision))) {
       const client = await RawClient.connect(serverWith(echo), { revision }, transport);
@@ -66,14 +66,14 @@ describe('messages', () => {
     }
   });
 
-  eachRevision('RPC-32', 'may have params that nobody knows', async (revision) => {
+  eachRevision('RPC-32', 'may have unknown params', async (revision) => {
     const client = await open(revision);
     expect(await client.result('tools/list', { foo: { bar: 1 } })).toHaveProperty('tools');
     const called = await client.result('tools/call', { name: 'echo', arguments: { text: 'a' }, foo: [1] });
     expect(called).toMatchObject({ content: [{ text: 'a' }] });
   });
 
-  eachSessionRevision('RPC-33', 'may leave params out where nothing is to be said', async (revision) => {
+  eachSessionRevision('RPC-33', 'may omit empty params', async (revision) => {
     const client = await open(revision);
     expect(await client.result('tools/list')).toHaveProperty('tools');
     expect(await client.result('ping')).toEqual({});
@@ -110,7 +110,7 @@ describe('responses', () => {
     expect(client.received.slice(-3).map(({ id }) => id)).toEqual([0, '0', 'a-b']);
   });
 
-  eachRevision('RPC-12', 'come for every string and every integer as id', async (revision) => {
+  eachRevision('RPC-12', 'are sent for every string or integer id', async (revision) => {
     const client = await open(revision);
     for (const id of IDS) await client.send(probe(client, id));
     const answers = IDS.map((id) => ({ jsonrpc: '2.0', id, result: expect.any(Object) }));
@@ -126,26 +126,26 @@ describe('responses', () => {
     }
   });
 
-  eachRevision('RPC-08', 'have an integer code and a message where they are errors', async (revision) => {
+  eachRevision('RPC-08', 'have an integer code and a message if they are errors', async (revision) => {
     for (const { error } of (await provoke(revision)).errors) {
       expect(Number.isInteger(error?.code)).toBe(true);
       expect(error?.message).toEqual(expect.any(String));
     }
   });
 
-  eachRevision('RPC-09', 'say in one line what is wrong, without a stack', async (revision) => {
+  eachRevision('RPC-09', 'explain the error in one line, without a stack', async (revision) => {
     for (const { error } of (await provoke(revision)).errors) {
       expect(error?.message).toMatch(/^[^\n]{1,200}$/);
       expect(JSON.stringify(error)).not.toMatch(/\bat .+:\d+:\d+|\.[jt]s\b/);
     }
   });
 
-  eachRevision('RPC-13', 'have the codes of JSON-RPC', async (revision) => {
+  eachRevision('RPC-13', 'have JSON-RPC error codes', async (revision) => {
     const { codes, errors } = await provoke(revision);
     expect(errors.map(({ error }) => error?.code)).toEqual(codes);
   });
 
-  eachSessionRevision('RPC-14', 'have null as id where the id cannot be read', async (revision) => {
+  eachSessionRevision('RPC-14', 'have null as id if the id cannot be read', async (revision) => {
     const client = await open(revision);
     for (const text of ['{', '7', '{"jsonrpc":"2.0","id":{},"method":"ping"}']) {
       await client.send(text);
@@ -154,7 +154,7 @@ describe('responses', () => {
     expect(await client.result('ping')).toEqual({});
   });
 
-  eachRevision('RPC-15', 'have no id where the id cannot be read', async (revision) => {
+  eachRevision('RPC-15', 'have no id if the id cannot be read', async (revision) => {
     const client = await open(revision);
     for (const text of ['{', '7', '{"jsonrpc":"2.0","id":{},"method":"ping"}']) {
       await client.send(text);
@@ -165,9 +165,9 @@ describe('responses', () => {
   });
 });
 
-describe('a second request with the id of one under way', () => {
+describe('a second request with the id of one in flight', () => {
   it.each(SESSION_REVISIONS)(
-    'is refused, by an error that nobody takes for the answer to the first (%s)',
+    'is rejected with an error that cannot be mistaken for the first response (%s)',
     async (revision) => {
       const done = deferred();
       const client = await RawClient.connect(serverWith({ slow: () => done.promise.then(() => 'slow') }), { revision });
@@ -182,15 +182,19 @@ describe('a second request with the id of one under way', () => {
   );
 });
 
-describe('a message that has an id and no method', () => {
-  eachRevision('RPC-14', 'is no request: the error has no id, which may be that of another one', async (revision) => {
-    const client = await open(revision);
-    for (const message of [{ id: 5 }, { id: 5, params: {} }, { jsonrpc: '1.0', id: 5 }]) {
-      await client.send({ jsonrpc: '2.0', ...message });
-      const { id, error } = client.received.at(-1) as Message;
-      expect([id ?? undefined, error]).toMatchObject([undefined, { code: -32600 }]);
-    }
-  });
+describe('a message with an id but no method', () => {
+  eachRevision(
+    'RPC-14',
+    'is not a request: the error has no id, because another request may have it',
+    async (revision) => {
+      const client = await open(revision);
+      for (const message of [{ id: 5 }, { id: 5, params: {} }, { jsonrpc: '1.0', id: 5 }]) {
+        await client.send({ jsonrpc: '2.0', ...message });
+        const { id, error } = client.received.at(-1) as Message;
+        expect([id ?? undefined, error]).toMatchObject([undefined, { code: -32600 }]);
+      }
+    },
+  );
 
   it.each(SESSION_REVISIONS)('ends a question that has this id (%s)', async (revision) => {
     const server = serverWith({
@@ -206,10 +210,10 @@ describe('a message that has an id and no method', () => {
 });
 
 describe('a malformed request with the id of one in flight', () => {
-  eachRevision('RPC-06', 'is refused without it', async (revision) => {
+  eachRevision('RPC-06', 'is rejected without the id', async (revision) => {
     const done = deferred();
     const client = await RawClient.connect(serverWith({ slow: () => done.promise.then(() => 'slow') }), { revision });
-    void client.send(client.worded('same', 'tools/call', { name: 'slow' }));
+    void client.send(client.buildMessage('same', 'tools/call', { name: 'slow' }));
     await client.send({ jsonrpc: '2.0', id: 'same', method: 'tools/call', params: [] });
     expect(client.received.at(-1)).toMatchObject({ error: { code: -32602 } });
     expect(client.received.at(-1)?.id ?? undefined).toBe(undefined);
@@ -219,7 +223,7 @@ describe('a malformed request with the id of one in flight', () => {
 });
 
 describe('notifications', () => {
-  eachRevision('RPC-10', 'are never answered, known or not, well formed or not', async (revision) => {
+  eachRevision('RPC-10', 'are never answered, whether known or valid or not', async (revision) => {
     const client = await open(revision);
     const before = client.received.length;
     await client.notify('notifications/nothing', { deep: [1] });
@@ -244,7 +248,7 @@ describe('notifications', () => {
     const client = await RawClient.connect(server, { revision, logLevel: 'error' });
     if (client.stateless) {
       const notifications = { toolsListChanged: true };
-      void client.send(client.worded('listening', 'subscriptions/listen', { notifications }));
+      void client.send(client.buildMessage('listening', 'subscriptions/listen', { notifications }));
       await client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
     }
     await client.result('tools/call', { name: 'tell', _meta: { progressToken: 1 } });
@@ -321,7 +325,7 @@ describe('batches', () => {
     expect(await client.response('call')).toMatchObject({ result: { content: [{ text: 'pong' }] } });
   });
 
-  eachSessionRevision('RPC-18', 'do not begin a session', async (revision) => {
+  eachSessionRevision('RPC-18', 'do not start a session', async (revision) => {
     const client = await RawClient.connect(serverOf(), { revision, begins: false });
     const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'batch', version: '1' } };
     await client.send([{ jsonrpc: '2.0', id: 1, method: 'initialize', params }]);
@@ -334,20 +338,20 @@ describe('batches', () => {
     expect(client.received.at(-1)).toMatchObject({ id: null, error: { code: -32600 } });
   });
 
-  eachSessionRevision('RPC-19', 'are not answered where nothing in them wants an answer', async (revision) => {
+  eachSessionRevision('RPC-19', 'are not answered if nothing in them needs a response', async (revision) => {
     for (const transport of Object.values(transportsOf(revision))) {
       const client = await RawClient.connect(serverWith(echo), { revision }, transport);
       for (const batch of [NOTIFICATIONS, RESPONSES, [...NOTIFICATIONS, ...RESPONSES]]) {
         const before = client.texts.length;
         await client.send(batch);
         await client.result('ping');
-        // the answer to the ping, and no other text: not even an empty array
+        // only the response to the ping arrives, not even an empty array
         expect(client.texts.slice(before)).toHaveLength(1);
       }
     }
   });
 
-  eachSessionRevision('RPC-19', 'are accepted with no body where nothing in them wants an answer', async (revision) => {
+  eachSessionRevision('RPC-19', 'are accepted with no body if nothing in them needs a response', async (revision) => {
     const { url } = await endpointOf(serverWith(echo));
     const client = await HttpClient.open(url, revision);
     for (const batch of [NOTIFICATIONS, RESPONSES, [...NOTIFICATIONS, ...RESPONSES]]) {
@@ -356,14 +360,14 @@ describe('batches', () => {
     }
   });
 
-  eachSessionRevision('RPC-20', 'are one invalid request where they are empty', async (revision) => {
+  eachSessionRevision('RPC-20', 'are one invalid request if they are empty', async (revision) => {
     const client = await open(revision);
     await client.send([]);
     const error = { code: -32600, message: expect.any(String) };
     expect(JSON.parse(client.texts.at(-1) as string)).toEqual({ jsonrpc: '2.0', id: null, error });
   });
 
-  eachRevision('RPC-21', 'are one invalid request where the revision has none', async (revision) => {
+  eachRevision('RPC-21', 'are one invalid request in revisions without batches', async (revision) => {
     const client = await open(revision);
     await client.send([probe(client, 1), probe(client, 2)]);
     expect(client.received.at(-1)).toMatchObject({ error: { code: -32600 } });
@@ -371,7 +375,7 @@ describe('batches', () => {
     await client.settled();
   });
 
-  eachSessionRevision('RPC-22', 'do no harm where the revision does not speak of them', async (revision) => {
+  eachSessionRevision('RPC-22', 'do no harm in revisions that do not mention them', async (revision) => {
     const client = await open(revision);
     await client.send([ping(1)]);
     expect(await client.result('ping')).toEqual({});
@@ -379,7 +383,7 @@ describe('batches', () => {
 });
 
 describe('a server that offers nothing', () => {
-  eachRevision('RPC-39', 'says what it is, and answers', async (revision) => {
+  eachRevision('RPC-39', 'still identifies itself and responds', async (revision) => {
     const client = await RawClient.connect(serverOf(), { revision, begins: false });
     const { protocolVersion, supportedVersions = [protocolVersion] } = await client.begin();
     expect(supportedVersions).toContain(revision);

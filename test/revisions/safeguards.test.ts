@@ -35,7 +35,7 @@ class Page {
   page!: string;
 }
 
-/** What handlers have been given. */
+/** A value that a handler received. */
 type Given = readonly [member: string, value: unknown];
 
 class Library {
@@ -78,7 +78,7 @@ class Library {
   }
 }
 
-/** Lets everybody search twice. */
+/** Allows two searches per caller. */
 class TwoEach implements RateLimiter {
   private readonly used = new Map<string | number, number>();
 
@@ -90,114 +90,106 @@ class TwoEach implements RateLimiter {
 }
 
 describe('one server', () => {
-  eachRevision(
-    'SEC-14',
-    'checks what comes, controls who may, limits how often, and cleans what goes out',
-    async (revision) => {
-      const library = new Library();
-      const limited = rateLimit(new TwoEach(), {
-        of: ({ name, ctx }) => (name === 'search' ? ctx.principal?.subject : undefined),
+  eachRevision('SEC-14', 'validates input, controls access, limits rates and sanitizes output', async (revision) => {
+    const library = new Library();
+    const limited = rateLimit(new TwoEach(), {
+      of: ({ name, ctx }) => (name === 'search' ? ctx.principal?.subject : undefined),
+    });
+    const server = serverOf({ providers: [library], interceptors: [sanitize(), limited] });
+    const connect = (principal?: Principal) =>
+      RawClient.connect(server, { revision, ...(principal && { principal }) }, overHttp);
+    const [nobody, ada, eve] = [await connect(), await connect({ subject: 'ada' }), await connect({ subject: 'eve' })];
+    /** The values that handlers received in a step. */
+    const givenBy = async (step: () => Promise<unknown>) => {
+      const before = library.given.length;
+      await step();
+      return library.given.slice(before);
+    };
+    const refuses = async (client: RawClient, [method, params]: readonly [string, JsonObject], code: unknown) => {
+      const given = await givenBy(async () => {
+        const { result, error } = await client.request(method, params);
+        expect([params, error?.code ?? result?.['isError']]).toEqual([params, code]);
       });
-      const server = serverOf({ providers: [library], interceptors: [sanitize(), limited] });
-      const connect = (principal?: Principal) =>
-        RawClient.connect(server, { revision, ...(principal && { principal }) }, overHttp);
-      const [nobody, ada, eve] = [
-        await connect(),
-        await connect({ subject: 'ada' }),
-        await connect({ subject: 'eve' }),
-      ];
-      /** What the handlers were given by a step. */
-      const givenBy = async (step: () => Promise<unknown>) => {
-        const before = library.given.length;
-        await step();
-        return library.given.slice(before);
-      };
-      const refuses = async (client: RawClient, [method, params]: readonly [string, JsonObject], code: unknown) => {
-        const given = await givenBy(async () => {
-          const { result, error } = await client.request(method, params);
-          expect([params, error?.code ?? result?.['isError']]).toEqual([params, code]);
-        });
-        expect([params, given]).toEqual([params, []]);
-      };
-      const notFound = revision === STATELESS ? -32602 : -32002;
+      expect([params, given]).toEqual([params, []]);
+    };
+    const notFound = revision === STATELESS ? -32602 : -32002;
 
-      // tools: the input is checked, access is controlled, calls are limited, and the output is cleaned
-      for (const args of [
-        {},
-        { text: 'a' },
-        { text: 7, limit: 1 },
-        { text: 'a', limit: 11 },
-        { text: 'a', limit: '1' },
-      ]) {
-        // what is wrong with the arguments of a tool is for the model to read
-        await refuses(nobody, ['tools/call', { name: 'search', arguments: args }], true);
-      }
-      await refuses(ada, ['tools/call', { name: 'unknown' }], -32602);
-      await refuses(eve, ['tools/call', { name: 'burn' }], -32602);
-      const namesOf = async (client: RawClient) =>
-        ((await client.result('tools/list'))['tools'] as { name: string }[]).map(({ name }) => name);
-      expect([await namesOf(ada), await namesOf(eve)]).toEqual([['search', 'burn'], ['search']]);
-      expect(textOf(await ada.call('burn'))).toBe('burnt');
-      const search = { text: 'cats', limit: 1 };
-      for (let call = 1; call <= 2; call += 1) {
-        expect(textOf(await ada.call('search', search))).toBe('cats found: api_key=[redacted]');
-      }
-      const over = await givenBy(async () => {
-        expect(await ada.call('search', search)).toMatchObject({
-          isError: true,
-          content: [{ text: expect.stringContaining('Too many calls') }],
-        });
+    // tools: input validation, access control, rate limits and sanitized output
+    for (const args of [
+      {},
+      { text: 'a' },
+      { text: 7, limit: 1 },
+      { text: 'a', limit: 11 },
+      { text: 'a', limit: '1' },
+    ]) {
+      // invalid tool arguments are errors for the model
+      await refuses(nobody, ['tools/call', { name: 'search', arguments: args }], true);
+    }
+    await refuses(ada, ['tools/call', { name: 'unknown' }], -32602);
+    await refuses(eve, ['tools/call', { name: 'burn' }], -32602);
+    const namesOf = async (client: RawClient) =>
+      ((await client.result('tools/list'))['tools'] as { name: string }[]).map(({ name }) => name);
+    expect([await namesOf(ada), await namesOf(eve)]).toEqual([['search', 'burn'], ['search']]);
+    expect(textOf(await ada.call('burn'))).toBe('burnt');
+    const search = { text: 'cats', limit: 1 };
+    for (let call = 1; call <= 2; call += 1) {
+      expect(textOf(await ada.call('search', search))).toBe('cats found: api_key=[redacted]');
+    }
+    const over = await givenBy(async () => {
+      expect(await ada.call('search', search)).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining('Too many calls') }],
       });
-      expect(over).toEqual([]);
-      expect(textOf(await eve.call('search', search))).toContain('cats');
+    });
+    expect(over).toEqual([]);
+    expect(textOf(await eve.call('search', search))).toContain('cats');
 
-      // resources: URIs are checked, and access is controlled
-      for (const uri of ['library://pages/Intro', 'library://pages/a.b']) {
-        await refuses(ada, ['resources/read', { uri }], -32602);
-      }
-      for (const uri of [
-        'library://pages/',
-        'library://pages/..%2Fsecret',
-        'library://nothing',
-        'file:///etc/passwd',
-        'pages',
-      ]) {
-        await refuses(ada, ['resources/read', { uri }], notFound);
-      }
-      await refuses(eve, ['resources/read', { uri: 'library://diary' }], notFound);
-      const read = () => ada.result('resources/read', { uri: 'library://pages/intro' });
-      expect(await givenBy(read)).toEqual([['read', 'intro']]);
-      expect(await ada.result('resources/read', { uri: 'library://diary' })).toMatchObject({ contents: [{}] });
+    // resources: URI validation and access control
+    for (const uri of ['library://pages/Intro', 'library://pages/a.b']) {
+      await refuses(ada, ['resources/read', { uri }], -32602);
+    }
+    for (const uri of [
+      'library://pages/',
+      'library://pages/..%2Fsecret',
+      'library://nothing',
+      'file:///etc/passwd',
+      'pages',
+    ]) {
+      await refuses(ada, ['resources/read', { uri }], notFound);
+    }
+    await refuses(eve, ['resources/read', { uri: 'library://diary' }], notFound);
+    const read = () => ada.result('resources/read', { uri: 'library://pages/intro' });
+    expect(await givenBy(read)).toEqual([['read', 'intro']]);
+    expect(await ada.result('resources/read', { uri: 'library://diary' })).toMatchObject({ contents: [{}] });
 
-      // prompts: arguments are checked
-      for (const args of [{}, { page: '../x' }, { page: 7 }, 'intro', undefined]) {
-        const params = { name: 'summarize', ...(args !== undefined && { arguments: args as never }) };
-        await refuses(ada, ['prompts/get', params], -32602);
-      }
-      await refuses(ada, ['prompts/get', { name: 'unknown' }], -32602);
-      const get = () => ada.result('prompts/get', { name: 'summarize', arguments: { page: 'intro' } });
-      expect(await givenBy(get)).toEqual([['summarize', 'intro']]);
+    // prompts: argument validation
+    for (const args of [{}, { page: '../x' }, { page: 7 }, 'intro', undefined]) {
+      const params = { name: 'summarize', ...(args !== undefined && { arguments: args as never }) };
+      await refuses(ada, ['prompts/get', params], -32602);
+    }
+    await refuses(ada, ['prompts/get', { name: 'unknown' }], -32602);
+    const get = () => ada.result('prompts/get', { name: 'summarize', arguments: { page: 'intro' } });
+    expect(await givenBy(get)).toEqual([['summarize', 'intro']]);
 
-      // completions: what they are for is checked
-      const ref = { type: 'ref/prompt', name: 'summarize' };
-      for (const params of [
-        {},
-        { ref },
-        { ref, argument: { name: 'page' } },
-        { ref, argument: { name: 'page', value: 7 } },
-        { ref: { type: 'ref/prompt', name: 'unknown' }, argument: { name: 'page', value: '' } },
-        { ref: { type: 'ref/other', name: 'summarize' }, argument: { name: 'page', value: '' } },
-      ]) {
-        await refuses(ada, ['completion/complete', params], -32602);
-      }
-      const complete = async () => {
-        const { completion } = await ada.result('completion/complete', {
-          ref,
-          argument: { name: 'page', value: 'int' },
-        });
-        expect(completion).toMatchObject({ values: ['intro'] });
-      };
-      expect(await givenBy(complete)).toEqual([['pages', 'int']]);
-    },
-  );
+    // completions: reference validation
+    const ref = { type: 'ref/prompt', name: 'summarize' };
+    for (const params of [
+      {},
+      { ref },
+      { ref, argument: { name: 'page' } },
+      { ref, argument: { name: 'page', value: 7 } },
+      { ref: { type: 'ref/prompt', name: 'unknown' }, argument: { name: 'page', value: '' } },
+      { ref: { type: 'ref/other', name: 'summarize' }, argument: { name: 'page', value: '' } },
+    ]) {
+      await refuses(ada, ['completion/complete', params], -32602);
+    }
+    const complete = async () => {
+      const { completion } = await ada.result('completion/complete', {
+        ref,
+        argument: { name: 'page', value: 'int' },
+      });
+      expect(completion).toMatchObject({ values: ['intro'] });
+    };
+    expect(await givenBy(complete)).toEqual([['pages', 'int']]);
+  });
 });

@@ -25,10 +25,10 @@ class Broken {
   }
 }
 
-describe('what fails', () => {
+describe('a failure', () => {
   eachRevision(
     'SEC-15',
-    'is told to the client without details, and to the operator with all of them',
+    'is reported to the client without details and to the operator with all of them',
     async (revision) => {
       const log = new Log();
       const client = await RawClient.connect(serverOf({ providers: [Broken], logger: log }), { revision });
@@ -51,40 +51,36 @@ describe('what fails', () => {
 
 const nested = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
 
-/** The text of a call, with JSON in it that no object holds, in the place of "@". */
+/** The text of a call. Replaces "@" with JSON that JSON.stringify can't produce. */
 const written = (client: RawClient, id: number, { params, json }: { params: JsonObject; json: string }) =>
-  JSON.stringify(client.worded(id, 'tools/call', { name: 'take', ...params })).replace('"@"', () => json);
+  JSON.stringify(client.buildMessage(id, 'tools/call', { name: 'take', ...params })).replace('"@"', () => json);
 
 describe('limits', () => {
-  eachRevision(
-    'SEC-16',
-    'are there for the depth and the size of messages, and for subscriptions',
-    async (revision) => {
-      const server = serverOf({ providers: [Broken] });
-      server.addTool({ name: 'take', input: { type: 'object' } }, () => 'taken');
-      for (const [depth, taken] of [
-        [20, true],
-        [5000, false],
-      ] as const) {
-        const client = await RawClient.connect(server, { revision });
-        await client.send(written(client, 1, { params: { arguments: '@' }, json: nested(depth) }));
-        expect('result' in (await client.response(1))).toBe(taken);
-      }
-      const pipe = await RawClient.connect(server, { revision }, overStdio);
-      await pipe.send(`{"jsonrpc":"2.0","method":"${'x'.repeat(5 * 1024 * 1024)}"}`);
-      await pipe.find(({ error }) => error?.code === -32600);
-      await pipe.settled();
+  eachRevision('SEC-16', 'exist for the depth and size of messages and for subscriptions', async (revision) => {
+    const server = serverOf({ providers: [Broken] });
+    server.addTool({ name: 'take', input: { type: 'object' } }, () => 'taken');
+    for (const [depth, taken] of [
+      [20, true],
+      [5000, false],
+    ] as const) {
       const client = await RawClient.connect(server, { revision });
-      const before = client.received.length;
-      await client.send(Array.from({ length: 1000 }, (_item, id) => client.worded(id, 'completion/complete')));
-      expect(client.received.at(-1)).toMatchObject({ error: { code: -32600 } });
-      expect(client.received.length).toBe(before + 1);
-    },
-  );
+      await client.send(written(client, 1, { params: { arguments: '@' }, json: nested(depth) }));
+      expect('result' in (await client.response(1))).toBe(taken);
+    }
+    const pipe = await RawClient.connect(server, { revision }, overStdio);
+    await pipe.send(`{"jsonrpc":"2.0","method":"${'x'.repeat(5 * 1024 * 1024)}"}`);
+    await pipe.find(({ error }) => error?.code === -32600);
+    await pipe.settled();
+    const client = await RawClient.connect(server, { revision });
+    const before = client.received.length;
+    await client.send(Array.from({ length: 1000 }, (_item, id) => client.buildMessage(id, 'completion/complete')));
+    expect(client.received.at(-1)).toMatchObject({ error: { code: -32600 } });
+    expect(client.received.length).toBe(before + 1);
+  });
 });
 
 describe('a member called __proto__', () => {
-  eachRevision('SEC-17', 'changes nothing, wherever it is', async (revision) => {
+  eachRevision('SEC-17', 'has no effect anywhere', async (revision) => {
     const seen: unknown[] = [];
     const server = serverWith({ take: (context, input) => void seen.push(input, context.meta) });
     const client = await RawClient.connect(server, { revision });
@@ -102,7 +98,7 @@ describe('a member called __proto__', () => {
 });
 
 describe('a schema that refers to another machine', () => {
-  eachRevision('SEC-18', 'is refused, and nothing is fetched', async (revision) => {
+  eachRevision('SEC-18', 'is rejected, and nothing is fetched', async (revision) => {
     let requests = 0;
     const remote = createServer((_request, response) => {
       requests += 1;
@@ -117,8 +113,8 @@ describe('a schema that refers to another machine', () => {
   });
 });
 
-describe('who calls', () => {
-  eachRevision('ELIC-22', 'is who the transport says, not who the client or the user says', async (revision) => {
+describe('the caller', () => {
+  eachRevision('ELIC-22', 'is determined by the transport, not by the client or the user', async (revision) => {
     const asked = deferred<Context>();
     const server = serverWith({
       async who(context) {

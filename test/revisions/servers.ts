@@ -8,7 +8,7 @@ import {
   type SchemaSource,
 } from '@decorum/core';
 
-/** A logger that keeps what it is given. */
+/** A logger that records its entries. */
 export class Log {
   readonly entries: { readonly details: object; readonly message: string }[] = [];
 
@@ -21,15 +21,15 @@ export class Log {
   }
 }
 
-/** A server that keeps its log to itself. */
+/** A server that logs to memory. */
 export function serverOf(options: Partial<McpServerOptions> = {}): McpServer {
   return new McpServer({ name: 'revisions', version: '1.0.0', logger: new Log(), ...options });
 }
 
-/** A tool of a server made by `serverWith`. */
+/** The handler of a tool in `serverWith`. */
 export type Handler = (context: Context, input: JsonObject) => unknown;
 
-/** A server with tools by name, which take any arguments unless `input` says which. */
+/** A server with tools by name. They accept any arguments unless `input` is set. */
 export function serverWith(
   tools: Readonly<Record<string, Handler>>,
   { input, output, ...options }: Partial<McpServerOptions> & Pick<ToolOptions, 'input' | 'output'> = {},
@@ -38,13 +38,13 @@ export function serverWith(
   for (const [name, handler] of Object.entries(tools)) {
     const schemas = { input: input ?? (handler.length > 1 ? { type: 'object' } : NoInput), ...(output && { output }) };
     const run = (args: JsonObject, context: Context) => handler(context, args);
-    // what the schemas say of the types is lost on the way here
+    // the static types of the schemas are lost here
     server.addTool({ name, ...schemas } as { name: string; input: SchemaSource }, run as never);
   }
   return server;
 }
 
-/** A promise that tests settle from outside. */
+/** A promise that the test settles. */
 export function deferred<T = void>() {
   let resolve!: (value: T) => void;
   const promise = new Promise<T>((settle) => {

@@ -1,4 +1,4 @@
-// What only the revision without sessions has: requests that say of themselves all there is to know.
+// Specific to the stateless revision: self-contained requests.
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 
@@ -48,7 +48,7 @@ import {
 const revision: Revision = STATELESS;
 const RAW_TRANSPORTS: readonly RawTransport[] = [overMemory, overStdio, overHttp];
 
-/** The whole protocol once: everything that came of it, up to the end of the server. */
+/** Runs the whole story up to the close of the server. Returns the client with all received messages. */
 async function tell(transport: RawTransport): Promise<RawClient> {
   const teller = new Storyteller();
   const server = storyServer(teller);
@@ -66,7 +66,7 @@ async function tell(transport: RawTransport): Promise<RawClient> {
   return client;
 }
 
-/** Results that came, by the method of their request. */
+/** All received results. */
 const resultsOf = ({ received }: RawClient) => received.flatMap(({ result }) => (result ? [result] : []));
 
 const SAMPLED = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Ho' } };
@@ -81,7 +81,7 @@ describe('results without a session', () => {
     }
   });
 
-  inStateless('RPC-24', 'are complete, or ask for something that the client has to answer', async () => {
+  inStateless('RPC-24', 'are complete, or ask the client questions', async () => {
     for (const transport of RAW_TRANSPORTS) {
       const types = new Map<string, number>();
       for (const result of resultsOf(await tell(transport))) {
@@ -100,7 +100,7 @@ describe('results without a session', () => {
     methods: { 'pending/get': () => ({ resultType: 'com.example/pending' }) },
   };
 
-  inStateless('RPC-25', 'have a type of an extension only where both sides have it', async () => {
+  inStateless('RPC-25', 'have a type of an extension only if both sides support it', async () => {
     const server = serverWith(
       { task: () => ({ resultType: 'task', task: { taskId: '1' } }), result: () => ({ resultType: 'more' }) },
       { extensions: [pending] },
@@ -114,7 +114,7 @@ describe('results without a session', () => {
     expect(await answerTo(serverOf(), both)).toMatchObject([404, { error: { code: -32601 } }]);
   });
 
-  inStateless('META-22', 'name the server, all of them', async () => {
+  inStateless('META-22', 'all have server info', async () => {
     for (const transport of RAW_TRANSPORTS) {
       const results = resultsOf(await tell(transport)).filter(({ resultType }) => resultType === 'complete');
       for (const { _meta: meta } of results) {
@@ -146,7 +146,7 @@ class City {
   city!: string;
 }
 
-/** What fails in all the ways that there are. */
+/** Tools that fail in all possible ways. */
 class Failing {
   @Tool()
   async fail({ city: how }: City, ctx: Context) {
@@ -180,14 +180,14 @@ class Failing {
 
 const failing = () =>
   serverOf({ providers: [Failing], extensions: [{ id: 'com.example/x', methods: { 'x/y': () => ({}) } }] });
-/** One that several requests of a test share. */
+/** A server shared by several requests of a test. */
 const FAILING = failing();
 const fails = (city: string, meta?: JsonObject) => asked(1, 'tools/call', { name: 'fail', arguments: { city } }, meta);
 const reads = (uri: string) => asked(1, 'resources/read', { uri });
 
 type Provocation = readonly [code: number, message: object | string, headers?: Record<string, string>];
 
-/** Everything that can be wrong, and the code that says so. */
+/** All kinds of invalid requests with their error codes. */
 const PROVOCATIONS: readonly Provocation[] = [
   [-32700, '{'],
   [-32600, '[]'],
@@ -230,7 +230,7 @@ const PROVOCATIONS: readonly Provocation[] = [
   [-32022, asked(1, 'tools/list', {}, { [VERSION]: 'v999.0.0' }), { 'mcp-protocol-version': 'v999.0.0' }],
 ];
 
-/** The errors that all of these are answered with. */
+/** Sends all of them and returns the errors. */
 async function provoked(): Promise<{ code: number; error: Message['error'] }[]> {
   const server = failing();
   const all = [];
@@ -245,7 +245,7 @@ const between = (code: number | undefined, low: number, high: number) =>
   code !== undefined && code >= low && code <= high;
 
 describe('errors without a session', () => {
-  inStateless('RPC-27', 'have a number of the specification for what it says of it, and no other', async () => {
+  inStateless('RPC-27', 'use the codes of the specification for their purpose only', async () => {
     for (const { code, error } of await provoked()) {
       expect(error).toMatchObject({ code });
       if (!between(error?.code, -32099, -32020)) continue;
@@ -258,7 +258,7 @@ describe('errors without a session', () => {
     }
   });
 
-  inStateless('RPC-28', 'have none of the numbers that are abolished: the client is asked instead', async () => {
+  inStateless('RPC-28', 'use no removed codes: the client is asked instead', async () => {
     for (const { error } of await provoked()) expect([-32002, -32042]).not.toContain(error?.code);
     const [status, { error }] = await answerTo(failing(), reads('docs:missing'));
     expect([status, error]).toMatchObject([200, { code: -32602, data: { uri: 'docs:missing' } }]);
@@ -271,13 +271,13 @@ describe('errors without a session', () => {
     }
   });
 
-  inStateless('RPC-29', 'have no number that implementations once made up', async () => {
+  inStateless('RPC-29', 'use no codes that implementations once invented', async () => {
     for (const { error } of await provoked()) expect(between(error?.code, -32019, -32000)).toBe(false);
     const [, { error }] = await answerTo(failing(), asked(1, 'tools/list'), { 'mcp-session-id': 'gone' });
     expect(error).toBeUndefined();
   });
 
-  inStateless('RPC-30', 'have the number of the author, outside of what is reserved', async () => {
+  inStateless('RPC-30', 'use the code of the author outside of the reserved range', async () => {
     class OutOfStock extends McpError {
       constructor() {
         super(4711, 'Out of stock.', { until: 'Monday' });
@@ -295,7 +295,7 @@ describe('errors without a session', () => {
     }
   });
 
-  inStateless('RPC-31', 'of the client mean nothing by their numbers', async () => {
+  inStateless('RPC-31', 'of the client have no meaning by their codes', async () => {
     const began = deferred<Context>();
     const go = deferred();
     const server = serverWith({
@@ -319,7 +319,7 @@ describe('errors without a session', () => {
 });
 
 describe('a request without a session', () => {
-  /** What an envelope can be without. */
+  /** Requests with an incomplete envelope. */
   const incomplete = (method: string): readonly Message[] => {
     const { [CAPABILITIES]: _capabilities, ...noCapabilities } = metaOf(asked(1, method));
     const { [VERSION]: _version, ...noVersion } = metaOf(asked(1, method));
@@ -334,12 +334,12 @@ describe('a request without a session', () => {
     ];
   };
 
-  inStateless('RPC-34', 'has params, with what the request says of itself', async () => {
+  inStateless('RPC-34', 'has params with an envelope', async () => {
     const answer = await answerTo(serverOf(), { jsonrpc: '2.0', id: 1, method: 'tools/list' });
     expect(answer).toMatchObject([400, { id: 1, error: { code: -32602 } }]);
   });
 
-  inStateless('META-18', 'names its revision and what its client can do', async () => {
+  inStateless('META-18', 'names its revision and the client’s capabilities', async () => {
     for (const method of ['tools/list', 'server/discover', 'tools/call', 'subscriptions/listen']) {
       for (const message of incomplete(method)) {
         const [, { id, error }] = await answerTo(serverWith({ tool: () => '' }), message);
@@ -351,15 +351,15 @@ describe('a request without a session', () => {
     expect(await client.response(1)).toMatchObject({ error: { code: -32602 } });
   });
 
-  inStateless('META-19', 'is refused with 400 where it does not', async () => {
+  inStateless('META-19', 'is rejected with 400 without these', async () => {
     for (const message of incomplete('tools/list')) expect((await answerTo(serverOf(), message))[0]).toBe(400);
   });
 
-  inStateless('META-20', 'need not say who its client is', async () => {
+  inStateless('META-20', 'need not have client info', async () => {
     expect(await answerTo(serverOf(), asked(1, 'server/discover'))).toMatchObject([200, { result: {} }]);
   });
 
-  inStateless('META-23', 'is answered alike, whoever its client says it is', async () => {
+  inStateless('META-23', 'is answered the same for any client info', async () => {
     const clients = [
       { name: 'a', version: '1' },
       { name: 'claude-ai', version: '0.1' },
@@ -377,7 +377,7 @@ describe('a request without a session', () => {
     }
   });
 
-  inStateless('META-21', 'can be asked only for what its client declares', async () => {
+  inStateless('META-21', 'gets only questions that its client supports', async () => {
     const server = failing();
     for (const [how, required, declared] of [
       ['sample', { sampling: {} }, { elicitation: {}, roots: {} }],
@@ -393,7 +393,7 @@ describe('a request without a session', () => {
     }
   });
 
-  inStateless('RPC-35', 'inherits nothing from those before it', async () => {
+  inStateless('RPC-35', 'inherits nothing from earlier requests', async () => {
     const tools = {
       sample,
       log: (context: Context) => void context.log.error('heard'),
@@ -424,7 +424,7 @@ describe('a request without a session', () => {
     }
   });
 
-  inStateless('RPC-36', 'finds what belongs to several by what it names itself', async () => {
+  inStateless('RPC-36', 'refers to shared state only by its own params', async () => {
     const carts = new Map<string, number>();
     const add = (_context: Context, { cart }: JsonObject) => {
       carts.set(cart as string, (carts.get(cart as string) ?? 0) + 1);
@@ -442,11 +442,11 @@ describe('a request without a session', () => {
     const given = { inputResponses: { [key as string]: SAMPLED }, requestState };
     const ended = await (other as RawClient).result('tools/call', { name: 'ask', ...given });
     expect(textOf(ended)).toBe('Ho');
-    // who names nothing begins anew, also where it all began
+    // a call without state starts anew, even on the first server
     expect(await (one as RawClient).call('ask')).toMatchObject({ resultType: 'input_required' });
   });
 
-  inStateless('RPC-37', 'may come over a connection of its own', async () => {
+  inStateless('RPC-37', 'may use its own connection', async () => {
     const url = await urlOf(FAILING);
     const ports = new Set<unknown>();
     const overNew = async (message: Message): Promise<Message> => {
@@ -472,7 +472,7 @@ describe('a request without a session', () => {
     expect(ports.size).toBe(4);
   });
 
-  inStateless('RPC-38', 'may come between those of another conversation', async () => {
+  inStateless('RPC-38', 'may be interleaved with other conversations', async () => {
     const server = serverWith({
       async talk(context, { who }) {
         const first = (await context.sample({ messages: `1 ${String(who)}`, maxTokens: 1 })).text;
@@ -504,7 +504,7 @@ describe('a request without a session', () => {
     }
   });
 
-  inStateless('RPC-05', 'may have the id of one that is over, but not of one under way', async () => {
+  inStateless('RPC-05', 'may reuse the id of a finished request, but not of one in flight', async () => {
     const go = deferred();
     const server = serverWith({ quick: () => 'quick', slow: () => go.promise.then(() => 'slow') });
     const client = await RawClient.connect(server, { revision }, overStdio);
@@ -521,7 +521,7 @@ describe('a request without a session', () => {
     expect(await client.response(2)).toMatchObject({ result: { content: [{ text: 'slow' }] } });
   });
 
-  inStateless('LIFE-20', 'may be the first there is', async () => {
+  inStateless('LIFE-20', 'may be the first message', async () => {
     for (const transport of RAW_TRANSPORTS) {
       const client = await RawClient.connect(serverWith({ hi: () => 'hi' }), { revision }, transport);
       expect(textOf(await client.call('hi'))).toBe('hi');
@@ -531,7 +531,7 @@ describe('a request without a session', () => {
 
   const UNKNOWN = ['v999.0.0', '1999-01-01', '', '2026-07-29'];
 
-  inStateless('LIFE-21', 'is refused where nobody knows its revision', async () => {
+  inStateless('LIFE-21', 'is rejected if its revision is unknown', async () => {
     for (const transport of [overMemory, overStdio]) {
       const client = await RawClient.connect(serverOf(), { revision }, transport);
       for (const requested of UNKNOWN) {
@@ -542,7 +542,7 @@ describe('a request without a session', () => {
     }
   });
 
-  inStateless('LIFE-22', 'is refused with 400 then', async () => {
+  inStateless('LIFE-22', 'is then rejected with 400', async () => {
     for (const requested of ['v999.0.0', '2026-07-29']) {
       const message = asked('x', 'tools/list', {}, { [VERSION]: requested });
       const answer = await answerTo(serverOf(), message, { 'mcp-protocol-version': requested });
@@ -550,7 +550,7 @@ describe('a request without a session', () => {
     }
   });
 
-  inStateless('LIFE-23', 'cannot be one of those that belong to sessions', async () => {
+  inStateless('LIFE-23', 'cannot use session methods', async () => {
     const methods = [
       'initialize',
       'notifications/initialized',
@@ -571,7 +571,7 @@ describe('a request without a session', () => {
     }
   });
 
-  inStateless('LIFE-26', 'cannot begin a session, and hears what there is instead', async () => {
+  inStateless('LIFE-26', 'cannot start a session, and learns the alternatives', async () => {
     const [, { error }] = await answerTo(serverOf(), asked(1, 'initialize'));
     expect(error).toMatchObject({ code: -32601, data: { supported: expect.arrayContaining([revision]) } });
   });

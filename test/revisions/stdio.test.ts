@@ -23,7 +23,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/** A program that is served over its own stdio, in a session. */
+/** Starts a program that serves its stdio, and initializes a session. */
 async function run(revision: Revision) {
   const child = spawn(process.execPath, [PROGRAM], { stdio: 'pipe' });
   children.push(child);
@@ -49,7 +49,7 @@ async function run(revision: Revision) {
 
 const LINES = { lines: () => 'one\ntwo\r\nthree\u2028four' };
 
-/** A pipe in this process, with what came out of it as text. */
+/** Serves a pipe in this process, and collects its output. */
 async function pipe(server: McpServer) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const connection = await serveStdio(server, { input, output });
@@ -62,9 +62,9 @@ async function pipe(server: McpServer) {
   return { input, connection, until };
 }
 
-/** The first message of a client, and its calls, in the words of the revision. */
-function wordsOf(revision: Revision) {
-  const worded = (id: string, method: string, params: JsonObject) => ({ jsonrpc: '2.0', id, method, params });
+/** The first message and the calls of a client in the format of the revision. */
+function messagesOf(revision: Revision) {
+  const message = (id: string, method: string, params: JsonObject) => ({ jsonrpc: '2.0', id, method, params });
   const envelope = {
     'io.modelcontextprotocol/protocolVersion': revision,
     'io.modelcontextprotocol/clientCapabilities': {},
@@ -72,24 +72,24 @@ function wordsOf(revision: Revision) {
   const stateless = revision === STATELESS;
   const hello = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'pipe', version: '1' } };
   return {
-    hello: stateless ? worded('hello', 'server/discover', { _meta: envelope }) : worded('hello', 'initialize', hello),
-    call: (id: string, name: string) => worded(id, 'tools/call', { name, ...(stateless && { _meta: envelope }) }),
+    hello: stateless ? message('hello', 'server/discover', { _meta: envelope }) : message('hello', 'initialize', hello),
+    call: (id: string, name: string) => message(id, 'tools/call', { name, ...(stateless && { _meta: envelope }) }),
   };
 }
 
 describe('a line', () => {
-  eachRevision('STDIO-01', 'is one message, whatever its text holds', async (revision) => {
+  eachRevision('STDIO-01', 'is one message, whatever its text contains', async (revision) => {
     const { input, until } = await pipe(serverWith(LINES));
-    const { hello, call } = wordsOf(revision);
+    const { hello, call } = messagesOf(revision);
     input.write(`${JSON.stringify(hello)}\n${JSON.stringify(call('call', 'lines'))}\n`);
     const lines = (await until('four')).trimEnd().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as Message).id)).toEqual(['hello', 'call']);
     input.end();
   });
 
-  eachRevision('STDIO-04', 'may come in pieces, with others, and with a carriage return', async (revision) => {
+  eachRevision('STDIO-04', 'may arrive in pieces, with others, and with a carriage return', async (revision) => {
     const { input, until } = await pipe(serverWith({ owl: () => '🦉' }));
-    const { hello, call } = wordsOf(revision);
+    const { hello, call } = messagesOf(revision);
     const text = [hello, call('ünï', 'owl'), call('last', 'owl')]
       .map((message) => `${JSON.stringify(message)}\r\n`)
       .join('');
@@ -104,14 +104,14 @@ describe('a line', () => {
 
   eachSessionRevision('STDIO-05', 'may be a batch', async (revision) => {
     const client = await RawClient.connect(serverWith(LINES), { revision }, overStdio);
-    await client.send([wordsOf(revision).call('a', 'lines'), { jsonrpc: '2.0', id: 'b', method: 'ping' }]);
+    await client.send([messagesOf(revision).call('a', 'lines'), { jsonrpc: '2.0', id: 'b', method: 'ping' }]);
     await Promise.all([client.response('a'), client.response('b')]);
     expect((JSON.parse(client.texts.at(-1) as string) as Message[]).map(({ id }) => id)).toEqual(['a', 'b']);
   });
 });
 
 describe('a process', () => {
-  eachRevision('STDIO-02', 'has nothing but messages on stdout, whatever handlers print', async (revision) => {
+  eachRevision('STDIO-02', 'has only messages on stdout, even if handlers print', async (revision) => {
     const { child, client, closed, said, stdout } = await run(revision);
     expect(textOf(await client.call('print'))).toBe('printed');
     await said('noise of a timer');
@@ -131,18 +131,20 @@ describe('a process', () => {
     expect(stderr()).toContain('noise of console.log { deep: [ 1 ] }');
   });
 
-  inStateless('STDIO-06', 'ends when its stdin ends, also while a client listens', async () => {
+  inStateless('STDIO-06', 'exits when its stdin ends, even during a subscription', async () => {
     const { child, client, closed } = await run(STATELESS);
-    void client.send(client.worded('listening', 'subscriptions/listen', { notifications: { toolsListChanged: true } }));
+    void client.send(
+      client.buildMessage('listening', 'subscriptions/listen', { notifications: { toolsListChanged: true } }),
+    );
     await client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
     const began = performance.now();
     child.stdin.end();
     expect(await closed).toEqual([0, null]);
-    // the time that running calls would have
+    // less than the deadline for calls in flight
     expect(performance.now() - began).toBeLessThan(1500);
   });
 
-  eachSessionRevision('STDIO-08', 'drains and ends on SIGTERM', async (revision) => {
+  eachSessionRevision('STDIO-08', 'drains and exits on SIGTERM', async (revision) => {
     const { child, client, closed, said } = await run(revision);
     const answer = client.call('wait', { ms: 50 });
     await said('waiting');
@@ -155,14 +157,14 @@ describe('a process', () => {
 describe('a pipe', () => {
   eachRevision('STDIO-07', 'can be closed by the server', async (revision) => {
     const { input, connection, until } = await pipe(serverWith(LINES));
-    input.write(`${JSON.stringify(wordsOf(revision).hello)}\n`);
+    input.write(`${JSON.stringify(messagesOf(revision).hello)}\n`);
     await until('"hello"');
     await connection.close();
     await connection.closed;
     expect(input.listenerCount('data')).toBe(0);
   });
 
-  eachRevision('STDIO-12', 'knows no caller, whatever the client says of itself', async (revision) => {
+  eachRevision('STDIO-12', 'has an anonymous caller, whatever the client claims', async (revision) => {
     const server = serverWith({ who: ({ principal }) => String(principal?.subject) });
     const client = await RawClient.connect(server, { revision }, overStdio);
     const meta = { authorization: 'Bearer token', principal: { subject: 'ada' } };
@@ -196,7 +198,7 @@ describe('a pipe', () => {
 });
 
 describe('a pipe of stateless requests', () => {
-  inStateless('STDIO-10', 'has nothing more to say of a request that was cancelled', async () => {
+  inStateless('STDIO-10', 'sends nothing more for a cancelled request', async () => {
     const began = deferred<Context>();
     const go = deferred();
     const ended = deferred();
@@ -212,7 +214,7 @@ describe('a pipe of stateless requests', () => {
       },
     });
     const client = await RawClient.connect(server, { revision: STATELESS, logLevel: 'debug' }, overStdio);
-    void client.send(client.worded('x', 'tools/call', { name: 'work', _meta: { progressToken: 'token' } }));
+    void client.send(client.buildMessage('x', 'tools/call', { name: 'work', _meta: { progressToken: 'token' } }));
     const context = await began.promise;
     await client.find(({ method }) => method === 'notifications/progress');
     const before = client.received.length;
@@ -228,7 +230,7 @@ describe('a pipe of stateless requests', () => {
     ]);
   });
 
-  inStateless('STDIO-11', 'does not care for responses: nobody was asked', async () => {
+  inStateless('STDIO-11', 'ignores responses, because the server asked nothing', async () => {
     const client = await RawClient.connect(serverWith(LINES), { revision: STATELESS }, overStdio);
     await client.send({ jsonrpc: '2.0', id: 's1', result: { action: 'accept' } });
     await client.send({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'No' } });
@@ -269,7 +271,7 @@ describe('a pipe of stateless requests', () => {
   });
 });
 
-/** A transport of our own: two queues of text. It uses what authors of transports have. */
+/** A custom transport made of two queues, built on the public transport API. */
 async function overQueue(server: Host, receive: (text: string) => void) {
   const send = ({ text }: Frame) => receive(text);
   return await server[HOST].open((kernel) => {
@@ -290,8 +292,8 @@ async function overQueue(server: Host, receive: (text: string) => void) {
   });
 }
 
-describe('a transport of an author', () => {
-  eachRevision('STDIO-13', 'carries the same messages through the same life', async (revision) => {
+describe('a custom transport', () => {
+  eachRevision('STDIO-13', 'has the same messages and lifecycle', async (revision) => {
     const server = serverWith({
       async ask(context, input) {
         context.log.error(input);
@@ -313,7 +315,7 @@ describe('a transport of an author', () => {
     const acknowledged = 'notifications/subscriptions/acknowledged';
     if (client.stateless) {
       const params = { notifications: { toolsListChanged: true } };
-      void client.send(client.worded('listening', 'subscriptions/listen', params));
+      void client.send(client.buildMessage('listening', 'subscriptions/listen', params));
       await client.find(({ method }) => method === acknowledged);
     } else {
       expect(await client.error('tools/list')).toMatchObject({ code: -32600 });

@@ -1,4 +1,4 @@
-// The same story in every revision, over everything that carries it. Each message is judged: see RawClient.
+// The same story in every revision over every transport. RawClient validates each message.
 import { describe, it } from '@jest/globals';
 
 import { transportsOf, overHttp } from '../support/http-transports.js';
@@ -24,26 +24,23 @@ const CASES = REVISIONS.flatMap((revision) =>
 const RESUMING = SESSION_REVISIONS.filter((revision) => revision > '2024-11-05');
 
 describe('A client', () => {
-  it.each(CASES)(
-    'of $revision lists, calls, reads, gets, completes, is asked, hears and cancels over $medium',
-    async ({ revision, transport }) => {
-      const teller = new Storyteller();
-      const server = storyServer(teller);
-      const capabilities = storyCapabilities(revision);
-      const client = await RawClient.connect(
-        server,
-        { revision, capabilities, answers: storyAnswers(revision) },
-        transport,
-      );
-      await use(client);
-      await beAsked(client);
-      await hear(client);
-      await follow(client, server);
-      await cancel(client, teller);
-    },
-  );
+  it.each(CASES)('of $revision uses the whole protocol over $medium', async ({ revision, transport }) => {
+    const teller = new Storyteller();
+    const server = storyServer(teller);
+    const capabilities = storyCapabilities(revision);
+    const client = await RawClient.connect(
+      server,
+      { revision, capabilities, answers: storyAnswers(revision) },
+      transport,
+    );
+    await use(client);
+    await beAsked(client);
+    await hear(client);
+    await follow(client, server);
+    await cancel(client, teller);
+  });
 
-  it.each(RESUMING)('of %s comes back over HTTP for what it missed', async (revision) => {
+  it.each(RESUMING)('of %s reconnects over HTTP for missed messages', async (revision) => {
     const teller = new Storyteller();
     const client = await RawClient.connect(storyServer(teller), { revision }, overHttp);
     await comeBack(client, teller);

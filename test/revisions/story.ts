@@ -1,4 +1,4 @@
-// What every client does with a server, whatever its revision and whatever carries it: the whole of the protocol once.
+// The whole protocol once, as a client of any revision uses it over any transport.
 import { expect } from '@jest/globals';
 import {
   audio,
@@ -25,12 +25,12 @@ class Place {
   city!: string;
 }
 
-/** Everything that a client can use, and a handle for the test. */
+/** One member of each kind, controlled by the test. */
 export class Storyteller {
-  /** The request that runs until it is cancelled. */
+  /** Settles with the context of the request that runs until it is cancelled. */
   readonly waiting = deferred<Context>();
   readonly cancelled = deferred<unknown>();
-  /** Lets the long way end, and says that it has. */
+  /** `go` lets the long call end; `arrived` settles when it has ended. */
   readonly go = deferred();
   readonly arrived = deferred();
 
@@ -106,19 +106,19 @@ export class Storyteller {
   }
 }
 
-/** A server that a story can be told about. */
+/** The server of the story. */
 export function storyServer(teller = new Storyteller()): McpServer {
   return new McpServer({ name: 'story', version: '1.0.0', title: 'Story', providers: [teller], logger: new Log() });
 }
 
-/** What a client of the revision declares. */
+/** The capabilities of a client of the revision. */
 export const storyCapabilities = (revision: Revision): JsonObject => ({
   sampling: {},
   roots: { listChanged: true },
   ...(revision >= '2025-06-18' && { elicitation: {} }),
 });
 
-/** How a client answers: each revision in its own words. */
+/** The answers of a client in the format of the revision. */
 export const storyAnswers = (revision: Revision): Readonly<Record<string, Answer>> => ({
   'sampling/createMessage': () => ({
     result: { role: 'assistant', model: 'm', content: { type: 'text', text: `A model of ${revision}` } },
@@ -128,7 +128,7 @@ export const storyAnswers = (revision: Revision): Readonly<Record<string, Answer
   ping: () => ({ result: {} }),
 });
 
-/** Lists, calls, reads, gets and completes. */
+/** Uses lists, tools, resources, prompts and completions. */
 export async function use(client: RawClient): Promise<void> {
   for (const [method, member] of [
     ['tools/list', 'tools'],
@@ -153,7 +153,7 @@ export async function use(client: RawClient): Promise<void> {
   expect(completed['completion']).toEqual({ values: ['Oslo'] });
 }
 
-/** Is asked for what its revision can be asked for. */
+/** Answers all questions of the revision. */
 export async function beAsked(client: RawClient): Promise<void> {
   const { revision } = client;
   expect(textOf(await client.call('ask'))).toBe(`A model of ${revision} from file:///${revision}`);
@@ -164,7 +164,7 @@ export async function beAsked(client: RawClient): Promise<void> {
 
 const heard = (client: RawClient, method: string) => client.of(method).map(({ params }) => params);
 
-/** Hears of progress, and of logs of its level. */
+/** Receives progress and log messages. */
 export async function hear(client: RawClient): Promise<void> {
   const { revision } = client;
   const message = revision > '2024-11-05' ? { message: 'Half way' } : {};
@@ -176,7 +176,7 @@ export async function hear(client: RawClient): Promise<void> {
   expect(heard(client, 'notifications/message')).toEqual([{ level: 'error', data: { of: revision } }]);
 }
 
-/** Follows a resource and a list, as long as it wants to. */
+/** Subscribes to a resource and a list, and unsubscribes. */
 export async function follow(client: RawClient, server: McpServer): Promise<void> {
   const updates = () => heard(client, 'notifications/resources/updated');
   await subscribe(client);
@@ -198,17 +198,17 @@ const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const subscriptionOf = (params: JsonObject = {}) =>
   (params['_meta'] as JsonObject | undefined)?.['io.modelcontextprotocol/subscriptionId'];
 
-/** Begins to follow a resource; without a session, by a request that stays open. */
+/** Subscribes to a resource. A stateless subscription is a request that stays open. */
 export async function subscribe(client: RawClient, id = 'listening'): Promise<void> {
   if (!client.stateless) return void (await client.result('resources/subscribe', { uri: 'docs://a' }));
   const notifications = { toolsListChanged: true, resourceSubscriptions: ['docs://a'] };
-  void client.send(client.worded(id, 'subscriptions/listen', { notifications }));
+  void client.send(client.buildMessage(id, 'subscriptions/listen', { notifications }));
   await client.find(({ method, params }) => method === ACKNOWLEDGED && subscriptionOf(params) === id);
 }
 
-/** Cancels a request that would never end. */
+/** Cancels an endless request. */
 export async function cancel(client: RawClient, teller: Storyteller): Promise<void> {
-  void client.send(client.worded('endless', 'tools/call', { name: 'wait' }));
+  void client.send(client.buildMessage('endless', 'tools/call', { name: 'wait' }));
   await teller.waiting.promise;
   await client.cancel('endless', 'enough');
   await teller.cancelled.promise;
@@ -216,11 +216,11 @@ export async function cancel(client: RawClient, teller: Storyteller): Promise<vo
   expect(client.received.filter(({ id }) => id === 'endless')).toEqual([]);
 }
 
-/** Loses the stream of a request, and gets what it missed, once. */
+/** Loses the stream of a request, and gets the missed messages once. */
 export async function comeBack(client: RawClient, teller: Storyteller): Promise<void> {
-  void client.send(client.worded('long', 'tools/call', { name: 'travel', _meta: { progressToken: 0 } }));
+  void client.send(client.buildMessage('long', 'tools/call', { name: 'travel', _meta: { progressToken: 0 } }));
   await client.find(({ method }) => method === 'notifications/progress');
-  await client.comeBack('long', async () => {
+  await client.resume('long', async () => {
     teller.go.resolve();
     await teller.arrived.promise;
     await client.settled();

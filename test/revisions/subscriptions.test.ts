@@ -1,4 +1,4 @@
-// Changes that a client hears of in the revision without sessions.
+// Subscriptions in the stateless revision.
 import { describe, expect } from '@jest/globals';
 import { type Access, type JsonObject, type McpServer, NoInput, Prompt, Resource, Tool } from '@decorum/core';
 import { HOST } from '@decorum/core/transport';
@@ -46,45 +46,45 @@ const shelf = () => serverOf({ providers: [Shelf] });
 const connect = (server: McpServer, transport = overMemory, options: Partial<RawOptions> = {}) =>
   RawClient.connect(server, { revision: STATELESS, ...options }, transport);
 
-/** Asks to hear of changes; over some transports the request is under way until it is over. */
+/** Sends a subscription without waiting: over some transports, the request stays in flight until it ends. */
 function ask(client: RawClient, id: string | number, notifications?: unknown): void {
   const params = notifications === undefined ? {} : { notifications };
-  void client.send(client.worded(id, 'subscriptions/listen', params as JsonObject));
+  void client.send(client.buildMessage(id, 'subscriptions/listen', params as JsonObject));
 }
 
 const subscriptionOf = ({ params, result }: Message): unknown =>
   ((params ?? result)?.['_meta'] as JsonObject | undefined)?.[SUBSCRIPTION];
 
-/** What has come for one subscription. */
+/** The messages of one subscription. */
 const heard = (client: RawClient, id: unknown) => client.received.filter((message) => subscriptionOf(message) === id);
 
 const methodsOf = (messages: readonly Message[]) => messages.map(({ method }) => method);
 
-/** Subscribes, and resolves with what is acknowledged. */
+/** Subscribes. Resolves with the acknowledged notifications. */
 async function listen(client: RawClient, id: string | number, notifications: object): Promise<unknown> {
   ask(client, id, notifications);
   const fits = (message: Message) => message.method === ACKNOWLEDGED && subscriptionOf(message) === id;
   return (await client.find(fits)).params?.['notifications'];
 }
 
-/** The next message about a subscription after `count`. */
+/** Waits for message `count` of a subscription, starting at 0. */
 async function nth(client: RawClient, id: unknown, count: number): Promise<Message> {
   return await client.find((message) => heard(client, id)[count] === message);
 }
 
-/** Changes everything, and resolves when one who hears of everything has heard of it all. */
+/** Changes everything. Resolves when a client with all subscriptions has received all changes. */
 async function changeEverything(server: McpServer, witness: RawClient): Promise<void> {
   const before = heard(witness, 'witness').length;
   server.notify.toolsChanged();
   server.notify.promptsChanged();
   server.notify.resourcesChanged();
   for (const uri of ['docs://a', 'docs://b', 'docs://c']) server.notify.resourceUpdated(uri);
-  // those of lists are announced last, all in one turn
+  // list changes are sent last, all in one turn
   await nth(witness, 'witness', before + 4);
   await witness.settled();
 }
 
-/** A client that hears of everything. */
+/** A client that subscribes to everything. */
 async function witnessOf(server: McpServer): Promise<RawClient> {
   const witness = await connect(server);
   await listen(witness, 'witness', ALL);
@@ -92,7 +92,7 @@ async function witnessOf(server: McpServer): Promise<RawClient> {
 }
 
 describe('a subscription', () => {
-  inStateless('SUB-01', 'carries what it was asked for, and nothing else', async () => {
+  inStateless('SUB-01', 'has only the requested notifications', async () => {
     const updated = 'notifications/resources/updated';
     const cases: [asked: object, heard: string[]][] = [
       [{}, []],
@@ -123,7 +123,7 @@ describe('a subscription', () => {
     }
   });
 
-  inStateless('SUB-02', 'begins with the acknowledgement, whatever changes at that moment', async () => {
+  inStateless('SUB-02', 'starts with the acknowledgement, even during changes', async () => {
     for (const [, transport] of RAW_TRANSPORTS) {
       const server = shelf();
       const client = await connect(server, transport);
@@ -143,7 +143,7 @@ describe('a subscription', () => {
     }
   });
 
-  inStateless('SUB-03', 'is acknowledged with what there is to hear of', async () => {
+  inStateless('SUB-03', 'is acknowledged with the supported notifications', async () => {
     const tools = await connect(serverWith({ tool: () => '' }));
     expect(await listen(tools, 1, ALL)).toEqual({ toolsListChanged: true });
     expect(await listen(tools, 2, { promptsListChanged: true })).toEqual({});
@@ -154,7 +154,7 @@ describe('a subscription', () => {
     });
   });
 
-  inStateless('SUB-04', 'has the id of its request on everything, of the same type', async () => {
+  inStateless('SUB-04', 'has the id of its request in all messages, with the same type', async () => {
     for (const [, transport] of RAW_TRANSPORTS) {
       const server = shelf();
       const client = await connect(server, transport);
@@ -214,14 +214,14 @@ describe('a subscription', () => {
     }
   });
 
-  inStateless('SUB-07', 'ends at once when its client gives it up', async () => {
+  inStateless('SUB-07', 'ends at once when its client cancels it', async () => {
     for (const [name, transport] of RAW_TRANSPORTS.filter(([each]) => each !== 'memory')) {
       const server = shelf();
       const client = await connect(server, transport);
       await listen(client, 'given up', ALL);
       await listen(client, 'kept', ALL);
       await client.cancel('given up');
-      // the server reads of it when it reads
+      // the server notices the disconnect only when it reads
       expect(await listeners(server, 1)).toBe(1);
       server.notify.resourceUpdated('docs://a');
       server.notify.toolsChanged();
@@ -232,7 +232,7 @@ describe('a subscription', () => {
     }
   });
 
-  inStateless('SUB-08', 'carries no progress and no log messages', async () => {
+  inStateless('SUB-08', 'has no progress and no log messages', async () => {
     for (const [, transport] of RAW_TRANSPORTS) {
       const going = deferred();
       const server = serverWith({
@@ -267,7 +267,7 @@ describe('a subscription', () => {
     }
   });
 
-  inStateless('SUB-09', 'hears of a list when it changes', async () => {
+  inStateless('SUB-09', 'gets list changes', async () => {
     for (const [, transport] of RAW_TRANSPORTS) {
       const server = serverWith({ tool: () => '' });
       const [hears, other] = [await connect(server, transport), await connect(server, transport)];
@@ -282,7 +282,7 @@ describe('a subscription', () => {
     }
   });
 
-  inStateless('SUB-10', 'is gone with its connection', async () => {
+  inStateless('SUB-10', 'ends with its connection', async () => {
     for (const [, transport] of RAW_TRANSPORTS) {
       const server = shelf();
       const principal = { subject: 'ada' };
@@ -297,12 +297,12 @@ describe('a subscription', () => {
       await back.settled();
       expect(back.received.filter(({ method }) => method !== undefined)).toEqual([]);
       expect(methodsOf(heard(lost, 'sub').filter(({ method }) => method !== undefined))).toEqual([ACKNOWLEDGED]);
-      // the same id is free again
+      // the id can be used again
       expect(await listen(back, 'sub', { toolsListChanged: true })).toEqual({ toolsListChanged: true });
     }
   });
 
-  inStateless('SUB-11', 'is refused when it does not say what it is for', async () => {
+  inStateless('SUB-11', 'is rejected if it requests no notifications', async () => {
     for (const [, transport] of RAW_TRANSPORTS) {
       const client = await connect(shelf(), transport);
       const wrong = [
@@ -322,7 +322,7 @@ describe('a subscription', () => {
     }
   });
 
-  inStateless('SUB-12', 'is one of a limited number, and of resources that its user may read', async () => {
+  inStateless('SUB-12', 'is limited in number, and to resources that its user may read', async () => {
     const only =
       (subject: string): Access =>
       (principal) =>
@@ -357,7 +357,7 @@ describe('a subscription', () => {
   });
 });
 
-/** How many hear of changes, when they are as many as expected. */
+/** Waits for the expected number of subscriptions. */
 async function listeners(server: McpServer, expected: number): Promise<number> {
   const { kernel } = await server[HOST].open((opened) => ({ kernel: opened, stop() {}, close() {} }));
   const insides = kernel as unknown as {

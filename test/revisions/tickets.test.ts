@@ -17,7 +17,7 @@ const ticketIn = (url: unknown) => new URL(url as string).searchParams.get('tick
 
 afterEach(() => void jest.restoreAllMocks());
 
-/** The page that the bank's URL leads to, as in docs/questions.md; who is signed in there is in a header. */
+/** The page behind the bank's URL, as in docs/questions.md. A header contains the signed-in user. */
 function pageOf({ server, linked }: Bank): FastifyInstance {
   const app = fastify();
   app.get<{ Querystring: { ticket?: string } }>('/connect/*', async (request, reply) => {
@@ -37,7 +37,7 @@ function pageOf({ server, linked }: Bank): FastifyInstance {
 }
 
 describe('server.openTicket', () => {
-  /** The ticket of a URL that a user was sent to. */
+  /** The ticket in the URL for a user. */
   async function ticketOf(bank: Bank, revision: string, principal?: Principal): Promise<string> {
     let url: unknown;
     const onElicit = (question: ElicitQuestion) => {
@@ -54,7 +54,7 @@ describe('server.openTicket', () => {
   const opening = (server: McpServer, ticket: string, principal?: Principal) => () =>
     server.openTicket(ticket, principal);
 
-  eachRevision('ELIC-21', 'opens for the user who began, and for nobody else', async (revision) => {
+  eachRevision('ELIC-21', 'opens only for the user who started the call', async (revision) => {
     const bank = new Bank();
     const ticket = await ticketOf(bank, revision, ADA);
     expect(bank.server.openTicket(ticket, { subject: 'ada', scopes: ['any'] })).toEqual({
@@ -67,12 +67,12 @@ describe('server.openTicket', () => {
     }
   });
 
-  eachRevision('ELIC-20', 'belongs to the user, and not to the session that the user began in', async (revision) => {
+  eachRevision('ELIC-20', 'belongs to the user, not to a session', async (revision) => {
     const bank = new Bank();
-    // the same user in another session: state is the user's
+    // the same user in another session, because state belongs to the user
     const tickets = [await ticketOf(bank, revision, ADA), await ticketOf(bank, revision, ADA)];
     for (const ticket of tickets) expect(bank.server.openTicket(ticket, ADA).subject).toBe('ada');
-    // what is done by one is not done for another
+    // a visit by one user doesn't count for another
     bank.linked.add(bank.server.openTicket(tickets[0] as string, ADA).subject);
     const onElicit = () => ({ action: 'accept' }) as const;
     const mine = await connect(bank.server, { revision, capabilities, onElicit, principal: ADA });
@@ -86,20 +86,20 @@ describe('server.openTicket', () => {
     expect(bank.server.openTicket(ticket, EVE).subject).toBe('eve');
   });
 
-  it.each([WITH_SESSIONS, WITHOUT])('of a caller whom nobody knew opens for nobody in %s', async (revision) => {
+  it.each([WITH_SESSIONS, WITHOUT])('of an anonymous caller opens for nobody in %s', async (revision) => {
     const bank = new Bank();
     const ticket = await ticketOf(bank, revision);
     expect(bank.server.openTicket(ticket, undefined)).toEqual({ id: bank.visits[0]?.id });
     for (const user of [ADA, { subject: '' }]) expect(opening(bank.server, ticket, user)).toThrow(TicketError);
   });
 
-  eachRevision('ELIC-21', 'lets a page refuse the user who was lured to it', async (revision) => {
+  eachRevision('ELIC-21', 'lets a page reject a user who was lured to it', async (revision) => {
     const bank = new Bank();
     const app = pageOf(bank);
     const answers = { 'elicitation/create': doing('accept') };
     const options = { revision, capabilities, answers, principal: EVE };
     const client = await RawClient.connect(bank.server, options, transportsOf(revision)['HTTP']);
-    // Eve begins, and sends the URL to Ada, who is signed in
+    // Eve starts a call and sends the URL to Ada, who is signed in
     await client.request('tools/call', { name: 'balance' });
     const { pathname, search } = new URL(page(bank.visits.at(-1) as Visit));
     const open = async (user?: string) =>
@@ -115,7 +115,7 @@ describe('server.openTicket', () => {
     expect(textOf(await client.call('balance'))).toBe('12 €');
   });
 
-  it('names the session, where there is one', async () => {
+  it('returns the session, if there is one', async () => {
     const bank = new Bank();
     const transport = transportsOf(WITH_SESSIONS)['HTTP'];
     const answers = { 'elicitation/create': doing('accept') };
@@ -125,7 +125,7 @@ describe('server.openTicket', () => {
     expect(bank.server.openTicket(visit.ticket, undefined)).toEqual({ id: visit.id, sessionId: expect.any(String) });
   });
 
-  it('refuses a ticket that was changed in any place, and anything else', async () => {
+  it('rejects a tampered ticket, and anything else', async () => {
     const bank = new Bank();
     const ticket = await ticketOf(bank, WITHOUT, ADA);
     for (let at = 0; at < ticket.length; at++) {
@@ -145,14 +145,14 @@ describe('server.openTicket', () => {
     }
   });
 
-  it('refuses the state of a request, which is sealed by another key', async () => {
+  it('rejects a request state, which is sealed with another key', async () => {
     const bank = new Bank();
     const client = await RawClient.connect(bank.server, { revision: WITHOUT, capabilities });
     const { result } = await client.request('tools/call', { name: 'link' });
     expect(opening(bank.server, result?.['requestState'] as string)).toThrow(REFUSAL);
   });
 
-  it('refuses a ticket when its time is over', async () => {
+  it('rejects an expired ticket', async () => {
     const bank = new Bank({ flowTtlMs: 1000 });
     const ticket = await ticketOf(bank, WITHOUT, ADA);
     const now = Date.now();
@@ -162,7 +162,7 @@ describe('server.openTicket', () => {
     expect(bank.server.openTicket(ticket, ADA).subject).toBe('ada');
   });
 
-  it('accepts the tickets of all keys, and seals by the first', async () => {
+  it('accepts tickets of all keys, and seals with the first', async () => {
     const ticket = await ticketOf(new Bank({ secret: SECRET }), WITHOUT, ADA);
     const [replacing, replaced] = [new Bank({ secret: [OTHER_SECRET, SECRET] }), new Bank({ secret: OTHER_SECRET })];
     expect(replacing.server.openTicket(ticket, ADA).subject).toBe('ada');
@@ -170,7 +170,7 @@ describe('server.openTicket', () => {
     expect(replaced.server.openTicket(await ticketOf(replacing, WITHOUT, ADA), ADA).subject).toBe('ada');
   });
 
-  /** What is made while DECORUM_SECRET has a value. */
+  /** Creates something while DECORUM_SECRET has a value. */
   function inEnvironment<T>(value: string | undefined, make: () => T): T {
     const given = process.env['DECORUM_SECRET'];
     const set = (to: string | undefined) => {
@@ -185,7 +185,7 @@ describe('server.openTicket', () => {
     }
   }
 
-  it('takes several keys from the environment, with spaces around them', async () => {
+  it('reads several keys from the environment, and trims spaces', async () => {
     const both = inEnvironment(` ${SECRET} , ${OTHER_SECRET}\n`, () => serverOf({}));
     for (const secret of [SECRET, OTHER_SECRET]) {
       const ticket = await ticketOf(new Bank({ secret }), WITHOUT, ADA);
@@ -194,7 +194,7 @@ describe('server.openTicket', () => {
     expect(() => inEnvironment(`${SECRET},`, () => serverOf({}))).toThrow(/DECORUM_INVALID_OPTION/);
   });
 
-  it.each([undefined, '', ' '])('warns once where the key is random: DECORUM_SECRET is %j', async (value) => {
+  it.each([undefined, '', ' '])('warns once if the key is random: DECORUM_SECRET is %j', async (value) => {
     const warn = jest.fn();
     const server = inEnvironment(value, () => serverOf({ logger: { warn, error: () => {} } }));
     server.addTool({ name: 'link' }, (_input, context) => context.elicitUrl({ message: 'Link', url: page }));
@@ -205,29 +205,33 @@ describe('server.openTicket', () => {
   });
 });
 
-describe('what belongs to others', () => {
-  eachRevision('ELIC-23', 'never comes by the client: neither handlers nor frames have it', async (revision) => {
-    for (const transport of Object.values(transportsOf(revision))) {
-      const vault = new Map<string | undefined, string>();
-      const bank = new Bank();
-      bank.server.addTool({ name: 'pay', input: NoInput }, async (_input, context) => {
-        const token = vault.get(context.principal?.subject);
-        context.log.error({ token, authorization: `Bearer ${token}` });
-        const seen = JSON.stringify([context.principal, context.meta, context.client, context.sessionId]);
-        return `${seen.includes(String(token))}`;
-      });
-      const answers = { 'elicitation/create': doing('accept') };
-      const options = { revision, capabilities, answers, principal: ADA, logLevel: 'error' };
-      const client = await RawClient.connect(bank.server, options, transport);
-      await client.call('link');
-      // the page, where the user signed in at the bank, keeps what it got there
-      const [{ ticket }] = bank.visits as [Visit];
-      const user = transport === transportsOf(revision)['stdio'] ? undefined : ADA;
-      vault.set(bank.server.openTicket(ticket, user).subject, 'upstream-token-1');
-      expect(textOf(await client.call('pay'))).toBe('false');
-      expect(client.of('notifications/message')).toHaveLength(1);
-      expect(client.texts.join()).not.toContain('upstream-token-1');
-      await client.close();
-    }
-  });
+describe('a third-party credential', () => {
+  eachRevision(
+    'ELIC-23',
+    'never passes through the client: it is neither in handlers nor in messages',
+    async (revision) => {
+      for (const transport of Object.values(transportsOf(revision))) {
+        const vault = new Map<string | undefined, string>();
+        const bank = new Bank();
+        bank.server.addTool({ name: 'pay', input: NoInput }, async (_input, context) => {
+          const token = vault.get(context.principal?.subject);
+          context.log.error({ token, authorization: `Bearer ${token}` });
+          const seen = JSON.stringify([context.principal, context.meta, context.client, context.sessionId]);
+          return `${seen.includes(String(token))}`;
+        });
+        const answers = { 'elicitation/create': doing('accept') };
+        const options = { revision, capabilities, answers, principal: ADA, logLevel: 'error' };
+        const client = await RawClient.connect(bank.server, options, transport);
+        await client.call('link');
+        // the page stores what the bank returned when the user signed in
+        const [{ ticket }] = bank.visits as [Visit];
+        const user = transport === transportsOf(revision)['stdio'] ? undefined : ADA;
+        vault.set(bank.server.openTicket(ticket, user).subject, 'upstream-token-1');
+        expect(textOf(await client.call('pay'))).toBe('false');
+        expect(client.of('notifications/message')).toHaveLength(1);
+        expect(client.texts.join()).not.toContain('upstream-token-1');
+        await client.close();
+      }
+    },
+  );
 });

@@ -26,7 +26,7 @@ const PRIMES: JsonObject = { type: 'array', items: { type: 'integer' } };
 const PAIR = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' } }, required: ['a'] };
 const BYTES = Buffer.from([0, 127, 255]);
 
-/** The result of a tool that does this. */
+/** Calls a tool with this handler and returns the result. */
 async function resultOf(revision: Revision, handler: Handler, output?: JsonObject): Promise<JsonObject> {
   const client = await RawClient.connect(serverWith({ tool: handler }, output && { output }), { revision });
   return bare(await client.call('tool'));
@@ -40,7 +40,7 @@ async function toolsOf(revision: Revision): Promise<JsonObject[]> {
 const blocksOf = ({ content }: JsonObject) => content as JsonObject[];
 
 describe('the list of tools', () => {
-  eachRevision('TOOL-01', 'is declared where there are tools', async (revision) => {
+  eachRevision('TOOL-01', 'is declared if there are tools', async (revision) => {
     const capabilitiesOf = async (server: ReturnType<typeof serverOf>) => {
       const client = await RawClient.connect(server, { revision, begins: false });
       return (await client.begin())['capabilities'];
@@ -49,19 +49,19 @@ describe('the list of tools', () => {
     expect(await capabilitiesOf(serverOf())).not.toHaveProperty('tools');
   });
 
-  eachRevision('TOOL-02', 'gives each tool a name and the schema of an object', async (revision) => {
+  eachRevision('TOOL-02', 'has a name and an object schema for each tool', async (revision) => {
     for (const tool of await toolsOf(revision)) {
       expect(tool).toMatchObject({ name: expect.any(String), inputSchema: { type: 'object' } });
     }
   });
 
-  eachRevision('TOOL-03', 'gives a schema also to tools that take nothing', async (revision) => {
+  eachRevision('TOOL-03', 'has a schema even for tools without arguments', async (revision) => {
     const client = await RawClient.connect(serverWith({ none: () => '' }), { revision });
     const { tools } = await client.result('tools/list');
     expect(tools).toMatchObject([{ inputSchema: { type: 'object', additionalProperties: false } }]);
   });
 
-  eachRevision('TOOL-06', 'is announced when it changes, by addition and by removal', async (revision) => {
+  eachRevision('TOOL-06', 'causes a notification when a tool is added or removed', async (revision) => {
     const server = serverWith({ first: () => '' });
     const client = await RawClient.connect(server, { revision });
     await followList(client, 'tools');
@@ -76,21 +76,21 @@ describe('the list of tools', () => {
     expect(await changed(2)).toEqual(['first']);
   });
 
-  eachRevision('TOOL-18', 'has the schema of the result, in sessions with an object at its root', async (revision) => {
+  eachRevision('TOOL-18', 'has the output schema, in sessions with an object at the root', async (revision) => {
     const [forecast, primes] = await toolsOf(revision);
     expect(forecast).toMatchObject({ outputSchema: DEGREES });
     const wrapped = { type: 'object', properties: { result: PRIMES } };
     expect(primes).toMatchObject({ outputSchema: revision === STATELESS ? PRIMES : wrapped });
   });
 
-  eachRevision('TOOL-24', 'has the hints of each tool, and its title', async (revision) => {
+  eachRevision('TOOL-24', 'has the hints and the title of each tool', async (revision) => {
     const [forecast] = await toolsOf(revision);
     const hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true };
     const title = revision === '2025-03-26' ? { title: 'Weather forecast' } : {};
     expect(forecast).toMatchObject({ annotations: { ...hints, ...title } });
   });
 
-  eachRevision('TOOL-25', 'has names that every client can take', async (revision) => {
+  eachRevision('TOOL-25', 'has names that every client accepts', async (revision) => {
     for (const name of ['', 'with space', 'comma,', 'slash/', 'ümlaut', 'x'.repeat(129)]) {
       expect(() => serverWith({ [name]: () => '' })).toThrow('DECORUM_INVALID_NAME');
     }
@@ -101,7 +101,7 @@ describe('the list of tools', () => {
     for (const name of names) expect(textOf(await client.call(name))).toBe(name);
   });
 
-  inStateless('TOOL-04', 'is the same on every connection, whatever was asked before', async () => {
+  inStateless('TOOL-04', 'is the same on every connection, regardless of earlier requests', async () => {
     const server = serverWith({ plain: () => 'yes', ask: (context) => context.confirm('Sure?') });
     const answers = await answersOnTwo(server, 'tools/list', async (client) => {
       for (const name of ['plain', 'ask', 'unknown']) await client.request('tools/call', { name });
@@ -123,7 +123,7 @@ describe('the list of tools', () => {
     }
   });
 
-  inStateless('TOOL-23', 'has schemas with all that they are composed of', async () => {
+  inStateless('TOOL-23', 'has schemas with all their definitions', async () => {
     const input = JSON.parse(`{
       "type": "object",
       "$defs": { "city": { "type": "string", "minLength": 1 } },
@@ -141,7 +141,7 @@ describe('the list of tools', () => {
     }
   });
 
-  inStateless('TOOL-34', 'has the tools of several origins under names of their own', async () => {
+  inStateless('TOOL-34', 'has unique names for the tools of several origins', async () => {
     class Upstream {
       constructor(private readonly origin: string) {}
 
@@ -161,7 +161,7 @@ describe('the list of tools', () => {
 });
 
 describe('a call', () => {
-  eachRevision('TOOL-07', 'of an unknown tool is an error of the protocol', async (revision) => {
+  eachRevision('TOOL-07', 'of an unknown tool is a protocol error', async (revision) => {
     const client = await RawClient.connect(serverWith({ known: () => '' }), { revision });
     for (const name of ['unknown', 'Known', '', 'constructor', '__proto__']) {
       const message = expect.stringContaining('Unknown tool');
@@ -169,27 +169,35 @@ describe('a call', () => {
     }
   });
 
-  eachRevision('TOOL-08', 'with no object of arguments is refused, and with wrong ones fails', async (revision) => {
-    let runs = 0;
-    const client = await RawClient.connect(serverWith({ tool: () => (runs += 1) }, { input: PAIR }), { revision });
-    for (const malformed of [[], 'a', 7, null]) {
-      const error = await client.error('tools/call', { name: 'tool', arguments: malformed });
-      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('arguments') });
-    }
-    for (const invalid of [undefined, {}, { a: 7 }, { a: 'a', b: 'no' }]) {
-      expect(await client.call('tool', invalid)).toMatchObject({ isError: true });
-    }
-    expect(runs).toBe(0);
-  });
+  eachRevision(
+    'TOOL-08',
+    'without an arguments object is rejected, and with invalid arguments it fails',
+    async (revision) => {
+      let runs = 0;
+      const client = await RawClient.connect(serverWith({ tool: () => (runs += 1) }, { input: PAIR }), { revision });
+      for (const malformed of [[], 'a', 7, null]) {
+        const error = await client.error('tools/call', { name: 'tool', arguments: malformed });
+        expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('arguments') });
+      }
+      for (const invalid of [undefined, {}, { a: 7 }, { a: 'a', b: 'no' }]) {
+        expect(await client.call('tool', invalid)).toMatchObject({ isError: true });
+      }
+      expect(runs).toBe(0);
+    },
+  );
 
-  eachRevision('TOOL-09', 'with wrong arguments is an error for the model, that names them all', async (revision) => {
-    const client = await RawClient.connect(serverWith({ tool: () => '' }, { input: PAIR }), { revision });
-    const result = await client.call('tool', { b: 'no' });
-    expect(result).toMatchObject({ isError: true });
-    for (const name of ['a', 'b']) expect(textOf(result)).toMatch(new RegExp(`^- ${name}:`, 'm'));
-  });
+  eachRevision(
+    'TOOL-09',
+    'with invalid arguments is an error for the model that names all of them',
+    async (revision) => {
+      const client = await RawClient.connect(serverWith({ tool: () => '' }, { input: PAIR }), { revision });
+      const result = await client.call('tool', { b: 'no' });
+      expect(result).toMatchObject({ isError: true });
+      for (const name of ['a', 'b']) expect(textOf(result)).toMatch(new RegExp(`^- ${name}:`, 'm'));
+    },
+  );
 
-  eachRevision('TOOL-10', 'that is malformed is an error of the protocol', async (revision) => {
+  eachRevision('TOOL-10', 'that is malformed is a protocol error', async (revision) => {
     const client = await RawClient.connect(serverWith({ tool: () => '' }), { revision });
     const malformed = [undefined, {}, { name: 7 }, { name: null }, { name: 'tool', arguments: [] }];
     for (const params of [...malformed, { name: 'tool', arguments: 'a' }, { name: 'tool', arguments: null }]) {
@@ -197,7 +205,7 @@ describe('a call', () => {
     }
   });
 
-  eachRevision('TOOL-11', 'that fails gives an error for the model', async (revision) => {
+  eachRevision('TOOL-11', 'that fails returns an error for the model', async (revision) => {
     const failing = (error: unknown) => () => {
       throw error;
     };
@@ -210,37 +218,33 @@ describe('a call', () => {
     expect(await resultOf(revision, () => Promise.reject(new Error('secret')))).toMatchObject({ isError: true });
   });
 
-  eachRevision(
-    'TOOL-26',
-    'reaches the handler with arguments that fit the schema, and with no others',
-    async (revision) => {
-      const input = {
-        type: 'object',
-        properties: { a: { type: 'integer', minimum: 0 }, b: { type: 'array', items: { enum: ['x', 'y'] } } },
-        required: ['a'],
-        additionalProperties: false,
-      };
-      const fits = new Ajv2020().compile(input);
-      const value = fc.oneof(fc.integer({ min: -2, max: 2 }), fc.constantFrom('x', 'y', '1', null), fc.jsonValue());
-      const args = fc.oneof(
-        fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.oneof(value, fc.array(value, { maxLength: 3 }))),
-        fc.dictionary(fc.string(), fc.jsonValue()),
-      );
-      let got: unknown;
-      const server = serverWith({ tool: (_context, given) => ((got = given), 'taken') }, { input });
-      const client = await RawClient.connect(server, { revision });
-      const property = fc.asyncProperty(args, async (generated) => {
-        const given = JSON.parse(JSON.stringify(generated)) as JsonObject;
-        // refused for all messages, before they come to any tool
-        fc.pre(!JSON.stringify(given).includes('__proto__'));
-        got = undefined;
-        const result = await client.call('tool', given);
-        expect(result['isError'] === true).toBe(!fits(given));
-        expect(got).toEqual(fits(given) ? given : undefined);
-      });
-      await fc.assert(property, { numRuns: 200 });
-    },
-  );
+  eachRevision('TOOL-26', 'reaches the handler only with valid arguments', async (revision) => {
+    const input = {
+      type: 'object',
+      properties: { a: { type: 'integer', minimum: 0 }, b: { type: 'array', items: { enum: ['x', 'y'] } } },
+      required: ['a'],
+      additionalProperties: false,
+    };
+    const fits = new Ajv2020().compile(input);
+    const value = fc.oneof(fc.integer({ min: -2, max: 2 }), fc.constantFrom('x', 'y', '1', null), fc.jsonValue());
+    const args = fc.oneof(
+      fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.oneof(value, fc.array(value, { maxLength: 3 }))),
+      fc.dictionary(fc.string(), fc.jsonValue()),
+    );
+    let got: unknown;
+    const server = serverWith({ tool: (_context, given) => ((got = given), 'taken') }, { input });
+    const client = await RawClient.connect(server, { revision });
+    const property = fc.asyncProperty(args, async (generated) => {
+      const given = JSON.parse(JSON.stringify(generated)) as JsonObject;
+      // rejected in all messages before any tool runs
+      fc.pre(!JSON.stringify(given).includes('__proto__'));
+      got = undefined;
+      const result = await client.call('tool', given);
+      expect(result['isError'] === true).toBe(!fits(given));
+      expect(got).toEqual(fits(given) ? given : undefined);
+    });
+    await fc.assert(property, { numRuns: 200 });
+  });
 });
 
 describe('a result', () => {
@@ -253,22 +257,22 @@ describe('a result', () => {
     expect(await resultOf(revision, () => toolResult({ isError: true }))).toEqual({ content: [], isError: true });
   });
 
-  eachRevision('TOOL-13', 'may hold images', async (revision) => {
+  eachRevision('TOOL-13', 'may contain images', async (revision) => {
     const [block] = blocksOf(await resultOf(revision, () => image(BYTES, 'image/png')));
     expect(block).toEqual({ type: 'image', mimeType: 'image/png', data: BYTES.toString('base64') });
   });
 
-  eachRevision('TOOL-14', 'may hold sounds', async (revision) => {
+  eachRevision('TOOL-14', 'may contain audio', async (revision) => {
     const [block] = blocksOf(await resultOf(revision, () => audio(BYTES, 'audio/wav')));
     expect(block).toEqual({ type: 'audio', mimeType: 'audio/wav', data: BYTES.toString('base64') });
   });
 
-  eachRevision('TOOL-15', 'may hold links', async (revision) => {
+  eachRevision('TOOL-15', 'may contain links', async (revision) => {
     const [block] = blocksOf(await resultOf(revision, () => link('docs://manual', { name: 'manual', size: 12 })));
     expect(block).toEqual({ type: 'resource_link', uri: 'docs://manual', name: 'manual', size: 12 });
   });
 
-  eachRevision('TOOL-16', 'may hold resources', async (revision) => {
+  eachRevision('TOOL-16', 'may contain resources', async (revision) => {
     const annotations: Annotations = { audience: ['user'], priority: 1 };
     const result = await resultOf(revision, () => [
       embedded({ uri: 'docs://a', mimeType: 'text/markdown', data: '# A', annotations }),
@@ -316,7 +320,7 @@ describe('a result', () => {
     }
   });
 
-  inStateless('TOOL-22', 'has any structured content, as the tool returns it', async () => {
+  inStateless('TOOL-22', 'has any structured content that the tool returns', async () => {
     for (const value of [[2, 3], 'two', 2, null, true, [], { a: 1 }]) {
       const result = await resultOf(STATELESS, () => value, {});
       expect(result).toHaveProperty('structuredContent', value);
@@ -344,7 +348,7 @@ describe('a result', () => {
   });
 });
 
-describe('what a result may hold', () => {
+describe('the content of a result', () => {
   const everything = [
     text('a', { _meta: { a: 1 } }),
     image(BYTES, 'image/png'),
@@ -362,13 +366,13 @@ describe('what a result may hold', () => {
     }
   }
 
-  eachRevision('LIFE-29', 'is worded for the revision, in every combination', async (revision) => {
+  eachRevision('LIFE-29', 'is encoded for the revision in every combination', async (revision) => {
     const client = await RawClient.connect(serverOf({ providers: [Everything] }), { revision });
     const property = fc.asyncProperty(
       fc.array(fc.nat(everything.length - 1), { minLength: 1, maxLength: 6 }),
       async (pick) => {
         expect(await client.call('some', { pick })).toMatchObject({ content: pick.map(() => expect.anything()) });
-        // every message is judged: see RawClient
+        // RawClient validates every message
         expect(client.problems).toEqual([]);
       },
     );

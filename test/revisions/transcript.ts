@@ -1,5 +1,5 @@
-// Transcripts of conversations, written by hand from the specification: what a client sends, and every message that it
-// gets, in order. They are kept by revision, in `<date>/*.json`.
+// Transcripts, written by hand from the specification: the messages that a client sends and all messages that it gets,
+// in order. They are stored by revision in `<date>/*.json`.
 import { readdirSync, readFileSync } from 'node:fs';
 
 import { expect } from '@jest/globals';
@@ -9,20 +9,20 @@ import { type RawTransport, type Message, RawClient } from '../support/raw-clien
 import type { Revision } from '../support/requirements.js';
 import type { GoldenName } from './golden-servers.js';
 
-/** One side says something. Without a session a request says who sends it, which is left out here, unless it is bare. */
+/** A message of one side. The envelope of stateless requests is added automatically, except to bare messages. */
 export type Turn =
   | { readonly send: object | string }
   | { readonly sendBare: object }
   | { readonly receive: JsonObject | readonly JsonObject[] };
 
-/** A conversation that shows one row of the requirement table. */
+/** A conversation that covers one row of the requirement table. */
 export interface Transcript {
   readonly row: string;
   readonly title: string;
   readonly server: GoldenName;
-  /** What the client declares. */
+  /** The capabilities of the client. */
   readonly capabilities?: JsonObject;
-  /** False: the transcript holds the handshake itself. */
+  /** `false` if the transcript contains `initialize` itself. */
   readonly begins?: boolean;
   readonly turns: readonly Turn[];
 }
@@ -34,11 +34,11 @@ export function transcriptsOf(revision: Revision): Transcript[] {
   return files.flatMap((file) => JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Transcript[]);
 }
 
-/** What stands for something that the server chooses: `"$id"` is anything at first, and the same from then on. */
+/** Placeholders for values that the server chooses. `"$id"` matches any value first, and the same value afterwards. */
 class Choices {
   private readonly known = new Map<string, unknown>();
 
-  /** The expected value, with what was chosen filled in; an unknown choice is bound to what is there. */
+  /** Fills in the placeholders of an expected value. A new placeholder is bound to the actual value. */
   bind(expected: unknown, actual: unknown): unknown {
     if (typeof expected === 'string' && expected.startsWith('$')) {
       if (!this.known.has(expected)) this.known.set(expected, actual);
@@ -59,12 +59,12 @@ function mapped(value: unknown, change: (value: unknown, key: string) => unknown
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, change(item, key)]));
 }
 
-/** Params that hold nothing are as good as none. */
+/** Treats empty params like none. */
 function withoutEmptyParams({ params, ...message }: Message): JsonObject {
   return params === undefined || Object.keys(params).length === 0 ? message : { ...message, params };
 }
 
-/** Has the conversation, and compares every message that comes. */
+/** Runs the conversation and compares every received message. */
 export async function perform(
   { capabilities, begins = true, turns }: Transcript,
   { server, revision, transport }: { server: McpServer; revision: Revision; transport: RawTransport },
@@ -81,10 +81,10 @@ export async function perform(
       const message = choices.fill('send' in turn ? turn.send : turn.sendBare) as Message;
       const { id, method, params } = message;
       const asks = 'send' in turn && client.stateless && method !== undefined && typeof id !== 'undefined';
-      void client.send(asks ? client.worded(id as string, method, params) : message);
+      void client.send(asks ? client.buildMessage(id as string, method, params) : message);
       continue;
     }
-    // the messages of a batch come in any order
+    // the messages of a batch may come in any order
     for (const expected of [turn.receive].flat()) {
       const actual = withoutEmptyParams(await client.at(position++));
       expect(actual).toEqual(choices.bind(expected, actual));

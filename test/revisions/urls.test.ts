@@ -23,33 +23,27 @@ const requireUrl = async (context: Context) => {
 };
 
 describe('ctx.requireUrl', () => {
-  eachSessionRevision(
-    'ELIC-18',
-    'fails with the URLs that the user must visit, and with nothing else',
-    async (revision) => {
-      for (const transport of Object.values(transportsOf(revision))) {
-        const bank = new Bank();
-        const client = await RawClient.connect(bank.server, { revision, capabilities, principal: ADA }, transport);
-        const error = await client.error('tools/call', { name: 'balance' });
-        const [visit] = bank.visits as [Visit];
-        expect(error).toEqual({
-          code: -32042,
-          message: 'Link your bank account',
-          data: {
-            elicitations: [
-              { mode: 'url', message: 'Link your bank account', elicitationId: visit.id, url: page(visit) },
-            ],
-          },
-        });
-        expect(visit.id).toMatch(UUID);
-        bank.linked.add('ada').add(undefined);
-        expect(textOf(await client.call('balance'))).toBe('12 €');
-        await client.close();
-      }
-    },
-  );
+  eachSessionRevision('ELIC-18', 'fails with only the URLs that the user must visit', async (revision) => {
+    for (const transport of Object.values(transportsOf(revision))) {
+      const bank = new Bank();
+      const client = await RawClient.connect(bank.server, { revision, capabilities, principal: ADA }, transport);
+      const error = await client.error('tools/call', { name: 'balance' });
+      const [visit] = bank.visits as [Visit];
+      expect(error).toEqual({
+        code: -32042,
+        message: 'Link your bank account',
+        data: {
+          elicitations: [{ mode: 'url', message: 'Link your bank account', elicitationId: visit.id, url: page(visit) }],
+        },
+      });
+      expect(visit.id).toMatch(UUID);
+      bank.linked.add('ada').add(undefined);
+      expect(textOf(await client.call('balance'))).toBe('12 €');
+      await client.close();
+    }
+  });
 
-  eachSessionRevision('ELIC-18', 'asks nothing of a client that has not declared it', async (revision) => {
+  eachSessionRevision('ELIC-18', 'does not ask a client that has not declared it', async (revision) => {
     for (const lacking of [{}, { elicitation: {} }, { elicitation: { form: {} } }]) {
       const client = await RawClient.connect(serverWith({ requireUrl }), { revision, capabilities: lacking });
       expect(textOf(await client.call('requireUrl'))).toBe('missing-capability');
@@ -58,7 +52,7 @@ describe('ctx.requireUrl', () => {
   });
 
   it.each(SESSION_REVISIONS.filter((revision) => revision !== WITH_SESSIONS))(
-    'has no number in %s, whatever the client declares and the handler throws',
+    'has no error code in %s, whatever the client declares and the handler throws',
     async (revision) => {
       const server = serverWith({
         requireUrl,
@@ -107,12 +101,12 @@ describe('ctx.requireUrl', () => {
     });
   }
 
-  it('fails without a session as every question does that the client cannot answer', async () => {
+  it('fails without a session like every question that the client cannot answer', async () => {
     const client = await RawClient.connect(serverWith({ requireUrl }), { revision: WITHOUT, capabilities: {} });
     expect(textOf(await client.call('requireUrl'))).toBe('missing-capability');
   });
 
-  it('has no number in a prompt either, where there are no results with errors', async () => {
+  it('has no error code in a prompt either, which has no error results', async () => {
     class Letters {
       @Prompt()
       letter(): string {
@@ -129,8 +123,8 @@ describe('ctx.requireUrl', () => {
   });
 });
 
-describe('a URL that is made for each visit', () => {
-  it('arrives with its ticket, whatever results are cleaned of', async () => {
+describe('a URL created for each visit', () => {
+  it('keeps its ticket, even if results are sanitized', async () => {
     for (const revision of [WITH_SESSIONS, WITHOUT] as const) {
       const urls: string[] = [];
       const url = ({ ticket }: Visit) => {
@@ -175,7 +169,7 @@ describe('a URL that is made for each visit', () => {
     expect(new Set(bank.visits.map(({ ticket }) => ticket)).size).toBe(2);
     expect(client.questions[0]?.params['url']).toBe(page(bank.visits[0] as Visit));
     expect(textOf(await client.call('balance'))).toBe('Not linked yet.');
-    // a round that finds everything done does not ask for it
+    // a round doesn't ask for visits that are already done
     answers['elicitation/create'] = () => {
       bank.linked.add('ada');
       return { result: { action: 'accept' } };
@@ -183,7 +177,7 @@ describe('a URL that is made for each visit', () => {
     expect(textOf(await client.call('balance'))).toBe('12 €');
   });
 
-  it('is another question where it leads elsewhere', async () => {
+  it('is a different question if it leads elsewhere', async () => {
     let isSignedIn = false;
     const server = serverWith({
       async both(context) {
@@ -207,7 +201,7 @@ describe('a URL that is made for each visit', () => {
     ]);
   });
 
-  it('must be one that a user can be sent to', async () => {
+  it('must be one that a user can visit', async () => {
     const server = serverWith({
       link: (context) => context.requireUrl({ message: 'Go', url: () => 'http://a.example' }),
     });
@@ -219,7 +213,7 @@ describe('a URL that is made for each visit', () => {
 });
 
 describe('server.notify.elicitationCompleted', () => {
-  eachSessionRevision('ELIC-17', 'tells the session that was asked, and no other', async (revision) => {
+  eachSessionRevision('ELIC-17', 'notifies only the session that was asked', async (revision) => {
     const { memory, HTTP } = transportsOf(revision);
     for (const transport of [memory, HTTP]) {
       const bank = new Bank();

@@ -1,12 +1,12 @@
-// What every `ChangeBus` has to do. A package with an implementation runs it over its own.
+// The contract of `ChangeBus`. Every package with an implementation runs these tests against it.
 import { describe, expect, it } from '@jest/globals';
 import type { Change, ChangeBus } from '@decorum/core';
 
-/** A bus under test, as two processes have it. */
+/** A bus under test, seen from two processes. */
 export interface BusUnderTest {
   readonly near: ChangeBus;
   readonly far: ChangeBus;
-  /** Resolves when everything that was published has arrived. */
+  /** Resolves when everything published so far has arrived. */
   settled(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export function changeBusContract(name: string, open: () => BusUnderTest | Promi
       return { heard, end };
     };
 
-    it('tells subscribers in every process, that of the publisher included, in order and as JSON', async () => {
+    it('notifies subscribers in every process, including the publisher, in order and as JSON', async () => {
       const { near, far, settled } = await open();
       const [here, there] = [await listen(near), await listen(far)];
       for (const change of CHANGES) await near.publish(change);
@@ -34,7 +34,7 @@ export function changeBusContract(name: string, open: () => BusUnderTest | Promi
       expect(JSON.parse(JSON.stringify(there.heard))).toEqual(CHANGES);
     });
 
-    it('tells nobody who has ended the subscription, and goes on telling the others', async () => {
+    it('stops notifying a subscriber that has unsubscribed, and keeps notifying the others', async () => {
       const { near, far, settled } = await open();
       const [gone, stays] = [await listen(near), await listen(far)];
       gone.end();
@@ -44,7 +44,7 @@ export function changeBusContract(name: string, open: () => BusUnderTest | Promi
       expect(stays.heard).toEqual([CHANGES[0]]);
     });
 
-    it('does not repeat to a new subscriber what was published before', async () => {
+    it('does not replay earlier changes to a new subscriber', async () => {
       const { near, far, settled } = await open();
       await near.publish(CHANGES[1] as Change);
       await settled();

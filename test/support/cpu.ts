@@ -1,4 +1,4 @@
-/** Milliseconds of CPU that this process has used: unlike wall time it doesn't grow with what else the machine does. */
+/** Milliseconds of CPU time of this process. Unlike wall time, it doesn't depend on the load of the machine. */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

@@ -1,4 +1,4 @@
-// Transports over HTTP: what a client of each revision does with sockets, and nothing of what the official clients add.
+// HTTP transports for clients of each revision. They do only what the revision requires.
 import { afterEach } from '@jest/globals';
 import type { McpServer, Principal } from '@decorum/core';
 import { listen, type Listening } from '@decorum/http';
@@ -16,7 +16,7 @@ afterEach(async () => {
   await Promise.all(all.map(async (listening) => await (await listening).close()));
 });
 
-/** One endpoint for each server: its clients share it. */
+/** The endpoint of a server. All its clients share it. */
 export async function endpointOf(server: McpServer): Promise<Listening> {
   let listening = LISTENING.get(server);
   if (listening === undefined) {
@@ -39,7 +39,7 @@ export interface StreamEvent {
   readonly retry?: string;
 }
 
-/** The events of a stream, until it ends or breaks off. */
+/** The events of a stream, until it ends or the connection is lost. */
 export async function* eventsOf({ body }: Response): AsyncGenerator<StreamEvent, void, void> {
   if (body === null) return;
   let rest = '';
@@ -53,7 +53,7 @@ export async function* eventsOf({ body }: Response): AsyncGenerator<StreamEvent,
       }
     }
   } catch {
-    // whoever gives a stream up hears no more of it
+    // the client has aborted the stream
   }
 }
 
@@ -65,7 +65,7 @@ function read(text: string): Message | Message[] | undefined {
   }
 }
 
-/** The headers of one message in the revision without sessions; a name that a header cannot hold is encoded. */
+/** The headers of one message in the stateless revision. Names that are invalid in a header are encoded. */
 export function statelessHeaders({ method = '', params = {} }: Message): Headers {
   const name = params[method === 'resources/read' ? 'uri' : 'name'];
   const named = ['tools/call', 'prompts/get', 'resources/read'].includes(method) && typeof name === 'string';
@@ -78,11 +78,11 @@ export function statelessHeaders({ method = '', params = {} }: Message): Headers
   };
 }
 
-/** A stream that is being read: of one request, or of those messages that belong to none. */
+/** A stream that the client reads, for one request or for the messages that belong to none. */
 interface Reading {
   readonly controller: AbortController;
-  /** The last event that came. */
-  from?: string;
+  /** Id of the last event received. */
+  lastEventId?: string;
 }
 
 class HttpLine implements Line {
@@ -104,16 +104,16 @@ class HttpLine implements Line {
     if ((message as Message | undefined)?.method === 'notifications/initialized') await this.open(undefined, {});
   }
 
-  hangUp(id: unknown): void {
+  closeRequest(id: unknown): void {
     this.readings.get(id)?.controller.abort();
   }
 
-  async comeBack(id: unknown, meanwhile: () => Promise<void>): Promise<void> {
-    const { from, controller } = this.readings.get(id) as Reading;
+  async resume(id: unknown, meanwhile: () => Promise<void>): Promise<void> {
+    const { lastEventId, controller } = this.readings.get(id) as Reading;
     controller.abort();
     await meanwhile();
-    if (from === undefined) throw new Error('Nothing has come to come back to.');
-    await this.open(id, { 'last-event-id': from });
+    if (lastEventId === undefined) throw new Error('The stream had no event to resume from.');
+    await this.open(id, { 'last-event-id': lastEventId });
   }
 
   async close(): Promise<void> {
@@ -147,7 +147,7 @@ class HttpLine implements Line {
     if (id !== null) this.session = { 'mcp-session-id': id, ...versionHeader(this.options.revision) };
     if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
       for await (const event of eventsOf(response)) {
-        if (event.id !== undefined) reading.from = event.id;
+        if (event.id !== undefined) reading.lastEventId = event.id;
         if (event.data) this.receive(event.data);
       }
       return;
@@ -156,7 +156,7 @@ class HttpLine implements Line {
     if (text !== '') this.receive(text);
   }
 
-  /** Opens a stream; undefined is that of the messages that belong to no request. */
+  /** Opens a stream. `id` is undefined for the messages that belong to no request. */
   private async open(id: unknown, more: Headers): Promise<void> {
     const reading: Reading = { controller: new AbortController() };
     this.readings.set(id, reading);
@@ -167,7 +167,7 @@ class HttpLine implements Line {
   }
 }
 
-/** The header exists since 2025-06-18. */
+/** Sent since 2025-06-18. */
 function versionHeader(revision: Revision): Headers {
   return revision >= '2025-06-18' ? { 'mcp-protocol-version': revision } : {};
 }
@@ -178,7 +178,7 @@ export const overHttp: RawTransport = async (server, receive, options) => {
   return new HttpLine(url, receive, options);
 };
 
-/** HTTP+SSE, which only 2024-11-05 has. */
+/** HTTP+SSE, for 2024-11-05 only. */
 export const overHttpSse: RawTransport = async (server, receive, { principal }) => {
   const { url } = await endpointOf(server);
   const controller = new AbortController();
@@ -199,7 +199,7 @@ export const overHttpSse: RawTransport = async (server, receive, { principal }) 
   };
 };
 
-/** Every transport that a revision has. */
+/** All transports of a revision. */
 export function transportsOf(revision: Revision): Readonly<Record<string, RawTransport>> {
   return { ...RAW_TRANSPORTS, HTTP: overHttp, ...(revision === '2024-11-05' && { 'HTTP+SSE': overHttpSse }) };
 }

@@ -2,7 +2,7 @@ import { Completion, Context, McpServer, type McpServerOptions, NoInput, Prompt,
 import { newestOf } from '@decorum/core/transport';
 import { IsArray, IsInt, IsOptional, IsString, MaxLength } from 'class-validator';
 
-/** The server that malformed messages are sent to, and valid messages for it. */
+// The server that receives the malformed messages, and valid messages to mutate.
 
 class Sum {
   @IsInt() a!: number;
@@ -65,7 +65,7 @@ class Target {
   }
 }
 
-/** A server with something of each kind, that ends every call at once. */
+/** A server with one member of each kind. All calls end at once. */
 export function malformedTarget(options: Partial<McpServerOptions> = {}): McpServer {
   return new McpServer({ name: 'target', version: '1.0.0', providers: [Target], ...options });
 }
@@ -113,13 +113,13 @@ const OTHERS = [
   { id: 's1', error: { code: -1, message: 'No' } },
 ];
 
-/** Messages of a client of sessions that `malformedTarget` understands. */
+/** Valid messages of a session client for `malformedTarget`. */
 export const SESSION_MESSAGES: readonly object[] = [
   ...[...REQUESTS, ...OF_SESSIONS].map(([method, params], index) => ({ id: index, method, params })),
   ...OTHERS,
 ].map((message) => ({ jsonrpc: '2.0', ...message }));
 
-/** The same of a stateless client. */
+/** The same messages of a stateless client. */
 export const STATELESS_MESSAGES: readonly object[] = [...REQUESTS, ['server/discover', {}] as const].map(
   ([method, params], index) => ({
     jsonrpc: '2.0',

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 
 /**
- * Malformed messages for any transport: a line of stdio, a body of HTTP. Most are valid messages that were changed in
- * one place, because those get furthest.
+ * Malformed messages for any transport: a line on stdio or an HTTP body. Most are valid messages with one mutation,
+ * because those get furthest into the server.
  */
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type Path = readonly (string | number)[];
 
-/** Keys that reach a prototype where they are assigned without care. */
+/** Keys that pollute a prototype if they are assigned carelessly. */
 export const HOSTILE_KEYS = [
   '__proto__',
   'constructor',
@@ -19,7 +19,7 @@ export const HOSTILE_KEYS = [
   '',
 ] as const;
 
-/** A value that JSON.stringify cannot write is put into the text behind this mark. */
+/** Marks a string that `write` inserts as raw text, for values that JSON.stringify can't produce. */
 const RAW = '\u{f8ff}raw:';
 const raw = (text: string) => `${RAW}${text}`;
 
@@ -60,7 +60,7 @@ const hostileValue = (): fc.Arbitrary<Json> =>
     fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>,
   );
 
-/** A copy of an object with one more member; unlike an assignment, this can make a member called `__proto__`. */
+/** Copies an object and adds a member. Unlike an assignment, this can create a member named `__proto__`. */
 function withKey(object: object, key: string, value: Json): Json {
   const copy = { ...object };
   Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true });
@@ -75,7 +75,7 @@ function pathsOf(value: Json, path: Path = []): Path[] {
   return [path, ...Object.keys(value).flatMap((key) => pathsOf(value[key] as Json, [...path, key]))];
 }
 
-/** A copy with something else in one place; without it where `change` returns undefined. */
+/** Copies a value with a change in one place. Deletes the member if `change` returns undefined. */
 function changeAt(value: Json, path: Path, change: (old: Json) => Json | undefined): Json | undefined {
   const [key, ...rest] = path;
   if (key === undefined) return change(value);
@@ -87,7 +87,7 @@ function changeAt(value: Json, path: Path, change: (old: Json) => Json | undefin
   return changed === undefined ? others : withKey(others, String(key), changed);
 }
 
-/** The text of a message, with the values that have no other way into it. */
+/** The text of a message, including raw values. */
 function write(message: Json | undefined): string {
   return (JSON.stringify(message) ?? '').replaceAll(
     new RegExp(`"${RAW}((?:[^"\\\\]|\\\\.)*)"`, 'g'),
@@ -95,7 +95,7 @@ function write(message: Json | undefined): string {
   );
 }
 
-/** A valid message that is changed in one place of its tree. */
+/** A valid message with one change in its tree. */
 function changedTree(valid: fc.Arbitrary<Json>): fc.Arbitrary<string> {
   return valid.chain((message) => {
     const paths = pathsOf(message);
@@ -124,7 +124,7 @@ function changedTree(valid: fc.Arbitrary<Json>): fc.Arbitrary<string> {
   });
 }
 
-/** A valid message whose text is damaged. */
+/** A valid message with damaged text. */
 function changedText(valid: fc.Arbitrary<Json>): fc.Arbitrary<string> {
   const texts = valid.map(write);
   const at = fc.double({ min: 0, max: 1, noNaN: true });
@@ -141,7 +141,7 @@ function changedText(valid: fc.Arbitrary<Json>): fc.Arbitrary<string> {
   );
 }
 
-/** A valid message with bytes in it that are no UTF-8 (RFC 3629, section 3). */
+/** A valid message with invalid UTF-8 (RFC 3629, section 3). */
 function changedBytes(valid: fc.Arbitrary<Json>): fc.Arbitrary<Uint8Array> {
   const sequences = [[0xff], [0xc0, 0xaf], [0xe2, 0x82], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0x80]];
   return fc
@@ -153,7 +153,7 @@ function changedBytes(valid: fc.Arbitrary<Json>): fc.Arbitrary<Uint8Array> {
     });
 }
 
-/** What never was a message. */
+/** Random data that was never a message. */
 function garbage(): fc.Arbitrary<Uint8Array> {
   const texts = fc.oneof(fc.json(), fc.string(), hostileValue().map(write), fc.constant('Content-Length: 20\r\n\r'));
   return fc.oneof(
@@ -163,11 +163,11 @@ function garbage(): fc.Arbitrary<Uint8Array> {
 }
 
 /**
- * Malformed messages. None has a newline in it. Some are well-formed after all: a change may be harmless.
- * @param messages valid messages, to be changed
+ * Malformed messages without newlines. Some are still valid, because a change may be harmless.
+ * @param messages valid messages to mutate
  */
 export function malformedMessages(messages: readonly object[]): fc.Arbitrary<Uint8Array> {
-  // requests of their own, because an id that is under way is refused before anything else is looked at
+  // fresh ids, because a request with the id of one in flight is rejected before anything else is checked
   const valid = fc
     .tuple(fc.constantFrom(...messages), fc.nat())
     .map(([message, id]) => ('id' in message && 'method' in message ? { ...message, id: `m${id}` } : message) as Json);

@@ -1,5 +1,5 @@
-// The field matrix: which revision first has which field of the objects that a server sends. Written by hand from the
-// specification, beside its schemas, which leave many objects open.
+// The field matrix: the first revision of each field that a server sends. Written by hand from the specification,
+// because its schemas allow unknown fields in many objects.
 
 type Json = Record<string, unknown>;
 
@@ -11,7 +11,7 @@ const E = '2026-07-28';
 
 const entry = (kind: string) => ({ [`${kind}.title`]: C, [`${kind}._meta`]: C, [`${kind}.icons`]: D });
 
-/** The first revision that has a field; what is not here has always been there. */
+/** The first revision of a field. Fields that are not listed exist in all revisions. */
 const SINCE: Readonly<Record<string, string>> = {
   'result.resultType': E,
   'result.ttlMs': E,
@@ -49,7 +49,7 @@ const SINCE: Readonly<Record<string, string>> = {
   'sampling.tools': D,
   'sampling.toolChoice': D,
   'message._meta': D,
-  // whole kinds of content
+  // content kinds
   'audio.type': B,
   'link.type': C,
   'tool_use.type': D,
@@ -81,7 +81,7 @@ const annotated = (object: Json): Found[] => list(object['annotations']).map(as(
 const messages = (value: unknown): Found[] =>
   list(value).flatMap((message): Found[] => [['message', message], ...list(message['content']).flatMap(block)]);
 
-/** The objects of a message that the matrix speaks of. */
+/** The objects of a message that the matrix covers. */
 function objectsOf(message: Json, method: string | undefined): Found[] {
   const params = isObject(message['params']) ? message['params'] : {};
   const result = isObject(message['result']) ? message['result'] : {};
@@ -115,7 +115,7 @@ function objectsOf(message: Json, method: string | undefined): Found[] {
   ];
 }
 
-/** The fields of a message that are newer than the revision it is for. */
+/** The fields of a message that are newer than its revision. */
 export function newerFields(revision: string, message: Json, method?: string): string[] {
   return objectsOf(message, method).flatMap(([kind, object]) =>
     Object.keys(object)

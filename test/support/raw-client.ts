@@ -7,7 +7,7 @@ import { connectMemory, type JsonObject, type McpServer, type Principal, serveSt
 import { type Revision, STATELESS } from './requirements.js';
 import { judge } from './schemas.js';
 
-/** A message as it came. */
+/** A received message. */
 export interface Message extends JsonObject {
   readonly jsonrpc: '2.0';
   readonly id?: string | number | null;
@@ -17,35 +17,35 @@ export interface Message extends JsonObject {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: JsonObject };
 }
 
-/** Answers one kind of request of the server: with a result, or with what goes into `error`. */
+/** Answers one kind of server request, with a result or an error. */
 export type Answer = (params: JsonObject, id: string | number) => { result: object } | { error: object } | undefined;
 
 /** Options of a `RawClient`. */
 export interface RawOptions {
   readonly revision: Revision;
   readonly capabilities?: JsonObject;
-  /** By method. What has no answer here is left without one. */
+  /** Answers by method. Requests without an entry stay unanswered. */
   readonly answers?: Readonly<Record<string, Answer>>;
-  /** Who calls; over HTTP by the header `x-user`. */
+  /** The caller. Sent over HTTP as the header `x-user`. */
   readonly principal?: Principal;
-  /** The least severe log messages to see, where each request says so. */
+  /** The minimum log level, for the stateless revision. */
   readonly logLevel?: string;
-  /** False: does not send `initialize`. */
+  /** Pass `false` to connect without `initialize`. */
   readonly begins?: boolean;
 }
 
-/** What carries text in both directions. */
+/** A bidirectional text connection. */
 export interface Line {
-  /** Resolves when the server has taken the text; where a request is answered on its own, when it is sent. */
+  /** Resolves when the server has received the text, or over HTTP when the request is sent. */
   send(text: string): void | Promise<void>;
-  /** Gives up a request by closing its own stream, where it has one. */
-  hangUp?(id: unknown): void;
-  /** Loses the stream of a request, and comes back later for the rest of it. */
-  comeBack?(id: unknown, meanwhile: () => Promise<void>): Promise<void>;
+  /** Cancels a request by closing its stream, if it has one. */
+  closeRequest?(id: unknown): void;
+  /** Drops the stream of a request, and resumes it after `meanwhile`. */
+  resume?(id: unknown, meanwhile: () => Promise<void>): Promise<void>;
   close(): void | Promise<void>;
 }
 
-/** Opens a line to a server; each text that comes is handed to `receive`. */
+/** Connects to a server. Calls `receive` for each text. */
 export type RawTransport = (server: McpServer, receive: (text: string) => void, options: RawOptions) => Promise<Line>;
 
 export const overMemory: RawTransport = async (server, receive, { principal }) =>
@@ -80,35 +80,35 @@ export const RAW_TRANSPORTS: Readonly<Record<'memory' | 'stdio', RawTransport>> 
 
 const META = 'io.modelcontextprotocol/';
 
-/** The only revision in which several messages may come at once. */
+/** The only revision with batches. */
 const BATCHES: Revision = '2025-03-26';
 
-/** How often a request may be answered with questions. */
+/** Cap on the rounds of questions of a request. */
 const MAX_ROUNDS = 20;
 
 const OPEN = new Set<RawClient>();
 
-// whatever came is judged, whether the test looked at it or not
+// validates all received messages, even those that the test doesn't look at
 afterEach(async () => {
   const clients = [...OPEN];
   OPEN.clear();
   await Promise.all(clients.map((client) => client.close()));
   const problems = clients.flatMap((client) => client.problems);
-  if (problems.length > 0) throw new Error(`What the server sent is not in its revision:\n${problems.join('\n')}`);
+  if (problems.length > 0) throw new Error(`The server sent invalid messages:\n${problems.join('\n')}`);
 });
 
 /**
- * A client of one revision that says what it is told to, and nothing else. Every message that comes is validated by the
- * official schema of the revision, and the test fails where one does not fit.
+ * A client of one revision that sends only what the test tells it to. It validates every received message with the
+ * official schema of the revision, and the test fails if one is invalid.
  */
 export class RawClient {
-  /** What the server has asked, in either way. */
+  /** The questions of the server, sent as requests or in results. */
   readonly questions: { readonly method: string; readonly params: JsonObject }[] = [];
-  /** Every message, in order; those of a batch one by one. */
+  /** All messages in order. Batches are split. */
   readonly received: Message[] = [];
-  /** Every text, as it came. */
+  /** All received texts. */
   readonly texts: string[] = [];
-  /** What was wrong with what came. */
+  /** The problems found in received messages. */
   readonly problems: string[] = [];
   private readonly arrivals = new EventEmitter().setMaxListeners(0);
   private readonly asked = new Map<unknown, string>();
@@ -118,7 +118,7 @@ export class RawClient {
 
   private constructor(readonly options: RawOptions) {}
 
-  /** Connects, and begins the session. */
+  /** Connects and starts the session. */
   static async connect(
     server: McpServer,
     options: RawOptions,
@@ -135,12 +135,12 @@ export class RawClient {
     return this.options.revision;
   }
 
-  /** The client belongs to no session. */
+  /** Whether the client has no session. */
   get stateless(): boolean {
     return this.revision === STATELESS;
   }
 
-  /** Begins the session; without one, asks what the server is. */
+  /** Starts the session, or sends `server/discover` in the stateless revision. */
   async begin(): Promise<JsonObject> {
     if (this.stateless) return await this.result('server/discover');
     const { revision, capabilities = {} } = this.options;
@@ -149,22 +149,22 @@ export class RawClient {
     return hello;
   }
 
-  /** Sends anything, as text or as JSON. */
+  /** Sends a text, or an object as JSON. */
   async send(message: string | object): Promise<void> {
     const text = typeof message === 'string' ? message : JSON.stringify(message);
     this.note(text);
     await this.line.send(text);
   }
 
-  /** Sends a request and gives the whole response. */
+  /** Sends a request and returns the whole response. */
   async request(method: string, params?: JsonObject, id: string | number = `r${++this.sent}`): Promise<Message> {
-    const sent = this.send(this.worded(id, method, params));
+    const sent = this.send(this.buildMessage(id, method, params));
     const [response] = await Promise.all([this.response(id), sent]);
     return response;
   }
 
-  /** A request in the words of the revision: without a session, each says who sends it. */
-  worded(id: string | number, method: string, params?: JsonObject): Message {
+  /** A request in the format of the revision. In the stateless revision, it includes the client info. */
+  buildMessage(id: string | number, method: string, params?: JsonObject): Message {
     if (!this.stateless) return { jsonrpc: '2.0', id, method, ...(params && { params }) };
     const { revision, capabilities = {}, logLevel } = this.options;
     const envelope = {
@@ -177,27 +177,27 @@ export class RawClient {
     return { jsonrpc: '2.0', id, method, params: { ...params, _meta: envelope } };
   }
 
-  /** The result of a request, after all questions that come in its place, as far as the client has answers. */
+  /** Sends a request and returns its result. Answers questions as long as it has answers for them. */
   async result(method: string, params?: JsonObject): Promise<JsonObject> {
     let { result, error } = await this.request(method, params);
     for (let round = 0; result?.['resultType'] === 'input_required'; round += 1) {
-      if (round === MAX_ROUNDS) throw new Error(`"${method}" has asked ${MAX_ROUNDS} times.`);
+      if (round === MAX_ROUNDS) throw new Error(`"${method}" asked ${MAX_ROUNDS} times.`);
       const given = this.answersTo(result);
       if (given === undefined) break;
       ({ result, error } = await this.request(method, { ...params, ...given }));
     }
-    if (result === undefined) throw new Error(`"${method}" was answered with ${JSON.stringify(error)}`);
+    if (result === undefined) throw new Error(`"${method}" returned the error ${JSON.stringify(error)}`);
     return result;
   }
 
-  /** The error of a request. */
+  /** Sends a request and returns its error. */
   async error(method: string, params?: JsonObject): Promise<NonNullable<Message['error']>> {
     const { result, error } = await this.request(method, params);
-    if (error === undefined) throw new Error(`"${method}" was answered with ${JSON.stringify(result)}`);
+    if (error === undefined) throw new Error(`"${method}" returned the result ${JSON.stringify(result)}`);
     return error;
   }
 
-  /** The result of a tool. */
+  /** Calls a tool. */
   async call(name: string, args?: JsonObject): Promise<JsonObject> {
     return await this.result('tools/call', { name, ...(args && { arguments: args }) });
   }
@@ -206,12 +206,12 @@ export class RawClient {
     await this.send({ jsonrpc: '2.0', method, ...(params && { params }) });
   }
 
-  /** The response to a request, now or when it comes. */
+  /** Waits for the response to a request. */
   async response(id: unknown): Promise<Message> {
     return await this.find((message) => message.id === id && message.method === undefined);
   }
 
-  /** The first message that fits, now or when it comes. */
+  /** Waits for the first message that fits. */
   async find(fits: (message: Message) => boolean): Promise<Message> {
     for (;;) {
       const found = this.received.find(fits);
@@ -220,30 +220,30 @@ export class RawClient {
     }
   }
 
-  /** The message after the first `count`, now or when it comes. */
+  /** Waits for the message at index `count`. */
   async at(count: number): Promise<Message> {
     while (this.received.length <= count) await once(this.arrivals, 'message');
     return this.received[count] as Message;
   }
 
-  /** What has come with this method. */
+  /** The received messages with this method. */
   of(method: string): Message[] {
     return this.received.filter((message) => message.method === method);
   }
 
-  /** Gives a request up, as the revision does it. */
+  /** Cancels a request in the way of the revision. */
   async cancel(id: string | number, reason?: string): Promise<void> {
-    if (this.stateless && this.line.hangUp) return this.line.hangUp(id);
+    if (this.stateless && this.line.closeRequest) return this.line.closeRequest(id);
     await this.notify('notifications/cancelled', { requestId: id, ...(reason !== undefined && { reason }) });
   }
 
-  /** Loses the stream of a request, and comes back for the rest of it when something else has happened. */
-  async comeBack(id: string | number, meanwhile: () => Promise<void>): Promise<void> {
-    if (!this.line.comeBack) throw new Error('What carries this client has no streams to come back to.');
-    await this.line.comeBack(id, meanwhile);
+  /** Drops the stream of a request, and resumes it after `meanwhile`. */
+  async resume(id: string | number, meanwhile: () => Promise<void>): Promise<void> {
+    if (!this.line.resume) throw new Error('This transport has no streams to resume.');
+    await this.line.resume(id, meanwhile);
   }
 
-  /** Resolves when everything that was sent before is done with, as far as it does not wait for something. */
+  /** Resolves when the server has handled everything sent before, except for calls that wait for something. */
   async settled(): Promise<void> {
     await this.result(this.stateless ? 'server/discover' : 'ping');
     await new Promise((resolve) => setImmediate(resolve));
@@ -255,21 +255,21 @@ export class RawClient {
     await this.line.close();
   }
 
-  /** Remembers which method has which id, as far as the text can be read. */
+  /** Remembers the methods of requests by id. */
   private note(text: string): void {
     try {
       for (const { id, method } of [JSON.parse(text) as Message | Message[]].flat()) {
         if (method !== undefined) this.asked.set(id, method);
       }
     } catch {
-      // what cannot be read is sent all the same
+      // invalid text is sent too
     }
   }
 
   private receive(text: string): void {
     this.texts.push(text);
     const parsed = JSON.parse(text) as Message | Message[];
-    if (Array.isArray(parsed) && parsed.length === 0) this.problems.push('an array with nothing in it');
+    if (Array.isArray(parsed) && parsed.length === 0) this.problems.push('an empty array');
     if (Array.isArray(parsed) && this.revision !== BATCHES)
       this.problems.push(`${this.revision} has no arrays: ${text}`);
     for (const message of [parsed].flat()) {
@@ -292,7 +292,7 @@ export class RawClient {
     return this.options.answers?.[method]?.(params, id);
   }
 
-  /** What goes into the next round; undefined where an answer is missing. */
+  /** The parameters of the next round; undefined if an answer is missing. */
   private answersTo({ inputRequests = {}, requestState }: JsonObject): JsonObject | undefined {
     const inputResponses: Record<string, unknown> = {};
     for (const [key, { method, params = {} }] of Object.entries(inputRequests as Record<string, Message>)) {

@@ -1,5 +1,5 @@
-// Judges messages by the official JSON schemas of the revisions, and by what no schema of an open world can say: that
-// nothing in them is newer than the revision.
+// Validates messages with the official JSON schemas of the revisions. It also finds fields that are newer than the
+// revision. The schemas don't, because they allow unknown fields.
 import { readFileSync } from 'node:fs';
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
@@ -34,13 +34,13 @@ const RESULTS: Readonly<Record<string, string>> = {
   'subscriptions/listen': 'SubscriptionsListenResult',
 };
 
-/** The requests that the server may answer with questions, in the revision without sessions. */
+/** The requests that the server may answer with questions in the stateless revision. */
 const ASKING = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Schemas of tools are schemas themselves, and metadata is anybody's: what they may hold is not for this schema to say. */
+/** Objects that stay open: tool schemas are arbitrary JSON Schemas, and anyone may add metadata. */
 const OPEN = new Set([
   'inputSchema',
   'outputSchema',
@@ -49,7 +49,7 @@ const OPEN = new Set([
   'SubscriptionsListenResultMetaObject',
 ]);
 
-/** The same schema, where an object has no members but those it names, unless it says that others may come. */
+/** Closes a schema: objects allow no unlisted members, unless the schema has `additionalProperties`. */
 function closed(node: unknown, name = ''): unknown {
   if (Array.isArray(node)) return node.map((item) => closed(item, name));
   if (!isObject(node)) return node;
@@ -58,7 +58,7 @@ function closed(node: unknown, name = ''): unknown {
     key,
     key === 'properties' ? closedMembers(value) : closed(value, key),
   ]);
-  // the parts of an intersection must each let pass what the others name
+  // each part of an `allOf` must allow the members of the others
   const leave = OPEN.has(name) || name === 'allOf' || !isObject(properties) || 'additionalProperties' in node;
   return { ...Object.fromEntries(members), ...(!leave && { additionalProperties: false }) };
 }
@@ -90,7 +90,7 @@ export class RevisionSchema {
     this.ajv.addSchema({ ...schema, [this.root]: this.definitions, $id: 'mcp' });
   }
 
-  /** What is wrong with a value, as the schema has it; empty where it is right. */
+  /** The schema errors of a value; empty if it is valid. */
   problems(definition: string, value: unknown): string[] {
     if (!(definition in this.definitions)) return [`${definition} does not exist in ${this.revision}`];
     let validate = this.validators.get(definition);
@@ -101,7 +101,7 @@ export class RevisionSchema {
     return validate(value) ? [] : (validate.errors as ErrorObject[]).map((error) => describe(error));
   }
 
-  /** The definition of what has this method, when the server sends it. */
+  /** The definition of the request or notification with this method. */
   definitionOf(union: 'ServerRequest' | 'ServerNotification', method: unknown): string | undefined {
     const members = this.definitions[union]?.['anyOf'] as { $ref: string }[] | undefined;
     return members
@@ -125,8 +125,8 @@ export function schemaOf(revision: Revision): RevisionSchema {
 }
 
 /**
- * What is wrong with a message of the server in a revision; empty where it is right.
- * @param method of the request that a response answers
+ * The problems of a server message in a revision; empty if it is valid.
+ * @param method for a response, the method of its request
  */
 export function judge(revision: Revision, message: unknown, method?: string): string[] {
   if (!isObject(message)) return ['it is not an object'];
@@ -157,7 +157,7 @@ function resultOf(method: string, result: unknown): string | undefined {
   return asks ? 'InputRequiredResult' : RESULTS[method];
 }
 
-/** Where the schema demands an id that nobody can know, JSON-RPC 2.0 has null. */
+/** Accepts null as the id of an error. JSON-RPC 2.0 uses it if the id is unknown, but older schemas don't allow it. */
 function judgeError(schema: RevisionSchema, message: Json): string[] {
   const newer = 'JSONRPCErrorResponse' in schema.definitions;
   const judged = !newer && message['id'] === null ? { ...message, id: 0 } : message;

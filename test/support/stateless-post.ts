@@ -1,4 +1,4 @@
-// One POST of a client without a session, with what HTTP says about its answer.
+// Posts single messages as a stateless client, and gives tests access to the HTTP response.
 import { afterEach } from '@jest/globals';
 import type { JsonObject, McpServer } from '@decorum/core';
 import { listen, type Listening } from '@decorum/http';
@@ -7,12 +7,12 @@ import { statelessHeaders } from './http-transports.js';
 import type { Message } from './raw-client.js';
 import { STATELESS } from './requirements.js';
 
-/** What the keys of the protocol in `_meta` begin with. */
+/** Prefix of the protocol's keys in `_meta`. */
 export const PREFIX = 'io.modelcontextprotocol/';
 export const VERSION = `${PREFIX}protocolVersion`;
 export const CAPABILITIES = `${PREFIX}clientCapabilities`;
 
-/** A request in the words of the revision, of a client that says no more of itself than it has to. */
+/** A stateless request with only the required `_meta`. */
 export const asked = (
   id: string | number,
   method: string,
@@ -25,13 +25,13 @@ export const asked = (
   params: { ...params, _meta: { [VERSION]: STATELESS, [CAPABILITIES]: {}, ...meta } },
 });
 
-/** A call of a tool. */
+/** A tool call. */
 export const called = (id: string | number, name: string, meta?: JsonObject) => asked(id, 'tools/call', { name }, meta);
 
-/** What a message has in the `_meta` of its params or of its result. */
+/** The `_meta` in the params or the result of a message. */
 export const metaOf = ({ params, result }: Message): JsonObject => (params ?? result)?.['_meta'] as JsonObject;
 
-/** Goes into `_meta`: what the client can do. */
+/** The `_meta` entry that declares the capabilities of the client. */
 export const declares = (capabilities: JsonObject): JsonObject => ({ [CAPABILITIES]: capabilities });
 
 const LISTENING = new Map<McpServer, Promise<Listening>>();
@@ -42,14 +42,14 @@ afterEach(async () => {
   await Promise.all(all.map(async (listening) => await (await listening).close()));
 });
 
-/** Where a server can be posted to until the test is over. */
+/** The URL of a server. It listens until the end of the test. */
 export async function urlOf(server: McpServer): Promise<string> {
   const listening = LISTENING.get(server) ?? listen(server, { port: 0, closeDeadlineMs: 50 });
   LISTENING.set(server, listening);
   return (await listening).url;
 }
 
-/** Posts a message as a client of the revision without sessions does. */
+/** Posts a message like a client of the stateless revision. */
 export async function postTo(
   server: McpServer,
   message: object | string,
@@ -68,13 +68,13 @@ export async function postTo(
   });
 }
 
-/** The status of the answer, and the answer. */
+/** Posts a message and returns the status and body of the response. */
 export async function answerTo(...args: Parameters<typeof postTo>): Promise<[status: number, message: Message]> {
   const response = await postTo(...args);
   return [response.status, (await response.json()) as Message];
 }
 
-/** The messages of a stream, when it has ended. */
+/** The messages of a stream, once it has ended. */
 export async function messagesOf(response: Response): Promise<Message[]> {
   const text = await response.text();
   return [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(data as string) as Message);

@@ -10,7 +10,7 @@ import { SearchIndex } from './search.js';
 
 const INDEX = 'docs://index';
 
-/** Serves the Markdown files of a folder: as resources by itself, and by the tools and prompts of its providers. */
+/** Serves the Markdown files of a folder as resources. Its providers add tools and prompts. */
 export class DocsServer extends McpServer implements Lifecycle {
   readonly #library: Library;
   readonly #index: SearchIndex;

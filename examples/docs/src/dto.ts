@@ -3,13 +3,13 @@ import { Type } from 'class-transformer';
 import { IsInt, IsNotEmpty, IsOptional, IsString, Max, MaxLength, Min, ValidateNested } from 'class-validator';
 
 export class PagePath {
-  @Describe({ description: 'Path of a page, as search and resources/list give it', examples: ['guide/start.md'] })
+  @Describe({ description: 'Path of a page, from search or resources/list', examples: ['guide/start.md'] })
   @IsString()
   path!: string;
 }
 
 export class PagePart extends PagePath {
-  @Describe('Anchor of a heading, as search gives it in "section"; without it, the whole page is read')
+  @Describe('Anchor of a heading, from "section" in search. Omit it to read the whole page')
   @IsOptional()
   @IsString()
   section?: string;
@@ -25,7 +25,7 @@ export class Topic {
 
 export class SearchQuery {
   @Describe({
-    description: 'Words to look for; beginnings and small misspellings match too',
+    description: 'Words to search for. Prefixes and small typos match too',
     examples: ['session timeout'],
   })
   @IsString()
@@ -33,7 +33,7 @@ export class SearchQuery {
   @MaxLength(200)
   query!: string;
 
-  @Describe('How many results to return')
+  @Describe('Maximum number of results')
   @IsInt()
   @Min(1)
   @Max(50)
@@ -52,11 +52,11 @@ export class SearchHit {
   @IsString()
   title!: string;
 
-  @Describe('The heading above the text that was found')
+  @Describe('Heading of the matching section')
   @IsString()
   heading!: string;
 
-  @Describe('Anchor of that heading; empty at the top of the page')
+  @Describe('Anchor of the heading; empty at the top of the page')
   @IsString()
   section!: string;
 
@@ -65,11 +65,11 @@ export class SearchHit {
 }
 
 export class SearchResult {
-  @Describe('How many sections match')
+  @Describe('Number of matching sections')
   @IsInt()
   total!: number;
 
-  @Describe('The best of them, best first')
+  @Describe('The best matches, best first')
   @ValidateNested({ each: true })
   @Type(() => SearchHit)
   hits!: SearchHit[];

@@ -6,29 +6,29 @@ import { type FSWatcher, watch } from 'chokidar';
 
 import { type Page, parsePage } from './page.js';
 
-/** A page that came (no `before`), changed, or went (no `after`). */
+/** A page was added (no `before`), changed, or deleted (no `after`). */
 export interface Change {
   readonly path: string;
   readonly before: Page | undefined;
   readonly after: Page | undefined;
 }
 
-/** Who hears of what happens in the folder. */
+/** Gets the changes and errors of a folder. */
 export interface Reader {
   changed(change: Change): void;
   failed(error: unknown): void;
 }
 
-/** Larger files are not documentation. */
+/** Larger files are skipped. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-// No part begins with a dot, which rules out "..", and no character means something else in a URI.
+// No segment may start with a dot, which rules out "..". Characters with a meaning in URIs are excluded.
 const PAGE = /^(?:[^./][^/%?#[\]\\]*\/)*[^./][^/%?#[\]\\]*\.md$/i;
 const IGNORED = /(?:^|[/\\])(?:\.|node_modules(?:[/\\]|$))/;
 
 /**
- * The Markdown files of a folder, kept in memory and kept up to date. A path that a client names is looked up among
- * them and never reaches the file system, so there is nothing to traverse.
+ * The Markdown files of a folder, in memory and up to date. Paths from clients are only looked up here. They never
+ * reach the file system, so path traversal is impossible.
  */
 export class Library {
   readonly #folder: string;
@@ -40,7 +40,7 @@ export class Library {
     this.#folder = resolve(folder);
   }
 
-  /** All pages, by path. */
+  /** All pages, sorted by path. */
   get pages(): readonly Page[] {
     return [...this.#pages.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
   }
@@ -53,7 +53,7 @@ export class Library {
     return this.#pages.get(path);
   }
 
-  /** Reads every page, and follows the folder until `close`. */
+  /** Reads all pages and watches the folder until `close`. */
   async open(reader: Reader): Promise<void> {
     const root = await realpath(this.#folder).catch(() => undefined);
     if (root === undefined || !(await stat(root)).isDirectory()) {
@@ -63,7 +63,7 @@ export class Library {
       followSymlinks: false,
       ignored: (file, stats) =>
         IGNORED.test(relative(root, file)) || (stats?.isFile() === true && !/\.md$/i.test(file)),
-      // an editor writes in steps; half a page is not worth announcing
+      // editors write in steps, and a half-written page should not be announced
       awaitWriteFinish: { stabilityThreshold: 50, pollInterval: 10 },
     });
     this.#watcher = watcher;
@@ -81,7 +81,7 @@ export class Library {
     await this.#work;
   }
 
-  /** Compares with what is on the disk now; whether the watcher saw a file come, change or go does not matter. */
+  /** Compares a page with the file. The file decides what has changed, not the event of the watcher. */
   async #refresh(root: string, path: string, reader: Reader): Promise<void> {
     try {
       const before = this.#pages.get(path);
@@ -96,7 +96,7 @@ export class Library {
   }
 }
 
-/** Reads a page; undefined when there is none, or when it is a link to what is not a page of this folder. */
+/** Reads a page. Returns undefined if it doesn't exist or is a link to anything but a page of this folder. */
 async function readPage(root: string, path: string): Promise<Page | undefined> {
   try {
     const file = await realpath(join(root, path));
@@ -110,7 +110,7 @@ async function readPage(root: string, path: string): Promise<Page | undefined> {
 }
 
 async function readFile(file: string, path: string): Promise<Page | undefined> {
-  // Not through a link put there since it was resolved, and without waiting for the writer of a named pipe.
+  // O_NOFOLLOW: the path may have become a link since it was resolved. O_NONBLOCK: a named pipe would block.
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = await handle.stat();

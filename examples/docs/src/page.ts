@@ -5,37 +5,37 @@ export interface Section {
   readonly heading: string;
   /** 1 to 6; 0 for the text before the first heading. */
   readonly level: number;
-  /** What follows `#` in a link to the heading, as GitHub makes it. */
+  /** Fragment of a link to the heading, as on GitHub. */
   readonly anchor: string;
   readonly body: string;
 }
 
 /** A Markdown file. */
 export interface Page {
-  /** Relative to the folder, with `/` on every system. */
+  /** Path relative to the folder, with `/` on every system. */
   readonly path: string;
   readonly title: string;
   readonly text: string;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
-  /** ISO 8601. */
+  /** Time of the last change in ISO 8601. */
   readonly modified: string;
   readonly sections: readonly Section[];
 }
 
 export const MARKDOWN = 'text/markdown';
 
-/** The URI under which a page is served. It must be what the template `docs://{+path}` expands to. */
+/** URI of a page. It must be an expansion of the template `docs://{+path}`. */
 export const uriOf = (path: string): string => `docs://${encodeURI(path)}`;
 
-/** Reads the structure of a Markdown file. */
+/** Parses the title and sections of a Markdown file. */
 export function parsePage(file: Omit<Page, 'title' | 'sections'>): Page {
   const sections = sectionsOf(file.text.replace(/^---\r?\n[^]*?\n---\r?\n/, ''));
   const first = sections.find(({ level }) => level > 0);
   return { ...file, title: first?.heading ?? basename(file.path, '.md'), sections };
 }
 
-/** A section as Markdown, with everything below it; undefined when the page has no such anchor. */
+/** The Markdown of a section with its subsections, or undefined if the page has no such anchor. */
 export function sectionText({ sections }: Page, anchor: string): string | undefined {
   const start = sections.findIndex((section) => section.anchor === anchor);
   const top = sections[start];
@@ -72,7 +72,7 @@ function sectionsOf(markdown: string): Section[] {
   return sections;
 }
 
-/** The fence of the code block that is open after a line, or an empty string. */
+/** The fence of the code block that is open after a line, or an empty string outside code blocks. */
 function fenceAfter(line: string, open: string): string {
   const fence = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? '';
   if (!open) return fence;

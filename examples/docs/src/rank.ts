@@ -1,4 +1,4 @@
-/** The candidates that fit what was typed: first those that begin with it, last those that only have its letters in order. */
+/** Sorts the matching candidates: prefix matches first, candidates with the same letters in order last. */
 export function rank(typed: string, candidates: readonly string[]): string[] {
   const wanted = typed.toLowerCase();
   return candidates

@@ -6,19 +6,19 @@ import { MARKDOWN, type Page, uriOf } from './page.js';
 import { rank } from './rank.js';
 import type { SearchIndex } from './search.js';
 
-/** How many pages an explanation draws on. */
+/** Cap on the pages in an explanation. */
 const SOURCES = 3;
 
 const attach = ({ path, text }: Page) => embedded({ uri: uriOf(path), mimeType: MARKDOWN, data: text });
 
-/** What a person can ask for: prompts that bring the pages along. */
+/** Prompts for users. They embed the pages. */
 export class ReadingPrompts {
   constructor(
     private readonly library: Library,
     private readonly index: SearchIndex,
   ) {}
 
-  @Prompt({ title: 'Explain', description: 'Explains a topic from the pages that say most about it' })
+  @Prompt({ title: 'Explain', description: 'Explains a topic from the most relevant pages' })
   explain({ topic }: Topic) {
     const paths = new Set(this.index.search(topic, 50).hits.map(({ path }) => path));
     const pages = [...paths].slice(0, SOURCES).flatMap((path) => this.library.page(path) ?? []);

@@ -8,7 +8,7 @@ import type { SearchIndex } from './search.js';
 
 const annotations = { readOnlyHint: true, openWorldHint: false };
 
-/** What a model can do with the pages by itself. */
+/** Tools for models. */
 export class ReadingTools {
   constructor(
     private readonly library: Library,
@@ -27,7 +27,7 @@ export class ReadingTools {
 
   @Tool({
     title: 'Read the documentation',
-    description: 'A page as Markdown, or one section of it with everything below its heading.',
+    description: 'Reads a page as Markdown, or one of its sections with all subsections.',
     annotations,
   })
   read({ path, section }: PagePart): string {

@@ -35,7 +35,7 @@ export class SearchIndex {
     }
   }
 
-  /** The sections that fit best. Those with some of the words count only where none has all of them. */
+  /** Finds the best sections. Falls back to partial matches if no section has all words. */
   search(query: string, limit: number): SearchResult {
     const all = this.#index.search(query, { combineWith: 'AND' });
     const found = all.length > 0 ? all : this.#index.search(query);
@@ -61,7 +61,7 @@ function hitOf({ page, heading, anchor, body }: Entry, terms: readonly string[])
   };
 }
 
-/** The part of a text in which most of the terms occur. */
+/** The part of a text with the most search terms. */
 function snippetOf(body: string, terms: readonly string[]): string {
   const text = body.replace(/\s+/g, ' ');
   const lower = text.toLowerCase();

@@ -7,7 +7,7 @@ import { listen } from '@decorum/http';
 
 import { Client, type Json } from './client.js';
 
-/** Serves over in-process pipes, a message per line. */
+/** Serves over in-process pipes, one message per line. */
 export async function overStdio(server: McpServer): Promise<Client> {
   const input = new PassThrough();
   const output = new PassThrough();
@@ -21,7 +21,7 @@ export async function overStdio(server: McpServer): Promise<Client> {
   return client;
 }
 
-/** Serves over a real socket: each message is a POST, and one GET stream carries what the server says by itself. */
+/** Serves over a real socket. Each message is a POST, and one GET stream has the messages that belong to no request. */
 export async function overHttp(server: McpServer): Promise<Client> {
   const { url } = await listen(server, { port: 0 });
   const headers: Record<string, string> = {
@@ -39,7 +39,7 @@ export async function overHttp(server: McpServer): Promise<Client> {
   );
   await client.begin();
   const stream = await fetch(url, { headers: { ...headers, accept: 'text/event-stream' } });
-  // it ends with the server
+  // the stream ends with the server
   void deliver(stream, client);
   return client;
 }

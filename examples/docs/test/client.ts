@@ -5,7 +5,7 @@ interface Waiting {
   readonly take: (message: Json) => void;
 }
 
-/** The client's half of a conversation, whatever carries it. */
+/** A client, independent of the transport. */
 export class Client {
   #asked = 0;
   readonly #heard: Json[] = [];
@@ -16,7 +16,7 @@ export class Client {
     readonly close: () => Promise<void>,
   ) {}
 
-  /** Takes a message of the server. */
+  /** Handles a message from the server. */
   receive(message: Json): void {
     this.#heard.push(message);
     for (const waiting of this.#waiting) {
@@ -38,7 +38,7 @@ export class Client {
     await this.send({ jsonrpc: '2.0', method });
   }
 
-  /** The first notification of the kind, whether it has come already or will come. */
+  /** Waits for the first notification with this method. */
   async heard(method: string): Promise<Json | undefined> {
     const { params } = await this.#next((message) => message['method'] === method);
     return params as Json | undefined;

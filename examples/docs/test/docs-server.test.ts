@@ -53,7 +53,7 @@ describe.each([
       });
     });
 
-    it('find sections, best first, with all that is needed to read them', async () => {
+    it('find sections, best first, with everything needed to read them', async () => {
       const result = await call('search', { query: 'session timeout' });
       expect(result['structuredContent']).toMatchObject({
         hits: [
@@ -75,7 +75,7 @@ describe.each([
       expect((structuredContent as { hits: Json[] }).hits).toHaveLength(1);
     });
 
-    it('say what is wrong with arguments', async () => {
+    it('explain invalid arguments', async () => {
       const result = JSON.stringify(await call('search', { query: '', limit: 99 }));
       expect(result).toContain('query');
       expect(result).toContain('limit');
@@ -89,7 +89,7 @@ describe.each([
       expect(content).toEqual([{ type: 'text', text: '## Next steps\n\nRead the reference.' }]);
     });
 
-    it('help a model that asks for what is not there', async () => {
+    it('help a model that asks for something unknown', async () => {
       const wrongPath = await call('read', { path: 'docs/start.md' });
       expect(wrongPath).toMatchObject({
         isError: true,
@@ -104,7 +104,7 @@ describe.each([
   });
 
   describe('resources', () => {
-    it('list the pages with title, type, size and date, and nothing else of the folder', async () => {
+    it('list only the pages of the folder, with title, type, size and date', async () => {
       const list = await resources();
       expect(list.map(({ uri }) => uri)).toEqual([
         'docs://index',
@@ -125,7 +125,7 @@ describe.each([
       });
     });
 
-    it('can be read under the URI by which they are listed', async () => {
+    it('can be read by their listed URI', async () => {
       for (const { uri } of await resources()) {
         expect(await read(uri as string)).toMatchObject({ contents: [{ uri, mimeType: 'text/markdown' }] });
       }
@@ -179,13 +179,13 @@ describe.each([
       expect(JSON.stringify(answer)).not.toMatch(/SECRET|root:|decorum-docs-/);
     });
 
-    it('are not found by search where they are not served', async () => {
+    it('are not found by search if they are not served', async () => {
       expect(await call('search', { query: 'secret' })).toMatchObject({ structuredContent: { total: 0, hits: [] } });
     });
   });
 
   describe('prompts', () => {
-    it('explain a topic from the pages that say most about it', async () => {
+    it('explain a topic from the most relevant pages', async () => {
       const { messages } = await client.request('prompts/get', {
         name: 'explain',
         arguments: { topic: 'session timeout' },
@@ -199,7 +199,7 @@ describe.each([
       ]);
     });
 
-    it('say so when there is nothing about a topic', async () => {
+    it('say so if no page matches the topic', async () => {
       const { messages } = await client.request('prompts/get', { name: 'explain', arguments: { topic: 'xylophone' } });
       expect(messages).toMatchObject([{ content: { text: expect.stringContaining('says nothing') } }]);
     });
@@ -215,7 +215,7 @@ describe.each([
       ]);
     });
 
-    it.each(['nope.md', '../outside.md'])('refuse the page %j', async (path) => {
+    it.each(['nope.md', '../outside.md'])('reject the page %j', async (path) => {
       expect(await client.request('prompts/get', { name: 'summarise', arguments: { path } })).toMatchObject({
         code: -32602,
       });
@@ -223,7 +223,7 @@ describe.each([
   });
 
   describe('completion', () => {
-    it('offers the paths that fit, best first', async () => {
+    it('suggests matching paths, best first', async () => {
       const template = { type: 'ref/resource', uri: 'docs://{+path}' };
       expect(await complete(template, { name: 'path', value: 'start' })).toEqual(['guide/start.md']);
       expect(await complete(template, { name: 'path', value: 'guide/' })).toEqual([
@@ -234,7 +234,7 @@ describe.each([
       expect(await complete(prompt, { name: 'path', value: 'rdme' })).toEqual(['README.md']);
     });
 
-    it('offers headings as topics', async () => {
+    it('suggests headings as topics', async () => {
       const prompt = { type: 'ref/prompt', name: 'explain' };
       expect(await complete(prompt, { name: 'topic', value: 'time' })).toEqual([
         'Session timeout',
@@ -244,7 +244,7 @@ describe.each([
   });
 
   describe('changes', () => {
-    it('of a page are announced to those who follow it, and show at once', async () => {
+    it('of a page notify its subscribers and are visible at once', async () => {
       await client.request('resources/subscribe', { uri: START_URI });
       await write('guide/start.md', '# Getting started\n\nEverything about giraffes.\n');
       expect(await client.heard('notifications/resources/updated')).toEqual({ uri: START_URI });
@@ -253,13 +253,13 @@ describe.each([
       expect(await call('search', { query: 'thirty minutes' })).toMatchObject({ structuredContent: { total: 0 } });
     });
 
-    it('of the list are announced when a page comes', async () => {
+    it('of the list cause a notification when a page is added', async () => {
       await write('new.md', '# Brand new\n');
       await client.heard('notifications/resources/list_changed');
       expect(await resources()).toContainEqual(expect.objectContaining({ uri: 'docs://new.md', title: 'Brand new' }));
     });
 
-    it('of the list are announced when a page goes', async () => {
+    it('of the list cause a notification when a page is deleted', async () => {
       await client.request('resources/subscribe', { uri: START_URI });
       await rm(join(folder.docs, 'guide/start.md'));
       expect(await client.heard('notifications/resources/updated')).toEqual({ uri: START_URI });
@@ -267,13 +267,13 @@ describe.each([
       expect(await read(START_URI)).toMatchObject({ code: -32002 });
     });
 
-    it('are announced to those who follow the index', async () => {
+    it('notify subscribers of the index', async () => {
       await client.request('resources/subscribe', { uri: 'docs://index' });
       await rename(join(folder.docs, 'untitled.md'), join(folder.docs, 'renamed.md'));
       expect(await client.heard('notifications/resources/updated')).toEqual({ uri: 'docs://index' });
     });
 
-    it('that replace a page by a link out of the folder take the page away', async () => {
+    it('that replace a page by a link out of the folder remove the page', async () => {
       await client.request('resources/subscribe', { uri: 'docs://README.md' });
       await symlink('../outside.md', join(folder.docs, 'swap.md'));
       await rename(join(folder.docs, 'swap.md'), join(folder.docs, 'README.md'));

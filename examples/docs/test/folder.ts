@@ -50,7 +50,7 @@ const LINKS: Record<string, string> = {
   'docs/outer': '../docs-private',
 };
 
-/** A folder of pages, with everything around it that must not be served. */
+/** Creates a folder of pages, surrounded by files that must not be served. */
 export async function makeFolder(): Promise<{ docs: string; remove(): Promise<void> }> {
   const root = await mkdtemp(join(tmpdir(), 'decorum-docs-'));
   for (const [path, text] of Object.entries(PAGES)) {

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const MAIN = join(ROOT, 'examples/docs/dist/main.js');
 
-/** Runs the built program until it ends by itself. */
+/** Runs the built program until it exits. */
 async function runMain(args: readonly string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { ...process.env, ...env },
@@ -70,13 +70,13 @@ describe('The program', () => {
     expect(await response.text()).toContain('decorum-docs');
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('ends cleanly on %s', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('exits cleanly on %s', async (signal) => {
     await startHttp();
     child?.kill(signal);
     expect(await once(child as ChildProcess, 'exit')).toEqual([0, null]);
   });
 
-  it('serves stdio with --stdio, and ends when its input does', async () => {
+  it('serves stdio with --stdio, and exits when its input ends', async () => {
     child = spawn(process.execPath, [MAIN, '--stdio'], { cwd, stdio: ['pipe', 'pipe', 'inherit'] });
     const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '0' } };
     child.stdin?.end(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`);
@@ -86,13 +86,13 @@ describe('The program', () => {
     expect(JSON.parse(output)).toMatchObject({ id: 1, result: { serverInfo: { name: 'decorum-docs' } } });
   });
 
-  it('says which folder does not exist', async () => {
+  it('names a missing folder', async () => {
     const { code, stderr } = await runMain([join(cwd, 'nowhere')], { PORT: '0' });
     expect(stderr).toBe(`There is no folder ${join(cwd, 'nowhere')}. Name one that holds Markdown files.\n`);
     expect(code).toBe(1);
   });
 
-  it('says when the port is taken', async () => {
+  it('reports a port in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as { port: number };
@@ -102,19 +102,19 @@ describe('The program', () => {
     expect(code).toBe(1);
   });
 
-  it('says how to be reached from other machines', async () => {
+  it('explains how to allow other machines', async () => {
     const { code, stderr } = await runMain([], { PORT: '0', HOST: '0.0.0.0' });
     expect(stderr).toContain('ALLOWED_HOSTS=');
     expect(code).toBe(1);
   });
 
-  it.each(['x', '70000', '-1'])('refuses PORT=%s', async (port) => {
+  it.each(['x', '70000', '-1'])('rejects PORT=%s', async (port) => {
     const { code, stderr } = await runMain([], { PORT: port });
     expect(stderr).toContain(`PORT is "${port}"`);
     expect(code).toBe(1);
   });
 
-  it('refuses options it does not know', async () => {
+  it('rejects unknown options', async () => {
     const { code, stderr } = await runMain(['--sdtio']);
     expect(stderr).toContain('--sdtio');
     expect(code).toBe(1);

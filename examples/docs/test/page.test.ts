@@ -6,7 +6,7 @@ import { START } from './folder.js';
 const parse = (text: string) => parsePage({ path: 'guide/start.md', text, size: 0, modified: '' });
 
 describe('A page', () => {
-  it('has a section for each heading, and none for what looks like one in a code block', () => {
+  it('has a section for each heading outside of code blocks', () => {
     expect(parse(START).sections.map(({ level, anchor }) => `${level} ${anchor}`)).toEqual([
       '1 getting-started',
       '2 install-the-server',
@@ -16,18 +16,18 @@ describe('A page', () => {
     ]);
   });
 
-  it('is titled by its first heading, else by its file', () => {
+  it('is titled by its first heading, or else by its file name', () => {
     expect(parse('before\n\n## *Second* [level](x.md) ##\n').title).toBe('Second level');
     expect(parse('no heading').title).toBe('start');
   });
 
-  it('leaves front matter out of its sections, and in its text', () => {
+  it('keeps front matter in its text but not in its sections', () => {
     const page = parse('---\ntitle: x\n# no heading\n---\n# Title\n');
     expect(page.sections.map(({ heading }) => heading)).toEqual(['Title']);
     expect(page.text).toContain('title: x');
   });
 
-  it('numbers anchors that repeat, and keeps letters of other languages', () => {
+  it('numbers repeated anchors, and keeps letters of other languages', () => {
     const { sections } = parse('# Größe & Maß\n# Größe & Maß\n# `a.b()` c_d\n');
     expect(sections.map(({ anchor }) => anchor)).toEqual(['größe--maß', 'größe--maß-1', 'ab-c_d']);
   });
@@ -36,7 +36,7 @@ describe('A page', () => {
     expect(parse('````\n```\n# a\n````\n# b\n').sections.map(({ heading }) => heading)).toEqual(['', 'b']);
   });
 
-  it('gives a section with everything below its heading', () => {
+  it('returns a section with its subsections', () => {
     const text = sectionText(parse(START), 'session-timeout');
     expect(text).toMatch(/^## Session timeout\n\nA session ends/);
     expect(text).toContain('### Changing the timeout');

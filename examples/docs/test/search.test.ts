@@ -20,38 +20,38 @@ describe('The search index', () => {
 
   const sections = (query: string) => index.search(query, 10).hits.map(({ section }) => section);
 
-  it('ranks the section whose heading has the words before those that only mention them', () => {
+  it('ranks matches in headings before matches in the text', () => {
     expect(sections('session timeout')[0]).toBe('session-timeout');
     expect(sections('timeout')).toEqual(expect.arrayContaining(['session-timeout', 'changing-the-timeout']));
   });
 
-  it('forgives misspellings and takes beginnings of words', () => {
+  it('tolerates typos and matches prefixes', () => {
     expect(sections('sesion timout')[0]).toBe('session-timeout');
     expect(sections('instal')[0]).toBe('install-the-server');
   });
 
-  it('falls back on sections with some of the words where none has all', () => {
+  it('falls back to partial matches if no section has all words', () => {
     expect(sections('needle session')).toEqual(expect.arrayContaining(['long', 'session-timeout']));
   });
 
-  it('shows the part of the text in which the words are', () => {
+  it('shows the part of the text with the words', () => {
     const snippet = index.search('needle haystack', 1).hits[0]?.snippet ?? '';
     expect(snippet).toMatch(/^… .*needle lies in a haystack.* …$/);
     expect(snippet.length).toBeLessThan(260);
   });
 
-  it('counts all matches and returns as many as wanted', () => {
+  it('counts all matches and returns up to the limit', () => {
     const { total, hits } = index.search('timeout', 1);
     expect(total).toBeGreaterThan(1);
     expect(hits).toHaveLength(1);
   });
 
-  it('finds nothing where there is nothing', () => {
+  it('finds nothing in an empty index', () => {
     expect(index.search('xylophone', 10)).toEqual({ total: 0, hits: [] });
     expect(index.search('??? …', 10)).toEqual({ total: 0, hits: [] });
   });
 
-  it('forgets what is gone', () => {
+  it('forgets deleted pages', () => {
     index.update({ path: start.path, before: start, after: pageOf('start.md', '# Other') });
     expect(sections('session timeout')).toEqual([]);
     expect(sections('other')).toEqual(['other']);

@@ -2,7 +2,7 @@ import { audio, embedded, image, text, Tool, ToolError } from '@decorum/core';
 
 import { DOT_PNG, SILENCE_WAV } from './media.js';
 
-/** A tool for each kind of content. */
+/** One tool for each kind of content. */
 export class Contents {
   @Tool({ name: 'test_simple_text', description: 'Returns one text' })
   simpleText() {
@@ -14,12 +14,12 @@ export class Contents {
     return image(DOT_PNG, 'image/png');
   }
 
-  @Tool({ name: 'test_audio_content', description: 'Returns one sound' })
+  @Tool({ name: 'test_audio_content', description: 'Returns one audio clip' })
   audioContent() {
     return audio(SILENCE_WAV, 'audio/wav');
   }
 
-  @Tool({ name: 'test_embedded_resource', description: 'Returns a resource inside the message' })
+  @Tool({ name: 'test_embedded_resource', description: 'Returns an embedded resource' })
   embeddedResource() {
     return embedded({ uri: 'test://embedded-resource', data: 'This is an embedded resource content.' });
   }

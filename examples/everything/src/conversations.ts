@@ -27,7 +27,7 @@ class Account {
 
 const STEP_MS = 50;
 
-/** Tools that speak with their client while they run. */
+/** Tools that talk to the client while they run. */
 export class Conversations {
   @Tool({ name: 'test_tool_with_progress', description: 'Reports progress three times' })
   async *progress() {
@@ -54,13 +54,13 @@ export class Conversations {
     return 'Messages were logged where the client wanted them.';
   }
 
-  @Tool({ name: 'test_sampling', description: 'Lets the model of the client answer' })
+  @Tool({ name: 'test_sampling', description: 'Asks the client’s model' })
   async sampling({ prompt }: SamplingInput, ctx: Context) {
     const answer = await ctx.sample({ messages: prompt, maxTokens: 100 });
     return `LLM response: ${answer.text}`;
   }
 
-  @Tool({ name: 'test_missing_capability', description: 'Needs a client that can sample' })
+  @Tool({ name: 'test_missing_capability', description: 'Needs a client with sampling' })
   async missingCapability(_input: NoInput, ctx: Context) {
     return (await ctx.sample({ messages: 'Are you there?', maxTokens: 10 })).text;
   }
@@ -71,10 +71,10 @@ export class Conversations {
     return answer.action === 'accept' ? `User response: ${answer.content.username}` : `User response: ${answer.action}`;
   }
 
-  @Tool({ name: 'test_reconnection', description: 'Ends its stream before its result is there' })
+  @Tool({ name: 'test_reconnection', description: 'Closes its stream before the result is ready' })
   async reconnection(_input: NoInput, ctx: Context) {
     ctx.closeStream({ retryMs: 100 });
     await wait(2 * STEP_MS);
-    return 'The client has come back for this result.';
+    return 'The client has reconnected for this result.';
   }
 }

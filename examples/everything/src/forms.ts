@@ -3,7 +3,7 @@ import { Context, NoInput, Tool } from '@decorum/core';
 const CHOICES = ['option1', 'option2', 'option3'];
 const TITLED = CHOICES.map((choice, index) => ({ const: choice, title: `Option ${index + 1}` }));
 
-/** A form with a default for each kind of field. Forms may be JSON Schemas where a DTO cannot say enough. */
+/** A form with a default for each kind of field. Use a JSON Schema if a DTO can't express the form. */
 const DEFAULTS = {
   type: 'object',
   properties: {
@@ -15,7 +15,7 @@ const DEFAULTS = {
   },
 };
 
-/** A form with each kind of choice. */
+/** A form with every kind of choice. */
 const ENUMS = {
   type: 'object',
   properties: {
@@ -27,11 +27,11 @@ const ENUMS = {
   },
 };
 
-/** Forms at the edges of what a form can be. */
+/** Tools with unusual forms. */
 export class Forms {
-  @Tool({ name: 'test_elicitation_sep1034_defaults', description: 'Shows a form in which everything is filled in' })
+  @Tool({ name: 'test_elicitation_sep1034_defaults', description: 'Shows a form with defaults for all fields' })
   async defaults(_input: NoInput, ctx: Context) {
-    return await ctx.elicit(DEFAULTS, { message: 'Please check what is filled in' });
+    return await ctx.elicit(DEFAULTS, { message: 'Please check the defaults' });
   }
 
   @Tool({ name: 'test_elicitation_sep1330_enums', description: 'Shows a form with every kind of choice' })

@@ -1,5 +1,5 @@
-/** A red dot of one pixel: PNG in base64. */
+/** A red pixel as base64 PNG. */
 export const DOT_PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC';
 
-/** A millisecond of silence: WAV in base64. */
+/** A millisecond of silence as base64 WAV. */
 export const SILENCE_WAV = 'UklGRiwAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQgAAACAgICAgICAgA==';

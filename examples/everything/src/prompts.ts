@@ -19,7 +19,7 @@ class ResourceArgument {
   resourceUri!: string;
 }
 
-/** Prompts of each kind. */
+/** One prompt of each kind. */
 export class Prompts {
   @Prompt({ name: 'test_simple_prompt', description: 'Has no arguments' })
   simple() {
@@ -36,7 +36,7 @@ export class Prompts {
     return ['test', 'test value', 'another value'].filter((value) => value.startsWith(typed));
   }
 
-  @Prompt({ name: 'test_prompt_with_embedded_resource', description: 'Carries a resource' })
+  @Prompt({ name: 'test_prompt_with_embedded_resource', description: 'Embeds a resource' })
   withResource({ resourceUri }: ResourceArgument) {
     return [
       embedded({ uri: resourceUri, data: 'Embedded resource content for testing.' }),
@@ -44,7 +44,7 @@ export class Prompts {
     ];
   }
 
-  @Prompt({ name: 'test_prompt_with_image', description: 'Carries an image' })
+  @Prompt({ name: 'test_prompt_with_image', description: 'Contains an image' })
   withImage() {
     return [user(image(DOT_PNG, 'image/png')), user('Please analyze the image above.')];
   }

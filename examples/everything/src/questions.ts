@@ -23,7 +23,7 @@ class Background {
 
 const ASK_NAME = { message: 'What is your name?', key: 'user_name' };
 
-/** Questions that are written once, and asked in every revision in its own way. */
+/** Tools that ask the client questions. The same code works in every revision. */
 export class Questions {
   @Tool({ name: 'test_input_required_result_elicitation', description: 'Asks for a name' })
   async name(_input: NoInput, ctx: Context) {
@@ -31,13 +31,13 @@ export class Questions {
     return answer.action === 'accept' ? `Hello, ${answer.content.name}!` : 'Hello, whoever you are!';
   }
 
-  @Tool({ name: 'test_input_required_result_sampling', description: 'Asks the model of the client' })
+  @Tool({ name: 'test_input_required_result_sampling', description: 'Asks the client’s model' })
   async capital(_input: NoInput, ctx: Context) {
     const messages = 'What is the capital of France?';
     return (await ctx.sample({ messages, maxTokens: 100, key: 'capital_question' })).text;
   }
 
-  @Tool({ name: 'test_input_required_result_list_roots', description: 'Asks for the roots of the client' })
+  @Tool({ name: 'test_input_required_result_list_roots', description: 'Asks for the client’s roots' })
   async roots(_input: NoInput, ctx: Context) {
     const roots = await ctx.roots({ key: 'client_roots' });
     return `The client works in ${roots.length} places.`;
@@ -49,12 +49,12 @@ export class Questions {
     return answer.action === 'accept' ? 'state-ok: confirmed' : 'state-ok: not confirmed';
   }
 
-  @Tool({ name: 'test_input_required_result_tampered_state', description: 'Trusts no state but its own' })
+  @Tool({ name: 'test_input_required_result_tampered_state', description: 'Rejects tampered state' })
   async tampered(_input: NoInput, ctx: Context) {
     return await this.state(_input, ctx);
   }
 
-  @Tool({ name: 'test_input_required_result_multiple_inputs', description: 'Asks for three things at once' })
+  @Tool({ name: 'test_input_required_result_multiple_inputs', description: 'Asks three questions at once' })
   async several(_input: NoInput, ctx: Context) {
     const [name, greeting, roots] = await Promise.all([
       ctx.elicit(UserName, ASK_NAME),
@@ -64,7 +64,7 @@ export class Questions {
     return `${name.action}: ${greeting.text}, ${roots.length} roots`;
   }
 
-  @Tool({ name: 'test_input_required_result_multi_round', description: 'Asks one thing after the other' })
+  @Tool({ name: 'test_input_required_result_multi_round', description: 'Asks two questions in sequence' })
   async rounds(_input: NoInput, ctx: Context) {
     const first = await ctx.elicit(UserName, { message: 'Step 1: What is your name?', key: 'step1' });
     const second = await ctx.elicit(Color, { message: 'Step 2: What is your favorite color?', key: 'step2' });
@@ -77,15 +77,15 @@ export class Questions {
     return await this.name(_input, ctx);
   }
 
-  @Tool({ name: 'test_streaming_elicitation', description: 'Asks in the middle of its work' })
+  @Tool({ name: 'test_streaming_elicitation', description: 'Asks while it streams' })
   async streaming(_input: NoInput, ctx: Context) {
     ctx.progress(1, 2, 'Before the question');
-    const answer = await ctx.elicit(Confirmation, { message: 'Shall I go on?', key: 'go_on' });
+    const answer = await ctx.elicit(Confirmation, { message: 'Continue?', key: 'go_on' });
     ctx.progress(2, 2, 'After the question');
     return `The answer was ${answer.action}.`;
   }
 
-  @Prompt({ name: 'test_input_required_result_prompt', description: 'Asks before it has its messages' })
+  @Prompt({ name: 'test_input_required_result_prompt', description: 'Asks before it returns messages' })
   async prompt(_input: NoInput, ctx: Context) {
     const answer = await ctx.elicit(Background, { message: 'What should the prompt know?', key: 'user_context' });
     return `The user says: ${JSON.stringify(answer)}`;

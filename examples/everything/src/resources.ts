@@ -8,7 +8,7 @@ class Item {
   id!: string;
 }
 
-/** Resources of each kind. */
+/** One resource of each kind. */
 export class Resources {
   @Resource('test://static-text', { name: 'Static text', mimeType: 'text/plain' })
   staticText() {

@@ -1,6 +1,6 @@
 import { Tool } from '@decorum/core';
 
-/** A JSON Schema with what no DTO can say. It reaches clients as it is written here. */
+/** A JSON Schema with keywords that no DTO can express. It is sent to clients unchanged. */
 const CONTACT = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',
@@ -26,7 +26,7 @@ const CONTACT = {
   additionalProperties: false,
 };
 
-/** Schemas that are not classes. */
+/** Tools whose schemas are not classes. */
 export class Schemas {
   @Tool({ name: 'json_schema_2020_12_tool', description: 'Takes a contact', input: CONTACT })
   contact({ name = 'somebody' }: { name?: string }) {

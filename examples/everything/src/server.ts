@@ -9,7 +9,7 @@ import { Resources } from './resources.js';
 import { Schemas } from './schemas.js';
 import { Triggers } from './triggers.js';
 
-/** A server with everything that the official conformance suite asks for. */
+/** A server with everything that the official conformance suite tests. */
 export function createServer(options: Partial<McpServerOptions> = {}): McpServer {
   return new McpServer({
     name: 'everything',

@@ -9,7 +9,7 @@ class Place {
   region?: string;
 }
 
-/** Tools that change the server, or that are routed by their arguments. */
+/** Tools that change the server, and a tool that can be routed by its arguments. */
 export class Triggers implements Lifecycle {
   private notify: Notifier | undefined;
 
@@ -17,13 +17,13 @@ export class Triggers implements Lifecycle {
     this.notify = notify;
   }
 
-  @Tool({ name: 'test_trigger_tool_change', description: 'Tells clients that the tools have changed' })
+  @Tool({ name: 'test_trigger_tool_change', description: 'Notifies clients of changed tools' })
   toolChange() {
     this.notify?.toolsChanged();
     return 'The tools have changed.';
   }
 
-  @Tool({ name: 'test_trigger_prompt_change', description: 'Tells clients that the prompts have changed' })
+  @Tool({ name: 'test_trigger_prompt_change', description: 'Notifies clients of changed prompts' })
   promptChange() {
     this.notify?.promptsChanged();
     return 'The prompts have changed.';

@@ -6,13 +6,13 @@ import { createServer } from '../src/server.js';
 
 const SILENT = { warn: () => {}, error: () => {} };
 
-/** Arguments of the tools that need some. */
+/** Arguments of the tools that require them. */
 const ARGUMENTS: Readonly<Record<string, object>> = {
   test_sampling: { prompt: 'Are you there?' },
   test_elicitation: { message: 'Who are you?' },
 };
 
-/** How often the tools that ask do so. */
+/** Number of questions of each tool that asks. */
 const ASKING: Readonly<Record<string, number>> = {
   test_sampling: 1,
   test_missing_capability: 1,
@@ -30,7 +30,7 @@ const ASKING: Readonly<Record<string, number>> = {
   test_elicitation_sep1330_enums: 1,
 };
 
-/** Fills in a form as its schema allows. */
+/** Fills in a form with values that its schema allows. */
 function fillIn({ requestedSchema }: ElicitQuestion): JsonObject {
   const fields = Object.entries((requestedSchema['properties'] ?? {}) as Record<string, JsonObject>);
   const required = (requestedSchema['required'] ?? []) as readonly string[];
@@ -39,7 +39,7 @@ function fillIn({ requestedSchema }: ElicitQuestion): JsonObject {
   return Object.fromEntries(filled.map(([name, { type }]) => [name, values[type as keyof typeof values]]));
 }
 
-/** A client that answers everything, and what it was asked. */
+/** A client that answers all questions and records them. */
 function client() {
   const asked: string[] = [];
   const noting = <T extends unknown[], R>(what: string, answer: (...args: T) => R) => {
@@ -61,10 +61,10 @@ const server = ({ secret }: Pick<Rehearsal, 'secret'>) => createServer({ secret,
 describe('every tool, in a session and by replay', () => {
   const tools = createServer({ logger: SILENT });
 
-  it('is known to the table of those that ask', async () => {
+  it('is listed in the table if it asks questions', async () => {
     const listed = (await (await connect(tools)).listTools()).map(({ name }) => name);
     expect(listed).toEqual(expect.arrayContaining(Object.keys(ASKING)));
-    // the others would ask a client that can answer
+    // the other tools ask only clients that can answer
     for (const tool of listed.filter((name) => ASKING[name] === undefined)) {
       const { asked, handlers } = client();
       await rehearse({ server, tool, ...handlers }).catch(() => {});
@@ -72,7 +72,7 @@ describe('every tool, in a session and by replay', () => {
     }
   });
 
-  it.each(Object.entries(ASKING))('%s asks the same, and gives the same result', async (tool, count) => {
+  it.each(Object.entries(ASKING))('%s asks the same questions and returns the same result', async (tool, count) => {
     const { asked, handlers } = client();
     const { session, replay } = await rehearse({ server, tool, args: ARGUMENTS[tool] ?? {}, ...handlers });
     const { content, isError } = session.result;

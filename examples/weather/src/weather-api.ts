@@ -1,7 +1,7 @@
 import { Describe, ToolError } from '@decorum/core';
 import { IsIn, IsNumber, IsString } from 'class-validator';
 
-/** What the weather will be. */
+/** A weather forecast. */
 export class Forecast {
   @IsString()
   city!: string;
@@ -23,7 +23,7 @@ const STATIONS = new Map([
   ['Rome', { sky: 'sun', celsius: 21 }],
 ]);
 
-/** A stand-in for a weather service: three cities where the weather never changes. */
+/** A fake weather service: three cities where the weather never changes. */
 export class WeatherApi {
   readonly cities = [...STATIONS.keys()];
 
@@ -43,7 +43,7 @@ export class WeatherApi {
 
   private station(city: string) {
     const station = STATIONS.get(city);
-    if (!station) throw new ToolError(`No station in "${city}". There are: ${this.cities.join(', ')}.`);
+    if (!station) throw new ToolError(`No station in "${city}". Use one of: ${this.cities.join(', ')}.`);
     return station;
   }
 }

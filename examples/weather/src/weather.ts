@@ -16,7 +16,7 @@ class ForecastQuery extends Place {
   units?: 'metric' | 'imperial' = 'metric';
 }
 
-/** Everything a client can do with the weather. */
+/** The tools, resources and prompts of the weather server. */
 export class Weather {
   constructor(private readonly api: WeatherApi) {}
 

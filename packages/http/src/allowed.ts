@@ -1,11 +1,11 @@
 import { startupError } from '@decorum/core/transport';
 
-/** The names of this machine. */
+/** Host names of this machine. */
 export const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 const HOST = /^(\[[0-9a-f:.]+\]|[^\s/:@[\]?#*]+)(:\d+)?$/i;
 
-/** A scheme, and a host with its port. */
+/** Captures the scheme and the host with its port. */
 export const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/([^\s/?#@*]+)$/i;
 
 const WILDCARD = 'Wildcards are not supported. List each one';
@@ -20,7 +20,7 @@ function parse(url: string): URL | undefined {
   }
 }
 
-/** What is wrong with a value of `allowedHosts`, and what to write; undefined if nothing is. */
+/** Describes the mistake in a value of `allowedHosts` and its remedy. Returns undefined for a valid value. */
 function hostMistake(value: string): string | undefined {
   if (value.includes('*')) return `${WILDCARD}, such as "mcp.example.com"`;
   if (HOST.test(value) && isAscii(value)) return undefined;
@@ -30,52 +30,52 @@ function hostMistake(value: string): string | undefined {
   return `A host has no scheme, path or query. Write "${meant || 'mcp.example.com'}"`;
 }
 
-/** What is wrong with a value of `allowedOrigins`, and what to write; undefined if nothing is. */
+/** Describes the mistake in a value of `allowedOrigins` and its remedy. Returns undefined for a valid value. */
 function originMistake(value: string): string | undefined {
   if (value.includes('*')) return `${WILDCARD}, such as "https://app.example.com"`;
   if (!value.includes('://')) {
     const { host, hostname = '' } = (value === 'null' ? undefined : parse(`http://${value}`)) ?? {};
     const scheme = LOOPBACK.has(hostname) ? 'http' : 'https';
-    return `An origin begins with a scheme. Write "${scheme}://${host || 'app.example.com'}"`;
+    return `An origin starts with a scheme. Write "${scheme}://${host || 'app.example.com'}"`;
   }
   const isWeb = /^https?:/i.test(value);
   const sent = isWeb ? parse(value)?.origin : ORIGIN.exec(value)?.[0].toLowerCase();
   if (sent === value.toLowerCase() && isAscii(value)) return undefined;
-  return `An origin is a scheme and a host, as browsers send it. Write "${sent ?? 'https://app.example.com'}"`;
+  return `An origin is a scheme and a host, as browsers send them. Write "${sent ?? 'https://app.example.com'}"`;
 }
 
 const MISTAKES = { allowedHosts: hostMistake, allowedOrigins: originMistake };
 
 /**
- * The values of an option, in lower case.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a value that no request could have
+ * Checks the values of an option and returns them in lower case.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a value that no request can match
  */
 export function requireAllowed(option: keyof typeof MISTAKES, values: readonly string[]): ReadonlySet<string> {
   for (const value of values) {
     const mistake = MISTAKES[option](value);
     if (mistake === undefined) continue;
-    throw startupError('DECORUM_INVALID_OPTION', '@decorum/http', option, `holds "${value}". ${mistake}`);
+    throw startupError('DECORUM_INVALID_OPTION', '@decorum/http', option, `contains "${value}". ${mistake}`);
   }
   return new Set(values.map((value) => value.toLowerCase()));
 }
 
-/** How much of a refused value is logged. */
+/** Longest part of a rejected value to log. */
 const MAX_LENGTH = 100;
 
 /**
- * Says that a value of a header was refused, and which option would allow it.
- * @param value as it was sent: its sender chose it, and a log may be read in a terminal
+ * The log line for a rejected header value. It names the option that would allow the value.
+ * @param value as sent. The client controls it and logs are read in terminals, so special characters are replaced.
  */
-export function describeRefused(header: 'Host' | 'Origin', value: string): string {
+export function describeRejected(header: 'Host' | 'Origin', value: string): string {
   const shown = value.slice(0, MAX_LENGTH).replaceAll(/[^\x21-\x7e]|["'`\\]/g, '?');
-  const refused = `A request with the ${header} "${shown}" was refused (403).`;
+  const rejected = `Rejected a request with the ${header} "${shown}" (403).`;
   const option = header === 'Host' ? 'allowedHosts' : 'allowedOrigins';
   const allowed = header === 'Host' ? hostToAllow(value.toLowerCase()) : value.toLowerCase();
-  if (shown !== value || MISTAKES[option](allowed) !== undefined) return refused;
-  return `${refused} If your clients send it, add it: \`${option}: ['${allowed}']\`.`;
+  if (shown !== value || MISTAKES[option](allowed) !== undefined) return rejected;
+  return `${rejected} If your clients use it, add it: \`${option}: ['${allowed}']\`.`;
 }
 
-/** Without the port, except for the names of this machine: they are served with the listening port anyway. */
+/** Drops the port, except for loopback names: these are already accepted with the listening port. */
 function hostToAllow(host: string): string {
   const [, name = host] = HOST.exec(host) ?? [];
   return LOOPBACK.has(name) ? host : name;

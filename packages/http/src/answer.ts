@@ -4,22 +4,21 @@ import { errorFrame, excerpt, FAILURES, type Reply } from '@decorum/core/transpo
 import type { AnswerHeaders } from './http-context.js';
 import { HttpError, MaskedError } from './http-error.js';
 
-/** Failures that say the request itself is no good, even where its handler had begun. */
+/** Failures caused by the request itself, even if they occur after the handler started. */
 const BAD_REQUEST: ReadonlySet<FailureKind> = new Set(['missing-capability', 'header-mismatch', 'invalid-state']);
 
-/** What the status of a reply depends on, beside the reply. */
-export interface Asked {
+/** The properties of a message that determine the status of its reply. */
+export interface MessageTraits {
   /** The message belongs to no session. */
-  readonly alone: boolean;
-  /** The message has an id that could be read. */
-  readonly named: boolean;
+  readonly sessionless: boolean;
+  /** The message has a readable id. */
+  readonly hasId: boolean;
 }
 
 /**
- * The HTTP status of a reply, or of each part of the reply to a batch. Results are 200, and so are errors of handlers:
- * the HTTP request was a success.
+ * The HTTP status of a reply. Errors of handlers are 200 like results, because the HTTP request itself succeeded.
  */
-export function statusOf({ failure, ran, parts }: Reply, { alone, named }: Asked): number {
+export function statusOf({ failure, ran, parts }: Reply, { sessionless, hasId }: MessageTraits): number {
   if (parts?.some((part) => part.failure?.kind === 'closing')) return 503;
   const kind = failure?.kind;
   if (failure === undefined) return 200;
@@ -33,12 +32,12 @@ export function statusOf({ failure, ran, parts }: Reply, { alone, named }: Asked
     case 'internal-error':
       return 500;
     default:
-      if (!alone) return named ? 200 : 400;
+      if (!sessionless) return hasId ? 200 : 400;
       return kind === 'method-not-found' ? 404 : 400;
   }
 }
 
-/** An answer that is ready to be sent. */
+/** A complete response, ready to send. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
@@ -48,8 +47,8 @@ export interface Answer {
 const NO_HEADERS: AnswerHeaders = {};
 
 /**
- * Words an error as JSON-RPC: a refusal of this package, an error of the host or of the application's hooks that names a
- * status below 500, or a bug, which is reported and masked.
+ * Encodes an error as JSON-RPC. An `HttpError` or `McpError` keeps its message. So does an error of the host or of an
+ * application hook whose `statusCode` is 4xx. Everything else is a bug: it is reported, and masked as a 500.
  */
 export function errorAnswer(error: unknown, report: (error: unknown) => void): Answer {
   if (error instanceof HttpError) return { status: error.status, body: error.body(), headers: error.headers };
@@ -63,7 +62,7 @@ export function errorAnswer(error: unknown, report: (error: unknown) => void): A
   return { status: 500, body: internalError(), headers: NO_HEADERS };
 }
 
-/** The text of an error that says nothing of its cause. */
+/** The body of an error that reveals nothing about its cause. */
 export function internalError(id?: string | number): string {
   return errorFrame(id, { code: FAILURES['internal-error'], message: 'Internal error' });
 }

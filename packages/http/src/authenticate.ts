@@ -4,38 +4,38 @@ import { isObject, isPromise } from '@decorum/core/transport';
 import type { AnswerHeaders, Headers } from './http-context.js';
 import { HttpError, MaskedError } from './http-error.js';
 
-/** What is known of a request before its body is read. */
+/** The part of a request that is known before its body is read. */
 export interface RequestHead {
-  /** In upper case. */
+  /** HTTP method in upper case. */
   readonly method: string;
-  /** Names in lower case; credentials are among them. */
+  /** Names in lower case. Credentials are included. */
   readonly headers: Headers;
   readonly remoteAddress?: string | undefined;
 }
 
-/** How a request is answered whose caller may not call. */
+/** The response to a caller that `authenticate` rejects. */
 export interface AuthRefusal {
-  /** 400 to 599. */
+  /** HTTP status from 400 to 599. */
   readonly status: number;
-  /** For example `{ 'www-authenticate': 'Bearer' }`. */
+  /** Response headers, for example `{ 'www-authenticate': 'Bearer' }`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** By default a JSON-RPC error. JSON, unless `headers` has another `content-type`. */
+  /** Response body, by default a JSON-RPC error. It is sent as JSON unless `headers` sets another `content-type`. */
   readonly body?: string;
 }
 
-/** Says who is calling: a principal, nobody (undefined), or somebody who may not. */
+/** Returns the principal of a request, undefined for an anonymous caller, or a refusal. */
 export type Authenticate<HostRequest> = (
   head: RequestHead,
   request: HostRequest,
 ) => Principal | AuthRefusal | undefined | Promise<Principal | AuthRefusal | undefined>;
 
-/** A refusal in the words of the application. */
-class Denial extends HttpError {
+/** A rejection by `authenticate`, with the application's own body if there is one. */
+class AuthError extends HttpError {
   constructor(
     { status, headers = {} }: AuthRefusal,
     private readonly text: string | undefined,
   ) {
-    super(status, status === 401 ? 'Authentication is required.' : 'The caller may not do this.', lowerCased(headers));
+    super(status, status === 401 ? 'Authentication is required.' : 'Access is denied.', lowerCased(headers));
   }
 
   override body(): string {
@@ -44,36 +44,37 @@ class Denial extends HttpError {
 }
 
 /**
- * Asks the application who is calling.
- * @throws {HttpError} what the application refuses the request with
- * @throws {MaskedError} where it fails, or answers with anything else
+ * Has the application authenticate a request.
+ * @throws {HttpError} the refusal of the application
+ * @throws {MaskedError} when `verify` throws or returns something invalid
  */
 export function authenticate<HostRequest>(
   verify: Authenticate<HostRequest>,
   head: RequestHead,
   request: HostRequest,
 ): Principal | undefined | Promise<Principal | undefined> {
-  let found;
+  let result;
   try {
-    found = verify(head, request);
+    result = verify(head, request);
   } catch (error) {
     throw new MaskedError(error);
   }
-  if (!isPromise(found)) return admitted(found);
-  return Promise.resolve(found).then(admitted, (error: unknown) => {
+  if (!isPromise(result)) return principalFrom(result);
+  return Promise.resolve(result).then(principalFrom, (error: unknown) => {
     throw new MaskedError(error);
   });
 }
 
 /**
- * The option `principal`, with a check of what it returns: a promise, or a user of another form, would be nobody.
- * @throws {MaskedError} for anything but a principal, or undefined for nobody
+ * Wraps the option `principal` with a check of its result. Without it, a promise or an invalid user would count as an
+ * anonymous caller.
+ * @throws {MaskedError} for anything but a principal or undefined
  */
 export function checkedPrincipal<HostRequest>(principal: (request: HostRequest) => Principal | undefined) {
   return (request: HostRequest): Principal | undefined => {
     const found = principal(request);
     if (found === undefined || isPrincipal(found)) return found;
-    const problem = '`principal` must return a principal with a `subject`, or undefined for nobody.';
+    const problem = '`principal` must return a principal with a `subject`, or undefined for an anonymous caller.';
     throw new MaskedError(new TypeError(isPromise(found) ? `${problem} Use \`authenticate\` for promises.` : problem));
   };
 }
@@ -81,28 +82,29 @@ export function checkedPrincipal<HostRequest>(principal: (request: HostRequest) 
 const isPrincipal = (found: unknown): found is Principal =>
   isObject(found) && typeof found['subject'] === 'string' && found['subject'] !== '';
 
-/** A name that HTTP can carry (RFC 9110, section 5.1): any other would fail when the answer is written. */
+/** A valid header name (RFC 9110, section 5.1). Node throws on any other when the response is written. */
 export const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-/** A value that it can carry (RFC 9110, section 5.5). */
+/** A valid header value (RFC 9110, section 5.5). */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Follow from the body: with the wrong ones, the next answer on the connection would begin in the middle. */
+/** Computed from the body. A wrong value would corrupt the next response on the connection. */
 const FRAMING = new Set(['content-length', 'transfer-encoding']);
 
-/** Fails closed: what is neither a principal nor a refusal is a bug of the application. */
-function admitted(found: unknown): Principal | undefined {
-  if (found === undefined) return undefined;
-  const { status } = isObject(found) ? found : {};
-  if (status !== undefined) throw denial(found as unknown as AuthRefusal);
-  if (isPrincipal(found)) return found;
+/** Fails closed: anything but a principal, a refusal or undefined is a bug of the application. */
+function principalFrom(result: unknown): Principal | undefined {
+  if (result === undefined) return undefined;
+  const { status } = isObject(result) ? result : {};
+  if (status !== undefined) throw refusalError(result as unknown as AuthRefusal);
+  if (isPrincipal(result)) return result;
   throw new MaskedError(
     new TypeError(
-      '`authenticate` must return a principal with a `subject`, a refusal with a `status`, or undefined for nobody.',
+      '`authenticate` must return a principal with a `subject`, a refusal with a `status`, or undefined for an ' +
+        'anonymous caller.',
     ),
   );
 }
 
-function denial(refusal: AuthRefusal): Error {
+function refusalError(refusal: AuthRefusal): Error {
   const { status, body, headers = {} } = refusal;
   const isStatus = Number.isInteger(status) && status >= 400 && status <= 599;
   const areHeaders =
@@ -110,11 +112,11 @@ function denial(refusal: AuthRefusal): Error {
     Object.entries(headers).every(
       ([name, value]) => HEADER_NAME.test(name) && typeof value === 'string' && HEADER_VALUE.test(value),
     );
-  if (isStatus && areHeaders && (body === undefined || typeof body === 'string')) return new Denial(refusal, body);
+  if (isStatus && areHeaders && (body === undefined || typeof body === 'string')) return new AuthError(refusal, body);
   return new MaskedError(
     new TypeError(
-      'The refusal of `authenticate` must have a `status` from 400 to 599; its `headers` and `body` must be strings, and ' +
-        'headers can hold no line breaks and nothing beyond Latin-1.',
+      'A refusal returned by `authenticate` needs a `status` from 400 to 599. Its `body` must be a string, and its ' +
+        '`headers` must be strings without line breaks or characters outside Latin-1.',
     ),
   );
 }

@@ -7,42 +7,43 @@ import { parseMessage } from '@decorum/core/transport';
 import type { Headers, HttpRequest } from './http-context.js';
 import { HttpError } from './http-error.js';
 
-/** How large a body may be, and how long it may take. */
+/** Limits on the size and duration of a request body. */
 export interface BodyLimits {
-  /** Bytes. */
+  /** Maximum size in bytes. */
   readonly bodyLimit: number;
-  /** Milliseconds; up to a quarter more passes. */
+  /** Milliseconds for the body to arrive. The timeout may fire up to 25% late. */
   readonly bodyTimeoutMs: number;
 }
 
-/** Takes what became of a body. */
+/** Gets the parsed body, or the reason why there is none. */
 export interface BodyReceiver {
   /**
-   * @param failure why there is no message; null where there is none to tell of
-   * @param message what was JSON; undefined where there was no body
+   * @param failure the error, or null on success
+   * @param message the parsed JSON; undefined for a request without a body
    */
   body(failure: unknown, message?: unknown): void;
 }
 
-/** How often a body is looked at until its time is over. */
+/** Number of sweeps that a body may survive. */
 const SWEEPS = 4;
 
-/** JSON is UTF-8 (RFC 8259, section 8.1), whatever a client says. */
+/** JSON is always UTF-8 (RFC 8259, section 8.1). */
 const OTHER_CHARSET = /charset=(?!"?utf-8)/i;
 const JSON_MEDIA_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
 const tooLarge = () => new HttpError(413, 'The body is too large.');
 const notUtf8 = () => new McpError('parse-error', 'The message is not UTF-8.');
 
-/** Whether a request says that a body follows. */
+/** Whether the headers of a request announce a body. */
 export function announcesBody(headers: Headers): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
   return length !== '0' || encoding !== undefined;
 }
 
 /**
- * Whether there is a body to read. Only JSON is taken: a page of another origin can send anything else without asking.
- * @param hasBody as far as the host can say before it is read
+ * Whether there is a body to read. It must be JSON, because a page of another origin can send other types without a
+ * preflight.
+ * @param hasBody whether the host expects a body
  * @throws {HttpError} 415
  */
 export function expectsBody({ method, headers }: HttpRequest, hasBody: boolean): boolean {
@@ -50,17 +51,17 @@ export function expectsBody({ method, headers }: HttpRequest, hasBody: boolean):
   const type = headers['content-type'];
   if (type === undefined && !hasBody) return false;
   if (type === undefined || !JSON_MEDIA_TYPE.test(type)) {
-    throw new HttpError(415, 'The content type is not application/json.');
+    throw new HttpError(415, 'The Content-Type must be application/json.');
   }
   return true;
 }
 
-/** The unfinished bodies of an endpoint, so that none takes for ever. */
+/** The unfinished bodies of an endpoint. Those that take too long are rejected. */
 export class Bodies {
-  /** Bytes that a body may have. */
+  /** Maximum size of a body in bytes. */
   readonly limit: number;
   private readonly readers: BodyReader[] = [];
-  // by looking at times, so that a body which comes at once needs no timer
+  // one timer for all bodies, because most arrive at once and don't need their own
   private readonly timer: NodeJS.Timeout;
 
   constructor({ bodyLimit, bodyTimeoutMs }: BodyLimits) {
@@ -68,12 +69,12 @@ export class Bodies {
     this.timer = setInterval(() => this.sweep(), Math.ceil(bodyTimeoutMs / SWEEPS)).unref();
   }
 
-  /** Notes a body that begins. */
+  /** Adds a body when its request starts. */
   add(reader: BodyReader): void {
     reader.slot = this.readers.push(reader) - 1;
   }
 
-  /** Forgets a body that has ended. */
+  /** Removes a finished body. The last reader takes its slot. */
   delete(reader: BodyReader): void {
     const last = this.readers.pop() as BodyReader;
     if (last === reader) return;
@@ -81,7 +82,7 @@ export class Bodies {
     last.slot = reader.slot;
   }
 
-  /** Refuses the bodies that have not ended, and looks for slow ones no more. */
+  /** Rejects all unfinished bodies and stops the sweeps. */
   close(error: HttpError): void {
     clearInterval(this.timer);
     for (const reader of this.readers.toReversed()) reader.fail(error);
@@ -97,11 +98,11 @@ export class Bodies {
 
 const EMPTY = Buffer.alloc(0);
 
-/** Takes the body of one request, chunk by chunk. A binding says how to stop the source. */
+/** Collects the body of one request, chunk by chunk. A binding implements how to stop the source. */
 export abstract class BodyReader {
-  /** How many looks at all bodies it has lasted. */
+  /** Number of sweeps that it has survived. */
   sweeps = 0;
-  /** Where it stands among the unfinished bodies. */
+  /** Index in the list of unfinished bodies. */
   slot = 0;
   private first: Buffer | undefined;
   private more: Buffer[] | undefined;
@@ -116,10 +117,10 @@ export abstract class BodyReader {
     bodies.add(this);
   }
 
-  /** Takes no more of the source, and lets the rest pass by. */
+  /** Stops reading. The rest of the body is discarded. */
   protected abstract stop(): void;
 
-  /** Refuses a body that says by itself that it is too large. Called before anything is read. */
+  /** Rejects a body whose `Content-Length` exceeds the limit. Called before anything is read. */
   begin(): boolean {
     const length = this.request.headers['content-length'];
     if (length === undefined || Number(length) <= this.bodies.limit) return true;
@@ -127,7 +128,7 @@ export abstract class BodyReader {
     return false;
   }
 
-  /** Takes a part of the body. */
+  /** Adds a chunk of the body. */
   push(chunk: Buffer): void {
     this.size += chunk.length;
     if (this.first === undefined) this.first = chunk;
@@ -139,7 +140,7 @@ export abstract class BodyReader {
   end(): void {
     if (!this.finish()) return;
     const { first = EMPTY, more, request, receiver } = this;
-    // a type says nothing where there is no body, but clients send it with DELETE too
+    // some clients send a content type with DELETE although there is no body
     if (this.size === 0 && request.method === 'DELETE') return receiver.body(null);
     let message: unknown;
     try {
@@ -150,7 +151,7 @@ export abstract class BodyReader {
     receiver.body(null, message);
   }
 
-  /** The body is given up. Does nothing when it is complete. */
+  /** Gives up on the body. A no-op if it is already complete or failed. */
   fail(error: unknown): void {
     if (!this.finish()) return;
     this.stop();
@@ -167,7 +168,7 @@ export abstract class BodyReader {
 
 function readJson(body: Buffer, type: string | undefined): unknown {
   if (type !== 'application/json' && OTHER_CHARSET.test(type ?? '')) throw notUtf8();
-  // nearly all are ASCII, which needs no decoding
+  // fast path: most messages are ASCII, which needs no UTF-8 decoding
   if (isAscii(body)) return parseMessage(body.toString('latin1'));
   if (!isUtf8(body)) throw notUtf8();
   return parseMessage(body.toString());

@@ -1,6 +1,6 @@
 import { HEADER_NAME } from './authenticate.js';
 
-/** Headers that hold credentials wherever they occur: whoever has them can act as the caller. */
+/** Well-known headers with credentials. Anyone who has their values can act as the caller. */
 const WELL_KNOWN = [
   'authorization',
   'proxy-authorization',
@@ -37,12 +37,12 @@ const WELL_KNOWN = [
   'x-ms-token-aad-refresh-token',
 ];
 
-/** The headers that handlers don't see, in lower case: those that are well known, and those that an option names. */
+/** Lower-case names of the headers that are hidden from handlers: the well-known ones and `named`. */
 export function credentialHeaders(named: readonly string[]): ReadonlySet<string> {
   return new Set([...WELL_KNOWN, ...named.map((name) => name.toLowerCase())]);
 }
 
-/** Whether a header can have this name. HTTP allows `*`, but a pattern would match nothing. */
+/** Whether a name is a valid header name. HTTP allows `*` in it, but a wildcard would match nothing here. */
 export function isHeaderName(name: string): boolean {
   return HEADER_NAME.test(name) && !name.includes('*');
 }

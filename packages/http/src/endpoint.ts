@@ -13,25 +13,25 @@ import { acceptedBy, requireKnownVersion } from './headers.js';
 import { PendingCallbacks } from './pending-callbacks.js';
 import { LegacySse } from './legacy.js';
 import type { ResolvedOptions } from './options.js';
-import { closing, HttpError, MaskedError, noSession } from './http-error.js';
+import { closing, HttpError, MaskedError, noSession, sessionIdMissing, streamNotAccepted } from './http-error.js';
 import type { HttpSession } from './session.js';
 import { Sessions } from './sessions.js';
 import { type EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
 
 const EVENT_ID = /^([gp][\w-]{16})-(\d{1,9})$/;
 
-/** The methods that an endpoint has, or that its legacy half has. */
+/** The HTTP methods of an endpoint, including those of HTTP+SSE. */
 const METHODS = new Set(['POST', 'GET', 'DELETE', 'OPTIONS']);
 
 /**
- * One MCP endpoint, whatever carries its requests. It has all policy, in steps that a binding calls one after the other:
- * guard → authenticate → body → admit → dispatch → answer. The last three are in `PostExchange`.
+ * One MCP endpoint, independent of the HTTP host. It makes all decisions, in steps that a binding calls in this order:
+ * guard → authenticate → body → admit → dispatch → answer. `PostExchange` has the last three.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
  */
 export class Endpoint<HostRequest> {
-  /** The step `body`: for readers of the bindings. */
+  /** The step `body`, used by the body readers of the bindings. */
   readonly bodies: Bodies;
-  /** HTTP+SSE, where it is served. */
+  /** HTTP+SSE, if it is enabled. */
   readonly legacy: LegacySse | undefined;
   /** The step `guard`. */
   readonly guard: Guard;
@@ -60,23 +60,24 @@ export class Endpoint<HostRequest> {
   }
 
   /**
-   * The step `guard`, after the checks of `Host` and `Origin`: refuses methods that the endpoint has not.
+   * The second half of the step `guard`, after `Host` and `Origin`: rejects unsupported HTTP methods.
    * @throws {HttpError} 405
    */
   requireMethod(method: string): void {
     if (METHODS.has(method)) return;
     const allow = this.settings.sessions ? 'GET, POST, DELETE' : 'POST';
-    throw new HttpError(405, 'The endpoint has no such method.', { allow });
+    throw new HttpError(405, `Method not allowed. Use ${allow}.`, { allow });
   }
 
-  /** Whether the step `authenticate` asks the application. */
+  /** Whether the application authenticates requests. */
   get authenticates(): boolean {
     return this.settings.authenticate !== undefined;
   }
 
   /**
-   * The step `authenticate`, before the body is read. Preflight requests have no credentials, and are not asked for any.
-   * @throws {HttpError} with the status that the application gives, or whatever it throws
+   * The step `authenticate`, before the body is read. It skips preflight requests, which never have credentials.
+   * @throws {HttpError} the refusal of the application
+   * @throws {MaskedError} when `authenticate` throws or returns something invalid
    */
   authenticate(head: RequestHead, request: HostRequest): Principal | undefined | Promise<Principal | undefined> {
     const { authenticate: verify } = this.settings;
@@ -91,23 +92,22 @@ export class Endpoint<HostRequest> {
   }
 
   /**
-   * Takes a message: the steps `admit`, `dispatch` and `answer`. Never throws.
-   * @param body what was JSON
+   * Handles a POST: the steps `admit`, `dispatch` and `answer`. Never throws.
+   * @param body the parsed JSON
    */
   post(body: unknown, context: HttpContext): void {
     new PostExchange(body, context, this.parts).run();
   }
 
   /**
-   * Opens a stream for messages that belong to no request, or carries on with one that broke off.
+   * Handles a GET: opens a stream for messages that belong to no request, or resumes a stream.
    * @throws {HttpError} 4xx or 503
    */
   async get(context: HttpContext): Promise<void> {
     const { headers } = context;
     const session = await this.sessionOf(context);
     const accepted = acceptedBy(headers.accept);
-    if (accepted !== 'both' && accepted !== 'stream')
-      throw new HttpError(406, 'A GET is answered with text/event-stream.');
+    if (accepted !== 'both' && accepted !== 'stream') throw streamNotAccepted();
     const begin = () => context.open(STREAM_HEADERS);
     const from = headers['last-event-id'];
     if (from !== undefined) return await this.resume(session, from, begin);
@@ -118,29 +118,29 @@ export class Endpoint<HostRequest> {
   }
 
   /**
-   * Ends a session.
+   * Handles a DELETE: ends a session.
    * @throws {HttpError} 4xx or 503
    */
   async delete(context: HttpContext): Promise<void> {
     const session = await this.sessionOf(context);
-    await ask(() => this.parts.sessions.delete(session));
+    await callStore(() => this.parts.sessions.delete(session));
     context.answer(204);
   }
 
-  /** Words an error that a step has thrown, and reports it if it is a bug. */
+  /** Encodes an error that a step has thrown, and reports it if it is a bug. */
   errorResponse(error: unknown): Answer {
     return errorAnswer(error, this.report);
   }
 
-  /** Takes no new requests: they are answered with 503. What is in flight goes on. */
+  /** Answers new requests with 503. Requests in flight go on. */
   stop(): void {
     this.parts.stopped = true;
     this.parts.kernel.inFlight.stop(this.parts);
   }
 
   /**
-   * Takes no more requests, lets those in flight end, and then ends everything.
-   * @param deadlineMs milliseconds that requests in flight get
+   * Answers new requests with 503, waits for those in flight, and then ends all sessions and streams.
+   * @param deadlineMs milliseconds that requests in flight get to finish
    */
   async close(deadlineMs = this.settings.closeDeadlineMs): Promise<void> {
     this.shutting ??= this.shut(deadlineMs);
@@ -148,8 +148,9 @@ export class Endpoint<HostRequest> {
   }
 
   /**
-   * Lets readers take what is left of the streams that have ended: a server that closes drops their connections else.
-   * @param deadlineMs milliseconds that they get
+   * Waits until clients have received the rest of the streams that have ended. A server that closes earlier would drop
+   * their connections.
+   * @param deadlineMs milliseconds to wait at most
    */
   async delivered(deadlineMs: number): Promise<void> {
     if (this.streams.ending.size === 0) return;
@@ -165,13 +166,13 @@ export class Endpoint<HostRequest> {
   private async shut(deadlineMs: number): Promise<void> {
     const { kernel, sessions } = this.parts;
     this.stop();
-    sessions.hangUp();
+    sessions.endStandaloneStreams();
     await kernel.inFlight.drain(deadlineMs, this.parts);
     this.parts.closed = true;
     clearInterval(this.timer);
     this.bodies.close(closing());
     this.pending.rejectAll(closing());
-    // what was cancelled is answered first
+    // cancelled requests are answered first
     await new Promise(setImmediate);
     sessions.endAll();
   }
@@ -186,14 +187,14 @@ export class Endpoint<HostRequest> {
     if (this.parts.stopped) throw closing();
     const version = headers['mcp-protocol-version'];
     if (revisionOf(version)?.sessions === false) {
-      throw new HttpError(405, 'This revision of MCP has POST only.', { allow: 'POST' });
+      throw new HttpError(405, 'This MCP revision supports only POST.', { allow: 'POST' });
     }
     if (!this.settings.sessions) throw new HttpError(405, 'This server keeps no sessions.', { allow: 'POST' });
     requireKnownVersion(version);
     const id = headers['mcp-session-id'];
-    if (id === undefined) throw new HttpError(400, 'The header Mcp-Session-Id is missing.');
-    const session = await ask(() => this.parts.sessions.find(id, principal));
-    // the store may have taken longer than the close: nobody would end a stream that begins now
+    if (id === undefined) throw sessionIdMissing();
+    const session = await callStore(() => this.parts.sessions.find(id, principal));
+    // the endpoint may have closed while the store was busy, and nothing would end a stream that starts now
     if (this.parts.stopped) throw closing();
     if (session === undefined) throw noSession();
     return session;
@@ -203,20 +204,20 @@ export class Endpoint<HostRequest> {
     const [, id, position] = EVENT_ID.exec(eventId) ?? [];
     if (id === undefined) throw unknownEvent();
     const stream = session.lostStream(id);
-    if (!(await ask(() => stream.resume(Number(position), begin)))) throw unknownEvent();
+    if (!(await callStore(() => stream.resume(Number(position), begin)))) throw unknownEvent();
   }
 }
 
 /** An endpoint that is open on a server. */
 export interface Opened<HostRequest> extends Transport {
   readonly endpoint: Endpoint<HostRequest>;
-  /** The endpoint closes by itself: the server need not close it any more. */
+  /** Unregisters the endpoint from the server. Call it before closing the endpoint on its own. */
   detach(): void;
 }
 
 /**
- * Opens an endpoint on a server, which from then on closes it with itself.
- * @param end closes what is around the endpoint, after it
+ * Opens an endpoint on a server. When the server closes, it closes the endpoint too.
+ * @param end closes the resources around the endpoint, after the endpoint itself
  * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever a hook of the server throws
  */
 export async function openEndpoint<HostRequest>(
@@ -232,7 +233,7 @@ export async function openEndpoint<HostRequest>(
       endpoint,
       stop: () => endpoint.stop(),
       async close() {
-        // the server has waited for requests in flight by then
+        // the server has already waited for requests in flight
         await endpoint.close(0);
         await end?.();
       },
@@ -242,15 +243,15 @@ export async function openEndpoint<HostRequest>(
   });
 }
 
-/** Asks a store. What one says when it fails is for the log, whatever status it names. */
-async function ask<T>(question: () => T | Promise<T>): Promise<T> {
+/** Calls a store. Its errors only go to the log, even if they name an HTTP status. */
+async function callStore<T>(call: () => T | Promise<T>): Promise<T> {
   try {
-    return await question();
+    return await call();
   } catch (error) {
     throw error instanceof HttpError ? error : new MaskedError(error);
   }
 }
 
 function unknownEvent(): HttpError {
-  return new HttpError(400, 'The Last-Event-ID names no event of this session.');
+  return new HttpError(400, 'The Last-Event-ID header matches no event of this session.');
 }

@@ -1,39 +1,39 @@
-/** An event of a stream, as it is kept for a client that comes back. */
+/** An event of a stream, as stored for a client that reconnects. */
 export interface StoredEvent {
-  /** Position in its stream, from 1. */
+  /** Position in the stream, starting at 1. */
   readonly sequence: number;
   /** The JSON-RPC message. */
   readonly frame: string;
 }
 
-/** Events of one stream that were sent together. */
+/** Consecutive events of one stream that were sent together. */
 export interface EventBatch {
-  /** Position of the first one; the others follow without a gap. */
+  /** Position of the first event. */
   readonly first: number;
-  /** How many there are. */
+  /** Number of events. */
   readonly count: number;
-  /** The events as they were sent: `eventsOf` takes them apart. */
+  /** The events in wire format. `eventsOf` parses them. */
   readonly text: string;
 }
 
 /**
- * Keeps the events of streams for clients that lose their connection. Keys name one stream of one session and cannot
- * be guessed. Implement it over a shared store so that clients can come back to another process.
+ * Stores the events of streams for clients that lose their connection. Each key names one stream of one session and
+ * can't be guessed. Implement this on a shared store to let clients reconnect to another process.
  */
 export interface EventStore {
-  /** Keeps an event. Called in the order of the sequence. */
+  /** Stores one event. Called in sequence order. */
   append(key: string, event: StoredEvent): void | Promise<void>;
-  /** Keeps several events at once. Called in place of `append`, where a store has it: a handler may send thousands. */
+  /** Stores several events at once. If implemented, it is called instead of `append`: a handler may send thousands. */
   appendBatch?(key: string, batch: EventBatch): void | Promise<void>;
-  /** The kept events after a position, in order; undefined when nothing is known of the stream. */
+  /** Returns the stored events after position `after`, in order, or undefined if the stream is unknown. */
   read(key: string, after: number): readonly StoredEvent[] | undefined | Promise<readonly StoredEvent[] | undefined>;
 }
 
-// not by lines as `m` sees them: JSON may have U+2028, which begins one
+// without the `m` flag: for it U+2028, which is valid inside JSON, starts a new line
 const DATA = /(?:^|\n)data: ([^\n]+)/g;
 
 /**
- * The events of a batch, each by itself.
+ * Splits a batch into its events.
  * @example eventsOf({ first: 7, count: 1, text: 'data: {"id":1}' }) // [{ sequence: 7, frame: '{"id":1}' }]
  */
 export function eventsOf({ first, text }: EventBatch): StoredEvent[] {
@@ -46,40 +46,40 @@ const batchOf = ({ sequence, frame }: StoredEvent): EventBatch => ({
   text: `data: ${frame}`,
 });
 
-/** How much a `MemoryEventStore` keeps. */
+/** Limits of a `MemoryEventStore`. */
 export interface MemoryEventStoreOptions {
-  /** Of all streams together. By default 10,000. */
+  /** Cap on the events of all streams together. By default 10,000. */
   readonly maxEvents?: number;
-  /** Of all streams together, as UTF-16 code units of the events as they are sent. By default 32 Mi. */
+  /** Cap on the size of all streams together, in UTF-16 code units of the wire format. By default 32 Mi. */
   readonly maxSize?: number;
-  /** Milliseconds after the last event of a stream. By default 5 minutes. */
+  /** Milliseconds to keep a stream after its last event. By default 5 minutes. */
   readonly maxAgeMs?: number;
 }
 
 interface KeptStream {
   readonly key: string;
-  /** As they came: a few large things are easier to keep than many small ones. */
+  /** Not split into events: a few large objects cost less memory than many small ones. */
   readonly batches: EventBatch[];
   events: number;
   size: number;
   touchedAt: number;
 }
 
-/** Milliseconds between looks for streams that have been quiet for too long. */
+/** Milliseconds between sweeps for expired streams. */
 const TRIM_MS = 1000;
 
-/** Keeps events in this process. At a limit, the streams that have been quiet for longest go first. */
+/** Stores events in the memory of this process. At a limit, it evicts the streams that have been quiet for longest. */
 export class MemoryEventStore implements EventStore {
-  // quietest first: a stream moves to the end with each event
+  // in eviction order: a stream moves to the end with each event
   private readonly streams = new Map<string, KeptStream>();
-  /** The one at the end: a stream that sends a lot need not be moved for each event. */
+  /** The stream at the end of the map. A busy stream is already there and need not be moved for each event. */
   private newest: KeptStream | undefined;
   private readonly maxEvents: number;
   private readonly maxSize: number;
   private readonly maxAgeMs: number;
   private events = 0;
   private size = 0;
-  /** When to look for streams that have been quiet for too long, unless somebody reads before. */
+  /** Time of the next sweep for expired streams; `read` sweeps too. */
   private nextTrimAt = 0;
 
   constructor({ maxEvents = 10_000, maxSize = 33_554_432, maxAgeMs = 300_000 }: MemoryEventStoreOptions = {}) {
@@ -132,7 +132,7 @@ export class MemoryEventStore implements EventStore {
     }
   }
 
-  /** The only stream is too long by itself: its oldest events go. */
+  /** Drops the oldest events of a stream that exceeds the limits by itself. */
   private shorten(stream: KeptStream): void {
     while (this.isFull) {
       const oldest = stream.batches.shift();

@@ -29,51 +29,51 @@ import {
   USUAL_ACCEPT,
   versionMismatch,
 } from './headers.js';
-import { closing, HttpError, noSession, sessionEnded } from './http-error.js';
+import { closing, HttpError, noSession, sessionEnded, sessionIdMissing } from './http-error.js';
 import type { HttpSession } from './session.js';
 import type { Sessions } from './sessions.js';
 import { EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
 
-/** What exchanges work with. One for each endpoint: it is the owner of their wires. */
+/** State shared by all exchanges of an endpoint. It also identifies the endpoint as the owner of its wires. */
 export interface ExchangeParts {
   readonly kernel: Kernel;
   readonly sessions: Sessions;
   readonly streams: StreamSettings;
-  /** Milliseconds after which a client comes back to a stream that was paused. */
+  /** Milliseconds until a client reconnects to a paused stream. */
   readonly retryMs: number;
-  /** Whether clients can have sessions. */
+  /** Whether sessions are enabled. */
   readonly keepsSessions: boolean;
-  /** Names of the headers that handlers don't see. */
+  /** Lower-case names of the headers that are hidden from handlers. */
   readonly credentials: ReadonlySet<string>;
-  /** Takes errors that no client shall see. */
+  /** Reports errors that must not reach clients. */
   readonly report: (error: unknown) => void;
-  /** Requests are refused; responses and notifications still pass. */
+  /** Requests are rejected; responses and notifications still pass. */
   stopped: boolean;
-  /** Everything is refused. */
+  /** Everything is rejected. */
   closed: boolean;
 }
 
-/** One POST: its message and the answer, which is JSON until something else must be sent before the response. */
+/** One POST and its response: JSON, or a stream if other messages are sent before the JSON-RPC response. */
 export class PostExchange implements Wire {
   readonly principal: Principal | undefined;
   readonly declaredVersion: string | undefined;
   readonly owner: ExchangeParts;
   private session: HttpSession | undefined;
   /** The message belongs to no session. */
-  private alone = false;
-  /** What takes the place of a session where none are kept. */
+  private sessionless = false;
+  /** Stands in for the session if sessions are disabled. */
   private passing: PassingPeer | undefined;
-  /** The session began with this exchange. */
-  private fresh = false;
+  /** This exchange has started the session. */
+  private startsSession = false;
   private accepted: Accepted = 'both';
   private stream: EventStream | undefined;
-  /** Takes back that the context tells when the client goes away. */
-  private forget: (() => void) | undefined;
+  /** Removes the disconnect callback. */
+  private removeOnClose: (() => void) | undefined;
   private done = false;
-  /** It was in flight at an earlier tick. */
-  private lasting = false;
+  /** The exchange was already in flight at an earlier keep-alive tick. */
+  private sawTick = false;
 
-  /** @param body what was JSON */
+  /** @param body the parsed JSON */
   constructor(
     private readonly body: unknown,
     private readonly context: HttpContext,
@@ -84,7 +84,7 @@ export class PostExchange implements Wire {
     this.declaredVersion = context.headers['mcp-protocol-version'];
   }
 
-  /** Has the message handled, and answers it: at once, where nothing has to be waited for. Never throws. */
+  /** Handles and answers the message, synchronously if nothing has to be awaited. Never throws. */
   run(): void {
     try {
       const found = this.admit();
@@ -103,36 +103,36 @@ export class PostExchange implements Wire {
     }
   }
 
-  /** Lets the message in, and finds the session that it names. */
+  /** Checks whether the message can be handled, and finds its session. */
   private admit(): HttpSession | undefined | Promise<HttpSession | undefined> {
     const { body, parts, context } = this;
     const { headers } = context;
     if (parts.stopped && (parts.closed || isRequest(body))) throw closing();
     if (headers.accept !== USUAL_ACCEPT) this.accepted = acceptedBy(headers.accept);
     if (this.accepted === 'neither') {
-      throw new HttpError(406, 'A POST is answered with application/json or text/event-stream.');
+      throw new HttpError(406, 'The Accept header of a POST must allow application/json or text/event-stream.');
     }
     const id = headers['mcp-session-id'];
     return id === undefined || !parts.keepsSessions ? undefined : parts.sessions.find(id, context.principal);
   }
 
-  /** Has the kernel handle the message where it belongs: in no session, in a new one, or in the one it names. */
+  /** Hands the message to the kernel, in its session, in a new session or without one. */
   private dispatch(session: HttpSession | undefined): void {
     const { declaredVersion, parts } = this;
-    // a batch is for the kernel to find out
+    // a batch is an array, and left to the kernel
     const message = typeof this.body === 'object' ? (this.body as JsonRpcMessage | null) : null;
     if (message === null || !belongsToSession(message, declaredVersion, session?.state)) {
       if (message !== null && !Array.isArray(message) && !('method' in message))
-        throw new HttpError(400, 'A response answers nothing here.');
-      this.alone = true;
+        throw new HttpError(400, 'A response is valid only within a session.');
+      this.sessionless = true;
     } else if (!parts.keepsSessions) {
-      this.pass(message);
+      this.usePassingPeer(message);
     } else if (this.context.headers['mcp-session-id'] === undefined) {
-      this.begin(message);
+      this.startSession(message);
     } else {
       if (session === undefined) throw noSession();
       if ('method' in message && message.method === INITIALIZE) {
-        throw new HttpError(400, 'The session is initialized already.');
+        throw new HttpError(400, 'The session is already initialized.');
       }
       if (declaredVersion !== session.state.revision.id) requireKnownVersion(declaredVersion);
       this.session = session;
@@ -142,17 +142,15 @@ export class PostExchange implements Wire {
     else this.end(reply);
   }
 
-  private begin(message: JsonRpcMessage): void {
-    if (!beginsConversation(message) || !('id' in message)) {
-      throw new HttpError(400, 'The header Mcp-Session-Id is missing.');
-    }
+  private startSession(message: JsonRpcMessage): void {
+    if (!beginsConversation(message) || !('id' in message)) throw sessionIdMissing();
     requireKnownVersion(this.declaredVersion);
     this.session = this.parts.sessions.open(this.principal, true);
-    this.fresh = true;
+    this.startsSession = true;
   }
 
-  /** Without sessions, nothing is known but the revision: whoever sends this has sent `initialize` somewhere. */
-  private pass(message: JsonRpcMessage): void {
+  /** Without sessions, only the revision is known. The client may have sent `initialize` to another process. */
+  private usePassingPeer(message: JsonRpcMessage): void {
     requireKnownVersion(this.declaredVersion);
     const revision = beginsConversation(message)
       ? undefined
@@ -164,13 +162,13 @@ export class PostExchange implements Wire {
     return transportInfo(this.context, this.parts.credentials);
   }
 
-  /** While hooks of the application ran, the client may have left. */
+  /** The client may have disconnected while hooks of the application ran. */
   get gone(): boolean {
-    return this.alone && this.context.gone;
+    return this.sessionless && this.context.gone;
   }
 
   onDisconnect(callback: () => void): void {
-    if (this.alone) this.forget = this.context.onClose(callback);
+    if (this.sessionless) this.removeOnClose = this.context.onClose(callback);
   }
 
   checkVersion(version: string): void {
@@ -187,93 +185,94 @@ export class PostExchange implements Wire {
 
   send(frame: Frame): void {
     if (this.done) return;
-    // a client that takes no streams can do without notifications, but not without questions
+    // a client that doesn't accept streams can do without notifications, but not without questions
     if (this.accepted === 'json' && frame.kind !== 'question') return;
     this.openStream().send(frame);
   }
 
-  /** Proxies cut silent connections, so that the answer becomes a stream with comments at the second tick. */
+  /** Turns the response into a stream at the second tick, because proxies cut silent connections. */
   keepAlive(): void {
     if (this.done || this.stream !== undefined || this.accepted === 'json') return;
     try {
-      if (this.lasting) this.openStream().keepAlive();
+      if (this.sawTick) this.openStream().keepAlive();
     } catch {
-      // the application has answered by itself; our answer will fail too, and be reported then
+      // the application has already answered; sending our response will fail too and report the error
       this.accepted = 'json';
     }
-    this.lasting = true;
+    this.sawTick = true;
   }
 
   closeStream(retryMs = this.parts.retryMs): void {
     if (!this.done && this.session) this.openStream().pause(retryMs);
   }
 
-  /** A session that begins is answered once other processes know of it. One whose first request failed never was. */
+  /** Shares a new session with other processes before answering. Drops it if its `initialize` failed. */
   private end(reply: Reply): void {
-    const { fresh, session } = this;
-    if (!fresh || session === undefined) return this.finish(reply);
+    const { startsSession, session } = this;
+    if (!startsSession || session === undefined) return this.finish(reply);
     const { sessions } = this.parts;
     if (!session.state.initialized) sessions.end(session);
-    const kept = session.state.initialized ? sessions.share(session) : undefined;
-    if (kept) void kept.then(() => this.finish(reply)).catch((error: unknown) => this.fail(error));
+    const shared = session.state.initialized ? sessions.share(session) : undefined;
+    if (shared) void shared.then(() => this.finish(reply)).catch((error: unknown) => this.fail(error));
     else this.finish(reply);
   }
 
-  /** Sends what the kernel replies: a response, or nothing where none is due. */
+  /** Sends the reply of the kernel. */
   private finish(reply: Reply): void {
     const { text, parts } = reply;
-    const cancelled = parts ? parts.find(isGivenUp)?.cancelled : reply.cancelled;
-    if (cancelled !== undefined) return this.giveUp(cancelled, text);
-    this.leave();
+    const cancelled = parts ? parts.find(cancelsBatch)?.cancelled : reply.cancelled;
+    if (cancelled !== undefined) return this.answerCancelled(cancelled, text);
+    this.markDone();
     const isPlain = reply.failure === undefined && parts === undefined;
-    const status = isPlain ? 200 : statusOf(reply, { alone: this.alone, named: readableId(this.body) !== undefined });
+    const { sessionless, body } = this;
+    const status = isPlain ? 200 : statusOf(reply, { sessionless, hasId: readableId(body) !== undefined });
     if (text !== undefined && this.stream === undefined && this.accepted === 'stream' && status === 200) {
       this.openStream();
     }
-    const headers = this.fresh || this.parts.stopped ? this.headers : undefined;
+    const headers = this.startsSession || this.parts.stopped ? this.headers : undefined;
     if (this.stream) this.endStream(text);
     else if (text !== undefined) this.context.answer(status, text, headers);
-    // JSON-RPC answers no notification, not even a bad one, but HTTP does
+    // JSON-RPC never answers a notification, not even an invalid one, but HTTP has to
     else if (reply.failure) this.context.answer(status, errorFrame(undefined, reply.failure), headers);
     else this.context.answer(202, undefined, headers);
   }
 
-  private giveUp(why: Cancellation, text: string | undefined): void {
+  private answerCancelled(why: Cancellation, text: string | undefined): void {
     if (why === 'client' || why === 'gone') return this.answer(202);
     const { status, headers } = why === 'session' ? sessionEnded() : closing();
     this.answer(status, text, headers);
   }
 
   private answer(status: number, text?: string, headers?: AnswerHeaders): void {
-    this.leave();
+    this.markDone();
     if (this.stream) this.endStream(text);
     else this.context.answer(status, text, headers);
   }
 
-  /** Answers with an error, whatever became of the rest. */
+  /** Answers with an error, or drops the connection if it's too late for that. */
   private fail(error: unknown): void {
     if (error instanceof HttpError && !this.done) {
       return this.answer(error.status, error.body(readableId(this.body)), error.headers);
     }
     this.parts.report(error);
-    // the answer itself has failed: nothing is left but to let the connection go
+    // sending the response has failed
     if (this.done) return this.context.drop();
-    // its client will never know of it
-    if (this.fresh && this.session) this.parts.sessions.end(this.session);
+    // the client never learns the id of the session
+    if (this.startsSession && this.session) this.parts.sessions.end(this.session);
     this.answer(500, internalError(readableId(this.body)));
   }
 
   private get headers(): AnswerHeaders {
     return {
-      // a connection that goes on would be cut between two requests when the server ends
+      // a kept-alive connection would be cut between two requests when the server ends
       ...(this.parts.stopped && { connection: 'close' }),
-      ...(this.fresh && this.session?.state.initialized && { 'mcp-session-id': this.session.id }),
+      ...(this.startsSession && this.session?.state.initialized && { 'mcp-session-id': this.session.id }),
     };
   }
 
-  private leave(): void {
+  private markDone(): void {
     this.done = true;
-    this.forget?.();
+    this.removeOnClose?.();
     if (this.session) this.session.used = true;
   }
 
@@ -293,8 +292,8 @@ export class PostExchange implements Wire {
   }
 }
 
-/** Whether a request of a batch is given up, and with it all others. */
-const isGivenUp = ({ cancelled }: Reply): boolean => cancelled === 'session' || cancelled === 'closing';
+/** Whether the cancellation of one request of a batch cancels the whole batch. */
+const cancelsBatch = ({ cancelled }: Reply): boolean => cancelled === 'session' || cancelled === 'closing';
 
 const isRequest = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && 'method' in body && 'id' in body;

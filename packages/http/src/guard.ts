@@ -1,38 +1,38 @@
-import { describeRefused, LOOPBACK, ORIGIN, requireAllowed } from './allowed.js';
+import { describeRejected, LOOPBACK, ORIGIN, requireAllowed } from './allowed.js';
 import type { AnswerHeaders, Headers } from './http-context.js';
 import { HttpError } from './http-error.js';
 
-/** Whom the guard lets through. */
+/** The hosts and origins that the guard accepts in addition to loopback. */
 export interface GuardOptions {
-  /** Values of `Host` beside the loopback names: with a port only that, without one any. */
+  /** `Host` values. A value without a port matches any port. */
   readonly allowedHosts: readonly string[];
-  /** Values of `Origin` beside the loopback origins, exactly as browsers send them. */
+  /** `Origin` values, exactly as browsers send them. */
   readonly allowedOrigins: readonly string[];
 }
 
 const ALLOWED_HEADER =
   /^(content-type|accept|authorization|last-event-id|mcp-(session-id|protocol-version|method|name|param-[!#$%&'*+.^_`|~0-9a-z-]+))$/i;
 
-/** Whether an address to listen on can be reached only from the same machine. */
+/** Whether a listen address is reachable only from this machine. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK.has(host) || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** Values that are logged: whoever sends others on purpose must not fill the log. */
+/** Cap on logged values, so that a client can't flood the log by sending different ones. */
 const MAX_LOGGED = 20;
 
 /**
- * Refuses requests that were meant for another host, or come from a page of another origin. Browsers send both headers
- * truthfully, so that this ends DNS rebinding. Forwarded headers, which anyone can send, are not looked at.
+ * Rejects requests for another host and requests from pages of another origin. This prevents DNS rebinding, because web
+ * pages can't forge either header. `X-Forwarded-*` headers are ignored, because anyone can send them.
  */
 export class Guard {
   private readonly hosts: ReadonlySet<string>;
   private readonly origins: ReadonlySet<string>;
-  // clients keep to one host, which need not be looked at again
+  // fast path: clients keep sending the same host
   private servedHost: string | undefined;
   private servedPort: number | undefined;
   private readonly logged = new Set<string>();
-  /** Takes a line for the log, once for each value that was refused, up to a limit. */
+  /** Logs each rejected value once, up to a limit. */
   warn: ((message: string) => void) | undefined;
 
   /** @throws {DecorumError} `DECORUM_INVALID_OPTION` */
@@ -42,38 +42,38 @@ export class Guard {
   }
 
   /**
-   * Looks at a request before its body is read.
-   * @param port the one that the request came in on; undefined where there is none
+   * Checks a request before its body is read.
+   * @param port local port of the connection; undefined if there is none
    * @throws {HttpError} 403
    */
   check({ host, origin }: Headers, port: number | undefined): void {
     if (host === undefined || host !== this.servedHost || port !== this.servedPort) {
-      if (host === undefined || !this.allowsHost(host.toLowerCase(), port)) throw this.refuse('Host', host);
+      if (host === undefined || !this.allowsHost(host.toLowerCase(), port)) throw this.reject('Host', host);
       this.servedHost = host;
       this.servedPort = port;
     }
     if (origin !== undefined && !this.allowsOrigin(origin.toLowerCase(), port)) {
-      throw this.refuse('Origin', origin);
+      throw this.reject('Origin', origin);
     }
   }
 
-  private refuse(header: 'Host' | 'Origin', value = ''): HttpError {
-    if (value !== '' && this.logged.size < MAX_LOGGED) this.logOnce(describeRefused(header, value));
-    // the body was not read, so that nothing can follow on this connection
-    return new HttpError(403, `This ${header} is not allowed here.`, { connection: 'close' });
+  private reject(header: 'Host' | 'Origin', value = ''): HttpError {
+    if (value !== '' && this.logged.size < MAX_LOGGED) this.logOnce(describeRejected(header, value));
+    // the unread body makes the connection unusable for further requests
+    return new HttpError(403, `This ${header} is not allowed.`, { connection: 'close' });
   }
 
   private logOnce(line: string): void {
     const { logged } = this;
     if (logged.has(line)) return;
     logged.add(line);
-    this.warn?.(logged.size < MAX_LOGGED ? line : `${line} Further refused values are not logged.`);
+    this.warn?.(logged.size < MAX_LOGGED ? line : `${line} Further rejected values are not logged.`);
   }
 
   private allowsHost(host: string, port: number | undefined): boolean {
     const colon = host.endsWith(']') ? -1 : host.lastIndexOf(':');
     const name = colon === -1 ? host : host.slice(0, colon);
-    // without a port it came from this process or through a local socket, where no web page can be
+    // without a port, the request came from this process or through a Unix socket, which web pages can't reach
     if (LOOPBACK.has(name)) {
       if (port === undefined || (colon === -1 ? port === 80 : host.slice(colon + 1) === String(port))) return true;
     }
@@ -94,8 +94,8 @@ function isLoopbackOf(host: string, port: number | undefined): boolean {
 }
 
 /**
- * CORS headers of an answer to a page of an allowed origin (https://fetch.spec.whatwg.org/#http-cors-protocol).
- * @param vary the value of `Vary` that the answer has already
+ * CORS headers of a response to a page of an allowed origin (https://fetch.spec.whatwg.org/#http-cors-protocol).
+ * @param vary the `Vary` header that the response already has
  */
 export function corsHeaders(origin: string, vary?: string): AnswerHeaders {
   return {
@@ -105,7 +105,7 @@ export function corsHeaders(origin: string, vary?: string): AnswerHeaders {
   };
 }
 
-/** CORS headers of the answer to a preflight, which asks whether a request with certain headers may follow. */
+/** CORS headers of the response to a preflight request for the headers in `requested`. */
 export function preflightHeaders(requested: string | undefined): AnswerHeaders {
   const names = (requested ?? '').split(',').map((name) => name.trim());
   return {

@@ -6,13 +6,13 @@ import { excerpt, isObject, type MirroredArgument, revisionOf, type Subject } fr
 import type { Headers } from './http-context.js';
 import { HttpError } from './http-error.js';
 
-/** Which of the two kinds of answer a client takes. */
+/** The kinds of response that a client accepts. */
 export type Accepted = 'both' | 'json' | 'stream' | 'neither';
 
-/** The `Accept` header that the official clients send; everything is accepted by it. */
+/** The `Accept` header that the official clients send. It needs no parsing. */
 export const USUAL_ACCEPT = 'application/json, text/event-stream';
 
-/** Reads an `Accept` header (RFC 9110, section 12.5.1). Without one, everything is accepted. */
+/** Parses an `Accept` header (RFC 9110, section 12.5.1). Without one, the client accepts everything. */
 export function acceptedBy(accept: string | undefined): Accepted {
   if (accept === USUAL_ACCEPT || accept === undefined) return 'both';
   let json = false;
@@ -30,7 +30,8 @@ export function acceptedBy(accept: string | undefined): Accepted {
 const mismatch = (message: string) => new McpError('header-mismatch', message);
 
 /**
- * Looks at the `MCP-Protocol-Version` of a session's request. A session stays in its revision, whichever is named.
+ * Checks the `MCP-Protocol-Version` of a request in a session. Any known version passes: a session never changes its
+ * revision.
  * @throws {HttpError} 400
  */
 export function requireKnownVersion(version: string | undefined): void {
@@ -39,29 +40,30 @@ export function requireKnownVersion(version: string | undefined): void {
   }
 }
 
-/** Says how `MCP-Protocol-Version` differs from the version that a message names. */
+/** The error for an `MCP-Protocol-Version` that differs from the version in the message. */
 export function versionMismatch(declared: string | undefined, version: string): McpError {
-  if (declared === undefined) return mismatch('The header MCP-Protocol-Version is missing.');
-  return mismatch(`The header MCP-Protocol-Version is ${excerpt(declared)}, but the message says ${excerpt(version)}.`);
+  if (declared === undefined) return mismatch('The MCP-Protocol-Version header is missing.');
+  const difference = `is ${excerpt(declared)}, but the message has ${excerpt(version)}`;
+  return mismatch(`The MCP-Protocol-Version header ${difference}.`);
 }
 
 /**
  * Checks `Mcp-Method` and `Mcp-Name` against a message.
- * @param subject what names the target of the request; undefined where its method has none
+ * @param subject the parameter that names the target of the request; undefined if the method has none
  * @throws {McpError} `header-mismatch`
  */
 export function checkRouting(headers: Headers, method: string, subject: Subject | undefined): void {
-  if (headers['mcp-method'] !== method) throw mismatch('The header Mcp-Method is not the method of the message.');
+  if (headers['mcp-method'] !== method) throw mismatch('The Mcp-Method header does not match the message.');
   if (subject === undefined) return;
   const { param, value } = subject;
   const name = headers['mcp-name'];
   if (name === undefined || ((name !== value || !PLAIN.test(name)) && decodeHeader(name) !== value)) {
-    throw mismatch(`The header Mcp-Name is not the "${param}" of the message.`);
+    throw mismatch(`The Mcp-Name header does not match the "${param}" of the message.`);
   }
 }
 
 /**
- * Compares `Mcp-Param-*` with the arguments that they repeat. Other headers of that kind are for somebody else.
+ * Checks mirrored headers (`Mcp-Param-*`) against the arguments. Headers that mirror no argument are ignored.
  * @throws {McpError} `header-mismatch`
  */
 export function checkArguments(headers: Headers, mirrored: readonly MirroredArgument[], args: JsonObject): void {
@@ -73,27 +75,27 @@ export function checkArguments(headers: Headers, mirrored: readonly MirroredArgu
     const raw = headers[header];
     if ((value ?? undefined) === undefined && raw === undefined) continue;
     const text = typeof raw === 'string' ? decodeHeader(raw) : undefined;
-    if (text === undefined || !says(text, value, type)) {
-      throw mismatch(`The header ${header} does not repeat the argument "${path.join('.')}".`);
+    if (text === undefined || !matches(text, value, type)) {
+      throw mismatch(`The ${header} header does not match the argument "${path.join('.')}".`);
     }
   }
 }
 
-/** Integers are compared as numbers, everything else to the letter; what is of another type is repeated by nothing. */
-function says(text: string, value: unknown, type: MirroredArgument['type']): boolean {
+/** Compares integers as numbers and everything else as text. A value of the wrong type matches nothing. */
+function matches(text: string, value: unknown, type: MirroredArgument['type']): boolean {
   if (type !== 'integer') return typeof value === type && text === String(value);
   return /^-?\d+(?:\.0+)?$/.test(text) && Number.isSafeInteger(value) && Number(text) === value;
 }
 
 const CHARACTERS = /^[\t\x20-\x7e]*$/;
-/** What stands for itself: nothing encoded, no space around it. */
+/** A value that needs neither decoding nor trimming. */
 const PLAIN = /^[\x21-\x3c\x3e-\x7e][\x21-\x7e]*$/;
 const PREFIX = '=?base64?';
 const SUFFIX = '?=';
 
 /**
- * The value behind a header: as it is, or decoded where it is `=?base64?…?=`. Undefined where it cannot be read:
- * characters that a header must not have, or anything but canonical base64 (RFC 4648, section 4) of UTF-8.
+ * Decodes the value of a header, which may have the form `=?base64?…?=`. Returns undefined for characters that are
+ * invalid in a header, and for anything but canonical base64 (RFC 4648, section 4) of UTF-8.
  */
 export function decodeHeader(raw: string): string | undefined {
   if (!CHARACTERS.test(raw)) return undefined;
@@ -102,6 +104,6 @@ export function decodeHeader(raw: string): string | undefined {
     return value;
   const encoded = value.slice(PREFIX.length, -SUFFIX.length);
   const bytes = Buffer.from(encoded, 'base64');
-  // Node skips what is not base64, so only the way back shows whether the text was exact
+  // Node silently skips invalid base64, so only a round trip proves that the input was canonical
   return bytes.toString('base64') === encoded && isUtf8(bytes) ? bytes.toString() : undefined;
 }

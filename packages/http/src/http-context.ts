@@ -1,69 +1,69 @@
 import type { Principal, TransportInfo } from '@decorum/core';
 
-/** Headers of a request, names in lower case. A repeated header is one value, joined by commas. */
+/** Headers of a request, with lower-case names. Repeated headers are joined by commas into one value. */
 export type Headers = Readonly<Record<string, string | undefined>>;
 
-/** Headers of an answer, names in lower case. */
+/** Headers of a response, with lower-case names. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** One HTTP request, whatever host it came through. Its body is read in a step of its own. */
+/** One HTTP request, independent of the host. Its body is read separately. */
 export interface HttpRequest {
-  /** In upper case. */
+  /** HTTP method in upper case. */
   readonly method: string;
   readonly headers: Headers;
-  /** The port that it came in on; undefined where the host can't say. */
+  /** Local port of the connection; undefined if the host doesn't know it. */
   readonly localPort: number | undefined;
-  /** The IP address of the client; undefined where the host can't say. */
+  /** IP address of the client; undefined if the host doesn't know it. */
   readonly remoteAddress: string | undefined;
-  /** Whether the client has gone away. */
+  /** Whether the client has disconnected. */
   readonly gone: boolean;
   /**
-   * Calls back when the client goes away.
-   * @returns a function that takes the callback back
+   * Calls back when the client disconnects.
+   * @returns a function that removes the callback
    */
   onClose(callback: () => void): () => void;
 }
 
-/** The two ways to answer a request: at once, or piece by piece. */
+/** The two ways to answer a request: with a complete response or with a stream. */
 export interface Responder {
-  /** Adds headers to whatever answer follows. */
+  /** Adds headers to the response, whichever kind follows. */
   preset(headers: AnswerHeaders): void;
-  /** Answers at once. A body is JSON unless the headers name another content type. */
+  /** Sends a complete response. The body is sent as JSON unless the headers set another content type. */
   answer(status: number, body?: string, headers?: AnswerHeaders): void;
-  /** Begins an answer of status 200 that is written piece by piece. */
+  /** Starts a streamed response with status 200. */
   open(headers: AnswerHeaders): Sink;
-  /** Drops the connection: the answer itself has failed. */
+  /** Drops the connection, because sending the response failed. */
   drop(): void;
 }
 
-/** A request on its way through the endpoint, with the means to answer it. */
+/** A request and the means to answer it. */
 export interface HttpContext extends HttpRequest, Responder {
-  /** Who is calling, once that is known. */
+  /** The authenticated caller, once known. */
   principal: Principal | undefined;
 }
 
-/** Hears of what happens to a sink. */
+/** Gets the events of a sink. */
 export interface SinkOwner {
   /** The reader has caught up. */
   drained(sink: Sink): void;
-  /** The reader is gone, or has taken everything. */
+  /** The reader has disconnected or received everything. */
   closed(sink: Sink): void;
 }
 
-/** Where an answer is written piece by piece. */
+/** The writable end of a streamed response. */
 export interface Sink {
   readonly closed: boolean;
-  /** Bytes that the reader has not taken. */
+  /** Bytes that the reader has not received yet. */
   readonly backlog: number;
-  /** Whether the reader is behind: `drained` says when it has caught up. */
+  /** Whether the reader is behind. The owner's `drained` is called when it has caught up. */
   readonly slow: boolean;
-  /** Has the owner told of what happens; called once. */
+  /** Sets the owner that gets the events. Called once. */
   own(owner: SinkOwner): void;
   /** Sends the headers, even if nothing has been written. */
   start(): void;
   /** @returns false when the reader is behind from now on */
   write(text: string): boolean;
-  /** Ends the answer after what was written. */
+  /** Ends the response after everything written before and `text`. */
   end(text: string): void;
   /** Drops the connection. */
   destroy(): void;
@@ -73,8 +73,9 @@ export interface Sink {
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * What handlers may know of a request. They learn who is calling from `principal`, and can't pass on what proved it.
- * @param credentials names of the headers that are left out, in lower case
+ * The part of a request that handlers may see. Credentials are left out, so that handlers can't leak them. They get the
+ * caller from `principal`.
+ * @param credentials lower-case names of the headers to leave out
  */
 export function transportInfo(request: HttpRequest, credentials: ReadonlySet<string>): TransportInfo {
   return {

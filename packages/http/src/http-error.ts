@@ -3,12 +3,12 @@ import { errorFrame, FAILURES } from '@decorum/core/transport';
 
 import type { AnswerHeaders } from './http-context.js';
 
-/** Why an HTTP request is not served: its status, and what the JSON-RPC error in the body says. */
+/** Rejects an HTTP request with a status and a JSON-RPC error in the body. */
 export class HttpError extends Error {
   /**
-   * @param status of HTTP, 400 to 599
-   * @param message one sentence for the client
-   * @param headers beside those of every answer
+   * @param status HTTP status from 400 to 599
+   * @param message text for the client
+   * @param headers additional response headers
    */
   constructor(
     readonly status: number,
@@ -19,33 +19,43 @@ export class HttpError extends Error {
     this.name = 'HttpError';
   }
 
-  /** The text of the body. `id` where that of the request could be read. */
+  /** The response body, with the id of the request if it could be read. */
   body(id?: RequestId): string {
     return errorFrame(id, { code: FAILURES['invalid-request'], message: this.message });
   }
 }
 
-/** The answer to an id that is unknown; the client can't tell that it belongs to somebody else. */
+/** For unknown ids and for the sessions of other callers, so that a client can't tell whether an id exists. */
 export function noSession(): HttpError {
-  return new HttpError(404, 'There is no such session.');
+  return new HttpError(404, 'Session not found. Start a new session.');
 }
 
-/** The answer to a request whose session ends first. */
+/** For a request that needs a session and names none. */
+export function sessionIdMissing(): HttpError {
+  return new HttpError(400, 'The Mcp-Session-Id header is missing. Send `initialize` to start a session.');
+}
+
+/** For a GET that doesn't accept an event stream. */
+export function streamNotAccepted(): HttpError {
+  return new HttpError(406, 'The Accept header of a GET must allow text/event-stream.');
+}
+
+/** For a request in flight when its session ends. */
 export function sessionEnded(): HttpError {
   return new HttpError(404, 'The session has ended.');
 }
 
-/** The answer to requests once the endpoint is closing. The client comes back on a new connection, perhaps elsewhere. */
+/** For requests to a closing endpoint. The client has to retry on a new connection, which may reach another process. */
 export function closing(): HttpError {
   return new HttpError(503, 'The server is closing.', { connection: 'close' });
 }
 
-/** The answer to a path where there is nothing. */
+/** For requests to a path without an endpoint. */
 export function noEndpoint(): HttpError {
   return new HttpError(404, 'There is no endpoint at this path.');
 }
 
-/** A bug of the application, of which the client learns nothing, whatever the error says. */
+/** Wraps an error of the application that must not reach the client, even if it names an HTTP status. */
 export class MaskedError extends Error {
   constructor(override readonly cause: unknown) {
     super('Internal error');

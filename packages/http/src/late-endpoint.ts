@@ -4,22 +4,22 @@ import { type Endpoint, type Opened, openEndpoint } from './endpoint.js';
 import type { ResolvedOptions } from './options.js';
 
 /**
- * Refuses anything but a server. A framework that was given the function itself calls it with a request.
- * @param where the function that makes the handler
+ * Rejects anything but a server. If a program passes the function itself to a framework, it is called with a request.
+ * @param where the function that creates the handler
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function requireServer(server: Host, where: string): void {
   const isRequest = typeof server === 'object' && server !== null && 'headers' in server && 'method' in server;
   if (!isRequest) return void hostOf(server, where);
-  const problem = `is a request. Call \`${where}\` once with the server, and pass on what it returns: \`${where}(server)\``;
+  const problem = `is a request. Call \`${where}\` once with the server, and pass on its result: \`${where}(server)\``;
   throw startupError('DECORUM_INVALID_OPTION', where, 'server', problem);
 }
 
-/** An endpoint of a handler, which is there at once, while its server still starts. */
+/** The endpoint of a handler. The handler exists at once; the endpoint follows when its server has started. */
 export class LateEndpoint<HostRequest> {
   /** The endpoint, once its server has started. */
   endpoint: Endpoint<HostRequest> | undefined;
-  /** Resolves when the endpoint is there. */
+  /** Resolves when the server has started. */
   readonly ready: Promise<void>;
   private opened: Opened<HostRequest> | undefined;
   private closed: Promise<void> | undefined;
@@ -30,11 +30,11 @@ export class LateEndpoint<HostRequest> {
   ) {
     const host = hostOf(server);
     this.ready = this.start(server);
-    // whoever doesn't wait for it learns it from the log, and from the answers
+    // programs that don't await `ready` see the error in the log, and their clients get a 500
     this.ready.catch((error: unknown) => host.report(error));
   }
 
-  /** Ends the endpoint, but not its server. */
+  /** Closes the endpoint, but not its server. */
   close(): Promise<void> {
     return (this.closed ??= this.end());
   }

@@ -17,17 +17,17 @@ import { type HttpContext, type Sink, transportInfo } from './http-context.js';
 import type { ExchangeParts } from './exchange.js';
 import { acceptedBy } from './headers.js';
 import type { LegacyPaths } from './options.js';
-import { closing, HttpError, noSession } from './http-error.js';
+import { closing, HttpError, noSession, streamNotAccepted } from './http-error.js';
 import type { HttpSession } from './session.js';
 import { EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
 
-/** What the query of an endpoint calls the key of a session; the official servers call it so. */
+/** The query parameter with the key of a session. The official servers use the same name. */
 const KEY = 'sessionId';
 
-/** How often `maxBufferedBytes` may wait behind what is being sent; nothing of it can be dropped. */
-const MOST_BUFFERS = 16;
+/** The stream may buffer this many times `maxBufferedBytes`, because it can't drop responses. */
+const BUFFER_FACTOR = 16;
 
-/** The stream of a session: where to send to, and then everything that comes back. */
+/** The stream of a session. Its first event has the URI for messages; the others are the server's messages. */
 class MessageStream extends EventStream {
   constructor(
     settings: StreamSettings,
@@ -36,13 +36,13 @@ class MessageStream extends EventStream {
     super(settings, 'g');
   }
 
-  /** A client that goes on asking and takes no answers is let go: otherwise they would pile up. */
+  /** Disconnects a client that keeps sending requests without reading the responses. They would pile up. */
   override send(frame: Frame): void {
-    if (this.pending.length > MOST_BUFFERS * this.settings.maxBufferedBytes) this.cutOff();
+    if (this.pending.length > BUFFER_FACTOR * this.settings.maxBufferedBytes) this.cutOff();
     else super.send(frame);
   }
 
-  /** Tells the client where its messages go. */
+  /** Tells the client where to post its messages. */
   announce(uri: string): void {
     this.write(`event: endpoint\ndata: ${uri}\n\n`);
     this.flush();
@@ -58,48 +58,46 @@ class MessageStream extends EventStream {
   }
 }
 
-/** A session as its key finds it. */
-interface Opened {
+/** A session, found by its key. */
+interface LegacySession {
   readonly id: string;
   readonly stream: MessageStream;
 }
 
 /**
- * HTTP+SSE: a GET whose stream is the session, and POSTs whose answers come on it. Nothing can be resumed, so that the
- * session ends with its stream.
+ * HTTP+SSE: a GET opens the stream, and the responses to all POSTs are sent on it. A stream can't be resumed, so the
+ * session ends with it.
  * https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */
 export class LegacySse {
-  private readonly byKey = new Map<string, Opened>();
+  private readonly byKey = new Map<string, LegacySession>();
   private readonly uri: string;
 
   constructor(
     private readonly parts: ExchangeParts,
     { path, messagesPath }: Required<LegacyPaths>,
   ) {
-    // relative to the path of the stream, because only the client knows what proxies have put before it
+    // relative to the stream, because only the client knows which path prefix proxies add
     this.uri = relativeUri(path.slice(0, path.lastIndexOf('/') + 1), messagesPath);
   }
 
   /**
-   * Begins a session.
+   * Starts a session.
    * @throws {HttpError} 406 or 503
    */
   open(context: HttpContext): void {
     const { sessions, streams, stopped } = this.parts;
     if (stopped) throw closing();
     const accepted = acceptedBy(context.headers.accept);
-    if (accepted !== 'both' && accepted !== 'stream') {
-      throw new HttpError(406, 'A GET is answered with text/event-stream.');
-    }
-    // its stream is here, so that no other process can serve it
+    if (accepted !== 'both' && accepted !== 'stream') throw streamNotAccepted();
+    // not shared: only the process that has the stream can serve the session
     const session = sessions.open(context.principal, false);
     const key = randomBytes(24).toString('base64url');
     const stream = new MessageStream(streams, () => {
       this.byKey.delete(key);
       sessions.end(session);
     });
-    session.bind(stream);
+    session.useSoleStream(stream);
     this.byKey.set(key, { id: session.id, stream });
     const sink = context.open(STREAM_HEADERS);
     stream.attach(sink);
@@ -108,39 +106,39 @@ export class LegacySse {
   }
 
   /**
-   * Takes a message for a session.
-   * @param body what was JSON
-   * @param url the path and query of the request, whose query has the key of the session
+   * Handles a message that a client posts to its session.
+   * @param body the parsed JSON
+   * @param url path and query of the request; the query has the key of the session
    * @throws {HttpError} 400, 404 or 503
    */
   post(body: unknown, context: HttpContext, url: string): void {
     const { closed, stopped, sessions } = this.parts;
     if (closed || (stopped && isObject(body) && 'method' in body && 'id' in body)) throw closing();
-    const opened = this.byKey.get(keyOf(url));
-    const session = opened && sessions.local(opened.id, context.principal);
-    if (opened === undefined || session === undefined) throw noSession();
+    const found = this.byKey.get(keyOf(url));
+    const session = found && sessions.local(found.id, context.principal);
+    if (found === undefined || session === undefined) throw noSession();
     if (isObject(body) && !belongsToSession(body as unknown as JsonRpcMessage, undefined)) {
-      throw new HttpError(400, 'A message that belongs to no session is for the other endpoint.');
+      throw new HttpError(400, 'Send requests without a session to the Streamable HTTP endpoint.');
     }
-    new LegacyPost({ body, context, session, stream: opened.stream }, this.parts).run();
+    new LegacyPost({ body, context, session, stream: found.stream }, this.parts).run();
   }
 }
 
-/** The key of a session; a query that has several has none. */
+/** The key of a session. A query with several keys is invalid. */
 function keyOf(url: string): string {
   const query = url.indexOf('?');
   const keys = query === -1 ? [] : new URLSearchParams(url.slice(query)).getAll(KEY);
   return keys.length === 1 ? (keys[0] as string) : '';
 }
 
-/** The way from a folder to a path (RFC 3986, section 4.2), which may end with a slash. */
+/** The relative reference (RFC 3986, section 4.2) from a folder to a path. `to` may end with a slash. */
 function relativeUri(from: string, to: string): string {
   const way = posix.relative(from, to);
   if (to.endsWith('/')) return way === '' ? './' : `${way}/`;
   return way === '' ? `../${posix.basename(to)}` : way;
 }
 
-/** A message, and where it belongs. */
+/** A posted message with its session and stream. */
 interface Posted {
   readonly body: unknown;
   readonly context: HttpContext;
@@ -148,7 +146,7 @@ interface Posted {
   readonly stream: MessageStream;
 }
 
-/** One POST: it is answered at once, and what the kernel replies goes to the stream. */
+/** One POST. It is answered with 202 at once, and the reply of the kernel goes to the stream. */
 class LegacyPost implements Wire {
   readonly principal: Principal | undefined;
   readonly owner: ExchangeParts;
@@ -162,13 +160,13 @@ class LegacyPost implements Wire {
     this.principal = posted.context.principal;
   }
 
-  /** Has the message handled. Never throws. */
+  /** Hands the message to the kernel. Never throws. */
   run(): void {
     const { body, context, session } = this.posted;
     try {
       const reply = this.parts.kernel.handle(body, this, session.state);
-      // nobody would know the answer to what is no message on the stream
-      if (!isPromise(reply) && isNoMessage(reply)) {
+      // without a valid message there is no id, so the client couldn't match an error on the stream to its POST
+      if (!isPromise(reply) && isInvalidMessage(reply)) {
         return context.answer(400, reply.text ?? errorFrame(undefined, reply.failure));
       }
       context.answer(202);
@@ -199,5 +197,5 @@ class LegacyPost implements Wire {
   }
 }
 
-const isNoMessage = (reply: Reply): reply is Reply & Required<Pick<Reply, 'failure'>> =>
+const isInvalidMessage = (reply: Reply): reply is Reply & Required<Pick<Reply, 'failure'>> =>
   !reply.ran && (reply.failure?.kind === 'parse-error' || reply.failure?.kind === 'invalid-request');

@@ -9,107 +9,110 @@ import { Guard } from './guard.js';
 import { type EventStore, MemoryEventStore } from './event-store.js';
 import type { SessionStore } from './session-store.js';
 
-/** Where an endpoint is unless it is told otherwise. */
+/** Default path of an endpoint. */
 export const DEFAULT_PATH = '/mcp';
 
-/** Where the two endpoints of HTTP+SSE are. */
+/** Paths of the two HTTP+SSE endpoints. */
 export interface LegacyPaths {
-  /** Of the stream. By default `/sse`. */
+  /** Path of the event stream. By default `/sse`. */
   readonly path?: string;
-  /** Of the messages to the server. By default `/messages`. */
+  /** Path that clients post messages to. By default `/messages`. */
   readonly messagesPath?: string;
 }
 
-/** Options of an MCP endpoint. `HostRequest` is the request of the web framework. */
+/** Options of an MCP endpoint. `HostRequest` is the request type of the web framework. */
 export interface EndpointOptions<HostRequest> {
-  /** Where the endpoint is. By default `/mcp`; the node and fetch handlers serve every path by default. */
+  /** Path of the endpoint. By default `/mcp`; the node and fetch handlers serve every path by default. */
   readonly path?: string;
   /**
-   * Values of `Host` that are served beside `localhost`, `127.0.0.1` and `[::1]` with the listening port:
-   * `mcp.example.com` with any port, `mcp.example.com:8443` with that one.
+   * `Host` values to accept. `mcp.example.com` matches any port, `mcp.example.com:8443` only that one. `localhost`,
+   * `127.0.0.1` and `[::1]` with the listening port are always accepted.
    */
   readonly allowedHosts?: readonly string[];
-  /** Origins of web pages that may call, such as `https://app.example.com`, beside those of this machine and port. */
+  /**
+   * Origins of web pages that may call, such as `https://app.example.com`. Loopback origins with the listening port are
+   * always accepted.
+   */
   readonly allowedOrigins?: readonly string[];
   /**
-   * Who is calling, as an earlier hook of the application has established it. Sessions then belong to who began them.
-   * By default nobody is known, and whoever knows the id of a session can use it.
+   * Returns the caller that an earlier hook of your application has authenticated. A session can then be used only by
+   * the principal that started it. By default callers are anonymous, and anyone who knows a session id can use it.
    */
   readonly principal?: (request: HostRequest) => Principal | undefined;
   /**
-   * Verifies the credentials of every request before its body is read: the full form of `principal`, beside which it
-   * cannot be given. Answers with the principal, with a refusal, or with undefined for nobody. An error is a bug, and
-   * masked.
+   * Verifies the credentials of every request before its body is read. Returns the principal, a refusal, or undefined
+   * for an anonymous caller. If it throws, the error is reported and the client gets a masked 500. Can't be combined
+   * with `principal`.
    */
   readonly authenticate?: Authenticate<HostRequest>;
   /**
-   * Names of headers that hold credentials, in any case. Handlers don't find them in `ctx.transport.headers`, from which
-   * `authorization`, `cookie`, `x-api-key` and the like are left out anyway.
+   * More headers that hold credentials, in any case. They are left out of `ctx.transport.headers`, as are
+   * `authorization`, `cookie`, `x-api-key` and other well-known headers.
    */
   readonly credentialHeaders?: readonly string[];
-  /** Bytes of a request's body. By default 4 MiB. */
+  /** Maximum size of a request body, in bytes. By default 4 MiB. */
   readonly bodyLimit?: number;
-  /** Milliseconds within which the body of a request must have come. By default 20 seconds; up to a quarter more passes. */
+  /** Milliseconds for a request body to arrive. By default 20 seconds. The timeout may fire up to 25% late. */
   readonly bodyTimeoutMs?: number;
-  /** Sessions at the same time. By default 10,000. */
+  /** Cap on concurrent sessions. By default 10,000. */
   readonly maxSessions?: number;
-  /** Milliseconds after which a session without a request under way or an open stream ends. By default 30 minutes. */
+  /** Milliseconds until a session ends that has no request in flight and no open stream. By default 30 minutes. */
   readonly sessionIdleMs?: number;
-  /** Streams of one session at the same time, those of its requests not counted. By default 8. */
+  /** Cap on concurrent streams of one session, not counting those of its requests. By default 8. */
   readonly maxStreams?: number;
   /**
-   * Bytes that may wait for a slow reader before progress and log messages to it are dropped. Changes of lists and
-   * resources may take as much again; the same one never waits twice. A session of HTTP+SSE, whose answers are all on one
-   * stream, ends when 16 times as much waits. By default 1 MiB.
+   * Bytes to buffer for a slow reader before progress and log messages are dropped. List and resource changes may take
+   * up as much again; repeated changes are coalesced. An HTTP+SSE session ends once 16 times this limit is buffered,
+   * because all its responses share one stream. By default 1 MiB.
    */
   readonly maxBufferedBytes?: number;
   /**
-   * Milliseconds between comments on quiet streams; idle sessions are looked for as often. A call that has sent nothing
-   * for as long, at most twice as long, is answered with a stream. By default 15 seconds.
+   * Milliseconds between keep-alive comments on quiet streams, and between sweeps for idle sessions. If a call sends
+   * nothing for one to two intervals, its response becomes a stream. By default 15 seconds.
    */
   readonly keepAliveMs?: number;
-  /** Milliseconds after which a client comes back to a stream that `ctx.closeStream()` ended. By default 1 second. */
+  /** Milliseconds until a client reconnects to a stream that `ctx.closeStream()` closed. By default 1 second. */
   readonly retryMs?: number;
-  /** Milliseconds that requests under way get when the application closes. By default 5 seconds. */
+  /** Milliseconds that requests in flight get to finish when the application closes. By default 5 seconds. */
   readonly closeDeadlineMs?: number;
   /**
-   * Keeps the events of sessions for clients that lose their connection. By default in memory; `false` keeps nothing,
-   * so that streams cannot be resumed.
+   * Stores the events of sessions, so that clients can resume a stream after losing their connection. By default in
+   * memory. `false` stores nothing, and streams can't be resumed.
    */
   readonly events?: EventStore | false;
   /**
-   * Shares sessions with other processes: each has its record kept there. By default they live in the memory of this
-   * process.
+   * Stores the records of sessions, so that several processes can serve them. By default sessions live in the memory of
+   * this process.
    */
   readonly sessionStore?: SessionStore;
   /**
-   * `false` keeps no sessions: each request of a session revision stands alone, so that any of several processes can
-   * serve it. There are no streams beside those of requests then, nothing can be subscribed to or logged to clients, and
-   * they cannot be asked anything. By default `true`. Stateless revisions are the same either way.
+   * `false` serves each request of a session revision on its own, so any of several processes can serve it. Clients of
+   * these revisions then get no streams except those of their requests. They can't subscribe, get no log messages and
+   * can't be asked questions. Stateless revisions work the same either way. By default `true`.
    */
   readonly sessions?: boolean;
-  /** Serves the HTTP+SSE transport too, which Streamable HTTP replaces, for clients that know no other. By default not. */
+  /** Also serves HTTP+SSE, the predecessor of Streamable HTTP, for old clients. By default `false`. */
   readonly legacySse?: boolean | LegacyPaths;
 }
 
-/** Options with their defaults filled in. */
+/** Options with defaults applied. */
 export interface ResolvedOptions<HostRequest> extends Required<
   Omit<EndpointOptions<HostRequest>, 'principal' | 'authenticate' | 'legacySse' | 'sessionStore' | 'credentialHeaders'>
 > {
   readonly principal: EndpointOptions<HostRequest>['principal'];
   readonly authenticate: EndpointOptions<HostRequest>['authenticate'];
   readonly sessionStore: SessionStore | undefined;
-  /** Names of the headers that handlers don't see, in lower case. */
+  /** Lower-case names of the headers that are hidden from handlers. */
   readonly credentials: ReadonlySet<string>;
-  /** Made of `allowedHosts` and `allowedOrigins`. */
+  /** Built from `allowedHosts` and `allowedOrigins`. */
   readonly guard: Guard;
   readonly legacySse: Required<LegacyPaths> | undefined;
 }
 
-/** The longest that a timer of Node.js takes. */
+/** The longest delay that a Node.js timer supports. */
 export const MAX_TIMER_MS = 2_147_483_647;
 
-/** The options that are whole numbers: the default and the largest value of each. */
+/** Default and maximum of each option that is a whole number. */
 const COUNTS = {
   bodyLimit: [4_194_304, Number.MAX_SAFE_INTEGER],
   bodyTimeoutMs: [20_000, MAX_TIMER_MS],
@@ -122,7 +125,7 @@ const COUNTS = {
   closeDeadlineMs: [5000, MAX_TIMER_MS],
 } as const;
 
-/** The names of the options: an option without a name here does not compile. */
+/** Names of all options. The type makes the compiler report an option that is missing here. */
 const OPTION_NAMES: Readonly<Record<keyof EndpointOptions<never>, true>> = {
   path: true,
   allowedHosts: true,
@@ -146,8 +149,8 @@ const OPTION_NAMES: Readonly<Record<keyof EndpointOptions<never>, true>> = {
 };
 
 /**
- * Refuses options that an endpoint does not have.
- * @param others the names of options that are not the endpoint's
+ * Rejects unknown options.
+ * @param others names of further options that `where` accepts
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function checkOptionNames(
@@ -159,7 +162,7 @@ export function checkOptionNames(
 }
 
 /**
- * Fills in the defaults.
+ * Checks the options and applies the defaults.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest>): ResolvedOptions<HostRequest> {
@@ -168,13 +171,13 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
   requireFlag('sessions', sessions);
   if (legacySse && !sessions) throw invalid('legacySse', NEEDS_SESSIONS);
   if (principal !== undefined && typeof principal !== 'function') {
-    throw invalid('principal', 'is not a function that says who is calling');
+    throw invalid('principal', MUST_AUTHENTICATE);
   }
   if (authenticate !== undefined && typeof authenticate !== 'function') {
-    throw invalid('authenticate', 'is not a function that says who is calling');
+    throw invalid('authenticate', MUST_AUTHENTICATE);
   }
-  if (authenticate && principal) throw invalid('authenticate', 'cannot be given with `principal`. Pass one of them');
-  if (sessionStore && !sessions) throw invalid('sessionStore', 'needs sessions. Take `sessions: false` away');
+  if (authenticate && principal) throw invalid('authenticate', "can't be combined with `principal`. Pass only one");
+  if (sessionStore && !sessions) throw invalid('sessionStore', 'needs sessions. Remove `sessions: false`');
   const counts = Object.entries(COUNTS).map(([name, [byDefault, max]]) => {
     const value = options[name as keyof typeof COUNTS] ?? byDefault;
     return [name, requireCount(name, value, max)] as const;
@@ -198,30 +201,32 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
   };
 }
 
-const NEEDS_SESSIONS = 'needs sessions, because its answers come on a stream of their own';
+const MUST_AUTHENTICATE = "must be a function that returns the caller's principal";
+const NEEDS_SESSIONS = 'needs sessions, because responses arrive on a separate stream. Remove `sessions: false`';
 
 function legacyPaths(option: EndpointOptions<never>['legacySse'], mcpPath: string): Required<LegacyPaths> | undefined {
   if (option === undefined || option === false) return undefined;
   if (option !== true && (typeof option !== 'object' || option === null)) {
-    throw invalid('legacySse', 'is neither true nor false nor an object with `path` and `messagesPath`');
+    throw invalid('legacySse', 'must be true, false or an object with `path` and `messagesPath`');
   }
   if (option !== true) requireKnown('legacySse', option, { path: true, messagesPath: true });
   const { path = '/sse', messagesPath = '/messages' } = option === true ? {} : option;
   requirePath('legacySse.path', path);
   requirePath('legacySse.messagesPath', messagesPath);
-  if (path === mcpPath) throw invalid('legacySse.path', `is "${path}", where Streamable HTTP is. Give it another path`);
+  if (path === mcpPath)
+    throw invalid('legacySse.path', `is "${path}", which is the path of Streamable HTTP. Choose another path`);
   return { path, messagesPath };
 }
 
 const invalid = (option: string, problem: string) =>
   startupError('DECORUM_INVALID_OPTION', '@decorum/http', option, problem);
 
-/** An empty path is that of the prefix that the plugin is registered with. */
+/** The empty path is valid: it means the prefix that the plugin is registered with. */
 function requirePath(option: string, path: string): string {
   if (typeof path === 'string' && /^(?:\/[^?#\s]*)?$/.test(path)) return path;
   throw invalid(
     option,
-    `is ${inspect(path)}, but must be a path that begins with "/", without "?" and "#". Write "/mcp"`,
+    `is ${inspect(path)}, but must be a path that starts with "/", without "?" and "#". Write "/mcp"`,
   );
 }
 
@@ -233,23 +238,23 @@ function requireList(option: string, values: readonly string[]): readonly string
 function requireHeaderNames(names: readonly string[]): readonly string[] {
   const wrong = requireList('credentialHeaders', names).find((name) => !isHeaderName(name));
   if (wrong === undefined) return names;
-  throw invalid('credentialHeaders', `holds ${inspect(wrong)}, but must list names of headers, such as 'x-my-token'`);
+  throw invalid('credentialHeaders', `contains ${inspect(wrong)}, but must list header names, such as 'x-my-token'`);
 }
 
 function requireEventStore(events: EventStore | false): EventStore | false {
   const { append, read } = (events || {}) as Partial<EventStore>;
   if (events === false || (typeof append === 'function' && typeof read === 'function')) return events;
-  throw invalid('events', 'is neither false nor a store with the methods `append` and `read`');
+  throw invalid('events', 'must be false or a store with the methods `append` and `read`');
 }
 
 function requireSessionStore(store: SessionStore | undefined): SessionStore | undefined {
   const { get, set, touch, delete: remove } = (store ?? {}) as Partial<SessionStore>;
   if (store === undefined || [get, set, touch, remove].every((method) => typeof method === 'function')) return store;
-  throw invalid('sessionStore', 'is not a store with the methods `get`, `set`, `touch` and `delete`');
+  throw invalid('sessionStore', 'must be a store with the methods `get`, `set`, `touch` and `delete`');
 }
 
 /**
- * Looks at an option that is true or false.
+ * Checks an option that is true or false.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function requireFlag(option: string, value: boolean): void {
@@ -257,7 +262,7 @@ export function requireFlag(option: string, value: boolean): void {
 }
 
 /**
- * Looks at an option that is a whole number from 1.
+ * Checks an option that is a whole number from 1 to `max`.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function requireCount(option: string, value: number, max: number): number {

@@ -8,22 +8,22 @@ import { corsHeaders } from './guard.js';
 import type { ResolvedOptions } from './options.js';
 import { HttpError, MaskedError } from './http-error.js';
 
-/** A request whose body is still to be read. */
+/** A request whose body has not been read yet. */
 export interface UnreadContext extends HttpContext {
   /** Path and query. */
   readonly url: string;
-  /** Whether a body follows, as far as the host can say. */
+  /** Whether the host expects a body. */
   readonly hasBody: boolean;
-  /** The `Vary` that the answer has already. */
+  /** The `Vary` header that the response already has. */
   readonly vary: string | undefined;
   /** Reads the body. */
   read(bodies: Bodies, receiver: BodyReceiver): void;
 }
 
 /**
- * Whether a path is one of the endpoint's.
- * @param path of the endpoint; undefined where it has every path
- * @param url path and query of a request
+ * Whether the endpoint serves a URL.
+ * @param path path of the endpoint; undefined if it serves every path
+ * @param url path and query of the request
  */
 export function isServed({ legacySse }: ResolvedOptions<never>, path: string | undefined, url: string): boolean {
   if (path === undefined) return true;
@@ -38,8 +38,8 @@ function pathOf(url: string): string {
 }
 
 /**
- * One request on its way through all steps of an endpoint, for hosts that have no places of their own for them:
- * guard → authenticate → body → admit → dispatch → answer. Without a promise, unless a step has one.
+ * Runs one request through all steps of an endpoint, for hosts without hooks of their own for these steps:
+ * guard → authenticate → body → admit → dispatch → answer. It runs synchronously unless a step returns a promise.
  */
 export class Pipeline<HostRequest> implements BodyReceiver {
   constructor(
@@ -62,7 +62,7 @@ export class Pipeline<HostRequest> implements BodyReceiver {
     }
   }
 
-  /** Takes what was read. Never throws. */
+  /** Continues with the parsed body. Never throws. */
   body(failure: unknown, message?: unknown): void {
     if (failure !== null) return this.fail(failure);
     try {
@@ -115,7 +115,7 @@ export class Pipeline<HostRequest> implements BodyReceiver {
     if (path === streamPath && context.method === 'GET') return endpoint.legacy?.open(context);
     if (path === messagesPath && context.method === 'POST') return endpoint.legacy?.post(message, context, context.url);
     const allow = [...(path === streamPath ? ['GET'] : []), ...(path === messagesPath ? ['POST'] : [])].join(', ');
-    throw new HttpError(405, 'The endpoint has no such method.', { allow });
+    throw new HttpError(405, `Method not allowed. Use ${allow}.`, { allow });
   }
 
   private fail(error: unknown): void {
@@ -124,7 +124,7 @@ export class Pipeline<HostRequest> implements BodyReceiver {
       const { status, body, headers } = endpoint.errorResponse(error);
       context.answer(status, body, headers);
     } catch (unsent) {
-      // somebody else has answered, such as a timeout of the application: nothing is left but to let the connection go
+      // something else has already answered, such as a timeout of the application
       endpoint.errorResponse(new MaskedError(unsent));
       context.drop();
     }

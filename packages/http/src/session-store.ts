@@ -1,26 +1,26 @@
 import type { SessionRecord } from '@decorum/core/transport';
 
-/** The record of a session that clients name by its id. It is JSON. */
+/** The record of a session together with its id. It can be stored as JSON. */
 export type KeptSession = SessionRecord & { readonly id: string };
 
 /**
- * Keeps the records of sessions, so that any of several processes can serve them. Implement it over a shared store.
- * Records are kept whole: the last one that was set counts.
+ * Stores the records of sessions. Implement this on a shared store to let several processes serve the same sessions.
+ * A record is always written as a whole, and the last write wins.
  */
 export interface SessionStore {
-  /** The record of a session; undefined or null when there is none, or its time is over. */
+  /** Returns the record of a session, or undefined or null if there is none or it has expired. */
   get(id: string): SessionRecord | null | undefined | Promise<SessionRecord | null | undefined>;
   /**
-   * Keeps a record, in place of the one before.
-   * @param ttlMs milliseconds until it may be forgotten
+   * Stores a record and replaces the previous one.
+   * @param ttlMs milliseconds until the record may expire
    */
   set(record: KeptSession, ttlMs: number): void | Promise<void>;
   /**
-   * Keeps a record for longer. Does nothing when there is none.
-   * @param ttlMs milliseconds from now until it may be forgotten
+   * Extends the life of a record. Does nothing if there is none.
+   * @param ttlMs milliseconds from now until the record may expire
    */
   touch(id: string, ttlMs: number): void | Promise<void>;
-  /** Forgets a record. Does nothing when there is none. */
+  /** Deletes a record. Does nothing if there is none. */
   delete(id: string): void | Promise<void>;
 }
 
@@ -29,14 +29,14 @@ interface Kept {
   expiresAt: number;
 }
 
-/** Keeps records in this process, so that several endpoints in it share their sessions. */
+/** Stores records in the memory of this process. Several endpoints of one process can share sessions through it. */
 export class MemorySessionStore implements SessionStore {
-  // the one that was touched last is last
+  // least recently touched first
   private readonly kept = new Map<string, Kept>();
 
   get(id: string): SessionRecord | undefined {
     const kept = this.kept.get(id);
-    // a copy, as from any other store: whoever changes it has to set it
+    // a copy, as from a remote store: changes to it take effect only through `set`
     return kept && kept.expiresAt > Date.now() ? (JSON.parse(kept.json) as SessionRecord) : undefined;
   }
 

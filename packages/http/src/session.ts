@@ -9,45 +9,46 @@ import type { EventStore } from './event-store.js';
 import type { KeptSession, SessionStore } from './session-store.js';
 import { EventStream, type StreamSettings } from './stream.js';
 
-/** What sessions need of their endpoint. */
+/** Settings shared by all sessions of an endpoint. */
 export interface SessionSettings {
   readonly streams: StreamSettings;
-  /** Where streams are kept for clients that come back; without one they cannot. */
+  /** Stores events for clients that reconnect. `false` makes streams non-resumable. */
   readonly events: EventStore | false;
-  /** Where records are kept for other processes; undefined where sessions live in this one only. */
+  /** Shares records with other processes; undefined if sessions live only in this one. */
   readonly sessionStore: SessionStore | undefined;
-  /** Sessions at the same time. */
+  /** Cap on concurrent sessions. */
   readonly maxSessions: number;
-  /** Milliseconds without a request in flight or an open stream, after which a session ends. */
+  /** Milliseconds until a session ends that has no request in flight and no open stream. */
   readonly sessionIdleMs: number;
-  /** Milliseconds between looks for idle sessions. */
+  /** Milliseconds between sweeps for idle sessions. */
   readonly keepAliveMs: number;
-  /** Streams of one session, beside those of its requests. */
+  /** Cap on streams of one session, not counting those of its requests. */
   readonly maxStreams: number;
-  /** Requests that wait for a store. */
+  /** The requests that wait for a store. */
   readonly pending: PendingCallbacks;
-  /** Takes the errors of the stores. */
+  /** Reports errors of the stores. */
   readonly report: (error: unknown) => void;
 }
 
-/** What a stream is for: `g` for messages that belong to no request, `p` for those of one POST. */
+/** Kind of a stream: `g` (GET) has the messages that belong to no request, `p` (POST) those of one request. */
 export type StreamKind = 'g' | 'p';
 
-/** How a session begins: with a client that is about to send `initialize`, or with a record from elsewhere. */
+/** Origin of a session: a client that sends `initialize`, or the record of another process. */
 export type SessionOrigin =
   | { readonly id: string; readonly principal: Principal | undefined; readonly shared: boolean }
   | { readonly record: SessionRecord };
 
-/** The live half of a session: its streams, and where to push to. The other half is its record. */
+/** The live part of a session: its streams. Everything else is in its record, which can be stored. */
 export class HttpSession {
   readonly state: Session;
-  /** A request has come since the last look at all sessions. */
+  /** Whether a request has arrived since the last sweep. */
   used = true;
-  /** Tells which session was used last: the higher one. */
-  turn = 0;
-  /** Oldest first. Made with the first stream: most sessions never have one. */
+  /** Increases with each use. The idle session with the lowest value is evicted first. */
+  lastUse = 0;
+  /** Oldest first. Created with the first stream, because most sessions never have one. */
   private streams: EventStream[] | undefined;
-  private only: EventStream | undefined;
+  /** The one stream of an HTTP+SSE session. */
+  private soleStream: EventStream | undefined;
 
   constructor(
     private readonly kernel: Kernel,
@@ -68,29 +69,29 @@ export class HttpSession {
     return this.state.record.id as string;
   }
 
-  /** Whether a request is in flight or someone reads. */
+  /** Whether a request is in flight or a stream has a reader. */
   get busy(): boolean {
     if (this.kernel.inFlight.isBusy(this.state)) return true;
-    if (this.only?.attached) return this.state.initialized;
+    if (this.soleStream?.attached) return this.state.initialized;
     return this.streams?.some(({ kind, attached }) => kind === 'g' && attached) === true;
   }
 
   /**
-   * Begins a stream.
+   * Opens a stream.
    * @throws {HttpError} 429
    */
   openStream(kind: StreamKind): EventStream {
-    if (kind === 'g') this.makeRoom();
+    if (kind === 'g') this.freeStreamSlot();
     const stream = this.streamOf(kind + streamId());
-    // nearly all have one: an array that is pushed to has room for many
+    // most sessions have one stream, and `push` would allocate room for many
     if (this.streams === undefined) this.streams = [stream];
     else this.streams.push(stream);
     return stream;
   }
 
   /**
-   * The stream that a client comes back to. That of a request which has ended can only be read again.
-   * @param id as in the ids of its events
+   * The stream that a client resumes. If its request has already ended, the stream can only be replayed from the store.
+   * @param id stream id, as in the ids of its events
    */
   lostStream(id: string): EventStream {
     const running = this.streams?.find((stream) => stream.log?.id === id);
@@ -100,32 +101,32 @@ export class HttpSession {
     return ended;
   }
 
-  /** Has everything on one stream, which lasts as long as the session. */
-  bind(stream: EventStream): void {
-    this.only = stream;
+  /** Makes `stream` the only stream of the session, for HTTP+SSE. */
+  useSoleStream(stream: EventStream): void {
+    this.soleStream = stream;
   }
 
-  /** Forgets a stream. */
+  /** Removes an ended stream. */
   closeStream(stream: EventStream): void {
     const at = this.streams?.indexOf(stream) ?? -1;
     if (at !== -1) this.streams?.splice(at, 1);
   }
 
   /** Ends the streams that belong to no request. */
-  hangUp(): void {
-    for (const stream of this.listening()) {
+  endStandaloneStreams(): void {
+    for (const stream of this.standaloneStreams()) {
       stream.end();
       this.closeStream(stream);
     }
   }
 
-  /** Ends all streams but those of requests, which end with the answer to their request. */
+  /** Ends all streams except those of requests, which end with the response. */
   close(): void {
-    this.only?.end();
-    this.hangUp();
+    this.soleStream?.end();
+    this.endStandaloneStreams();
   }
 
-  private listening(): EventStream[] {
+  private standaloneStreams(): EventStream[] {
     return this.streams?.filter(({ kind }) => kind === 'g') ?? [];
   }
 
@@ -136,9 +137,9 @@ export class HttpSession {
     return new EventStream(streams, kind, store ? { id, session: this.id, store, primes, report } : undefined);
   }
 
-  /** A message that belongs to no request goes to one reader, or waits for the one who was there last. */
+  /** Sends a message that belongs to no request to one connected stream, or else keeps it for the newest one. */
   private push(frame: Frame): void {
-    let target = this.only;
+    let target = this.soleStream;
     for (const stream of this.streams ?? []) {
       if (stream.kind !== 'g') continue;
       target = stream;
@@ -147,11 +148,11 @@ export class HttpSession {
     target?.send(frame);
   }
 
-  private makeRoom(): void {
+  private freeStreamSlot(): void {
     const { maxStreams } = this.settings;
-    const listening = this.listening();
-    let count = listening.length;
-    for (const stream of listening) {
+    const streams = this.standaloneStreams();
+    let count = streams.length;
+    for (const stream of streams) {
       if (count < maxStreams) return;
       if (stream.attached) continue;
       this.closeStream(stream);
@@ -161,7 +162,7 @@ export class HttpSession {
   }
 }
 
-/** Milliseconds that a store keeps a record: it hears of the use of sessions only when idle ones are looked for. */
+/** Milliseconds to store a record: longer than `sessionIdleMs`, because a record is touched only when a sweep runs. */
 export function ttlOf({ sessionIdleMs, keepAliveMs }: SessionSettings): number {
   return sessionIdleMs + 2 * keepAliveMs;
 }
@@ -170,7 +171,7 @@ const ID_BYTES = 12;
 let random = Buffer.alloc(0);
 let at = 0;
 
-/** 96 random bits. Drawn for many streams at once, because each draw costs more than the bytes. */
+/** 96 random bits. Drawn in bulk, because the cost is per call to `randomBytes` and not per byte. */
 function streamId(): string {
   if (at === random.length) {
     random = randomBytes(128 * ID_BYTES);

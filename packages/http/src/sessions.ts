@@ -7,10 +7,10 @@ import { HttpError } from './http-error.js';
 import { HttpSession, type SessionSettings, ttlOf } from './session.js';
 import type { KeptSession } from './session-store.js';
 
-/** All sessions of an endpoint. */
+/** The sessions of an endpoint. */
 export class Sessions {
   private readonly byId = new Map<string, HttpSession>();
-  private turns = 0;
+  private uses = 0;
 
   constructor(
     private readonly kernel: Kernel,
@@ -18,65 +18,65 @@ export class Sessions {
   ) {}
 
   /**
-   * Begins a session. When there are too many, the one that has been idle for longest ends.
-   * @param shared whether other processes can serve it, where a store is shared with them
-   * @throws {HttpError} 503 when none is idle
+   * Starts a session. At the cap, this evicts the session that has been idle for longest.
+   * @param shared whether other processes may serve it, if there is a session store
+   * @throws {HttpError} 503 if no session is idle
    */
   open(principal: Principal | undefined, shared: boolean): HttpSession {
     return this.add(new HttpSession(this.kernel, this.settings, { id: this.freeId(), principal, shared }));
   }
 
   /**
-   * The session of that id, if it belongs to the principal. One that other processes have begun comes to life here.
-   * @throws {HttpError} 503 when there are too many
+   * Finds a session by id, if it belongs to the principal. A session of another process is restored from the store.
+   * @throws {HttpError} 503 if there are too many sessions
    */
   find(id: string, principal: Principal | undefined): HttpSession | undefined | Promise<HttpSession | undefined> {
     const { sessionStore: store } = this.settings;
     if (store === undefined) return this.local(id, principal);
     const record = store.get(id);
     const kept = isPromise(record) ? this.settings.pending.until(record) : record;
-    return andThen(kept, (found) => this.revive(id, found, principal));
+    return andThen(kept, (found) => this.restore(id, found, principal));
   }
 
-  /** The session of that id, if it lives in this process and belongs to the principal. */
+  /** Finds a session of this process by id, if it belongs to the principal. */
   local(id: string, principal: Principal | undefined): HttpSession | undefined {
     const session = this.byId.get(id);
     if (session === undefined || session.state.record.principal?.subject !== principal?.subject) return undefined;
-    // without asking for the time: a clock of its own says as well which session was used last
+    // a counter is cheaper than the time, and only the order matters
     session.used = true;
-    session.turn = ++this.turns;
+    session.lastUse = ++this.uses;
     return session;
   }
 
-  /** Has other processes know of a session. */
+  /** Stores the record of a session for other processes. */
   share({ state }: HttpSession): void | Promise<void> {
     return this.settings.sessionStore?.set(state.record as KeptSession, ttlOf(this.settings));
   }
 
-  /** Ends a session here: gives up its requests and ends its streams. */
+  /** Ends a session in this process: cancels its requests and ends its streams. */
   end(session: HttpSession): void {
     this.byId.delete(session.id);
     this.kernel.closeSession(session.state);
     session.close();
   }
 
-  /** Ends a session everywhere. */
+  /** Ends a session in all processes. */
   delete(session: HttpSession): void | Promise<void> {
     this.end(session);
     return this.settings.sessionStore?.delete(session.id);
   }
 
   /** Ends all streams that belong to no request. */
-  hangUp(): void {
-    for (const session of this.byId.values()) session.hangUp();
+  endStandaloneStreams(): void {
+    for (const session of this.byId.values()) session.endStandaloneStreams();
   }
 
-  /** Ends all sessions here. */
+  /** Ends all sessions in this process. */
   endAll(): void {
     for (const session of this.byId.values()) this.end(session);
   }
 
-  /** Ends the sessions that have been idle for too long. Those in a store go on there, until their time is over. */
+  /** Ends the sessions that have been idle for too long. Their records stay in the store until they expire. */
   sweep(): void {
     const now = Date.now();
     for (const session of this.byId.values()) {
@@ -84,30 +84,30 @@ export class Sessions {
       if (session.used || session.busy) {
         record.usedAt = now;
         session.used = false;
-        this.keep(session.id);
+        this.touch(session.id);
       } else if (now - record.usedAt > this.settings.sessionIdleMs) this.end(session);
     }
   }
 
   private freeId(): string {
-    this.makeRoom();
+    this.evictIdle();
     return randomUUID();
   }
 
   private add(session: HttpSession): HttpSession {
     this.byId.set(session.id, session);
-    session.turn = ++this.turns;
+    session.lastUse = ++this.uses;
     return session;
   }
 
-  private revive(
+  private restore(
     id: string,
     record: SessionRecord | null | undefined,
     principal: Principal | undefined,
   ): HttpSession | undefined {
     const live = this.byId.get(id);
     if (!isUsable(record, id)) {
-      // it has ended elsewhere
+      // another process has ended it
       if (live) this.end(live);
       return undefined;
     }
@@ -116,11 +116,11 @@ export class Sessions {
       return this.local(id, principal);
     }
     if (record.principal?.subject !== principal?.subject) return undefined;
-    this.makeRoom();
+    this.evictIdle();
     return this.add(new HttpSession(this.kernel, this.settings, { record }));
   }
 
-  private keep(id: string): void {
+  private touch(id: string): void {
     const { sessionStore: store, report } = this.settings;
     if (store === undefined) return;
     try {
@@ -130,20 +130,20 @@ export class Sessions {
     }
   }
 
-  private makeRoom(): void {
+  private evictIdle(): void {
     if (this.byId.size < this.settings.maxSessions) return;
     let idle: HttpSession | undefined;
     for (const session of this.byId.values()) {
-      if (!session.busy && (idle === undefined || session.turn < idle.turn)) idle = session;
+      if (!session.busy && (idle === undefined || session.lastUse < idle.lastUse)) idle = session;
     }
-    if (idle === undefined) throw new HttpError(503, 'There are too many sessions.');
+    if (idle === undefined) throw new HttpError(503, 'There are too many sessions. Try again later.');
     this.end(idle);
   }
 }
 
 /**
- * Whether a store has given the record of a session that can be served here. One that another version of the server has
- * written may name a revision that is unknown here; many stores say null for nothing.
+ * Whether a store has returned a usable record. Another version of the server may have written it with a revision that
+ * is unknown here, and many stores return null for a missing key.
  */
 function isUsable(record: SessionRecord | null | undefined, id: string): record is SessionRecord {
   return isObject(record) && record.id === id && revisionOf(record.revision)?.sessions === true;

@@ -5,68 +5,68 @@ import { type Frame, isPassing, WaitingChanges } from '@decorum/core/transport';
 import type { AnswerHeaders, Sink, SinkOwner } from './http-context.js';
 import { type EventBatch, type EventStore, eventsOf, type StoredEvent } from './event-store.js';
 
-/** Headers of every event stream; proxies must neither keep nor buffer nor rewrite it. */
+/** Headers of every event stream. They keep proxies from caching, transforming or buffering it. */
 export const STREAM_HEADERS: AnswerHeaders = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 };
 
-/** What all streams of an endpoint share. */
+/** State shared by all streams of an endpoint. */
 export interface StreamSettings {
-  /** The streams that have a reader. */
+  /** The streams with a reader. */
   readonly open: Set<EventStream>;
-  /** The answers that have ended, of which readers may not have taken all yet. */
+  /** The ended responses that clients may not have received completely yet. */
   readonly ending: Set<Sink>;
-  /** Bytes that may wait for a slow reader before progress and log messages are dropped; changes have as much again. */
+  /** Bytes to buffer for a slow reader before dropping progress and log messages. Changes may take up as much again. */
   readonly maxBufferedBytes: number;
-  /** Called when nothing is left in `ending`. */
+  /** Called when `ending` becomes empty. */
   delivered?: (() => void) | undefined;
 }
 
-/** How a stream is known to a client that comes back. */
+/** Makes a stream resumable. */
 export interface StreamLog {
-  /** Unique within the session, of characters that may stand in an event id. */
+  /** Unique within the session, and valid as part of an event id. */
   readonly id: string;
   /** The id of the session. */
   readonly session: string;
   readonly store: EventStore;
-  /** Whether the client can take an event without data. */
+  /** Whether the client supports events without data. */
   readonly primes: boolean;
-  /** Takes the errors of the store. */
+  /** Reports errors of the store. */
   readonly report: (error: unknown) => void;
 }
 
-/** Text that is written at once and not at the end of the tick. */
+/** Number of characters that triggers a flush before the end of the tick. */
 const FLUSH_SIZE = 65_536;
 
 const endTick = (stream: EventStream) => stream.endTick();
 
 /**
- * Messages for a client in order, as server-sent events (https://html.spec.whatwg.org/#server-sent-events), and the
- * connection that reads them, which may be gone for a while where the stream has a log. What a reader that is backed up
- * has not taken waits here, where a change that waits already is not kept twice.
+ * Sends messages to a client in order, as server-sent events (https://html.spec.whatwg.org/#server-sent-events). A
+ * stream with a log survives the loss of its connection. Messages for a slow reader are buffered, and repeated changes
+ * are coalesced.
  */
 export class EventStream implements SinkOwner {
   private sink: Sink | undefined;
-  /** What was written in this tick. */
-  private fresh = '';
-  /** How many messages in `fresh` the log has not got yet. */
+  /** Text written in this tick. */
+  private tickText = '';
+  /** Number of messages in `tickText` that are not in the store yet. */
   private unstored = 0;
-  /** What was written before, and the reader is too slow for. */
+  /** Text of earlier ticks that waits for a slow reader. */
   protected pending = '';
   private scheduled = false;
-  private over = false;
+  private ended = false;
   private sequence = 0;
-  /** What the store knows the stream by. Made when it is needed: most streams stay quiet. */
+  /** Key of the stream in the store. Created on demand, because most streams send nothing. */
   private storeKey: string | undefined;
-  /** How the id of each event begins. */
+  /** Start of each event, up to its position. */
   private idPrefix: string | undefined;
-  /** Settles when the store has the last event. */
+  /** Settles when the last event is stored. */
   private stored: Promise<void> | undefined;
-  /** Events that are sent while the store is being read. */
+  /** Events that were sent while `resume` reads the store. */
   private tail: StoredEvent[] | undefined;
-  /** Of what is pending, the changes that came since the reader is backed up. */
+  /** The buffered changes, while the reader is slow. */
   private changes: WaitingChanges | undefined;
 
   /** @param kind `g` for messages that belong to no request */
@@ -76,12 +76,12 @@ export class EventStream implements SinkOwner {
     readonly log?: StreamLog,
   ) {}
 
-  /** Whether someone reads. */
+  /** Whether the stream has a reader. */
   get attached(): boolean {
     return this.sink !== undefined;
   }
 
-  /** Gives the stream a reader, in place of the one it has. */
+  /** Connects a reader, and disconnects the previous one. */
   attach(sink: Sink): void {
     this.sink?.end('');
     this.sink = sink;
@@ -102,28 +102,28 @@ export class EventStream implements SinkOwner {
     if (this.sink === sink) this.detach();
   }
 
-  /** Tells the reader where it is, so that it can come back even if nothing else reaches it. Where it can take that. */
+  /** Sends a priming event, so that the client can resume even if it receives nothing else. */
   prime(position = 0): void {
     if (this.log?.primes) this.write(`id: ${this.log.id}-${position}\ndata: \n\n`);
   }
 
-  /** Sends a message, unless the reader is slow and can do without it. */
+  /** Sends a message. Drops it if the reader is slow and can do without it. */
   send(frame: Frame): void {
-    if (this.over || (this.sink?.slow && this.skips(frame))) return;
+    if (this.ended || (this.sink?.slow && this.drops(frame))) return;
     const { text } = frame;
     const { log } = this;
     if (log === undefined) return this.write(this.eventText(text));
     this.sequence += 1;
     this.tail?.push({ sequence: this.sequence, frame: text });
-    // joined, because V8 keeps the pieces of a text that was added up, and few pieces are cheaper to send
+    // `join` makes a flat string; V8 would keep a concatenated one as a tree, which is slower to send
     this.idPrefix ??= ['id: ', log.id, '-'].join('');
     this.unstored += 1;
     this.write(`${this.idPrefix}${this.sequence}\ndata: ${text}\n\n`);
   }
 
-  /** Sends what is waiting at once, unless the reader is backed up; at least the headers. */
+  /** Sends everything buffered, or just the headers if there is nothing. Waits if the reader is slow. */
   flush(): void {
-    this.settle();
+    this.commitTick();
     const { pending, sink } = this;
     if (sink === undefined || sink.slow) return;
     this.pending = '';
@@ -132,87 +132,87 @@ export class EventStream implements SinkOwner {
     else sink.start();
   }
 
-  /** Sends what was written in this tick. */
+  /** Sends the text written in this tick. */
   endTick(): void {
     this.scheduled = false;
-    if (this.fresh !== '') this.flush();
+    if (this.tickText !== '') this.flush();
   }
 
-  /** Ends the stream, after a last message where there is one. */
+  /** Ends the stream, after an optional last message. */
   end(frame?: Frame): void {
     if (frame !== undefined) this.send(frame);
-    this.over = true;
+    this.ended = true;
     if (this.tail === undefined) this.disconnect();
   }
 
-  /** Lets the reader go; it comes back for the rest after a while. Does nothing without a log. */
+  /** Disconnects the reader, which reconnects for the rest after `retryMs`. A no-op without a log. */
   pause(retryMs: number): void {
     if (this.log === undefined) return;
     this.write(`retry: ${retryMs}\n\n`);
     this.disconnect();
   }
 
-  /** Shows a quiet connection to be alive; one that is backed up would only have more to take. */
+  /** Sends a comment if nothing else is buffered. A slow reader already has enough to read. */
   keepAlive(): void {
-    if (this.sink?.backlog === 0 && this.pending === '' && this.fresh === '') this.sink.write(': keep-alive\n\n');
+    if (this.sink?.backlog === 0 && this.pending === '' && this.tickText === '') this.sink.write(': keep-alive\n\n');
   }
 
   /**
-   * Gives a reader what it has missed and then all that follows.
-   * @param after the position that it knows
-   * @param open begins its answer
-   * @returns false when nothing is known of the stream, or it never came to that position
+   * Sends a reconnected client the events it has missed, and then all that follow.
+   * @param after position of the last event that the client received
+   * @param open starts the response
+   * @returns false if the stream is unknown or has not reached that position
    */
   async resume(after: number, open: () => Sink): Promise<boolean> {
     const { log } = this;
     if (log === undefined) return false;
-    this.settle();
+    this.commitTick();
     const tail: StoredEvent[] = (this.tail = []);
     try {
       await this.stored;
       const kept = await log.store.read(this.keyOf(log), after);
-      const isKnown = this.over ? kept !== undefined || tail.length > 0 : after <= this.sequence;
+      const isKnown = this.ended ? kept !== undefined || tail.length > 0 : after <= this.sequence;
       if (!isKnown) return false;
-      // the client came back once more: that reader gets it all, and what this one would get had gaps
+      // the client has reconnected again: that reader gets all events, and this one would get them with gaps
       if (this.tail !== tail) {
         open().end('');
         return true;
       }
-      // what was sent meanwhile comes from the tail
-      this.settle();
+      // events sent in the meantime are in `tail`
+      this.commitTick();
       this.catchUp([...(kept ?? []), ...tail], after, open());
       return true;
     } finally {
       if (this.tail === tail) this.tail = undefined;
-      if (this.over) this.disconnect();
+      if (this.ended) this.disconnect();
     }
   }
 
-  /** An event on the wire, where it has no position. */
+  /** The wire format of an event without a position. */
   protected eventText(text: string): string {
     return `data: ${text}\n\n`;
   }
 
-  /** Drops the connection of the reader. */
+  /** Destroys the connection of the reader. */
   protected cutOff(): void {
     this.sink?.destroy();
     this.detach();
   }
 
-  /** Writes with whatever else is written in this tick. */
+  /** Buffers text until the end of the tick, so that one write sends all of it. */
   protected write(text: string): void {
     if (this.sink === undefined && this.unstored === 0) return;
-    this.fresh += text;
-    if (this.fresh.length >= FLUSH_SIZE) return this.flush();
+    this.tickText += text;
+    if (this.tickText.length >= FLUSH_SIZE) return this.flush();
     if (this.scheduled) return;
     this.scheduled = true;
     setImmediate(endTick, this);
   }
 
-  private skips(frame: Frame): boolean {
+  private drops(frame: Frame): boolean {
     const { maxBufferedBytes } = this.settings;
     if (isPassing(frame)) {
-      const waiting = this.fresh.length + this.pending.length + (this.sink?.backlog ?? 0);
+      const waiting = this.tickText.length + this.pending.length + (this.sink?.backlog ?? 0);
       return waiting > maxBufferedBytes;
     }
     if (frame.kind !== 'change') return false;
@@ -233,16 +233,16 @@ export class EventStream implements SinkOwner {
     this.flush();
   }
 
-  /** Gives the log what was written in this tick, and has it wait for the reader. */
-  private settle(): void {
-    const { fresh, unstored: count, log } = this;
-    if (fresh === '') return;
-    this.fresh = '';
+  /** Moves the text of this tick to the store and to the buffer for the reader. */
+  private commitTick(): void {
+    const { tickText, unstored: count, log } = this;
+    if (tickText === '') return;
+    this.tickText = '';
     this.unstored = 0;
-    if (this.sink !== undefined) this.pending = this.pending === '' ? fresh : this.pending + fresh;
+    if (this.sink !== undefined) this.pending = this.pending === '' ? tickText : this.pending + tickText;
     if (count > 0 && log !== undefined) {
-      // of a slice V8 makes one piece; otherwise it would keep all the pieces that messages are put together from
-      this.record({ first: this.sequence - count + 1, count, text: fresh.slice(0, -1) }, log);
+      // `slice` makes a flat string; otherwise V8 would keep every part that the messages were concatenated from
+      this.record({ first: this.sequence - count + 1, count, text: tickText.slice(0, -1) }, log);
     }
   }
 
@@ -268,7 +268,7 @@ export class EventStream implements SinkOwner {
   }
 
   private disconnect(): void {
-    this.settle();
+    this.commitTick();
     const { sink, pending } = this;
     this.detach();
     if (sink === undefined) return;

@@ -7,14 +7,14 @@ import { afterwards, createServer, type Fields, INITIALIZE, Probe, raw } from '.
 
 const BODY = JSON.stringify(INITIALIZE);
 
-describe('a value of allowedHosts or allowedOrigins that no request can have', () => {
+describe('a value of allowedHosts or allowedOrigins that no request can match', () => {
   const list = (hosts: readonly string[]) => ({ allowedHosts: hosts });
   const origins = (values: readonly string[]) => ({ allowedOrigins: values });
 
   it.each([
     [
       list(['https://mcp.example.com']),
-      'holds "https://mcp.example.com". A host has no scheme, path or query. Write "mcp.example.com".',
+      'contains "https://mcp.example.com". A host has no scheme, path or query. Write "mcp.example.com".',
     ],
     [list(['https://mcp.example.com:8443/mcp?a']), 'Write "mcp.example.com:8443".'],
     [list(['mcp.example.com/mcp']), 'Write "mcp.example.com".'],
@@ -28,12 +28,12 @@ describe('a value of allowedHosts or allowedOrigins that no request can have', (
     [list(['two words']), 'Write "mcp.example.com".'],
     [
       origins(['app.example.com']),
-      'holds "app.example.com". An origin begins with a scheme. Write "https://app.example.com".',
+      'contains "app.example.com". An origin starts with a scheme. Write "https://app.example.com".',
     ],
     [origins(['localhost:5173']), 'Write "http://localhost:5173".'],
     [
       origins(['https://app.example.com/']),
-      'An origin is a scheme and a host, as browsers send it. Write "https://app.example.com".',
+      'An origin is a scheme and a host, as browsers send them. Write "https://app.example.com".',
     ],
     [origins(['https://app.example.com/chat?a']), 'Write "https://app.example.com".'],
     [origins(['https://app.example.com:443']), 'Write "https://app.example.com".'],
@@ -47,7 +47,7 @@ describe('a value of allowedHosts or allowedOrigins that no request can have', (
     [origins(['null']), 'Write "https://app.example.com".'],
     [origins(['']), 'Write "https://app.example.com".'],
     [origins(['vscode-webview://abc/index.html']), 'Write "https://app.example.com".'],
-  ])('fails the start, which says what to write: %j', async (options, message) => {
+  ])('fails at startup with a remedy: %j', async (options, message) => {
     const started = listen(createServer(new Probe()).server, { port: 0, ...options });
     await expect(started).rejects.toMatchObject({ code: 'DECORUM_INVALID_OPTION' });
     const [name = ''] = Object.keys(options);
@@ -55,7 +55,7 @@ describe('a value of allowedHosts or allowedOrigins that no request can have', (
     await expect(started).rejects.toThrow(`${message} [DECORUM_INVALID_OPTION]`);
   });
 
-  it('is none of these', async () => {
+  it('is not confused with valid ones', async () => {
     const allowedHosts = [
       'MCP.example.com',
       'mcp.example.com:8443',
@@ -76,7 +76,7 @@ describe('a value of allowedHosts or allowedOrigins that no request can have', (
   });
 });
 
-/** What a server logs while requests with these headers are refused. */
+/** Returns the log lines of a server that rejects requests with these headers. */
 async function refusedBy(options: ListenOptions, each: readonly Fields[]): Promise<[lines: string[], port: number]> {
   const lines: string[] = [];
   const logger = { warn: (_details: object, message: string) => void lines.push(message), error: () => {} };
@@ -90,7 +90,7 @@ async function refusedBy(options: ListenOptions, each: readonly Fields[]): Promi
   return [lines, port];
 }
 
-describe('a refused request', () => {
+describe('a rejected request', () => {
   it('has its Host logged once, with the option that would allow it', async () => {
     const hosts = ['localhost:8080', 'localhost:8080', 'mcp.example.com', 'mcp.example.com', 'MCP.example.com:8443'];
     const [lines] = await refusedBy(
@@ -98,13 +98,13 @@ describe('a refused request', () => {
       hosts.map((host) => ({ host })),
     );
     expect(lines).toEqual([
-      'A request with the Host "localhost:8080" was refused (403). If your clients send it, add it: `allowedHosts: [\'localhost:8080\']`.',
-      'A request with the Host "mcp.example.com" was refused (403). If your clients send it, add it: `allowedHosts: [\'mcp.example.com\']`.',
-      'A request with the Host "MCP.example.com:8443" was refused (403). If your clients send it, add it: `allowedHosts: [\'mcp.example.com\']`.',
+      'Rejected a request with the Host "localhost:8080" (403). If your clients use it, add it: `allowedHosts: [\'localhost:8080\']`.',
+      'Rejected a request with the Host "mcp.example.com" (403). If your clients use it, add it: `allowedHosts: [\'mcp.example.com\']`.',
+      'Rejected a request with the Host "MCP.example.com:8443" (403). If your clients use it, add it: `allowedHosts: [\'mcp.example.com\']`.',
     ]);
   });
 
-  it('is served with what the log says', async () => {
+  it('is served once the suggested option is set', async () => {
     const { server } = createServer(new Probe());
     const { url, close } = await listen(server, { port: 0, allowedHosts: ['localhost:8080', 'mcp.example.com'] });
     afterwards(close);
@@ -118,12 +118,12 @@ describe('a refused request', () => {
     const origin = 'http://localhost:5173';
     const [lines] = await refusedBy({}, [{ origin }, { origin }, { origin: 'null' }]);
     expect(lines).toEqual([
-      `A request with the Origin "${origin}" was refused (403). If your clients send it, add it: \`allowedOrigins: ['${origin}']\`.`,
-      'A request with the Origin "null" was refused (403).',
+      `Rejected a request with the Origin "${origin}" (403). If your clients use it, add it: \`allowedOrigins: ['${origin}']\`.`,
+      'Rejected a request with the Origin "null" (403).',
     ]);
   });
 
-  it('cannot write what it likes into the log', async () => {
+  it('cannot inject control characters into the log', async () => {
     const escape = Buffer.from('a\u009b31m\u00ff.example', 'latin1').toString('latin1');
     const hosts = [escape, "'];process.exit();['", '`x`', 'a b', `${'x'.repeat(5000)}.example`];
     const [lines] = await refusedBy(
@@ -132,12 +132,12 @@ describe('a refused request', () => {
     );
     expect(lines).toHaveLength(5);
     for (const line of lines) {
-      expect(line).toMatch(/^A request with the Host "[\x21-\x7e]{3,100}" was refused \(403\)\.$/);
+      expect(line).toMatch(/^Rejected a request with the Host "[\x21-\x7e]{3,100}" \(403\)\.$/);
       expect(line.length).toBeLessThan(160);
     }
   });
 
-  it('is logged no more when many values were refused', async () => {
+  it('is no longer logged after many rejected values', async () => {
     const lines: string[] = [];
     const logger = { warn: (_details: object, message: string) => void lines.push(message), error: () => {} };
     const { server } = createServer(new Probe(), { logger });
@@ -153,7 +153,9 @@ describe('a refused request', () => {
       if (status !== 403) throw new Error(`${n} was answered with ${status}`);
     }
     expect(lines).toHaveLength(20);
-    expect(lines.at(-1)).toMatch(/^A request with the Host "h19\.example".*Further refused values are not logged\.$/);
+    expect(lines.at(-1)).toMatch(
+      /^Rejected a request with the Host "h19\.example".*Further rejected values are not logged\.$/,
+    );
   });
 
   it('without a Host is not logged', () => {

@@ -30,7 +30,7 @@ type Authenticate = NonNullable<HttpOptions['authenticate']>;
 
 const REALM = { 'WWW-Authenticate': 'Bearer realm="mcp"' };
 
-/** Takes the name after `Bearer` for who it is. */
+/** Trusts the name after `Bearer`. */
 const bearer: Authenticate = ({ headers }) => {
   const [, subject] = /^Bearer (\w+)$/.exec(headers['authorization'] ?? '') ?? [];
   return subject === undefined ? { status: 401, headers: REALM } : { subject };
@@ -47,7 +47,7 @@ describe.each([
   ['at once', bearer],
   ['later', late],
 ])('authenticate, which answers %s', (_when, authenticate) => {
-  it('says who is calling', async () => {
+  it('identifies the caller', async () => {
     const { url, probe } = await serve({ authenticate });
     const began = once(probe, 'began');
     const pending = post(url, modernCall(1, 'wait'), { ...modernHeaders('tools/call', 'wait'), ...as('ann') });
@@ -57,14 +57,14 @@ describe.each([
     expect((await pending).status).toBe(200);
   });
 
-  it('makes sessions belong to who began them', async () => {
+  it('binds a session to the principal that started it', async () => {
     const { url } = await serve({ authenticate });
     const session = await openSession(url, as('ann'));
     expect((await post(url, request(1, 'ping'), { ...session, ...as('bob') })).status).toBe(404);
     expect((await post(url, request(1, 'ping'), session)).status).toBe(200);
   });
 
-  it('refuses every kind of request, with its own status and headers', async () => {
+  it('rejects every kind of request with its own status and headers', async () => {
     const { url } = await serve({ authenticate, legacySse: true });
     const accept = { accept: 'text/event-stream' };
     const answers = [
@@ -95,7 +95,7 @@ describe.each([
     ]);
   });
 
-  it('is asked after the guard and before the body is read', async () => {
+  it('runs after the guard and before the body is read', async () => {
     const heads: unknown[] = [];
     const seen: Authenticate = async (head, incoming) => {
       heads.push(head);
@@ -118,12 +118,12 @@ describe.each([
 });
 
 describe('authenticate', () => {
-  it('may let callers in that nobody knows', async () => {
+  it('may accept anonymous callers', async () => {
     const { url } = await serve({ authenticate: () => undefined });
     expect((await post(url, ...ADD)).status).toBe(200);
   });
 
-  it('may word a refusal itself', async () => {
+  it('may choose the body of a refusal', async () => {
     const authenticate: Authenticate = () => ({
       status: 403,
       headers: { 'Content-Type': 'text/plain', 'retry-after': '7' },
@@ -167,7 +167,7 @@ describe('authenticate', () => {
     expect(errors).toHaveLength(1);
   });
 
-  it('gets the request of the application, after its own hooks', async () => {
+  it('gets the framework request, after hooks of the application', async () => {
     const { server, errors } = createServer(new Probe());
     const app = fastify();
     afterwards(() => Promise.all([app.close(), server.close()]));
@@ -185,13 +185,13 @@ describe('authenticate', () => {
   });
 
   it.each([
-    [{ authenticate: bearer, principal: () => undefined }, '`authenticate` cannot be given with `principal`'],
-    [{ authenticate: 5 as never }, '`authenticate` is not a function'],
+    [{ authenticate: bearer, principal: () => undefined }, "`authenticate` can't be combined with `principal`"],
+    [{ authenticate: 5 as never }, '`authenticate` must be a function'],
     [
       { sessionStore: {} as never },
-      '`sessionStore` is not a store with the methods `get`, `set`, `touch` and `delete`',
+      '`sessionStore` must be a store with the methods `get`, `set`, `touch` and `delete`',
     ],
-  ])('and what else cannot be: %j', async (options, problem) => {
+  ])('rejects invalid options: %j', async (options, problem) => {
     const { server } = createServer(new Probe());
     const started = listen(server, { port: 0, ...options });
     await expect(started).rejects.toMatchObject({
@@ -229,7 +229,7 @@ describe('the headers of a refusal', () => {
     }
   });
 
-  it('say nothing of the length of the body', async () => {
+  it('cannot override the length of the body', async () => {
     const authenticate = () => ({ status: 401, headers: { 'Content-Length': '2', via: 'a' }, body: '{"a":1}' });
     const { server } = createServer(new Probe());
     afterwards(() => server.close());

@@ -18,7 +18,7 @@ async function refusal(url: string, body: unknown, headers: Fields) {
 }
 
 describe('a batch over HTTP', () => {
-  it('[RPC-16] of requests, notifications and answers gives one array of responses', async () => {
+  it('[RPC-16] of requests, notifications and answers returns one array of responses', async () => {
     const { url } = await serve();
     const late = { jsonrpc: '2.0', id: 's1', result: {} };
     const response = await post(
@@ -33,7 +33,7 @@ describe('a batch over HTTP', () => {
     ]);
   });
 
-  it('holds no message that belongs to no session: its headers would be those of nothing', async () => {
+  it('rejects stateless messages, because HTTP headers can describe only one message', async () => {
     const { url } = await serve();
     const session = await OPENS(url);
     const listening = modern(2, 'subscriptions/listen', { notifications: {} });
@@ -46,19 +46,19 @@ describe('a batch over HTTP', () => {
     expect(await json(await post(url, [call(3, 'add', ADD)], session))).toMatchObject([{ id: 3 }]);
   });
 
-  it('gives an array also for one request', async () => {
+  it('returns an array even for one request', async () => {
     const { url } = await serve();
     const response = await post(url, [request(1, 'ping')], await OPENS(url));
     expect([response.status, await response.json()]).toEqual([200, [{ jsonrpc: '2.0', id: 1, result: {} }]]);
   });
 
-  it('[RPC-19] of notifications and answers only is answered with 202 and nothing', async () => {
+  it('[RPC-19] of notifications and answers only is answered with 202 and no body', async () => {
     const { url } = await serve();
     const response = await post(url, [NOTE, NOTE, { jsonrpc: '2.0', id: 's1', result: {} }], await OPENS(url));
     expect([response.status, await response.text(), response.headers.get('content-type')]).toEqual([202, '', null]);
   });
 
-  it('[RPC-16] becomes a stream that can be resumed, and whose last event has all responses', async () => {
+  it('[RPC-16] becomes a resumable stream whose last event has all responses', async () => {
     const { url, probe } = await serve();
     const session = await OPENS(url);
     const began = once(probe, 'began');
@@ -81,7 +81,7 @@ describe('a batch over HTTP', () => {
     }
   });
 
-  it('answers what is no message in it with an error of its own', async () => {
+  it('answers each invalid message in it with a separate error', async () => {
     const { url } = await serve();
     const body = [1, null, 'x', {}, { jsonrpc: '1.0', id: 7, method: 'ping' }, request(8, 'ping')];
     const answers = (await (await post(url, body, await OPENS(url))).json()) as { id: unknown; error?: object }[];

@@ -10,7 +10,7 @@ import { nodeHandler } from '@decorum/http/node';
 
 import { afterwards, createServer, modernCall, modernHeaders, Probe } from './fixture.js';
 
-/** Milliseconds of the longest call. */
+/** Duration of the longest call in milliseconds. */
 const CALL_MS = 150;
 const CLIENTS = 8;
 
@@ -31,7 +31,7 @@ async function serveByHandler(server: McpServer) {
   return { port: (http.address() as AddressInfo).port, close: () => handler.close(), closesPort: false };
 }
 
-/** A client that calls without a pause, on a connection that it keeps as long as it can. */
+/** A client that calls without pause, and keeps its connection alive as long as possible. */
 class Caller {
   readonly statuses: number[] = [];
   readonly lost: unknown[] = [];
@@ -41,7 +41,7 @@ class Caller {
   constructor(
     private readonly port: number,
     private readonly name: string,
-    /** Whether it gives up only when nobody listens any more. */
+    /** Whether to continue after a 503, until the port is closed. */
     private readonly insists: boolean,
   ) {
     afterwards(() => this.agent.destroy());
@@ -53,7 +53,7 @@ class Caller {
       try {
         this.statuses.push(await this.call());
       } catch (error) {
-        // a port that is closed has taken nothing
+        // a closed port has not received the request, so nothing is lost
         if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') this.lost.push(error);
         return;
       }
@@ -103,7 +103,7 @@ describe.each([
     await Promise.all(callers.map(({ ended }) => ended));
     expect(callers.flatMap(({ lost }) => lost)).toEqual([]);
     for (const { statuses } of callers) {
-      // once it has refused, it never serves again
+      // after the first 503, no call succeeds
       const refused = statuses.indexOf(503);
       const served = refused === -1 ? statuses : statuses.slice(0, refused);
       expect([new Set(served), new Set(statuses.slice(served.length))]).toEqual([

@@ -5,7 +5,7 @@ import { nodeHandler } from '@decorum/http/node';
 
 import { afterwards, createServer, post, Probe, request } from './fixture.js';
 
-/** How many turns pass between the start of a transport and the close of its server. */
+/** Number of event loop turns between starting a transport and closing its server. */
 const TURNS = Array.from({ length: 13 }, (_, count) => count);
 
 const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -13,14 +13,14 @@ const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
   'turn of the event loop': () => new Promise(setImmediate),
 };
 
-/** Refused as it should be. */
+/** The expected error. */
 const refused = (error: { code?: string }) => {
   if (error.code !== 'DECORUM_SERVER_CLOSED') throw error;
   return undefined;
 };
 
 describe.each(Object.entries(WAYS))('a server that is closed while an endpoint opens, after each %s', (_name, pass) => {
-  it.each(TURNS)('(%i) stops listening, or does not begin', async (turns) => {
+  it.each(TURNS)('(%i) stops listening or never starts', async (turns) => {
     const { server, errors } = createServer(new Probe());
     const opening = listen(server, { port: 0 }).catch(refused);
     for (let turn = 0; turn < turns; turn += 1) await pass();
@@ -31,7 +31,7 @@ describe.each(Object.entries(WAYS))('a server that is closed while an endpoint o
     expect(errors).toEqual([]);
   });
 
-  it.each(TURNS)('(%i) closes that of an application too', async (turns) => {
+  it.each(TURNS)('(%i) closes the endpoint of an application too', async (turns) => {
     const { server, errors } = createServer(new Probe());
     const app = fastify();
     afterwards(() => app.close());

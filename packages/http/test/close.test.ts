@@ -22,7 +22,7 @@ import {
 const WAIT = [modernCall(1, 'wait'), modernHeaders('tools/call', 'wait')] as const;
 
 describe('close', () => {
-  it('ends open streams at once, and lets running requests end', async () => {
+  it('ends open streams at once and waits for requests in flight', async () => {
     const { url, probe, close } = await serve();
     const session = await openSession(url);
     const listening = await getStream(url, session);
@@ -38,7 +38,7 @@ describe('close', () => {
     await expect(post(url, request(1, 'ping'), session)).rejects.toThrow('fetch failed');
   });
 
-  it('answers what still runs at the deadline with 503 and cancels it', async () => {
+  it('cancels requests still in flight at the deadline and answers 503', async () => {
     const { url, probe, close } = await serve({ closeDeadlineMs: 20 });
     const session = await openSession(url);
     const requests = [];
@@ -58,7 +58,7 @@ describe('close', () => {
     expect(probe.aborted).toBe(2);
   });
 
-  it('of the server closes the transport after running requests have ended', async () => {
+  it('of the server closes the transport once requests in flight have ended', async () => {
     const { url, probe, server } = await serve();
     const listening = await getStream(url, await openSession(url));
     const began = once(probe, 'began');
@@ -72,7 +72,7 @@ describe('close', () => {
     await expect(post(url, ...WAIT)).rejects.toThrow('fetch failed');
   });
 
-  it('of the server waits for requests that do not end only once', async () => {
+  it('of the server waits only one deadline for requests that never end', async () => {
     const { url, probe, server } = await serve();
     const session = await openSession(url);
     const requests = [];
@@ -102,7 +102,7 @@ describe('close', () => {
     await again.close();
   });
 
-  it('does not wait for connections that say nothing', async () => {
+  it('does not wait for idle connections', async () => {
     const { port, close } = await serve();
     const silent = connect(port, '127.0.0.1');
     afterwards(() => silent.destroy());
@@ -121,9 +121,9 @@ describe('close', () => {
 });
 
 describe('the process', () => {
-  it('survives what user code throws where nobody listens, and reports it', async () => {
+  it('survives uncaught errors of user code, and reports them', async () => {
     const { url, errors, close } = await serve();
-    // jest has listeners of its own; only those that listen() added are called here
+    // call only the listeners that listen() has added, not those of jest
     const added = process.listeners('uncaughtException').at(-1);
     added?.(new Error('in a timer'), 'uncaughtException');
     expect(errors).toEqual([new Error('in a timer')]);
@@ -136,7 +136,7 @@ describe('the process', () => {
 });
 
 describe('a client that does not finish its request', () => {
-  it('is cut off, whether it trickles headers or the body', async () => {
+  it('is disconnected, whether it trickles headers or the body', async () => {
     const { port } = await serve({ requestTimeoutMs: 200 });
     const head = `POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n`;
     for (const text of [head, `${head}content-type: application/json\r\ncontent-length: 1000\r\n\r\n{`]) {
@@ -154,7 +154,7 @@ describe('a client that does not finish its request', () => {
     }
   });
 
-  it('is refused when two headers tell different lengths', async () => {
+  it('is rejected if two headers give different lengths', async () => {
     const { port } = await serve();
     const socket = connect(port, '127.0.0.1');
     afterwards(() => socket.destroy());
@@ -168,7 +168,7 @@ describe('a client that does not finish its request', () => {
 });
 
 describe('a stream that ends with the server', () => {
-  it('gives a running request the chance to finish', async () => {
+  it('lets a request in flight finish', async () => {
     const { url, probe, close } = await serve();
     const began = once(probe, 'began');
     const reader = new EventReader(

@@ -22,14 +22,14 @@ import {
   type Fields,
 } from './fixture.js';
 
-/** Who hears of changes. */
+/** Open subscriptions. */
 interface Insides {
   readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
 }
 
 const TOKEN = { progressToken: 1 };
 
-/** A connection that carries requests as text, so that the test decides when it ends. */
+/** A raw connection, so that the test decides when it closes. */
 async function connection(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   afterwards(() => socket.destroy());
@@ -47,7 +47,7 @@ function write(socket: Socket, port: number, [message, headers]: [unknown, Field
 }
 
 describe('a disconnect in the stateless era', () => {
-  it('cancels the request, whether it has begun to stream or not', async () => {
+  it('cancels the request, whether it streams already or not', async () => {
     const { port, probe } = await serve();
     for (const name of ['wait', 'stream']) {
       const began = once(probe, 'began');
@@ -62,7 +62,7 @@ describe('a disconnect in the stateless era', () => {
     }
   });
 
-  it('is the end: what the handler says later goes nowhere', async () => {
+  it('is final: later output of the handler is dropped', async () => {
     const { port, probe, errors } = await serve();
     const began = once(probe, 'began');
     const socket = await connection(port);
@@ -76,7 +76,7 @@ describe('a disconnect in the stateless era', () => {
     expect(errors).toEqual([]);
   });
 
-  it('cancels all requests that the connection carries, and no others', async () => {
+  it('cancels all requests on the connection and no others', async () => {
     const { url, port, probe } = await serve();
     const other = once(probe, 'began');
     const pending = post(url, modernCall(1, 'wait'), modernHeaders('tools/call', 'wait'));
@@ -95,7 +95,7 @@ describe('a disconnect in the stateless era', () => {
     expect((await pending).status).toBe(200);
   });
 
-  it('does not cancel what was answered before', async () => {
+  it('does not cancel requests that were already answered', async () => {
     const { port, probe } = await serve();
     const socket = await connection(port);
     const began = once(probe, 'began');
@@ -110,7 +110,7 @@ describe('a disconnect in the stateless era', () => {
 });
 
 describe('a disconnect before the handler, while a hook of the application runs', () => {
-  /** An application whose hook holds each request until its client is gone. */
+  /** An application whose hook holds each request until the client has disconnected. */
   async function hooked() {
     const probe = new Probe();
     const { server, errors } = createServer(probe);
@@ -129,7 +129,7 @@ describe('a disconnect before the handler, while a hook of the application runs'
       await server.close();
     });
     const { port } = app.server.address() as AddressInfo;
-    /** Sends a request and leaves. Resolves when the hook has let the request through. */
+    /** Sends a request and disconnects. Resolves when the hook has let the request through. */
     const leave = async (sent: [unknown, Fields]) => {
       const socket = await connection(port);
       const runs = once(hook, 'runs');
@@ -160,7 +160,7 @@ describe('a disconnect before the handler, while a hook of the application runs'
 });
 
 describe('a disconnect in a session', () => {
-  it('is no cancellation: the handler ends as if nothing had happened', async () => {
+  it('does not cancel: the handler completes normally', async () => {
     const { url, port, probe } = await serve();
     const session = await openSession(url);
     for (const name of ['wait', 'stream']) {

@@ -7,7 +7,7 @@ export interface ServerEvent {
   readonly retry?: string;
   readonly comment?: string;
   readonly data?: string;
-  /** The data as a message. */
+  /** The data, parsed as a message. */
   readonly message?: { id?: unknown; method?: string; params?: Record<string, unknown>; result?: unknown };
 }
 
@@ -21,7 +21,7 @@ function parse(block: string): ServerEvent {
   return event;
 }
 
-/** Reads an event stream, event by event. */
+/** Reads an event stream one event at a time. */
 export class EventReader {
   private readonly reader;
   private readonly decoder = new TextDecoder();
@@ -34,7 +34,7 @@ export class EventReader {
     afterwards(() => this.cancel());
   }
 
-  /** The next event; undefined at the end. */
+  /** Returns the next event, or undefined at the end. */
   async next(): Promise<ServerEvent | undefined> {
     for (;;) {
       const end = this.text.indexOf('\n\n');
@@ -52,7 +52,7 @@ export class EventReader {
     }
   }
 
-  /** The next message, past comments and priming events. */
+  /** Returns the next message, skipping comments and priming events. */
   async message(): Promise<ServerEvent> {
     for (;;) {
       const event = await this.next();
@@ -61,7 +61,7 @@ export class EventReader {
     }
   }
 
-  /** All events up to the end. */
+  /** Returns all remaining events. */
   async rest(): Promise<ServerEvent[]> {
     const events: ServerEvent[] = [];
     for (let event = await this.next(); event !== undefined; event = await this.next()) events.push(event);

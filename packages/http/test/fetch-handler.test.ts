@@ -67,7 +67,7 @@ describe('fetchHandler', () => {
     expect((await post(request(1, 'ping'), session)).status).toBe(404);
   });
 
-  it('carries questions, and takes their answers by other requests', async () => {
+  it('sends questions and accepts their answers in separate requests', async () => {
     const { post, open } = create();
     const session = await open();
     const reader = new EventReader(await post(call(7, 'ask'), session));
@@ -77,7 +77,7 @@ describe('fetchHandler', () => {
     expect((await reader.message()).message).toMatchObject({ result: { content: [{ text: 'Hello, Ada' }] } });
   });
 
-  it('looks at Host, or else at the URL, and at Origin', async () => {
+  it('checks Origin and Host, or the URL if there is no Host', async () => {
     const { post, send, handler } = create({ allowedHosts: ['mcp.example.com'] });
     expect((await post(ADD[0], { ...ADD[1], host: 'evil.example' })).status).toBe(403);
     const at = async (url: string) =>
@@ -93,7 +93,7 @@ describe('fetchHandler', () => {
     expect((await send('OPTIONS', { host: 'localhost:3000' }, { localPort: 3001 })).status).toBe(403);
   });
 
-  it('answers what is wrong as the other bindings do', async () => {
+  it('rejects invalid requests like the other bindings', async () => {
     const { post, send } = create({ bodyLimit: 500 });
     expect((await post('{')).status).toBe(400);
     expect((await post('{}', { 'content-type': 'text/plain' })).status).toBe(415);
@@ -109,7 +109,7 @@ describe('fetchHandler', () => {
     expect([response.status, (await json(response)).error?.code]).toEqual([400, -32700]);
   });
 
-  it('gives up a body that takes too long', async () => {
+  it('rejects a body that takes too long', async () => {
     const { handler, errors } = create({ bodyTimeoutMs: 40 });
     const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{')) });
     const init = { method: 'POST', headers: JSON_HEADERS, body, duplex: 'half' } as RequestInit;
@@ -130,7 +130,7 @@ describe('fetchHandler', () => {
     await aborted;
   });
 
-  it('cancels a request of the stateless era that has no answer yet', async () => {
+  it('cancels a stateless request that has no response yet', async () => {
     const { post, probe } = create();
     const controller = new AbortController();
     const began = once(probe, 'began');
@@ -142,7 +142,7 @@ describe('fetchHandler', () => {
     expect((await pending).status).toBe(202);
   });
 
-  it('drops progress for a reader that does not read, and nothing else', async () => {
+  it('drops only progress for a stalled reader', async () => {
     const { post, open, probe } = create({ maxBufferedBytes: 100_000, events: false });
     const session = await open();
     const flooded = once(probe, 'flooded');
@@ -168,7 +168,7 @@ describe('fetchHandler', () => {
     expect((await other.post(ADD[0], { ...ADD[1], 'x-user': 'ann' })).status).toBe(200);
   });
 
-  it('tells handlers the address that the host names, where it does', async () => {
+  it('passes the client address from the host to handlers', async () => {
     const { handler, probe } = create();
     const began = once(probe, 'began');
     const body = JSON.stringify(WAIT[0]);
@@ -180,14 +180,14 @@ describe('fetchHandler', () => {
     await pending;
   });
 
-  it('has 404 for other paths, where it has a path', async () => {
+  it('answers 404 for other paths if it has a path', async () => {
     const { post } = create({ path: '/mcp' });
     const { post: elsewhere } = create({ path: '/other' });
     expect((await post(...ADD)).status).toBe(200);
     expect((await elsewhere(...ADD)).status).toBe(404);
   });
 
-  it('serves HTTP+SSE too, where it is asked for', async () => {
+  it('serves HTTP+SSE if enabled', async () => {
     const { handler } = create({ legacySse: true });
     const stream = new EventReader(await handler(new Request('http://localhost:3000/sse')));
     const { data } = (await stream.next()) ?? {};
@@ -197,7 +197,7 @@ describe('fetchHandler', () => {
     expect((await stream.message()).message).toMatchObject({ id: 0 });
   });
 
-  it('lets requests in flight end when it closes, ends streams, and answers 503', async () => {
+  it('waits for requests in flight on close, ends streams, and answers new requests with 503', async () => {
     const { post, send, open, probe, handler } = create();
     const session = await open();
     const listening = new EventReader(await send('GET', { accept: 'text/event-stream', ...session }));
@@ -228,7 +228,7 @@ describe('a body that fetchHandler cannot read', () => {
     expect(errors).toHaveLength(1);
   });
 
-  it('is reported when its chunks are no bytes', async () => {
+  it('is reported if its chunks are not bytes', async () => {
     const { handler, errors } = create();
     const body = new ReadableStream({ start: (controller) => controller.enqueue('text') });
     const init = { method: 'POST', headers: { ...JSON_HEADERS, ...ADD[1] }, body, duplex: 'half' };

@@ -18,7 +18,7 @@ import { listen, type Listening, type ListenOptions } from '@decorum/http';
 
 const NUMBERS = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] };
 
-/** Tools that a test steers: `wait` and its like say that they began, and end when they are let. */
+/** Tools controlled by a test. `wait` and similar tools emit an event when they start, and end on an event. */
 export class Probe extends EventEmitter {
   contexts: Context[] = [];
   aborted = 0;
@@ -108,7 +108,7 @@ afterEach(async () => {
   for (const close of toClose.splice(0).reverse()) await close();
 });
 
-/** Closes something when the test is over. */
+/** Runs a cleanup at the end of the test. */
 export function afterwards(close: () => unknown): void {
   toClose.push(close);
 }
@@ -127,13 +127,13 @@ export function createServer(probe: Probe, options: Partial<McpServerOptions> = 
   return { server, errors };
 }
 
-/** What handles the messages of a server. */
+/** The kernel of a server. */
 export async function kernelOf(server: McpServer): Promise<Kernel> {
   const opened = await server[HOST].open((kernel) => ({ kernel, stop() {}, close() {} }));
   return opened.kernel;
 }
 
-/** A probe behind a server that listens on a free port until the test is over. */
+/** Serves a probe on a free port until the end of the test. */
 export async function serve(options: ListenOptions = {}): Promise<Served> {
   const probe = new Probe();
   const { server, errors } = createServer(probe);
@@ -150,7 +150,7 @@ export type Fields = Record<string, string>;
 
 const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
-/** Posts a message, as the official clients do. */
+/** Posts a message like the official clients. */
 export async function post(
   url: string,
   message: unknown,
@@ -185,7 +185,7 @@ const initialize = (protocolVersion: string) =>
 
 export const INITIALIZE = initialize('2025-11-25');
 
-/** Shakes hands; resolves with the headers that every later request of the session has. */
+/** Initializes a session. Resolves with the headers for later requests of the session. */
 export async function openSession(url: string, headers: Fields = {}, version = '2025-11-25'): Promise<Fields> {
   const response = await post(url, initialize(version), headers);
   const id = response.headers.get('mcp-session-id');
@@ -202,7 +202,7 @@ const META = {
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 
-/** A request of the stateless era. */
+/** A stateless request. */
 export function modern(id: number | string, method: string, params: JsonObject = {}, meta: JsonObject = {}) {
   return request(id, method, { ...params, _meta: { ...META, ...meta } });
 }
@@ -210,7 +210,7 @@ export function modern(id: number | string, method: string, params: JsonObject =
 export const modernCall = (id: number | string, name: string, args: JsonObject = {}, meta: JsonObject = {}) =>
   modern(id, 'tools/call', { name, arguments: args }, meta);
 
-/** The headers that a request of the stateless era needs. */
+/** The headers of a stateless request. */
 export function modernHeaders(method: string, name?: string): Fields {
   const version = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method };
   return name === undefined ? version : { ...version, 'mcp-name': name };
@@ -226,7 +226,7 @@ export async function json(response: Response): Promise<JsonAnswer> {
   return (await response.json()) as JsonAnswer;
 }
 
-/** A request with any headers whatever, which `fetch` does not allow. */
+/** Sends a request with arbitrary headers, which `fetch` doesn't allow. */
 export async function raw(url: string, method: string, headers: Fields, body = ''): Promise<[IncomingMessage, string]> {
   const sent = httpRequest(url, { method, headers, agent: false });
   sent.end(body);

@@ -18,14 +18,14 @@ async function send(url: string, headers: Fields): Promise<number | undefined> {
 }
 
 describe('Host', () => {
-  it('is served when it names this machine and the port', async () => {
+  it('is accepted if it names this machine and the port', async () => {
     const { url, port } = await serve();
     for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, `LOCALHOST:${port}`]) {
       expect([host, await send(url, { host })]).toEqual([host, 200]);
     }
   });
 
-  it('is answered with 403 when it names anything else', async () => {
+  it('is rejected with 403 if it names anything else', async () => {
     const { url, port } = await serve();
     const hosts = [
       'evil.example',
@@ -39,21 +39,21 @@ describe('Host', () => {
     for (const host of hosts) expect([host, await send(url, { host })]).toEqual([host, 403]);
   });
 
-  it('is answered with 403 before the body is read', async () => {
+  it('is rejected with 403 before the body is read', async () => {
     const { url } = await serve({ bodyLimit: 10 });
     const [bad] = await raw(url, 'POST', { ...JSON_TYPE, host: 'evil.example' }, '{bad'.repeat(100));
     expect(bad.statusCode).toBe(403);
     expect(bad.headers.connection).toBe('close');
   });
 
-  it('guards every method of the endpoint', async () => {
+  it('is checked for every method of the endpoint', async () => {
     const { url } = await serve();
     for (const method of ['GET', 'DELETE', 'OPTIONS']) {
       expect((await raw(url, method, { host: 'evil.example' }))[0].statusCode).toBe(403);
     }
   });
 
-  it('can be allowed, with any port or with one', async () => {
+  it('can be allowed with any port or with a specific one', async () => {
     const { url, port } = await serve({ allowedHosts: ['Mcp.example.com', 'other.example.com:8443', '[2001:db8::1]'] });
     const good = [
       'mcp.example.com',
@@ -68,7 +68,7 @@ describe('Host', () => {
     }
   });
 
-  it('is never taken from X-Forwarded-Host or Forwarded, which are not repeated either', async () => {
+  it('is never taken from X-Forwarded-Host or Forwarded, and these are not echoed', async () => {
     const { url } = await serve({ allowedHosts: ['mcp.example.com'] });
     const forged = { 'x-forwarded-host': 'mcp.example.com', forwarded: 'host=mcp.example.com' };
     expect(await send(url, { host: 'evil.example', ...forged })).toBe(403);
@@ -80,7 +80,7 @@ describe('Host', () => {
 });
 
 describe('Origin', () => {
-  it('is served when it is of this machine and port, or absent', async () => {
+  it('is accepted if it names this machine and port, or is absent', async () => {
     const { url, port } = await serve();
     for (const host of ['localhost', '127.0.0.1', '[::1]']) {
       expect(await send(url, { origin: `http://${host}:${port}` })).toBe(200);
@@ -88,7 +88,7 @@ describe('Origin', () => {
     expect(await send(url, {})).toBe(200);
   });
 
-  it('is answered with 403 when it is anything else', async () => {
+  it('is rejected with 403 if it is anything else', async () => {
     const { url, port } = await serve();
     const origins = ['http://evil.example', `http://localhost.evil.example:${port}`, 'null', '', 'http://localhost'];
     origins.push(
@@ -143,7 +143,7 @@ describe('CORS', () => {
     });
   });
 
-  it('says nothing to a page of another origin, nor without an origin', async () => {
+  it('sends no headers to pages of other origins or without an Origin', async () => {
     const { url } = await serve({ allowedOrigins: [origin] });
     const [evil] = await raw(url, 'OPTIONS', { ...preflight('content-type'), origin: 'http://evil.example' });
     expect(evil.statusCode).toBe(403);
@@ -154,7 +154,7 @@ describe('CORS', () => {
 });
 
 describe('listen', () => {
-  it('listens on 127.0.0.1 unless it is told otherwise', async () => {
+  it('listens on 127.0.0.1 by default', async () => {
     const { url, port } = await serve();
     expect(url).toBe(`http://127.0.0.1:${port}/mcp`);
     const others = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
@@ -164,26 +164,26 @@ describe('listen', () => {
     }
   });
 
-  it('refuses to listen where others can reach it unless it knows its names', async () => {
+  it('rejects a public address without allowedHosts', async () => {
     const { server } = createServer(new Probe());
     for (const host of ['0.0.0.0', '::', '192.0.2.1', 'mcp.example.com']) {
       const started = listen(server, { host, port: 0 });
       await expect(started).rejects.toMatchObject({ code: 'DECORUM_UNSAFE_HOST' });
       await expect(started).rejects.toThrow(host);
     }
-    // the server is none the worse
+    // the server can still be used
     (await connectMemory(server, { receive: () => {} })).close();
     await server.close();
   });
 
-  it('listens anywhere when it knows its names, and checks them', async () => {
+  it('listens on any address with allowedHosts, and checks Host', async () => {
     const { url, port } = await serve({ host: '0.0.0.0', allowedHosts: ['mcp.example.com'] });
     expect(url).toBe(`http://127.0.0.1:${port}/mcp`);
     expect(await send(url, { host: 'mcp.example.com' })).toBe(200);
     expect(await send(url, { host: `0.0.0.0:${port}` })).toBe(403);
   });
 
-  it('refuses options that make no sense before it listens', async () => {
+  it('rejects invalid options before it listens', async () => {
     const { server } = createServer(new Probe());
     const bad = [
       { maxSessions: 0 },
@@ -202,7 +202,7 @@ describe('listen', () => {
     }
   });
 
-  it('does not leave a guard or a port behind when the port is taken', async () => {
+  it('leaves no process guard or port behind if the port is taken', async () => {
     const { port } = await serve();
     const { server } = createServer(new Probe());
     const listeners = process.listenerCount('uncaughtException');

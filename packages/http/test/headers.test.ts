@@ -19,7 +19,7 @@ const OK = { status: 200, code: undefined, id: 'x' };
 describe('MCP-Protocol-Version of the stateless era', () => {
   const headers = modernHeaders('tools/call', 'add');
 
-  it('must be there and equal the message', async () => {
+  it('must be present and match the message', async () => {
     const { url } = await serve();
     const message = modernCall('x', 'add', ADD);
     const { 'mcp-protocol-version': _, ...without } = headers;
@@ -73,7 +73,7 @@ describe('Mcp-Method and Mcp-Name', () => {
     }
   });
 
-  it('Mcp-Method must be there and equal the method', async () => {
+  it('Mcp-Method must be present and match the method', async () => {
     const { url } = await serve();
     const message = modern('x', 'tools/list');
     expect(await outcome(url, message, modernHeaders('tools/list'))).toEqual(OK);
@@ -82,7 +82,7 @@ describe('Mcp-Method and Mcp-Name', () => {
     expect(await outcome(url, message, modernHeaders(''))).toEqual(MISMATCH);
   });
 
-  it('Mcp-Name must be there and equal the tool, the prompt or the URI', async () => {
+  it('Mcp-Name must be present and match the tool, the prompt or the URI', async () => {
     const { url } = await serve();
     const cases = [
       [modernCall('x', 'add', ADD), 'tools/call', 'add'],
@@ -99,7 +99,7 @@ describe('Mcp-Method and Mcp-Name', () => {
     expect(await outcome(url, nameless, modernHeaders('tools/call', 'add'))).toEqual(MISMATCH);
   });
 
-  it('have names in any case and values in the right one', async () => {
+  it('have case-insensitive names and case-sensitive values', async () => {
     const { url } = await serve();
     const version = { 'MCP-PROTOCOL-VERSION': '2026-07-28' };
     const message = modernCall('x', 'add', ADD);
@@ -116,7 +116,7 @@ describe('Mcp-Method and Mcp-Name', () => {
     expect(await outcome(url, modernCall('x', name), modernHeaders('tools/call', base64(name)))).toEqual(found);
   });
 
-  it('Mcp-Name is refused unless its base64 is exact', async () => {
+  it('Mcp-Name is rejected unless its base64 is canonical', async () => {
     const { url } = await serve();
     for (const name of [
       '=?BASE64?YWRk?=',
@@ -134,7 +134,7 @@ describe('Mcp-Method and Mcp-Name', () => {
 });
 
 describe('decodeHeader', () => {
-  it('gives back any text that was written as base64', () => {
+  it('decodes any text encoded as base64', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }),
@@ -143,20 +143,20 @@ describe('decodeHeader', () => {
     );
   });
 
-  it('gives back plain text without the space around it', () => {
+  it('returns plain text without surrounding space', () => {
     for (const text of ['add', '=?base64?SGVsbG8=', 'SGVsbG8=', '=?base64?=', '?=', ''])
       expect(decodeHeader(` ${text}\t`)).toBe(text);
     expect(decodeHeader('=?base64??=')).toBe('');
   });
 
-  it('gives nothing for base64 that is not canonical, or not of UTF-8', () => {
+  it('returns undefined for base64 that is not canonical or not UTF-8', () => {
     for (const encoded of ['SGVsbG8', 'SGVs!!!bG8=', 'SGVsbG9=', 'SGVsbG8==', 'SGVs bG8=', '_-8=', '/w==', '7aCA']) {
       expect([encoded, decodeHeader(`=?base64?${encoded}?=`)]).toEqual([encoded, undefined]);
     }
     expect(decodeHeader('=?BASE64?SGVsbG8=?=')).toBe('=?BASE64?SGVsbG8=?=');
   });
 
-  it('gives nothing for characters that a header must not have', () => {
+  it('returns undefined for characters that are invalid in a header', () => {
     for (const text of ['gr\u00F6\u00DFe', 'a\u0000b', 'a\u007F', '\u00A0']) expect(decodeHeader(text)).toBeUndefined();
   });
 });

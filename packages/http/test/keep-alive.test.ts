@@ -30,14 +30,14 @@ interface Insides {
 const WAIT = [modernCall(1, 'wait'), modernHeaders('tools/call', 'wait')] as const;
 const LET_GO = { id: 1, result: { content: [{ text: 'let go' }] } };
 
-/** Lets `keepAliveMs` pass for the endpoint that has a call in flight. */
+/** Fires the keep-alive timer of the endpoint with a call in flight. */
 async function clockOf(server: McpServer): Promise<() => void> {
   const { inFlight } = await kernelOf(server);
   const { exchanges } = inFlight as unknown as Insides;
   return () => inFlight.keepAlive(exchanges[0]?.wire.owner as object);
 }
 
-/** A server with calls in flight, whose clock is in the hands of the test. */
+/** A server with calls in flight. The test controls its clock. */
 async function ticking() {
   const { url, probe, server } = await serve();
   const tick = await clockOf(server);
@@ -56,7 +56,7 @@ async function ticking() {
 }
 
 describe('a call that sends nothing', () => {
-  it('is answered with JSON where it ends between two ticks', async () => {
+  it('is answered with JSON if it ends before the second tick', async () => {
     const { begin, tick, probe } = await ticking();
     const { response } = await begin(...WAIT);
     tick();
@@ -64,7 +64,7 @@ describe('a call that sends nothing', () => {
     expect(await json(await response)).toMatchObject(LET_GO);
   });
 
-  it('has a stream from the second tick on, and its answer there', async () => {
+  it('becomes a stream at the second tick, and gets its response there', async () => {
     const { begin, tick, probe } = await ticking();
     const { response } = await begin(...WAIT);
     tick();
@@ -90,7 +90,7 @@ describe('a call that sends nothing', () => {
     expect((await new EventReader(again).message()).message).toMatchObject(LET_GO);
   });
 
-  it('counts once where it is one of a batch', async () => {
+  it('counts once if it is part of a batch', async () => {
     const { url, begin, tick, probe } = await ticking();
     const session = await openSession(url, {}, '2025-03-26');
     const batch = [call(1, 'wait'), call(2, 'wait')];
@@ -106,7 +106,7 @@ describe('a call that sends nothing', () => {
     expect((await reader.rest()).at(-1)?.message).toMatchObject([{ id: 1 }, { id: 2 }]);
   });
 
-  it('stays silent where its client takes JSON only, or has left', async () => {
+  it('stays silent if its client accepts only JSON or has disconnected', async () => {
     const { url, begin, tick, probe } = await ticking();
     const session = await openSession(url);
     const { response } = await begin(call(1, 'wait'), { ...session, accept: 'application/json' });
@@ -123,7 +123,7 @@ describe('a call that sends nothing', () => {
     expect(await json(answer)).toMatchObject(LET_GO);
   });
 
-  it('has its error in the stream, whose status is 200', async () => {
+  it('sends its error in the stream, with status 200', async () => {
     const { begin, tick, server } = await ticking();
     const { response } = await begin(...WAIT);
     tick();
@@ -134,7 +134,7 @@ describe('a call that sends nothing', () => {
     expect(messages).toMatchObject([{ id: 1, error: { code: -32603 } }]);
   });
 
-  it('survives that a timeout of the application answers first', async () => {
+  it('survives a timeout of the application that answers first', async () => {
     const probe = new Probe();
     const { server, errors } = createServer(probe);
     const handler = nodeHandler(server);

@@ -1,4 +1,4 @@
-// The stores of this process behind a delay, as a store on another machine has one.
+// In-memory stores with the delay of a remote store.
 import { setImmediate as turn } from 'node:timers/promises';
 
 import {
@@ -19,7 +19,7 @@ export class LateSessionStore implements SessionStore {
   }
 
   async set(record: KeptSession, ttlMs: number) {
-    // what is sent is what it is now
+    // serialize now, because the record may change during the delay
     const copy = structuredClone(record);
     await turn();
     this.memory.set(copy, ttlMs);

@@ -31,11 +31,11 @@ const INITIALIZE = request(0, 'initialize', {
   clientInfo: { name: 'old', version: '1.0.0' },
 });
 
-/** A client of HTTP+SSE, which knows the URL of the stream and nothing else. */
+/** An HTTP+SSE client. It starts with only the URL of the stream. */
 class OldClient {
   private constructor(
     readonly reader: EventReader,
-    /** Where messages go. */
+    /** URL for messages. */
     readonly endpoint: string,
     readonly first: ServerEvent,
     private readonly headers: Fields,
@@ -49,7 +49,7 @@ class OldClient {
     return new OldClient(reader, new URL(first.data as string, url).href, first, headers);
   }
 
-  /** Shakes hands too. */
+  /** Opens the stream and initializes the session. */
   static async open(url: string, headers: Fields = {}): Promise<OldClient> {
     const client = await OldClient.connect(url, headers);
     await client.ask(INITIALIZE);
@@ -63,7 +63,7 @@ class OldClient {
     return response.status;
   }
 
-  /** Sends a request and gives the next message of the stream. */
+  /** Sends a request and returns the next message of the stream. */
   async ask(message: unknown): Promise<ServerEvent['message']> {
     const status = await this.send(message);
     if (status !== 202) throw new Error(`${status}`);
@@ -71,20 +71,20 @@ class OldClient {
   }
 }
 
-/** A server with HTTP+SSE, and the URL of its stream. */
+/** Serves HTTP+SSE. Returns the URL of the stream too. */
 async function serveOld(options: HttpOptions = {}) {
   const served = await serve({ legacySse: true, ...options });
   return { ...served, sse: new URL('/sse', served.url).href };
 }
 
 describe('HTTP+SSE', () => {
-  it('is not there unless it is asked for', async () => {
+  it('is disabled by default', async () => {
     const { url } = await serve();
     expect((await fetch(new URL('/sse', url))).status).toBe(404);
     expect((await post(new URL('/messages', url).href, INITIALIZE)).status).toBe(404);
   });
 
-  it('tells first where messages go, and answers them on the stream', async () => {
+  it('first sends the URL for messages, and answers them on the stream', async () => {
     const { sse } = await serveOld();
     const client = await OldClient.connect(sse);
     expect(client.reader.response.headers.get('content-type')).toBe('text/event-stream');
@@ -126,7 +126,7 @@ describe('HTTP+SSE', () => {
     expect(await client.ask(answer)).toMatchObject({ id: 3, result: { content: [{ text: 'file:///home' }] } });
   });
 
-  it('is behind the guard, both of its endpoints', async () => {
+  it('guards both of its endpoints', async () => {
     const { sse, port } = await serveOld();
     const { endpoint } = await OldClient.open(sse);
     const type = { 'content-type': 'application/json' };
@@ -144,7 +144,7 @@ describe('HTTP+SSE', () => {
     );
   });
 
-  it('stands beside Streamable HTTP, whose sessions are others', async () => {
+  it('shares no sessions with Streamable HTTP', async () => {
     const { sse, url, probe } = await serveOld();
     const old = await OldClient.open(sse);
     const session = await openSession(url);
@@ -156,7 +156,7 @@ describe('HTTP+SSE', () => {
     const messages = new URL(old.endpoint);
     messages.searchParams.set('sessionId', session['mcp-session-id'] as string);
     expect((await post(messages.href, call(2, 'add', ADD))).status).toBe(404);
-    // nor does the id that handlers see open anything
+    // the session id that handlers see is no key either
     const began = once(probe, 'began');
     expect(await old.send(call(3, 'wait'))).toBe(202);
     await began;
@@ -164,7 +164,7 @@ describe('HTTP+SSE', () => {
     expect((await post(messages.href, call(2, 'add', ADD))).status).toBe(404);
   });
 
-  it('answers an unknown key with 404, and keys are never the same', async () => {
+  it('answers an unknown key with 404, and never repeats keys', async () => {
     const { sse } = await serveOld();
     const [one, two] = [await OldClient.open(sse), await OldClient.open(sse)];
     expect(one.endpoint).not.toBe(two.endpoint);
@@ -190,13 +190,13 @@ describe('HTTP+SSE', () => {
     ['/old/sse', '/old'],
     ['/old/sse', '/old/'],
     ['/old/sse', '/in/messages'],
-  ])('says where messages go: from %s to %s', async (path, messagesPath) => {
+  ])('sends a relative URL for messages: from %s to %s', async (path, messagesPath) => {
     const { url } = await serve({ legacySse: { path, messagesPath } });
     const client = await OldClient.open(new URL(path, url).href);
     expect(new URL(client.endpoint).pathname).toBe(messagesPath);
   });
 
-  it('sends more at once than may pile up, as long as it is read', async () => {
+  it('sends more than the buffer limit at once, as long as the client reads', async () => {
     const { url, server } = await serve({ legacySse: true, maxBufferedBytes: 1000 });
     server.addTool({ name: 'large', description: 'Says a lot' }, () => 'x'.repeat(5_000_000));
     const client = await OldClient.open(new URL('/sse', url).href);
@@ -205,17 +205,17 @@ describe('HTTP+SSE', () => {
     expect(ids.sort()).toEqual([1, 2]);
   });
 
-  it('refuses messages that belong to no session, which this transport has no headers for', async () => {
+  it('rejects stateless messages, because this transport lacks their headers', async () => {
     const { url } = await serve({ legacySse: true });
     const client = await OldClient.open(new URL('/sse', url).href);
     expect(await client.send(modernCall(1, 'add', ADD))).toBe(400);
   });
 
-  it('works under a prefix and behind a proxy that has others see another path', async () => {
+  it('works under a prefix and behind a proxy that rewrites paths', async () => {
     const { server } = createServer(new Probe());
     const app = fastify();
     afterwards(() => server.close());
-    // as a proxy does that serves /outside/… from /inside/…
+    // like a proxy that maps /outside/… to /inside/…
     const proxy = fastify({ rewriteUrl: ({ url = '' }) => url.replace('/outside/', '/inside/api/') });
     await proxy.register((scope) => scope.register(mcp, { server, legacySse: true }), { prefix: '/inside/api' });
     await app.register(mcp, { server, prefix: '/api', legacySse: { path: '/old/stream', messagesPath: '/in' } });
@@ -227,7 +227,7 @@ describe('HTTP+SSE', () => {
     for (const client of [inside, outside]) expect(await client.ask(call(1, 'add', ADD))).toMatchObject({ id: 1 });
   });
 
-  it('answers what is no message with 400, and takes nothing but JSON', async () => {
+  it('answers invalid messages with 400, and accepts only JSON', async () => {
     const { sse } = await serveOld();
     const client = await OldClient.open(sse);
     for (const [bad, code] of [
@@ -245,7 +245,7 @@ describe('HTTP+SSE', () => {
     expect(await client.ask(request(1, 'ping'))).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
   });
 
-  it('is refused an option that cannot be', async () => {
+  it('rejects invalid options', async () => {
     const { server } = createServer(new Probe());
     await expect(listen(server, { port: 0, legacySse: true, sessions: false })).rejects.toMatchObject({
       code: 'DECORUM_INVALID_OPTION',
@@ -268,18 +268,18 @@ describe('a session of HTTP+SSE', () => {
     expect(errors).toEqual([]);
   });
 
-  it('cancels a request when it is told to', async () => {
+  it('cancels a request on notifications/cancelled', async () => {
     const { sse, probe } = await serveOld();
     const client = await OldClient.open(sse);
     const began = once(probe, 'began');
     await client.send(call(1, 'obey'));
     await began;
     await client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
-    // no answer to the first comes before that to the second
+    // the first response is to the second request
     expect(await client.ask(request(2, 'ping'))).toMatchObject({ id: 2 });
   });
 
-  it('belongs to who began it', async () => {
+  it('belongs to the principal that started it', async () => {
     const principal: HttpOptions['principal'] = ({ headers }) => ({ subject: String(headers['x-user']) });
     const { sse, probe } = await serveOld({ principal });
     const client = await OldClient.open(sse, { 'x-user': 'ann' });
@@ -290,7 +290,7 @@ describe('a session of HTTP+SSE', () => {
     expect(probe.contexts[0]?.principal).toEqual({ subject: 'ann' });
   });
 
-  it('counts among all sessions: an idle one makes room, and without one it is 503', async () => {
+  it('counts towards the cap on sessions: an idle one is evicted, or else it gets 503', async () => {
     const { sse, url } = await serveOld({ maxSessions: 2 });
     const streamable = await openSession(url);
     const first = await OldClient.open(sse);
@@ -306,7 +306,7 @@ describe('a session of HTTP+SSE', () => {
     expect(await second.ask(request(1, 'ping'))).toMatchObject({ id: 1 });
   });
 
-  it('that never shakes hands makes room for others', async () => {
+  it('is evicted first if it was never initialized', async () => {
     const { sse } = await serveOld({ maxSessions: 2 });
     const silent = await OldClient.connect(sse);
     const used = await OldClient.open(sse);
@@ -316,7 +316,7 @@ describe('a session of HTTP+SSE', () => {
     for (const client of [used, next]) expect(await client.ask(request(1, 'ping'))).toMatchObject({ id: 1 });
   });
 
-  it('shows by comments that it is alive', async () => {
+  it('sends keep-alive comments', async () => {
     const { sse } = await serveOld({ keepAliveMs: 10 });
     const client = await OldClient.open(sse);
     expect((await client.reader.next())?.comment).toBe('keep-alive');
@@ -325,11 +325,11 @@ describe('a session of HTTP+SSE', () => {
   it('misses notifications while its reader is slow, but never a response', async () => {
     const { sse, probe } = await serveOld({ maxBufferedBytes: 100_000 });
     const client = await OldClient.connect(sse);
-    // the revision of this transport has no text in progress, and too little would be sent
+    // the revision of this transport has no messages in progress, so the flood would be too small
     await client.ask({ ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '2025-03-26' } });
     const flooded = once(probe, 'flooded');
     await client.send(call(1, 'flood', { count: 3000 }, TOKEN));
-    // what the sockets and the client's own buffers do not take waits at the server while nobody reads
+    // while nobody reads, the rest is buffered at the server once sockets and client buffers are full
     await flooded;
     const ids = [];
     let count = 0;
@@ -340,7 +340,7 @@ describe('a session of HTTP+SSE', () => {
     expect([ids, count < 3000]).toEqual([[1], true]);
   });
 
-  it.each(['transport', 'server'])('ends with the %s, which lets its requests end first', async (which) => {
+  it.each(['transport', 'server'])('ends with the %s, after its requests in flight', async (which) => {
     const { sse, probe, server, close } = await serveOld();
     const client = await OldClient.open(sse);
     const began = once(probe, 'began');
@@ -353,7 +353,7 @@ describe('a session of HTTP+SSE', () => {
     await closing;
   });
 
-  it('hears of requests that did not end in time', async () => {
+  it('gets errors for requests that do not end in time', async () => {
     const { sse, probe, close } = await serveOld({ closeDeadlineMs: 20 });
     const client = await OldClient.open(sse);
     const began = once(probe, 'began');

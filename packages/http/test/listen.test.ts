@@ -18,7 +18,7 @@ import {
   serve,
 } from './fixture.js';
 
-/** Who hears of changes. */
+/** Open subscriptions. */
 interface Insides {
   readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
 }
@@ -30,7 +30,7 @@ const HEADERS = modernHeaders('subscriptions/listen');
 const asked = (notifications: object = NOTIFICATIONS) =>
   modern('sub', 'subscriptions/listen', { notifications: notifications as never });
 
-/** Subscribes, and resolves when that is acknowledged. */
+/** Subscribes. Resolves when the subscription is acknowledged. */
 async function subscribe(url: string, signal?: AbortSignal): Promise<EventReader> {
   const reader = new EventReader(await post(url, asked(), HEADERS, signal));
   const { message } = await reader.message();
@@ -44,8 +44,8 @@ async function subscribe(url: string, signal?: AbortSignal): Promise<EventReader
 
 const FINAL = { id: 'sub', result: { _meta: SUBSCRIPTION, resultType: 'complete' } };
 
-describe('listen, beside its endpoint', () => {
-  it.each(['GET', 'PUT', 'PROPFIND'])('answers %s as Fastify does, and asks nobody who is calling', async (method) => {
+describe('listen, for other paths', () => {
+  it.each(['GET', 'PUT', 'PROPFIND'])('answers %s like Fastify, without authentication', async (method) => {
     const { url } = await serve({ authenticate: () => ({ status: 401 }) });
     const answer = await fetch(new URL('/elsewhere', url), { method });
     expect([answer.status, await answer.json()]).toMatchObject([404, { error: 'Not Found' }]);
@@ -53,7 +53,7 @@ describe('listen, beside its endpoint', () => {
 });
 
 describe('subscriptions/listen over HTTP', () => {
-  it('[SUB-01][SUB-02][SUB-04] is a stream that begins with the acknowledgement and carries what was asked for', async () => {
+  it('[SUB-01][SUB-02][SUB-04] is a stream that starts with the acknowledgement and sends only the requested notifications', async () => {
     const { url, server } = await serve();
     const reader = await subscribe(url);
     expect(reader.response.headers.get('content-type')).toBe('text/event-stream');
@@ -73,7 +73,7 @@ describe('subscriptions/listen over HTTP', () => {
     for (let n = 0; n < 2; n++) expect((await reader.next())?.comment).toBe('keep-alive');
   });
 
-  it('[SUB-07] ends when its client goes away, and others go on', async () => {
+  it('[SUB-07] ends when its client disconnects, and others go on', async () => {
     const { url, server } = await serve();
     const stays = await subscribe(url);
     const controller = new AbortController();
@@ -98,14 +98,14 @@ describe('subscriptions/listen over HTTP', () => {
       const closing = which.endsWith('server') ? server.close() : close();
       const events = await reader.rest();
       expect(events.map(({ message }) => message)).toMatchObject([FINAL]);
-      // what would go on for ever has ended; what ends by itself is waited for
+      // the subscription has ended; the close waits for the call, which ends by itself
       probe.emit('go');
       expect(await json(await pending)).toMatchObject({ id: 1, result: { content: [{ text: 'let go' }] } });
       await closing;
     },
   );
 
-  it('[SUB-06] ends with its result at app.close() of the application it is in', async () => {
+  it('[SUB-06] ends with its result on app.close()', async () => {
     const { server } = createServer(new Probe());
     const app = fastify();
     afterwards(() => server.close());

@@ -17,7 +17,7 @@ import { afterwards, call, type Fields, json, modernCall, modernHeaders, post, r
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** What an endpoint and its kernel hold, for the test to see that they let go of it. */
+/** Internal state of an endpoint and its kernel, to test that nothing leaks. */
 interface Insides {
   readonly inFlight: { readonly exchanges: { readonly length: number } };
   readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
@@ -26,7 +26,7 @@ interface SessionsInsides {
   readonly byId: ReadonlyMap<string, { readonly streams: { readonly length: number } | undefined }>;
 }
 
-/** A server whose insides the test can see. */
+/** A server with access to its internal state. */
 async function openTarget() {
   const errors: unknown[] = [];
   const log = { warn: () => {}, error: (details: object) => errors.push(details) };
@@ -68,11 +68,11 @@ async function openTarget() {
 
 interface Answer {
   readonly status: number;
-  /** The codes of the errors in it. */
+  /** The error codes in the response. */
   readonly codes: unknown[];
 }
 
-/** A client that sends what it is told to, reads every answer to its end, and answers what it is asked. */
+/** A client that sends arbitrary messages, reads every response to its end, and answers questions. */
 class Client {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 16 });
   private readonly answers: Promise<void>[] = [];
@@ -82,7 +82,7 @@ class Client {
     afterwards(() => this.agent.destroy());
   }
 
-  /** Shakes hands. */
+  /** Initializes a session. */
   async open(): Promise<void> {
     const version = newestOf('stateful').id;
     const clientInfo = { name: 'c', version: '1' };
@@ -113,7 +113,7 @@ class Client {
     }
     if (text !== '') codes.push((JSON.parse(text) as { error?: { code: number } }).error?.code);
     const begun = response.headers['mcp-session-id'];
-    // "initialize" may have survived its change: then there is a session, which a good client ends
+    // "initialize" may still be valid after the mutation; end its session
     if (begun) await fetch(this.url, { method: 'DELETE', headers: { 'mcp-session-id': String(begun) } });
     return { status: response.statusCode as number, codes };
   }
@@ -135,7 +135,7 @@ class Client {
     return blocks.at(-1) as string;
   }
 
-  /** Resolves when all that was asked is answered. */
+  /** Resolves when all questions are answered. */
   async settle(): Promise<void> {
     await Promise.all(this.answers.splice(0));
   }
@@ -146,10 +146,10 @@ class Client {
   }
 }
 
-/** A header can hold this as it is. */
+/** Text that is valid in a header without encoding. */
 const plain = (value: unknown) => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
 
-/** The headers that a careful client of the stateless era would make from the message, so that it gets far. */
+/** The headers that match a stateless message, so that it gets far into the server. */
 function copiedHeaders(body: Uint8Array): Fields {
   try {
     const { method, params } = JSON.parse(Buffer.from(body).toString()) as {
@@ -168,7 +168,7 @@ function copiedHeaders(body: Uint8Array): Fields {
   }
 }
 
-/** The server answers a good request of each era rightly. */
+/** Checks that the server still answers a valid request of each era. */
 async function probe(url: string, session: Fields): Promise<void> {
   const args = { a: 1, b: 2 };
   const result = { content: [{ type: 'text', text: '3' }] };
@@ -187,7 +187,7 @@ describe('Malformed messages over HTTP', () => {
   beforeAll(() => void process.on('unhandledRejection', note));
   afterAll(() => void process.off('unhandledRejection', note));
 
-  it('[RPC-13] 10,000 of them leave the server answering, and leave nothing behind in it', async () => {
+  it('[RPC-13] 10,000 of them neither stop the server nor leak state', async () => {
     const { url, errors, held } = await openTarget();
     const client = new Client(url);
     await client.open();

@@ -12,13 +12,13 @@ const TOKEN = { progressToken: 1 };
 const version = (id: string) => ({ 'mcp-protocol-version': id });
 const LATEST = version('2025-11-25');
 
-/** What the kernel holds of its clients. */
+/** The state that the kernel holds for clients. */
 interface Insides {
   readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
 }
 
 describe('an endpoint without sessions', () => {
-  it('answers initialize without an id, and whatever follows stands alone', async () => {
+  it('answers initialize without a session id, and serves each request on its own', async () => {
     const { url } = await serve({ sessions: false });
     const response = await post(url, INITIALIZE);
     expect([response.status, response.headers.get('mcp-session-id')]).toEqual([200, null]);
@@ -30,7 +30,7 @@ describe('an endpoint without sessions', () => {
     expect((await post(url, { jsonrpc: '2.0', id: 's1', result: {} }, LATEST)).status).toBe(202);
   });
 
-  it('serves each request in the revision that its header names', async () => {
+  it('serves each request in the revision of its header', async () => {
     const { url, server } = await serve({ sessions: false });
     server.addTool(
       { name: 'titled', title: 'Titled', description: 'Has a title', input: { type: 'object' } },
@@ -48,7 +48,7 @@ describe('an endpoint without sessions', () => {
     expect((await post(url, request(1, 'ping'), version('1999-01-01'))).status).toBe(400);
   });
 
-  it('assumes the revision that has batches where no header names one', async () => {
+  it('assumes the revision with batches if there is no header', async () => {
     const { url } = await serve({ sessions: false });
     const batch = [call(1, 'add', ADD), { jsonrpc: '2.0', method: 'notifications/x' }, request(2, 'ping')];
     const response = await post(url, batch);
@@ -71,7 +71,7 @@ describe('an endpoint without sessions', () => {
     }
   });
 
-  it('takes no notice of an Mcp-Session-Id', async () => {
+  it('ignores Mcp-Session-Id', async () => {
     const { url } = await serve({ sessions: false });
     expect((await post(url, call(1, 'add', ADD), { ...LATEST, 'mcp-session-id': 'of another server' })).status).toBe(
       200,
@@ -79,7 +79,7 @@ describe('an endpoint without sessions', () => {
     expect((await post(url, INITIALIZE, { 'mcp-session-id': 'of another server' })).status).toBe(200);
   });
 
-  it('streams what a request reports, without event ids', async () => {
+  it('streams the notifications of a request without event ids', async () => {
     const { url } = await serve({ sessions: false });
     const events = await new EventReader(await post(url, call(1, 'steps', {}, TOKEN), LATEST)).rest();
     expect(events.map(({ message }) => message?.method ?? message?.id)).toEqual([
@@ -89,7 +89,7 @@ describe('an endpoint without sessions', () => {
     for (const event of events) expect(event).not.toHaveProperty('id');
   });
 
-  it('cannot ask its clients anything, whatever they once declared', async () => {
+  it('cannot ask its clients questions, whatever they declared in initialize', async () => {
     const { url, server } = await serve({ sessions: false });
     server.addTool(
       { name: 'reach', description: 'Pings', input: { type: 'object' } },
@@ -106,7 +106,7 @@ describe('an endpoint without sessions', () => {
     expect(result).toMatchObject({ isError: true, content: [{ text: 'The client does not support elicitation.' }] });
   });
 
-  it('declares only what outlives no request', async () => {
+  it('declares only capabilities that work within one request', async () => {
     const { url } = await serve({ sessions: false });
     const capabilities = async (at: string) => (await json(await post(at, INITIALIZE))).result?.['capabilities'];
     expect(await capabilities(url)).toEqual({ tools: {}, prompts: {}, resources: {} });
@@ -128,7 +128,7 @@ describe('an endpoint without sessions', () => {
     }
   });
 
-  it('sends no log messages, which nobody has asked for', async () => {
+  it('sends no log messages, because no client can request them', async () => {
     const { url, server } = await serve({ sessions: false });
     server.addTool(
       { name: 'speak', description: 'Logs', input: { type: 'object' } },
@@ -142,7 +142,7 @@ describe('an endpoint without sessions', () => {
     expect(await json(response)).toMatchObject({ id: 1, result: { content: [{ text: 'said' }] } });
   });
 
-  it('serves the same request ids side by side, and cancels none for another', async () => {
+  it('serves concurrent requests with the same id, and cancels none of them', async () => {
     const { url, probe } = await serve({ sessions: false });
     const pending = [];
     for (let n = 0; n < 2; n++) {
@@ -157,7 +157,7 @@ describe('an endpoint without sessions', () => {
     expect(probe.contexts.map(({ sessionId }) => sessionId)).toEqual([undefined, undefined]);
   });
 
-  it('remembers nobody', async () => {
+  it('keeps no state of clients', async () => {
     const { url, server } = await serve({ sessions: false });
     const kernel = (await kernelOf(server)) as unknown as Insides;
     for (const message of [
@@ -170,7 +170,7 @@ describe('an endpoint without sessions', () => {
     }
   });
 
-  it('serves the stateless era as ever', async () => {
+  it('serves the stateless era as usual', async () => {
     const { url } = await serve({ sessions: false });
     const response = await post(url, modernCall(1, 'add', ADD), modernHeaders('tools/call', 'add'));
     expect(await json(response)).toMatchObject({ id: 1, result: { content: [{ text: '3' }] } });

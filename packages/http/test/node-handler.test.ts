@@ -97,7 +97,7 @@ describe.each(HOSTS)('nodeHandler in %s', (_name, serve) => {
     expect((await post(url, call(1, 'add'), session)).status).toBe(404);
   });
 
-  it('guards, and answers with what it allows', async () => {
+  it('checks Host and Origin, and sends CORS headers', async () => {
     const { url } = await serve({ allowedOrigins: ['https://app.example.com'] });
     const type = { 'content-type': 'application/json' };
     expect((await raw(url, 'POST', { host: 'evil.example', ...type }))[0].statusCode).toBe(403);
@@ -125,7 +125,7 @@ describe.each(HOSTS)('nodeHandler in %s', (_name, serve) => {
     expect((await post(url, INITIALIZE, { accept: 'text/html' })).status).toBe(406);
   });
 
-  it('cancels requests of the stateless era whose client goes away', async () => {
+  it('cancels stateless requests when the client disconnects', async () => {
     const { url, probe } = await serve();
     const began = once(probe, 'began');
     const controller = new AbortController();
@@ -137,7 +137,7 @@ describe.each(HOSTS)('nodeHandler in %s', (_name, serve) => {
     expect(await pending).toBe('gone');
   });
 
-  it('serves HTTP+SSE too, where it is asked for', async () => {
+  it('serves HTTP+SSE if enabled', async () => {
     const { url } = await serve({ legacySse: { path: '/old', messagesPath: '/old/messages' } });
     const root = url.includes('mcp') && _name.startsWith('Express') ? url : new URL('/', url).href.slice(0, -1);
     const stream = new EventReader(await fetch(`${root}/old`, { headers: { accept: 'text/event-stream' } }));
@@ -161,7 +161,7 @@ describe.each(HOSTS)('nodeHandler in %s', (_name, serve) => {
 });
 
 describe('nodeHandler', () => {
-  it('leaves other paths to the next, where it has a path', async () => {
+  it('passes other paths to next if it has a path', async () => {
     const { handler } = createHandler({ path: '/mcp' });
     const alone = await start(handler);
     expect((await post(`${alone}/mcp`, ...ADD)).status).toBe(200);
@@ -175,7 +175,7 @@ describe('nodeHandler', () => {
     expect(await (await fetch(`${among}/other`)).text()).toBe('mine');
   });
 
-  it('has requests wait until the server has started, and says when it cannot', async () => {
+  it('holds requests until the server has started, and reports a failed start', async () => {
     const probe = Object.assign(new Probe(), { onStart: () => new Promise((resolve) => setTimeout(resolve, 30)) });
     const handler = nodeHandler(createServer(probe).server);
     afterwards(() => handler.close());
@@ -208,7 +208,7 @@ describe('nodeHandler', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 408 [^]*"code":-32600/);
   });
 
-  it('gives `principal` and `authenticate` the request of Node', async () => {
+  it('passes the Node request to `principal` and `authenticate`', async () => {
     const { handler, probe } = createHandler({
       authenticate: async ({ remoteAddress }, { socket }) =>
         socket.remoteAddress === remoteAddress ? { subject: 'ann' } : { status: 401 },
@@ -232,7 +232,7 @@ describe('nodeHandler', () => {
     ['a refusal', { authenticate: () => turn(50, { status: 401 }) }, 'POST'],
     ['an answer', { authenticate: () => turn(50, { subject: 'ann' }) }, 'POST'],
     ['a stream', { sessionStore: { ...NO_SESSIONS, get: () => turn(50, undefined) } }, 'GET'],
-  ])('survives that a timeout of the application answers before %s', async (_what, options, method) => {
+  ])('survives a timeout of the application that answers before %s', async (_what, options, method) => {
     const { handler, errors } = createHandler(options);
     const app = express();
     app.use((_request, response, next) => {
@@ -247,14 +247,14 @@ describe('nodeHandler', () => {
     expect(String(errors[0])).toContain('Cannot write headers after they are sent');
   });
 
-  it('answers a notification with a length, and not with an empty chunk', async () => {
+  it('answers a notification with a length instead of an empty chunk', async () => {
     const { handler } = createHandler();
     const [message, headers] = [{ jsonrpc: '2.0', method: 'notifications/a' }, modernHeaders('notifications/a')];
     const answer = await post(await start(handler), message, headers);
     expect([answer.status, answer.headers.get('content-length')]).toEqual([202, '0']);
   });
 
-  it('calls back when a text has gone out in one write, wherever the callback stands', async () => {
+  it('calls the callback after one write, in either position of the arguments', async () => {
     for (const end of [
       (response: ServerResponse, done: () => void) => response.end('text', done),
       (response: ServerResponse, done: () => void) => response.end('text', undefined as unknown as 'utf8', done),
@@ -269,7 +269,7 @@ describe('nodeHandler', () => {
     }
   });
 
-  it('refuses options that make no sense at once', () => {
+  it('rejects invalid options at once', () => {
     const { server } = createServer(new Probe());
     expect(() => nodeHandler(server, { maxSessions: 0 })).toThrow('maxSessions');
     expect(() => nodeHandler(server, { allowedHosts: ['https://a'] })).toThrow('allowedHosts');

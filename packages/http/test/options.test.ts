@@ -7,7 +7,7 @@ import fastify from 'fastify';
 import { afterwards, createServer, Probe } from './fixture.js';
 
 const BAD = [
-  [{ path: 5 }, '`path` is 5, but must be a path that begins with "/"'],
+  [{ path: 5 }, '`path` is 5, but must be a path that starts with "/"'],
   [{ path: 'mcp' }, "`path` is 'mcp', but must be a path"],
   [{ allowedHosts: 'mcp.example.com' }, "`allowedHosts` is 'mcp.example.com', but must be an array of strings"],
   [{ allowedHosts: [5] }, '`allowedHosts` is [ 5 ], but must be an array of strings'],
@@ -15,17 +15,17 @@ const BAD = [
     { allowedOrigins: 'https://app.example.com' },
     "`allowedOrigins` is 'https://app.example.com', but must be an array",
   ],
-  [{ legacySse: 'yes' }, '`legacySse` is neither true nor false nor an object with `path` and `messagesPath`'],
+  [{ legacySse: 'yes' }, '`legacySse` must be true, false or an object with `path` and `messagesPath`'],
   [{ legacySse: { path: 5 } }, '`legacySse.path` is 5, but must be a path'],
   [{ legacySse: { messagesPath: 'messages' } }, "`legacySse.messagesPath` is 'messages', but must be a path"],
-  [{ principal: 5 }, '`principal` is not a function that says who is calling'],
-  [{ events: 5 }, '`events` is neither false nor a store with the methods `append` and `read`'],
-  [{ events: true }, '`events` is neither false nor a store with the methods `append` and `read`'],
+  [{ principal: 5 }, '`principal` must be a function that returns'],
+  [{ events: 5 }, '`events` must be false or a store with the methods `append` and `read`'],
+  [{ events: true }, '`events` must be false or a store with the methods `append` and `read`'],
   [{ credentialHeaders: 'x-my-token' }, "`credentialHeaders` is 'x-my-token', but must be an array of strings"],
-  [{ credentialHeaders: ['x my token'] }, "`credentialHeaders` holds 'x my token', but must list names of headers"],
-  [{ credentialHeaders: ['x-my-token:'] }, "`credentialHeaders` holds 'x-my-token:', but must list names of headers"],
-  [{ credentialHeaders: [''] }, "`credentialHeaders` holds '', but must list names of headers"],
-  [{ credentialHeaders: ['x-*'] }, "`credentialHeaders` holds 'x-*', but must list names of headers"],
+  [{ credentialHeaders: ['x my token'] }, "`credentialHeaders` contains 'x my token', but must list header names"],
+  [{ credentialHeaders: ['x-my-token:'] }, "`credentialHeaders` contains 'x-my-token:', but must list header names"],
+  [{ credentialHeaders: [''] }, "`credentialHeaders` contains '', but must list header names"],
+  [{ credentialHeaders: ['x-*'] }, "`credentialHeaders` contains 'x-*', but must list header names"],
   [{ sessions: 'no' }, "`sessions` is 'no', but must be true or false"],
 ] as const;
 
@@ -34,8 +34,8 @@ const failure = (problem: string) => ({
   message: expect.stringContaining(`@decorum/http: ${problem}`),
 });
 
-describe('an option of an endpoint that cannot be used', () => {
-  it.each(BAD)('fails the start: %j', async (options, problem) => {
+describe('an invalid option of an endpoint', () => {
+  it.each(BAD)('fails at startup: %j', async (options, problem) => {
     const { server } = createServer(new Probe());
     const app = fastify();
     afterwards(() => app.close());
@@ -45,13 +45,13 @@ describe('an option of an endpoint that cannot be used', () => {
     await expect(started).rejects.toMatchObject(failure(problem));
   });
 
-  it('fails the start of listen: signals', async () => {
+  it('fails at startup of listen: signals', async () => {
     const started = listen(createServer(new Probe()).server, { signals: 'x' as never });
     await expect(started).rejects.toMatchObject(failure("`signals` is 'x', but must be true or false"));
   });
 });
 
-describe('an option that does not exist', () => {
+describe('an unknown option', () => {
   const { server } = createServer(new Probe());
   const untyped = (options: object) => options as never;
   const misspelt = (where: string) => ({
@@ -59,7 +59,7 @@ describe('an option that does not exist', () => {
     message: expect.stringContaining(`${where}: \`allowedHost\` is not an option. Write \`allowedHosts\`.`),
   });
 
-  it('fails the start of listen and of the plugin, with what was meant', async () => {
+  it('makes listen and the plugin fail with a suggestion', async () => {
     const options = untyped({ port: 0, allowedHost: ['mcp.example.com'] });
     await expect(listen(server, options)).rejects.toMatchObject(misspelt('listen'));
     await expect(listen(server, untyped({ prot: 1 }))).rejects.toThrow('`prot` is not an option. Write `port`.');
@@ -70,21 +70,21 @@ describe('an option that does not exist', () => {
     await expect(app.ready()).rejects.toMatchObject(misspelt('mcp'));
   });
 
-  it('fails the handlers at once, with what was meant', () => {
+  it('makes the handlers throw with a suggestion', () => {
     const options = untyped({ allowedHost: [] });
     expect(() => nodeHandler(server, options)).toThrow(expect.objectContaining(misspelt('nodeHandler')));
     expect(() => fetchHandler(server, options)).toThrow(expect.objectContaining(misspelt('fetchHandler')));
     expect(() => nodeHandler(server, untyped({ port: 1 }))).toThrow('nodeHandler: `port` is not an option.');
   });
 
-  it('fails in legacySse too', () => {
+  it('is detected in legacySse too', () => {
     const options = untyped({ legacySse: { messagePath: '/in' } });
     expect(() => nodeHandler(server, options)).toThrow(
       'legacySse: `messagePath` is not an option. Write `messagesPath`.',
     );
   });
 
-  it('is none of what Fastify adds to options that it has listened with', async () => {
+  it('does not include those that Fastify adds to its listen options', async () => {
     const options = { port: 0, host: '127.0.0.1' };
     const app = fastify();
     afterwards(() => app.close());
@@ -93,7 +93,7 @@ describe('an option that does not exist', () => {
     await listening.close();
   });
 
-  it('is none of those that Fastify passes on', async () => {
+  it('does not include those that Fastify passes to plugins', async () => {
     const app = fastify();
     afterwards(() => app.close());
     app.register(mcp, { server, prefix: '/v1', logLevel: 'warn', logSerializers: {} } as never);

@@ -14,7 +14,7 @@ const SCHEMA = {
   },
 };
 
-/** A server with a tool that mirrors arguments of each type, and one call of it by arguments and headers. */
+/** Serves a tool with mirrored arguments of each type. Returns a function that calls it with arguments and headers. */
 async function mirror() {
   const served = await serve();
   served.server.addTool({ name: 'mirror', description: 'Mirrors', input: SCHEMA }, () => 'ok');
@@ -31,7 +31,7 @@ const OK = [200, 'x', 'ok'];
 const MISMATCH = [400, 'x', -32020];
 
 describe('Mcp-Param-* headers', () => {
-  it('must be there for each mirrored argument and repeat it to the letter', async () => {
+  it('must be present for each mirrored argument and match it exactly', async () => {
     const { outcome } = await mirror();
     const args = { label: 'eu-1', count: 3, dry: false, place: { city: 'Oslo' } };
     const headers = { 'Mcp-Param-Label': 'eu-1', 'mcp-param-count': '3', 'MCP-PARAM-DRY-RUN': 'false' };
@@ -46,16 +46,16 @@ describe('Mcp-Param-* headers', () => {
     expect(await outcome({ label: 'eu-1' }, { 'mcp-param-label': 'eu-1, eu-1' })).toEqual(MISMATCH);
   });
 
-  it('are not expected where the argument is null or absent', async () => {
+  it('are not expected if the argument is null or absent', async () => {
     const { outcome } = await mirror();
     expect(await outcome({}, {})).toEqual(OK);
     expect(await outcome({ place: {} }, {})).toEqual(OK);
-    // null is no string, which is the handler's schema to say, and not that of the headers
+    // null is not a string, but that is for the schema of the tool to reject, not for the header check
     expect((await outcome({ label: null }, {}))[2]).not.toBe(-32020);
     expect(await outcome({}, { 'mcp-param-label': 'eu-1' })).toEqual(MISMATCH);
   });
 
-  it('repeat nothing where the argument is absent, null, or of another type than its schema says', async () => {
+  it('are rejected if the argument is absent, null, or not of the type in its schema', async () => {
     const { outcome } = await mirror();
     expect(await outcome({}, { 'mcp-param-label': 'undefined' })).toEqual(MISMATCH);
     expect(await outcome({ place: {} }, { 'mcp-param-city': 'undefined' })).toEqual(MISMATCH);
@@ -66,12 +66,12 @@ describe('Mcp-Param-* headers', () => {
     expect(await outcome({ count: '42' }, { 'mcp-param-count': '42' })).toEqual(MISMATCH);
   });
 
-  it('may be base64 of any text, if it is exact', async () => {
+  it('may be canonical base64 of any text', async () => {
     const { outcome } = await mirror();
     const label = ' größe 🌍\n';
     expect(await outcome({ label }, { 'mcp-param-label': base64(label) })).toEqual(OK);
     expect(await outcome({ label: '' }, { 'mcp-param-label': base64('') })).toEqual(OK);
-    // what looks encoded must be encoded
+    // text that looks encoded must be encoded
     expect(await outcome({ label: base64('a') }, { 'mcp-param-label': base64(base64('a')) })).toEqual(OK);
     expect(await outcome({ label: base64('a') }, { 'mcp-param-label': base64('a') })).toEqual(MISMATCH);
     expect(await outcome({ label: 'Hello' }, { 'mcp-param-label': base64('Hello') })).toEqual(OK);
@@ -82,7 +82,7 @@ describe('Mcp-Param-* headers', () => {
     expect(await outcome({ label: 'Hello' }, { 'mcp-param-label': '=?BASE64?SGVsbG8=?=' })).toEqual(MISMATCH);
   });
 
-  it('are refused with characters that a header must not have', async () => {
+  it('are rejected with characters that are invalid in a header', async () => {
     const { outcome, url } = await mirror();
     expect(await outcome({ label: 'größe' }, { 'mcp-param-label': 'größe' })).toEqual(MISMATCH);
     const headers = {
@@ -94,14 +94,14 @@ describe('Mcp-Param-* headers', () => {
     expect([statusCode, JSON.parse(text)]).toMatchObject([400, { id: 'x', error: { code: -32020 } }]);
   });
 
-  it('are ignored where no argument is mirrored in them', async () => {
+  it('are ignored if they mirror no argument', async () => {
     const { outcome, url } = await mirror();
     expect(await outcome({ label: 'a' }, { 'mcp-param-label': 'a', 'mcp-param-other': '=?base64?!?=' })).toEqual(OK);
     const add = { ...modernHeaders('tools/call', 'add'), 'mcp-param-label': 'a' };
     expect((await post(url, modernCall(1, 'add', { a: 1, b: 2 }), add)).status).toBe(200);
   });
 
-  it('are compared as numbers where the argument is an integer', async () => {
+  it('are compared as numbers if the argument is an integer', async () => {
     const { outcome } = await mirror();
     for (const text of ['42', '42.0', '42.000', '042', base64('42')]) {
       expect([text, await outcome({ count: 42 }, { 'mcp-param-count': text })]).toEqual([text, OK]);
@@ -110,11 +110,11 @@ describe('Mcp-Param-* headers', () => {
     for (const text of ['43', '42.5', '4.2e1', '0x2a', '+42', '42,0', 'forty-two', '']) {
       expect([text, await outcome({ count: 42 }, { 'mcp-param-count': text })]).toEqual([text, MISMATCH]);
     }
-    // beyond what a double holds exactly, two numbers can seem one
+    // beyond the safe integers, different numbers compare as equal
     expect(await outcome({ count: 2 ** 53 }, { 'mcp-param-count': '9007199254740993' })).toEqual(MISMATCH);
   });
 
-  it('are literally true or false where the argument is a boolean', async () => {
+  it('are literally true or false if the argument is a boolean', async () => {
     const { outcome } = await mirror();
     expect(await outcome({ dry: true }, { 'mcp-param-dry-run': 'true' })).toEqual(OK);
     for (const text of ['True', '1', 'yes', 'false', '']) {
@@ -122,7 +122,7 @@ describe('Mcp-Param-* headers', () => {
     }
   });
 
-  it('mean nothing in sessions, whose revisions do not know them', async () => {
+  it('are ignored in sessions, whose revisions do not have them', async () => {
     const { url } = await mirror();
     const session = await openSession(url);
     const response = await post(url, call(1, 'mirror', { label: 'a' }), { ...session, 'mcp-param-label': 'b' });

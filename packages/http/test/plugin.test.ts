@@ -53,7 +53,7 @@ describe('the plugin', () => {
     expect((await post(`${base}/other`, INITIALIZE, session)).status).toBe(404);
   });
 
-  it('leaves the other routes of the application as they are', async () => {
+  it('does not affect other routes of the application', async () => {
     const app = fastify();
     app.post('/own', async ({ body }) => ({ body }));
     app.get('/fails', async () => {
@@ -69,7 +69,7 @@ describe('the plugin', () => {
     expect((await fetch(`${base}/own`, { method: 'OPTIONS' })).status).toBe(404);
   });
 
-  it('refuses text/plain even where the application parses it', async () => {
+  it('rejects text/plain even if the application parses it', async () => {
     const app = fastify();
     app.addContentTypeParser('*', (_request, _payload, done) => done(null, {}));
     await app.register(mcp, create().options);
@@ -77,7 +77,7 @@ describe('the plugin', () => {
     expect(response.status).toBe(415);
   });
 
-  it('keeps the headers that other plugins set, on JSON and on streams', async () => {
+  it('keeps headers set by other plugins, on JSON and on streams', async () => {
     const app = fastify();
     app.addHook('onRequest', async (_request, reply) => {
       reply.header('x-frame-options', 'DENY').header('vary', 'Accept-Encoding');
@@ -100,7 +100,7 @@ describe('the plugin', () => {
     await streamed.text();
   });
 
-  it('words refusals of the application’s own hooks as JSON-RPC errors, and masks its failures', async () => {
+  it('encodes errors of the application’s hooks as JSON-RPC, and masks bugs', async () => {
     const app = fastify();
     app.addHook('onRequest', async ({ headers }, reply) => {
       if (headers['x-case'] === 'limit') {
@@ -120,7 +120,7 @@ describe('the plugin', () => {
     expect(errors).toEqual([new Error('a secret')]);
   });
 
-  it('knows the caller by what an earlier hook has found out', async () => {
+  it('gets the caller from an earlier hook', async () => {
     const app = fastify();
     app.decorateRequest('user', '');
     app.addHook('onRequest', async (request) => {
@@ -140,7 +140,7 @@ describe('the plugin', () => {
     await pending;
   });
 
-  it('does not keep app.close() waiting for open streams, but for running requests', async () => {
+  it('makes app.close() wait for requests in flight, but not for open streams', async () => {
     const app = fastify();
     const { probe, options } = create();
     await app.register(mcp, options);
@@ -157,7 +157,7 @@ describe('the plugin', () => {
     await closed;
   });
 
-  it('answers with 503 once its server is closed, and the application goes on', async () => {
+  it('answers 503 once its server is closed, while the application goes on', async () => {
     const app = fastify();
     app.get('/own', async () => 'fine');
     const { server, options } = create();
@@ -170,7 +170,7 @@ describe('the plugin', () => {
     expect((await fetch(`${base}/own`)).status).toBe(200);
   });
 
-  it('fails the start of the application when a hook of the server fails', async () => {
+  it('makes the application fail to start if a hook of the server fails', async () => {
     class Broken {
       onStart() {
         throw new Error('cannot start');
@@ -192,7 +192,7 @@ describe('the plugin', () => {
         throw failure;
       },
     ],
-  ])('fails the start of an application that listens on %s without allowedHosts', async (_where, begin) => {
+  ])('makes an application fail to listen on %s without allowedHosts', async (_where, begin) => {
     const app = fastify();
     afterwards(() => app.close());
     await app.register(mcp, create().options);
@@ -202,7 +202,7 @@ describe('the plugin', () => {
     expect(app.server.address()).toBeNull();
   });
 
-  it('lets an application listen anywhere with allowedHosts, and at a path of the file system without', async () => {
+  it('lets an application listen on any address with allowedHosts, and on a Unix socket without', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'decorum-'));
     afterwards(() => rm(folder, { recursive: true }));
     const named = fastify();
@@ -215,7 +215,7 @@ describe('the plugin', () => {
     await expect(local.listen({ path: join(folder, 'socket') })).resolves.toBe(join(folder, 'socket'));
   });
 
-  it('does not wait for ever for a body', async () => {
+  it('does not wait forever for a body', async () => {
     const app = fastify();
     await app.register(mcp, create({ bodyTimeoutMs: 40 }).options);
     const { port } = new URL(await start(app));
@@ -236,7 +236,7 @@ describe('the plugin', () => {
     expect((await post(`http://127.0.0.1:${port}/mcp`, ...ADD)).status).toBe(200);
   });
 
-  it('tells handlers the address of the client, or what a trusted proxy names', async () => {
+  it('passes the client address to handlers, or the one from a trusted proxy', async () => {
     for (const [trustProxy, address] of [
       [false, '127.0.0.1'],
       [true, '203.0.113.7'],
@@ -273,7 +273,7 @@ describe('the plugin', () => {
     }
   });
 
-  it('works without a socket, as app.inject does', async () => {
+  it('works without a socket, as in app.inject', async () => {
     const app = fastify();
     const { options } = create();
     await app.register(mcp, options);

@@ -21,7 +21,7 @@ const ADD = { a: 1, b: 2 };
 const TOKEN = { progressToken: 0 };
 
 describe('a POST of a session', () => {
-  it('is answered with JSON while nothing but the response is sent', async () => {
+  it('is answered with JSON if only the response is sent', async () => {
     const { url } = await serve();
     const response = await post(url, call(7, 'add', ADD), await openSession(url));
     expect(response.status).toBe(200);
@@ -30,7 +30,7 @@ describe('a POST of a session', () => {
     expect(await json(response)).toEqual({ jsonrpc: '2.0', id: 7, result: { content: [{ type: 'text', text: '3' }] } });
   });
 
-  it('becomes a stream that ends with the response when the handler reports', async () => {
+  it('becomes a stream that ends with the response if the handler sends notifications', async () => {
     const { url } = await serve();
     const response = await post(url, call(7, 'steps', {}, TOKEN), await openSession(url));
     expect(response.status).toBe(200);
@@ -45,7 +45,7 @@ describe('a POST of a session', () => {
     expect(messages.slice(0, 3).map(({ params }) => params?.['progress'])).toEqual([1, 2, 3]);
   });
 
-  it('forbids proxies to keep, buffer or rewrite the stream', async () => {
+  it('tells proxies not to cache, buffer or transform the stream', async () => {
     const { url } = await serve();
     const response = await post(url, call(7, 'steps', {}, TOKEN), await openSession(url));
     expect(response.headers.get('x-accel-buffering')).toBe('no');
@@ -53,7 +53,7 @@ describe('a POST of a session', () => {
     await response.text();
   });
 
-  it('keeps its stream open until the response is there', async () => {
+  it('keeps its stream open until the response', async () => {
     const { url, probe } = await serve();
     const began = once(probe, 'began');
     const reader = new EventReader(await post(url, call(7, 'stream', {}, TOKEN), await openSession(url)));
@@ -65,7 +65,7 @@ describe('a POST of a session', () => {
     expect(await reader.next()).toBeUndefined();
   });
 
-  it('answers notifications and responses with 202 and nothing', async () => {
+  it('answers notifications and responses with 202 and no body', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     for (const message of [
@@ -80,7 +80,7 @@ describe('a POST of a session', () => {
     }
   });
 
-  it('carries a question to the client and takes its answer by another POST', async () => {
+  it('sends a question to the client and accepts the answer in another POST', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     const reader = new EventReader(await post(url, call(7, 'ask'), session));
@@ -102,7 +102,7 @@ describe('a POST of a session', () => {
     expect((await reader.message()).message).toMatchObject({ result: { content: [{ text: 'Hello, Ada' }] } });
   });
 
-  it('is answered with 202 and nothing when the client cancels it', async () => {
+  it('is answered with 202 and no body if the client cancels it', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url);
     const began = once(probe, 'began');
@@ -116,7 +116,7 @@ describe('a POST of a session', () => {
     expect([response.status, await response.text()]).toEqual([202, '']);
   });
 
-  it('refuses an id that is under way with 400, and answers the first', async () => {
+  it('rejects the id of a request in flight with 400, and answers the first request', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url);
     const began = once(probe, 'began');
@@ -160,7 +160,7 @@ describe('a POST of a session', () => {
 describe('a batch', () => {
   const batch = [call(1, 'add', ADD), { jsonrpc: '2.0', method: 'notifications/x' }, request(2, 'ping'), { bad: true }];
 
-  it('is taken in a session of a revision that has them, with or without the header', async () => {
+  it('is accepted in a session of a revision with batches, with or without the header', async () => {
     const { url } = await serve();
     const { 'mcp-protocol-version': version, ...session } = await openSession(url, {}, '2025-03-26');
     for (const headers of [session, { ...session, 'mcp-protocol-version': version as string }]) {
@@ -171,13 +171,13 @@ describe('a batch', () => {
     }
   });
 
-  it('without a request is answered with 202 and nothing', async () => {
+  it('without a request is answered with 202 and no body', async () => {
     const { url } = await serve();
     const response = await post(url, [batch[1]], await openSession(url, {}, '2025-03-26'));
     expect([response.status, await response.text()]).toEqual([202, '']);
   });
 
-  it('becomes a stream that has all responses when a handler reports', async () => {
+  it('becomes a stream with all responses if a handler sends notifications', async () => {
     const { url } = await serve();
     const both = [call(1, 'steps', {}, TOKEN), call(2, 'add', ADD)];
     const response = await post(url, both, await openSession(url, {}, '2025-03-26'));
@@ -186,7 +186,7 @@ describe('a batch', () => {
     expect(messages.flat().flatMap((message) => (message.id === undefined ? [] : [message.id]))).toEqual([1, 2]);
   });
 
-  it('is refused with 400 where the revision has none, and where there is no session', async () => {
+  it('is rejected with 400 in revisions without batches and without a session', async () => {
     const { url } = await serve();
     const both = [await openSession(url), await openSession(url, {}, '2025-06-18'), {}];
     for (const headers of [...both, { 'mcp-protocol-version': '2026-07-28' }]) {
@@ -232,7 +232,7 @@ describe('a POST of the stateless era', () => {
     }
   });
 
-  it('ignores session ids and Last-Event-ID, and mints none', async () => {
+  it('ignores session ids and Last-Event-ID, and creates none', async () => {
     const { url } = await serve();
     const headers = {
       ...modernHeaders('tools/call', 'add'),
@@ -252,7 +252,7 @@ describe('a POST of the stateless era', () => {
     expect([response.status, (await json(response)).error?.code]).toEqual([400, -32600]);
   });
 
-  it('takes notifications without the headers of requests', async () => {
+  it('accepts notifications without the headers of requests', async () => {
     const { url } = await serve();
     const { params } = modern(1, 'x');
     const response = await post(url, { jsonrpc: '2.0', method: 'notifications/cancelled', params });
@@ -265,7 +265,7 @@ describe('a POST of the stateless era', () => {
     expect([response.status, (await json(response)).error?.code]).toEqual([200, -32602]);
   });
 
-  it('is served beside a session on the same connection', async () => {
+  it('can share a connection with a session', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     const [old, young] = await Promise.all([
@@ -277,8 +277,8 @@ describe('a POST of the stateless era', () => {
   });
 });
 
-describe('what a POST must be', () => {
-  it('answers text that is not JSON with 400 and a JSON-RPC error without details', async () => {
+describe('an invalid POST', () => {
+  it('that is not JSON is answered with 400 and a JSON-RPC error without details', async () => {
     const { url } = await serve();
     for (const body of ['{bad', '', '[1,', '\uFEFF{}']) {
       const response = await post(url, body);
@@ -290,7 +290,7 @@ describe('what a POST must be', () => {
     }
   });
 
-  it('refuses bytes that are not UTF-8 with 400, also where a lenient decoder would not notice', async () => {
+  it('that is not UTF-8 is rejected with 400, even if a lenient decoder would accept it', async () => {
     const { url } = await serve();
     const before = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"');
     for (const bytes of [[0xff], [0xf0, 0x9f, 0x98], [0xc0, 0xaf], [0xed, 0xa0, 0x80]]) {
@@ -300,7 +300,7 @@ describe('what a POST must be', () => {
     expect((await post(url, Buffer.from('{"jsonrpc":"2.0"}', 'utf16le'))).status).toBe(400);
   });
 
-  it('refuses what is no message with 400 and -32600', async () => {
+  it('that is not a message is rejected with 400 and -32600', async () => {
     const { url } = await serve();
     for (const body of ['1', 'null', '"x"', '[]', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]']) {
       const response = await post(url, body);
@@ -308,7 +308,7 @@ describe('what a POST must be', () => {
     }
   });
 
-  it('refuses 12,000 levels of nesting with 400', async () => {
+  it('with 12,000 levels of nesting is rejected with 400', async () => {
     const { url } = await serve();
     const deep = `${'{"a":'.repeat(12_000)}1${'}'.repeat(12_000)}`;
     const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":${deep}}}`;
@@ -316,13 +316,13 @@ describe('what a POST must be', () => {
     expect([response.status, (await json(response)).error?.code]).toEqual([400, -32600]);
   });
 
-  it('refuses a malformed notification with 400', async () => {
+  it('with a malformed notification is rejected with 400', async () => {
     const { url } = await serve();
     const response = await post(url, { jsonrpc: '2.0', method: 'x', params: [1] }, await openSession(url));
     expect([response.status, (await json(response)).error?.code]).toEqual([400, -32602]);
   });
 
-  it('answers another content type with 415', async () => {
+  it('with another content type is rejected with 415', async () => {
     const { url } = await serve();
     for (const type of [
       'text/plain',
@@ -338,7 +338,7 @@ describe('what a POST must be', () => {
     expect((await post(url, INITIALIZE, { 'content-type': 'application/json; charset=utf-8' })).status).toBe(200);
   });
 
-  it('answers a body above the limit with 413, whether its length is told or not', async () => {
+  it('above the body limit is rejected with 413, with or without a Content-Length', async () => {
     const { url } = await serve({ bodyLimit: 1000 });
     const body = JSON.stringify(call(1, 'add', { a: 'x'.repeat(1000) }));
     const response = await post(url, body);
@@ -347,7 +347,7 @@ describe('what a POST must be', () => {
     expect((await raw(url, 'POST', headers, body))[0].statusCode).toBe(413);
   });
 
-  it('answers with 406 when neither JSON nor event streams are accepted, and is lenient otherwise', async () => {
+  it('that accepts neither JSON nor event streams is rejected with 406, but one of them is enough', async () => {
     const { url } = await serve();
     for (const accept of ['text/html', 'image/*', 'application/json;q=0', '']) {
       const response = await post(url, INITIALIZE, { accept });
@@ -366,7 +366,7 @@ describe('what a POST must be', () => {
     expect(none.statusCode).toBe(200);
   });
 
-  it('streams even a lone response to a client that takes only streams', async () => {
+  it('does not include one that accepts only streams: even a lone response is streamed', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     const response = await post(url, call(1, 'add', ADD), { ...session, accept: 'text/event-stream' });
@@ -374,14 +374,14 @@ describe('what a POST must be', () => {
     expect((await new EventReader(response).rest()).at(-1)?.message).toMatchObject({ id: 1 });
   });
 
-  it('leaves notifications out for a client that takes only JSON', async () => {
+  it('does not include one that accepts only JSON: its notifications are dropped', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     const response = await post(url, call(1, 'steps', {}, TOKEN), { ...session, accept: 'application/json' });
     expect(await json(response)).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } });
   });
 
-  it('answers an unsupported MCP-Protocol-Version with 400', async () => {
+  it('with an unsupported MCP-Protocol-Version is rejected with 400', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     for (const version of ['1.0', '2025-13-01', '__proto__', '2025-11-25, 2025-11-25']) {
@@ -390,21 +390,21 @@ describe('what a POST must be', () => {
     }
   });
 
-  it('serves a session in its own revision, whether the header is there or not', async () => {
+  it('does not include one without MCP-Protocol-Version: a session keeps its revision', async () => {
     const { url } = await serve();
     const { 'mcp-session-id': id } = await openSession(url);
     const response = await post(url, request(1, 'ping'), { 'mcp-session-id': id as string });
     expect([response.status, await json(response)]).toEqual([200, { jsonrpc: '2.0', id: 1, result: {} }]);
   });
 
-  it('never repeats more of a request than 200 characters in an error', async () => {
+  it('is quoted with at most 200 characters in the error', async () => {
     const { url } = await serve();
     const name = 'n'.repeat(90_000);
     const response = await post(url, call(1, name), await openSession(url));
     expect((await response.text()).length).toBeLessThan(1000);
   });
 
-  it('takes __proto__ for a name and for nothing else', async () => {
+  it('cannot pollute prototypes with __proto__', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     expect((await json(await post(url, call('__proto__', '__proto__'), session))).error?.code).toBe(-32602);
@@ -414,7 +414,7 @@ describe('what a POST must be', () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  it('answers what has an id and no method with 400, and without the id', async () => {
+  it('with an id but no method is rejected with 400 and no id', async () => {
     const { url } = await serve();
     const latest = await openSession(url);
     const older = await openSession(url, {}, '2025-06-18');

@@ -24,7 +24,7 @@ async function refused(url: string, session: Fields, id: string | undefined): Pr
   return response.status;
 }
 
-/** What the events carry, without those that carry nothing. */
+/** The data of the events that have any. */
 const carried = (events: readonly ServerEvent[]) =>
   events.flatMap(({ message }) => (message ? [message.params?.['progress'] ?? message.id] : []));
 
@@ -32,7 +32,7 @@ const steps = async (url: string, session: Fields, id: number) =>
   await new EventReader(await post(url, call(id, 'steps', {}, TOKEN), session)).rest();
 
 describe.each(REVISIONS)('streams of %s', (version, primes) => {
-  it('have ids in all events, and begin with an empty one only where clients take it', async () => {
+  it('have ids in all events, and start with a priming event if the revision supports it', async () => {
     const { url } = await serve();
     const session = await openSession(url, {}, version);
     const events = await steps(url, session, 4);
@@ -42,7 +42,7 @@ describe.each(REVISIONS)('streams of %s', (version, primes) => {
     expect(carried(events)).toEqual([1, 2, 3, 4]);
   });
 
-  it('are replayed after each of their events, also when they have ended, and again', async () => {
+  it('are replayed from any event, even repeatedly and after they have ended', async () => {
     const { url } = await serve();
     const session = await openSession(url, {}, version);
     const events = await steps(url, session, 4);
@@ -54,7 +54,7 @@ describe.each(REVISIONS)('streams of %s', (version, primes) => {
     }
   });
 
-  it('are replayed alone, and to their own session only', async () => {
+  it('are replayed one at a time and only to their own session', async () => {
     const { url, server } = await serve();
     const [own, other] = [await openSession(url, {}, version), await openSession(url, {}, version)];
     await (await post(url, request(9, 'resources/subscribe', { uri: 'docs://guide' }), own)).text();
@@ -71,7 +71,7 @@ describe.each(REVISIONS)('streams of %s', (version, primes) => {
     expect((await back.message()).message?.method).toBe('notifications/resources/updated');
   });
 
-  it('are let go with a time to come back only where a client can come back to nothing', async () => {
+  it('are paused with a retry time only if clients can resume from a priming event', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url, {}, version);
     const began = once(probe, 'began');
@@ -91,7 +91,7 @@ describe.each(REVISIONS)('streams of %s', (version, primes) => {
     expect(await response.json()).toMatchObject({ id: 9, result: { content: [{ text: 'let go' }] } });
   });
 
-  it('are kept up to a number of events, and of what is kept the newest are replayed', async () => {
+  it('are kept up to a number of events, and the newest are replayed', async () => {
     const { url } = await serve({ events: new MemoryEventStore({ maxEvents: 3 }) });
     const session = await openSession(url, {}, version);
     const events = await steps(url, session, 4);

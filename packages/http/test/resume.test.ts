@@ -22,7 +22,7 @@ async function refused(url: string, session: Fields, id: string): Promise<number
 const messages = (events: ServerEvent[]) => events.flatMap(({ message }) => message ?? []);
 
 describe('event ids', () => {
-  it('stand in every event, the first of which has no data', async () => {
+  it('are in every event, and the first event has no data', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     const events = await new EventReader(await post(url, call(1, 'steps', {}, TOKEN), session)).rest();
@@ -46,7 +46,7 @@ describe('event ids', () => {
     expect(new Set(names.flatMap((own) => [...own])).size).toBe(3);
   });
 
-  it('never come without data in revisions whose clients cannot take that', async () => {
+  it('never come without data in revisions without priming events', async () => {
     const { url, probe } = await serve();
     for (const version of ['2025-03-26', '2025-06-18']) {
       const session = await openSession(url, {}, version);
@@ -69,7 +69,7 @@ describe('event ids', () => {
     expect(await response.text()).not.toMatch(/^(id|retry):/m);
   });
 
-  it('are absent when nothing is kept', async () => {
+  it('are absent without an event store', async () => {
     const { url } = await serve({ events: false });
     const session = await openSession(url);
     const text = await (await post(url, call(1, 'steps', {}, TOKEN), session)).text();
@@ -78,8 +78,8 @@ describe('event ids', () => {
   });
 });
 
-describe('a client that comes back', () => {
-  it('gets what it has missed and then the response of the request that went on', async () => {
+describe('a client that reconnects', () => {
+  it('gets the events it has missed, and then the response of the request in flight', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url);
     const began = once(probe, 'began');
@@ -97,7 +97,7 @@ describe('a client that comes back', () => {
     expect(probe.aborted).toBe(0);
   });
 
-  it('gets the rest also when the request has ended meanwhile, and again if it asks again', async () => {
+  it('gets the rest even if the request has ended meanwhile, and repeatedly', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url);
     const lost = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
@@ -110,7 +110,7 @@ describe('a client that comes back', () => {
     }
   });
 
-  it('was told when to, where the handler has let it go', async () => {
+  it('knows when to do so if the handler has closed the stream', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url);
     const began = once(probe, 'began');
@@ -137,7 +137,7 @@ describe('a client that comes back', () => {
     expect(again.map(({ id, method }) => id ?? method)).toEqual([...Array(3).fill('notifications/progress'), 2]);
   });
 
-  it('gets what was sent to the GET stream while it was away', async () => {
+  it('gets messages sent to the GET stream in the meantime', async () => {
     const { url, server } = await serve();
     const session = await openSession(url);
     await (await post(url, request(1, 'resources/subscribe', { uri: 'docs://guide' }), session)).text();
@@ -153,7 +153,7 @@ describe('a client that comes back', () => {
     expect((await back.message()).message?.method).toBe('notifications/tools/list_changed');
   });
 
-  it('takes the stream over from a connection that seems alive', async () => {
+  it('takes over the stream from a connection that still seems alive', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url);
     const old = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
@@ -165,7 +165,7 @@ describe('a client that comes back', () => {
     expect((await back.message()).message).toMatchObject(LET_GO);
   });
 
-  it('gets the newest where not all is kept, and nothing from where the stream never was', async () => {
+  it('gets the newest events if not all are kept, and none after a position that never existed', async () => {
     const { url, probe } = await serve({ events: new MemoryEventStore({ maxEvents: 3 }) });
     const session = await openSession(url);
     const began = once(probe, 'began');
@@ -181,7 +181,7 @@ describe('a client that comes back', () => {
     expect(messages(await back.rest())).toMatchObject([...progress, LET_GO]);
   });
 
-  it('gets nothing with an event id of another session or of nobody', async () => {
+  it('gets nothing with an event id of another session or an unknown one', async () => {
     const { url } = await serve();
     const [alice, bob] = [await openSession(url), await openSession(url)];
     const hers = await new EventReader(await post(url, call(1, 'steps', {}, TOKEN), alice)).rest();
@@ -206,12 +206,12 @@ describe('a client that comes back', () => {
 });
 
 describe('an EventStore', () => {
-  /** Answers late, as a store on another machine does. */
+  /** Responds with the delay of a remote store. */
   class SlowStore implements EventStore {
     private readonly memory = new MemoryEventStore();
     reading: (() => void) | undefined;
 
-    /** @param late whether what is appended while it reads is read too */
+    /** @param late whether a read includes events appended in the meantime */
     constructor(private readonly late: boolean) {}
 
     async append(key: string, event: StoredEvent): Promise<void> {
@@ -254,7 +254,7 @@ describe('an EventStore', () => {
   it.each([
     ['first', [0, 1]],
     ['last', [1, 0]],
-  ])('may be slow: of two readers at once no one gets a gap (the first is answered %s)', async (_order, order) => {
+  ])('may be slow: two concurrent readers get no gaps (the first is answered %s)', async (_order, order) => {
     const memory = new MemoryEventStore();
     const reads = new EventEmitter();
     const answers: (() => void)[] = [];
@@ -290,7 +290,7 @@ describe('an EventStore', () => {
     expect(second.at(-1)).toMatchObject(LET_GO);
   });
 
-  it('may fail: the live stream goes on, and coming back is answered with 500', async () => {
+  it('may fail: the live stream goes on, and a reconnect is answered with 500', async () => {
     const broken: EventStore = {
       append: async () => {
         throw new Error('no store');
@@ -316,7 +316,7 @@ describe('MemoryEventStore', () => {
     for (let sequence = 1; sequence <= count; sequence++) void store.append(key, { sequence, frame });
   };
 
-  it('gives back the events of a stream after a position, in order', () => {
+  it('returns the events of a stream after a position, in order', () => {
     const store = new MemoryEventStore();
     fill(store, 'a', 3);
     fill(store, 'b', 2);
@@ -325,7 +325,7 @@ describe('MemoryEventStore', () => {
     expect(store.read('c', 0)).toBeUndefined();
   });
 
-  it('keeps so many events and no more, and lets the quietest stream go first', () => {
+  it('caps the number of events, and evicts the quietest stream first', () => {
     const store = new MemoryEventStore({ maxEvents: 4 });
     fill(store, 'a', 2);
     fill(store, 'b', 2);
@@ -334,8 +334,8 @@ describe('MemoryEventStore', () => {
     expect(store.read('a', 0)).toHaveLength(3);
   });
 
-  it('keeps so much text and no more, also of a single stream', () => {
-    // an event is its text with "data: " before it
+  it('caps the size, even of a single stream', () => {
+    // each event counts with its prefix "data: "
     const store = new MemoryEventStore({ maxSize: 160 });
     fill(store, 'a', 50, '0123456789');
     expect(store.read('a', 0)?.map(({ sequence }) => sequence)).toEqual([41, 42, 43, 44, 45, 46, 47, 48, 49, 50]);
@@ -344,7 +344,7 @@ describe('MemoryEventStore', () => {
     expect(store.read('b', 0) ?? []).toEqual([]);
   });
 
-  it('keeps events for so long and no longer', async () => {
+  it('drops events after their maximum age', async () => {
     const store = new MemoryEventStore({ maxAgeMs: 5 });
     fill(store, 'a', 1);
     const until = Date.now() + 6;

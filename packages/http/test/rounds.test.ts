@@ -10,7 +10,7 @@ const CAPABILITIES = { 'io.modelcontextprotocol/clientCapabilities': { elicitati
 const REGION = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } };
 const inputResponses = { '#1': { action: 'accept' } };
 
-/** A server with a tool that asks, and calls of it by the rest of the params and by headers. */
+/** Serves a tool that asks a question. Returns a function that calls it with extra params and headers. */
 async function asking(options: Partial<McpServerOptions> = {}, access = () => true) {
   const ran: string[] = [];
   const logger = { warn: () => {}, error: () => {} };
@@ -34,7 +34,7 @@ async function asking(options: Partial<McpServerOptions> = {}, access = () => tr
 }
 
 describe('a state', () => {
-  it('that is not good is 400, be it another one or a used one', async () => {
+  it('that is foreign or used is rejected with 400', async () => {
     const { call, begin } = await asking({ singleUse: new MemorySingleUse() });
     const requestState = await begin();
     expect(await call({ requestState: `${requestState}A`, inputResponses })).toMatchObject({
@@ -45,7 +45,7 @@ describe('a state', () => {
     expect(await call({ requestState, inputResponses })).toMatchObject({ status: 400, error: { code: -32602 } });
   });
 
-  it('for one use is not used up by a call that is refused before it runs', async () => {
+  it('for one use is not used up by a call that is rejected before it runs', async () => {
     let admits = true;
     let allows = true;
     const busy: Interceptor = async (_call, next) => {
@@ -68,12 +68,12 @@ describe('a state', () => {
 });
 
 describe('an effect that never ends', () => {
-  it('is not waited for when the client is gone', async () => {
+  it('is not waited for once the client has disconnected', async () => {
     const begun = new EventEmitter();
     const { server, call } = await asking();
     server.addTool({ name: 'stuck', input: REGION }, async (_input, ctx) => {
       const effect = () => {
-        // by the time that it is heard of, the handler has asked
+        // emitted in the next turn, when the handler has asked its question
         setImmediate(() => begun.emit('effect'));
         return new Promise<void>(() => {});
       };

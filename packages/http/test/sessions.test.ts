@@ -10,14 +10,14 @@ const PING = request(1, 'ping');
 const status = async (url: string, headers: Fields, message: unknown = PING) =>
   (await post(url, message, headers)).status;
 
-/** Takes the caller's word for who it is. */
+/** Trusts the caller's claim about its identity. */
 const principal: HttpOptions['principal'] = ({ headers }) => {
   const subject = headers['x-user'];
   return typeof subject === 'string' ? { subject } : undefined;
 };
 
 describe('a session', () => {
-  it('begins with initialize, whose answer names it in visible ASCII', async () => {
+  it('starts with initialize, and its id is visible ASCII', async () => {
     const { url } = await serve();
     const response = await post(url, INITIALIZE);
     expect(response.status).toBe(200);
@@ -25,21 +25,21 @@ describe('a session', () => {
     expect((await json(response)).result).toMatchObject({ protocolVersion: '2025-11-25' });
   });
 
-  it('begins though headers of either era come with initialize', async () => {
+  it('starts even if initialize has headers of either era', async () => {
     const { url } = await serve();
     const headers = { 'mcp-protocol-version': '2025-11-25', 'mcp-method': 'initialize' };
     const response = await post(url, INITIALIZE, headers);
     expect(response.headers.get('mcp-session-id')).not.toBeNull();
   });
 
-  it('has an id that is never the same and holds 122 random bits', async () => {
+  it('has a unique id with 122 random bits', async () => {
     const { url } = await serve();
     const ids = await Promise.all(Array.from({ length: 50 }, async () => (await openSession(url))['mcp-session-id']));
     expect(new Set(ids).size).toBe(50);
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it('does not begin when initialize fails', async () => {
+  it('does not start if initialize fails', async () => {
     const { url } = await serve({ maxSessions: 1 });
     const session = await openSession(url);
     const listening = await getStream(url, session);
@@ -50,7 +50,7 @@ describe('a session', () => {
     expect((await json(response)).error?.code).toBe(-32602);
   });
 
-  it('must be named: 400', async () => {
+  it('must be named, or else the answer is 400', async () => {
     const { url } = await serve();
     const response = await post(url, request(7, 'tools/list'));
     expect(response.status).toBe(400);
@@ -60,7 +60,7 @@ describe('a session', () => {
     expect(await status(url, {}, { jsonrpc: '2.0', method: 'initialize', params: INITIALIZE.params })).toBe(400);
   });
 
-  it('must be known: 404, and a chosen id is not adopted', async () => {
+  it('must be known, or else the answer is 404, and a client cannot choose its id', async () => {
     const { url } = await serve();
     for (const id of ['__proto__', 'constructor', 'toString', 'chosen', '00000000-0000-4000-8000-000000000000']) {
       const session = { 'mcp-session-id': id };
@@ -83,7 +83,7 @@ describe('a session', () => {
     expect((await fetch(url, { method: 'DELETE', headers: session })).status).toBe(404);
   });
 
-  it('ends with DELETE though it names the type of a body that it has not, as the official Python client does', async () => {
+  it('ends with DELETE even if that has a content type and no body, as from the official Python client', async () => {
     const { url } = await serve();
     const typed = { 'content-type': 'application/json' };
     const session = await openSession(url);
@@ -91,11 +91,11 @@ describe('a session', () => {
     expect(await status(url, session)).toBe(404);
     const stateless = { ...typed, 'mcp-protocol-version': '2026-07-28' };
     expect((await fetch(url, { method: 'DELETE', headers: stateless })).status).toBe(405);
-    // a POST without a body is still no message
+    // a POST without a body is still invalid
     expect((await post(url, '', session)).status).toBe(400);
   });
 
-  it('is not initialized twice: 400', async () => {
+  it('cannot be initialized twice: 400', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     const response = await post(url, INITIALIZE, session);
@@ -104,7 +104,7 @@ describe('a session', () => {
     expect(await status(url, session)).toBe(200);
   });
 
-  it('ends the requests and streams that it has', async () => {
+  it('ends its requests and streams when it ends', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url);
     const streaming = once(probe, 'began');
@@ -125,7 +125,7 @@ describe('a session', () => {
     expect(resumed.status).toBe(404);
   });
 
-  it('has GET and DELETE, which the stateless revision has not: 405', async () => {
+  it('supports GET and DELETE, which the stateless revision answers with 405', async () => {
     const { url } = await serve();
     for (const method of ['GET', 'DELETE']) {
       const response = await fetch(url, { method, headers: { 'mcp-protocol-version': '2026-07-28' } });
@@ -135,7 +135,7 @@ describe('a session', () => {
 });
 
 describe('the owner of a session', () => {
-  it('is the only one who can use it', async () => {
+  it('is the only principal that can use it', async () => {
     const { url } = await serve({ principal });
     const session = await openSession(url, { 'x-user': 'alice' });
     for (const other of [{ ...session, 'x-user': 'bob' }, { 'mcp-session-id': session['mcp-session-id'] as string }]) {
@@ -160,7 +160,7 @@ describe('the owner of a session', () => {
     await (await pending).text();
   });
 
-  it('leaves the reply at 500 without details when it cannot be found out', async () => {
+  it('cannot be determined if `principal` throws: 500 without details', async () => {
     const failing = () => {
       throw new Error('a secret');
     };
@@ -172,7 +172,7 @@ describe('the owner of a session', () => {
 });
 
 describe('the number of sessions', () => {
-  it('is bounded: the one idle for longest makes room', async () => {
+  it('is capped: the session idle for longest is evicted', async () => {
     const { url } = await serve({ maxSessions: 3 });
     const first = await openSession(url);
     const second = await openSession(url);
@@ -187,7 +187,7 @@ describe('the number of sessions', () => {
     await listening.cancel();
   });
 
-  it('stays bounded in a flood, which is answered with 503 when none is idle', async () => {
+  it('stays capped in a flood, which is answered with 503 if no session is idle', async () => {
     const { url } = await serve({ maxSessions: 2 });
     const sessions = [await openSession(url), await openSession(url)];
     for (const session of sessions) await getStream(url, session);
@@ -196,7 +196,7 @@ describe('the number of sessions', () => {
     for (const session of sessions) expect(await status(url, session)).toBe(200);
   });
 
-  it('shrinks when sessions are idle, but not while one is in use', async () => {
+  it('shrinks when idle sessions end, but those in use stay', async () => {
     const { url, probe } = await serve({ sessionIdleMs: 60, keepAliveMs: 20 });
     const [idle, reading, working] = [await openSession(url), await openSession(url), await openSession(url)];
     const listening = await getStream(url, reading);

@@ -8,7 +8,7 @@ import { afterwards, json, modernCall, modernHeaders, post } from './fixture.js'
 
 const FIXTURE = fileURLToPath(new URL('fixtures/server.mjs', import.meta.url));
 
-/** Starts the fixture: a program that uses the built packages. */
+/** Starts the fixture, a program that uses the built packages. */
 async function start(mode = 'plain') {
   const child = spawn(process.execPath, [FIXTURE, mode], { stdio: 'pipe' });
   afterwards(() => child.kill('SIGKILL'));
@@ -29,7 +29,7 @@ const work = (url: string) => post(url, modernCall(1, 'work'), modernHeaders('to
 
 describe('A process that is served over HTTP', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'lets requests end, closes the server and exits with 0 on %s',
+    'waits for requests in flight, closes the server and exits with 0 on %s',
     async (signal) => {
       const { child, url, closed, said } = await start();
       const pending = work(url);
@@ -41,7 +41,7 @@ describe('A process that is served over HTTP', () => {
     },
   );
 
-  it('ends within one `closeDeadlineMs` when a call does not', async () => {
+  it('exits within one `closeDeadlineMs` even if a call never ends', async () => {
     const { child, url, closed, said } = await start('hangs');
     const pending = work(url);
     await said('working');
@@ -49,11 +49,11 @@ describe('A process that is served over HTTP', () => {
     child.kill('SIGTERM');
     expect((await pending).status).toBe(503);
     expect(await closed).toEqual([0, null]);
-    // the deadline of the fixture is 2000
+    // the fixture sets `closeDeadlineMs` to 2000
     expect(performance.now() - began).toBeLessThan(3800);
   });
 
-  it('ends at once on a second signal', async () => {
+  it('exits at once on a second signal', async () => {
     const { child, url, closed, said } = await start('works-long');
     const pending = work(url).catch(() => 'cut off');
     await said('working');
@@ -64,21 +64,21 @@ describe('A process that is served over HTTP', () => {
     expect(await pending).toBe('cut off');
   });
 
-  it('exits with 1 when an onClose hook fails, and says why', async () => {
+  it('exits with 1 if an onClose hook fails, and logs the error', async () => {
     const { child, closed, said } = await start('fails-to-close');
     child.kill('SIGTERM');
     expect(await closed).toEqual([1, null]);
     expect(await said('')).toContain('no goodbye');
   });
 
-  it('waits for every server that it serves, also over stdio', async () => {
+  it('waits for all its servers, including those over stdio', async () => {
     const { child, closed, said } = await start('two-servers');
     child.kill('SIGTERM');
     expect(await closed).toEqual([0, null]);
     expect(await said('')).toContain('closed\n');
   });
 
-  it('ends with its stdin, where it serves that too, and waits for the rest', async () => {
+  it('exits when its stdin ends if it also serves stdio, after waiting for the rest', async () => {
     const { child, closed, said } = await start('two-servers');
     child.stdin.end();
     expect(await closed).toEqual([0, null]);
@@ -92,7 +92,7 @@ describe('A process that is served over HTTP', () => {
     expect(await said('')).not.toContain('onClose');
   });
 
-  it.each(['logs', 'throws'])('ends when nobody reads its stdout and stderr any more, while it %s', async (mode) => {
+  it.each(['logs', 'throws'])('exits when its stdout and stderr are closed while it %s', async (mode) => {
     const { child } = await start(mode);
     const exit = once(child, 'exit');
     child.stdout.destroy();
@@ -100,7 +100,7 @@ describe('A process that is served over HTTP', () => {
     expect(await exit).toEqual([0, null]);
   });
 
-  it('leaves signals alone once it is closed', async () => {
+  it('stops handling signals once it is closed', async () => {
     const { child, closed, said } = await start('closes-itself');
     expect(await said('listeners')).toContain('listeners 0\n');
     child.kill('SIGTERM');

@@ -32,10 +32,10 @@ const LISTEN_HEADERS = { ...modernHeaders('subscriptions/listen'), 'content-type
 const PARTS = ['docs://guide/a', 'docs://guide/b', 'docs://guide/c'];
 const LISTS = ['notifications/tools/list_changed', 'notifications/prompts/list_changed'];
 
-/** What every reader of changes is told in the end. */
+/** The changes that every reader gets in the end. */
 const ALL = [...PARTS, ...LISTS].sort();
 
-/** An application whose answers the test can look at from the server's side. */
+/** An application that exposes its server-side responses to the test. */
 async function start(options: HttpOptions = {}) {
   const { server, errors } = createServer(new Probe());
   const app = fastify();
@@ -48,7 +48,7 @@ async function start(options: HttpOptions = {}) {
   return { url, server, app, answers, errors };
 }
 
-/** Sends a request on a connection of its own, and reads nothing but the headers of the answer. */
+/** Sends a request on a separate connection, and reads only the headers of the response. */
 async function open(url: string, headers: Fields, message?: object): Promise<IncomingMessage> {
   const accept = message ? 'application/json, text/event-stream' : 'text/event-stream';
   const method = message ? 'POST' : 'GET';
@@ -68,7 +68,7 @@ async function openGet(url: string): Promise<IncomingMessage> {
   return await open(url, session);
 }
 
-/** Sends changes of ever other resources until the sockets take no more; how many these were. */
+/** Sends changes of different resources until the sockets are full. Returns their number. */
 async function backUp(server: McpServer, answer: ServerResponse): Promise<number> {
   const path = 'x'.repeat(20_000);
   let count = 0;
@@ -80,7 +80,7 @@ async function backUp(server: McpServer, answer: ServerResponse): Promise<number
   return count;
 }
 
-/** Announces 100,000 changes of three resources, and changes of lists in between. */
+/** Sends 100,000 changes of three resources, with list changes in between. */
 async function flood(server: McpServer): Promise<void> {
   for (let n = 0; n < 100_000; n += 1) {
     server.notify.resourceUpdated(PARTS[n % PARTS.length] as string);
@@ -91,7 +91,7 @@ async function flood(server: McpServer): Promise<void> {
   }
 }
 
-/** Reads until what must come has come, and calls back once then; gives what comes up to the end of the stream. */
+/** Reads until all expected changes have arrived, then calls `end`. Returns all messages of the stream. */
 async function readAll(response: IncomingMessage, end: () => unknown): Promise<Message[]> {
   const messages: Message[] = [];
   const missing = new Set(ALL);
@@ -109,11 +109,11 @@ async function readAll(response: IncomingMessage, end: () => unknown): Promise<M
 
 const subjects = (messages: readonly Message[]) => messages.map(({ method, params }) => params?.uri ?? method);
 
-describe('a reader that does not read', () => {
+describe('a stalled reader', () => {
   it.each([
     ['subscriptions/listen', listen],
     ['the GET stream of a session', openGet],
-  ])('of %s costs no memory, and hears of every change once it reads', async (_which, begin) => {
+  ])('of %s costs no memory, and gets every change once it reads', async (_which, begin) => {
     const { url, server, app, answers } = await start();
     const response = await begin(url);
     const answer = answers.at(-1) as ServerResponse;
@@ -125,16 +125,16 @@ describe('a reader that does not read', () => {
     const after = messages.findLastIndex(({ params }) => params?.uri?.startsWith(`docs://guide/${before}/`)) + 1;
     expect(after).toBeGreaterThanOrEqual(before);
     const changes = subjects(messages.slice(after)).filter((subject) => subject !== undefined);
-    // the sockets may have taken a little in between, after which each change waits again
+    // the sockets may have drained a little in between, and then changes are buffered again
     expect(changes.length).toBeLessThan(50);
     expect([...new Set(changes)].sort()).toEqual(ALL);
   });
 
-  it('gets the acknowledgement first and the result last, whatever is dropped', async () => {
+  it('gets the acknowledgement first and the result last, even if changes are dropped', async () => {
     const { url, server, app, answers } = await start({ maxBufferedBytes: 1 });
     const response = await listen(url);
     await backUp(server, answers.at(-1) as ServerResponse);
-    // no room is left for changes
+    // the buffer has no room for changes
     for (const part of PARTS) server.notify.resourceUpdated(part);
     const closing = app.close();
     const messages = await readAll(response, () => {});
@@ -158,7 +158,7 @@ describe('a reader that does not read', () => {
     expect(heard.length).toBeLessThan(200);
   });
 
-  it('is not sent comments, and others are', async () => {
+  it('gets no keep-alive comments, while others do', async () => {
     const { url, server, answers } = await start({ keepAliveMs: 5 });
     await listen(url);
     const answer = answers.at(-1) as ServerResponse;
@@ -175,8 +175,8 @@ describe('a reader that does not read', () => {
   });
 });
 
-describe('a client of HTTP+SSE that goes on asking and takes no answers', () => {
-  it('is let go before the answers pile up, and can see that it was', async () => {
+describe('an HTTP+SSE client that keeps sending requests without reading responses', () => {
+  it('is disconnected before the responses pile up, and notices it', async () => {
     const { url, server, answers } = await start({ legacySse: true, maxBufferedBytes: 100_000 });
     server.addTool({ name: 'large', description: 'Says a lot' }, () => 'x'.repeat(500_000));
     const stream = await open(new URL('/sse', url).href, {});
@@ -196,7 +196,7 @@ describe('a client of HTTP+SSE that goes on asking and takes no answers', () => 
       most = Math.max(most, answer.writableLength);
     }
     await closed;
-    // the bound, and what came in one write
+    // the limit plus one write
     expect(most).toBeLessThan(16 * 100_000 + 600_000);
     expect((await post(messages, request(0, 'ping'))).status).toBe(404);
     await expect(stream.toArray()).rejects.toThrow('aborted');

@@ -1,4 +1,4 @@
-// What every SessionStore and EventStore must do: run it over your own implementation.
+// The contracts of SessionStore and EventStore. Run them against your own implementation.
 import { describe, expect, it } from '@jest/globals';
 import type { EventStore, KeptSession, SessionStore } from '@decorum/http';
 
@@ -17,8 +17,8 @@ const record = (id: string, more: Partial<KeptSession> = {}): KeptSession => ({
 
 /**
  * Registers the tests that any `SessionStore` must pass.
- * @param create makes an empty store
- * @param pass lets so many milliseconds pass for the store
+ * @param create creates an empty store
+ * @param pass advances the clock of the store by some milliseconds
  */
 export function describeSessionStore(
   name: string,
@@ -26,7 +26,7 @@ export function describeSessionStore(
   pass: (ms: number) => void | Promise<void>,
 ): void {
   describe(`${name} as a SessionStore`, () => {
-    it('gives back the record that was set, as it was when it was set', async () => {
+    it('returns a record as it was when it was set', async () => {
       const store = await create();
       const given = record('a');
       await store.set(given, HOUR);
@@ -34,14 +34,14 @@ export function describeSessionStore(
       expect(await store.get('a')).toEqual(record('a'));
     });
 
-    it('gives copies: changing one changes nothing in the store', async () => {
+    it('returns copies: changing one does not change the store', async () => {
       const store = await create();
       await store.set(record('a'), HOUR);
       Object.assign((await store.get('a')) as object, { usedAt: 99 });
       expect(await store.get('a')).toEqual(record('a'));
     });
 
-    it('knows nothing of other ids', async () => {
+    it('returns nothing for other ids', async () => {
       const store = await create();
       await store.set(record('a'), HOUR);
       for (const id of ['b', '', '__proto__', 'constructor', 'a ']) expect(await store.get(id)).toBeUndefined();
@@ -63,7 +63,7 @@ export function describeSessionStore(
       expect(await store.get('c')).toMatchObject({ id: 'c' });
     });
 
-    it('forgets a record when its time is over, unless it was touched or set again', async () => {
+    it('expires a record unless it was touched or set again', async () => {
       const store = await create();
       for (const id of ['quiet', 'touched', 'set']) await store.set(record(id), 1000);
       await pass(700);
@@ -75,14 +75,14 @@ export function describeSessionStore(
       expect(await store.get('set')).toMatchObject({ id: 'set' });
     });
 
-    it('takes it calmly when there is nothing to touch or to delete', async () => {
+    it('treats touch and delete of an unknown id as a no-op', async () => {
       const store = await create();
       await store.touch('none', 1000);
       await store.delete('none');
       expect(await store.get('none')).toBeUndefined();
     });
 
-    it('does not bring back by a touch what was deleted, or whose time is over', async () => {
+    it('does not restore a deleted or expired record on touch', async () => {
       const store = await create();
       await store.set(record('deleted'), HOUR);
       await store.delete('deleted');
@@ -98,11 +98,11 @@ export function describeSessionStore(
 
 /**
  * Registers the tests that any `EventStore` must pass.
- * @param create makes an empty store
+ * @param create creates an empty store
  */
 export function describeEventStore(name: string, create: () => EventStore | Promise<EventStore>): void {
   const fill = async (store: EventStore, key: string, count: number) => {
-    // as an endpoint does: without waiting for each
+    // without awaiting each one, like an endpoint
     const appended = [];
     for (let n = 1; n <= count; n++)
       appended.push(store.append(key, { sequence: n, frame: `{"n":${n},"k":"${key}"}` }));
@@ -110,7 +110,7 @@ export function describeEventStore(name: string, create: () => EventStore | Prom
   };
 
   describe(`${name} as an EventStore`, () => {
-    it('gives the events after a position, in order', async () => {
+    it('returns the events after a position, in order', async () => {
       const store = await create();
       await fill(store, 's/a', 20);
       const events = (await store.read('s/a', 17)) ?? [];
@@ -120,7 +120,7 @@ export function describeEventStore(name: string, create: () => EventStore | Prom
       expect(await store.read('s/a', 0)).toHaveLength(20);
     });
 
-    it('tells a stream without newer events from one that it does not know', async () => {
+    it('distinguishes a stream without newer events from an unknown one', async () => {
       const store = await create();
       await fill(store, 's/a', 2);
       expect(await store.read('s/a', 2)).toEqual([]);
@@ -135,11 +135,11 @@ export function describeEventStore(name: string, create: () => EventStore | Prom
       expect(await store.read('s/ab', 0)).toHaveLength(1);
     });
 
-    it('takes several events at once, where it can, as it takes each by itself', async () => {
+    it('stores a batch like single events, if it supports batches', async () => {
       const store = await create();
       if (store.appendBatch === undefined) return;
       await fill(store, 's/a', 2);
-      // the first event primes the stream and has no message; a message may hold what ends lines elsewhere
+      // a priming event without data, and a message with a character that ends lines in some parsers
       const text = 'id: a-2\ndata: \n\nid: a-3\ndata: {"n":"\u2028data: 3"}\n\nid: a-4\ndata: {"n":4}\n\n';
       await store.appendBatch('s/a', { first: 3, count: 2, text });
       await store.append('s/a', { sequence: 5, frame: '{"n":5}' });
@@ -152,7 +152,7 @@ export function describeEventStore(name: string, create: () => EventStore | Prom
       expect(await store.read('s/a', 3)).toHaveLength(2);
     });
 
-    it('keeps frames to the letter', async () => {
+    it('stores frames unchanged', async () => {
       const store = await create();
       const frame = '{"text":"ümlaut \\u0000 \\n 🎉","__proto__":1}';
       await store.append('s/a', { sequence: 1, frame });

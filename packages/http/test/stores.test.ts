@@ -33,14 +33,14 @@ describeSessionStore('A late store', () => new LateSessionStore(), pass);
 describeEventStore('MemoryEventStore', () => new MemoryEventStore());
 describeEventStore('A late store', () => new LateEventStore());
 
-/** A letter for each event, after one that has no message. */
+/** A batch with a priming event, and one event for each letter. */
 const batch = (first: number, letters: string) => {
   const events = Array.from(letters, (letter, n) => `id: a-${first + n}\ndata: ${letter}\n\n`);
   return { first, count: letters.length, text: `id: a-0\ndata: \n\n${events.join('')}` };
 };
 
 describe('MemoryEventStore', () => {
-  it('drops the oldest events of a batch, not the whole', () => {
+  it('drops only the oldest events of a batch', () => {
     const store = new MemoryEventStore({ maxEvents: 3 });
     store.appendBatch('a', batch(1, 'abcde'));
     expect(store.read('a', 0)?.map(({ frame }) => frame)).toEqual(['c', 'd', 'e']);
@@ -58,7 +58,7 @@ const STORES = [
   ['a late store', () => new LateSessionStore()],
 ] as const;
 
-/** Two servers as two processes would have them, which share nothing but the stores. */
+/** Two servers that share only the stores, like two processes. */
 async function serveTwice(options: ListenOptions) {
   const start = async () => {
     const probe = new Probe();
@@ -89,7 +89,7 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     expect((await post(other.url, INITIALIZE, session)).status).toBe(400);
   });
 
-  it('have a GET stream at another endpoint, which hears of its changes', async () => {
+  it('can open a GET stream at another endpoint and get its changes', async () => {
     const [one, other] = await serveTwice({ sessionStore: create(), events: new LateEventStore() });
     const session = await openSession(one.url);
     await (await post(one.url, request(1, 'resources/subscribe', { uri: 'docs://guide' }), session)).text();
@@ -98,7 +98,7 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     expect((await stream.message()).message?.method).toBe('notifications/resources/updated');
   });
 
-  it('follow what is changed at another endpoint with the next request', async () => {
+  it('apply changes made at another endpoint with the next request', async () => {
     const [one, other] = await serveTwice({ sessionStore: create() });
     const session = await openSession(one.url);
     const stream = await getStream(one.url, session);
@@ -108,7 +108,7 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     expect((await stream.message()).message?.method).toBe('notifications/resources/updated');
   });
 
-  it('end everywhere with DELETE, with all that they do at the endpoint that hears of it', async () => {
+  it('end everywhere with DELETE, including their requests at the endpoint that receives it', async () => {
     const [one, other] = await serveTwice({ sessionStore: create() });
     const session = await openSession(one.url);
     expect((await post(other.url, PING, session)).status).toBe(200);
@@ -116,7 +116,7 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     for (const { url } of [one, other]) expect((await post(url, PING, session)).status).toBe(404);
   });
 
-  it('belong to who began them, everywhere', async () => {
+  it('belong to the principal that started them, everywhere', async () => {
     const [one, other] = await serveTwice({ sessionStore: create(), principal });
     const session = await openSession(one.url, { 'x-user': 'ann' });
     expect((await post(other.url, PING, { ...session, 'x-user': 'bob' })).status).toBe(404);
@@ -125,7 +125,7 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     expect((await post(other.url, PING, session)).status).toBe(200);
   });
 
-  it('outlive the endpoint that began them, and the limit of how many are live', async () => {
+  it('outlive the endpoint that started them, and eviction at the cap', async () => {
     const [one, other] = await serveTwice({ sessionStore: create(), maxSessions: 1 });
     const sessions: Fields[] = [await openSession(one.url), await openSession(one.url)];
     for (const session of sessions) expect((await post(one.url, PING, session)).status).toBe(200);
@@ -144,7 +144,7 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     expect((await post(other.url, PING, idle)).status).toBe(404);
   });
 
-  it('resume streams at another endpoint, where the events are shared too', async () => {
+  it('resume streams at another endpoint if events are shared too', async () => {
     const [one, other] = await serveTwice({ sessionStore: create(), events: new LateEventStore() });
     const session = await openSession(one.url);
     const ended = once(one.probe, 'began');
@@ -172,7 +172,7 @@ describe('a session store that fails', () => {
     });
   };
 
-  it('begins no session: 500', async () => {
+  it('prevents new sessions: 500', async () => {
     const { url, errors } = await serve({ sessionStore: broken('set') });
     const response = await post(url, INITIALIZE);
     expect([response.status, response.headers.get('mcp-session-id')]).toEqual([500, null]);
@@ -180,7 +180,7 @@ describe('a session store that fails', () => {
     expect(errors).toEqual([new Error('no store')]);
   });
 
-  it('finds no session: 500, while requests without one are served', async () => {
+  it('makes sessions unavailable (500), while stateless requests are served', async () => {
     const { url, errors } = await serve({ sessionStore: broken('get') });
     const response = await post(url, PING, { 'mcp-session-id': 'any' });
     expect([response.status, (await json(response)).error?.message]).toEqual([500, 'Internal error']);
@@ -191,7 +191,7 @@ describe('a session store that fails', () => {
     expect(modern.status).toBe(200);
   });
 
-  it('is reported when it cannot keep a session for longer', async () => {
+  it('is reported if it cannot extend the life of a session', async () => {
     const { url, errors } = await serve({ sessionStore: broken('touch'), keepAliveMs: 10 });
     const session = await openSession(url);
     while (errors.length === 0) await new Promise(setImmediate);
@@ -199,7 +199,7 @@ describe('a session store that fails', () => {
   });
 });
 
-describe('a session store that is not to be trusted', () => {
+describe('a session store that returns bad data', () => {
   const ID = 'a';
   const RECORD = { id: ID, revision: '2025-11-25', createdAt: 1, usedAt: 1 };
   const serveStore = async (get: () => unknown) =>
@@ -213,13 +213,13 @@ describe('a session store that is not to be trusted', () => {
     ['a record without a revision', { ...RECORD, revision: undefined }],
     ['a revision that is unknown here', { ...RECORD, revision: '2099-01-01' }],
     ['a revision without sessions', { ...RECORD, revision: '2026-07-28' }],
-  ])('has no session when it gives %s', async (_what, record) => {
+  ])('has no session if it returns %s', async (_what, record) => {
     const { url } = await serveStore(() => record);
     expect((await post(url, PING, session)).status).toBe(404);
     expect((await fetch(url, { method: 'DELETE', headers: session })).status).toBe(404);
   });
 
-  it.each(['GET', 'DELETE'])('tells no client why it failed: %s', async (method) => {
+  it.each(['GET', 'DELETE'])('hides its errors from clients: %s', async (method) => {
     const { url, errors } = await serveStore(() => {
       throw Object.assign(new Error('redis://user:secret@host'), { statusCode: 404 });
     });
@@ -228,7 +228,7 @@ describe('a session store that is not to be trusted', () => {
     expect(errors).toHaveLength(1);
   });
 
-  it('begins no stream once the endpoint is closing', async () => {
+  it('starts no stream once the endpoint is closing', async () => {
     const asked = new EventEmitter();
     const { url, close } = await serveStore(async () => {
       asked.emit('asked');
@@ -245,8 +245,8 @@ describe('a session store that is not to be trusted', () => {
   });
 });
 
-describe('A store that never answers', () => {
-  it('costs the requests that wait for it a 503 when the endpoint closes, and the close nothing', async () => {
+describe('A store that never responds', () => {
+  it('does not delay closing the endpoint, and requests that wait for it get a 503', async () => {
     const asked = new EventEmitter();
     const sessionStore: SessionStore = {
       get: () => {

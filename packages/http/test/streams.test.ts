@@ -13,7 +13,7 @@ const UPDATED = { method: 'notifications/resources/updated', params: { uri: 'doc
 const TOKEN = { progressToken: 1 };
 
 describe('the GET stream', () => {
-  it('carries what belongs to no request', async () => {
+  it('gets the messages that belong to no request', async () => {
     const { url, server } = await serve();
     const session = await openSession(url);
     await (await post(url, SUBSCRIBE, session)).text();
@@ -26,7 +26,7 @@ describe('the GET stream', () => {
     expect((await stream.message()).message?.method).toBe('notifications/tools/list_changed');
   });
 
-  it('is refused with 406 to those who take no streams', async () => {
+  it('is rejected with 406 if the client accepts no streams', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     for (const accept of ['application/json', 'text/html']) {
@@ -45,7 +45,7 @@ describe('the GET stream', () => {
     expect((await fetch(url, { method: 'HEAD', headers: session })).status).toBe(405);
   });
 
-  it('is one of several, of which each message takes exactly one', async () => {
+  it('may exist several times, and each message is sent on exactly one', async () => {
     const { url, server } = await serve();
     const session = await openSession(url);
     await (await post(url, SUBSCRIBE, session)).text();
@@ -53,7 +53,7 @@ describe('the GET stream', () => {
     for (let n = 0; n < 3; n++) server.notify.resourceUpdated('docs://guide');
     for (let n = 0; n < 3; n++) expect((await first.message()).message).toMatchObject(UPDATED);
     await first.cancel();
-    // once the server has noticed, the other one takes over
+    // once the server has noticed the disconnect, the other stream takes over
     const taken: unknown[] = [];
     const next = second.message().finally(() => taken.push(1));
     while (taken.length === 0) {
@@ -63,7 +63,7 @@ describe('the GET stream', () => {
     expect((await next).message).toMatchObject(UPDATED);
   });
 
-  it('and the streams of requests keep to themselves', async () => {
+  it('does not mix with the streams of requests', async () => {
     const { url, server } = await serve();
     const session = await openSession(url);
     const listening = await getStream(url, session);
@@ -87,7 +87,7 @@ describe('the GET stream', () => {
     expect((await his.rest()).filter(({ message }) => message)).toEqual([]);
   });
 
-  it('is refused with 429 when a session has too many', async () => {
+  it('is rejected with 429 if a session has too many', async () => {
     const { url } = await serve({ maxStreams: 2 });
     const session = await openSession(url);
     const readers = [await getStream(url, session), await getStream(url, session)];
@@ -114,7 +114,7 @@ describe('the GET stream', () => {
 });
 
 describe('a quiet stream', () => {
-  it('shows by comments that it is alive', async () => {
+  it('sends keep-alive comments', async () => {
     const { url, probe } = await serve({ keepAliveMs: 10 });
     const session = await openSession(url);
     const listening = await getStream(url, session);
@@ -139,7 +139,7 @@ describe('a slow reader', () => {
     const headers = { 'content-type': 'application/json', ...modernHeaders('tools/call', 'flood') };
     const body = JSON.stringify(modernCall(1, 'flood', { count }, TOKEN));
     const response = await fetch(url, { method: 'POST', headers, body });
-    // what the sockets and the client's own buffers do not take waits at the server while nobody reads
+    // while nobody reads, the rest is buffered at the server once sockets and client buffers are full
     await flooded;
     const messages = (await new EventReader(response).rest()).flatMap(({ message }) => message ?? []);
     expect(messages.length).toBeLessThan(count);
@@ -148,7 +148,7 @@ describe('a slow reader', () => {
     expect(steps).toEqual([...steps].sort((a, b) => a - b));
   });
 
-  it('does not hold up others, nor the end of the server', async () => {
+  it('does not delay other readers or closing the server', async () => {
     const { url, server, close } = await serve({ maxBufferedBytes: 100_000, closeDeadlineMs: 50 });
     const session = await openSession(url);
     await (await post(url, SUBSCRIBE, session)).text();
@@ -188,7 +188,7 @@ describe('frames of one tick', () => {
     expect(new TextDecoder().decode(chunk?.value).match(/^data: /gm)).toHaveLength(4);
   });
 
-  it('carry line breaks and markup only escaped', async () => {
+  it('escape line breaks and markup', async () => {
     const { url, server } = await serve();
     const text = 'a\r\ndata: {"jsonrpc":"2.0"}\n\nid: 1\n<script>\u2028';
     server.addTool({ name: 'evil', description: 'Breaks lines', input: NoInput }, (_input: NoInput, ctx: Context) => {

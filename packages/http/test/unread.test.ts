@@ -7,7 +7,7 @@ import fastify from 'fastify';
 
 import { afterwards, createServer, openSession, Probe, raw } from './fixture.js';
 
-/** An application without any limits of its own. */
+/** An application without limits of its own. */
 async function start() {
   const app = fastify();
   app.addHook('onRequest', async ({ headers }) => {
@@ -22,7 +22,7 @@ async function start() {
 
 const JSON_BODY = 'content-type: application/json\r\n';
 
-/** Sends a request whose body comes slowly and never ends; what comes back, once the connection has closed. */
+/** Sends a request with a slow, endless body. Resolves with the response when the connection has closed. */
 function dribble(port: number, method: string, headers: string): { socket: Socket; answer: Promise<string> } {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
@@ -39,7 +39,7 @@ function dribble(port: number, method: string, headers: string): { socket: Socke
   return { socket, answer: once(socket, 'close').then(() => text) };
 }
 
-describe('a body that nobody reads', () => {
+describe('an unread body', () => {
   it.each([
     ['PUT', JSON_BODY, 405],
     ['HEAD', '', 405],
@@ -50,14 +50,14 @@ describe('a body that nobody reads', () => {
     ['OPTIONS', 'content-type: text/plain\r\n', 415],
     ['GET', 'accept: text/html\r\n', 400],
     ['POST', `${JSON_BODY}x-case: stranger\r\n`, 401],
-  ])('keeps no connection open, nor app.close(): %s %j', async (method, headers, status) => {
+  ])('delays neither the end of its connection nor app.close(): %s %j', async (method, headers, status) => {
     const { app, port } = await start();
     const text = await dribble(port, method, headers).answer;
     expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*\r\nconnection: close\r\n`));
     await app.close();
   });
 
-  it('of a request whose answer is a stream, or that is still coming, does not keep app.close() waiting', async () => {
+  it('does not delay app.close(), even if the response is a stream or the body is still arriving', async () => {
     const { app, url, port } = await start();
     const session = Object.entries(await openSession(url)).map(([name, value]) => `${name}: ${value}\r\n`);
     const stream = dribble(port, 'GET', `accept: text/event-stream\r\n${session.join('')}`);
@@ -70,15 +70,15 @@ describe('a body that nobody reads', () => {
     expect(await coming.answer).toMatch(/^HTTP\/1\.1 503 [^]*"code":-32600/);
   });
 
-  it('is not there in most requests that are refused: their connections stay', async () => {
+  it('is the exception: most rejected requests keep their connections', async () => {
     const { app, url } = await start();
     afterwards(() => app.close());
     expect((await raw(url, 'PUT', { connection: 'keep-alive' }))[0].headers.connection).toBe('keep-alive');
   });
 });
 
-describe('a client that goes away while it sends', () => {
-  it('is no error of the server', async () => {
+describe('a client that disconnects while sending', () => {
+  it('is not reported as an error', async () => {
     const { app, port, errors } = await start();
     afterwards(() => app.close());
     const arrived = once(app.server, 'request') as Promise<[{ readonly socket: Socket }]>;

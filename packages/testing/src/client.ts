@@ -15,10 +15,10 @@ import type {
 import type { Connection, RequestOptions } from './connection.js';
 import type { Notification } from './inbox.js';
 
-/** The prompt or resource template that an argument belongs to: `{ prompt: 'pack' }` or `{ resource: 'weather://{city}' }`. */
+/** The prompt or resource template of an argument: `{ prompt: 'pack' }` or `{ resource: 'weather://{city}' }`. */
 export type CompletionReference = { readonly prompt: string } | { readonly resource: string };
 
-/** What a server says of itself when a session begins (MCP, `InitializeResult`). */
+/** The server's response to `initialize` (MCP, `InitializeResult`). */
 export interface InitializeResult {
   readonly protocolVersion: string;
   readonly capabilities: ServerCapabilities;
@@ -27,17 +27,17 @@ export interface InitializeResult {
 }
 
 /**
- * An MCP client in the process of the server. `connect` makes one. Every message is written as JSON and read again, as
- * on a real connection, and results are those of the client's revision. Every method rejects with an `McpError` when
- * the server answers with an error, and with an `Error` when the client or the server closes before it answers.
+ * An MCP client in the same process as the server. Create one with `connect`. Every message goes through JSON, as on a
+ * real connection, and results have the format of the client's revision. Every method rejects with an `McpError` if the
+ * server responds with an error, and with an `Error` if the client or the server closes before the response.
  */
 export class TestClient {
   readonly #connection: Connection;
 
   /**
-   * Use `connect`.
-   * @param connection an open conversation
-   * @param initialized what the server said of itself; undefined in the stateless era, which has no such beginning
+   * Use `connect` instead.
+   * @param connection an open connection
+   * @param initialized the server's response to `initialize`; undefined in the stateless era, which doesn't have it
    */
   constructor(
     connection: Connection,
@@ -46,30 +46,30 @@ export class TestClient {
     this.#connection = connection;
   }
 
-  /** The revision that is spoken. */
+  /** The negotiated revision. */
   get revision(): string {
     return this.initialized?.protocolVersion ?? this.#connection.identity.revision;
   }
 
-  /** All tools, from all pages. */
+  /** Lists the tools of all pages. */
   async listTools(): Promise<readonly ToolEntry[]> {
     return await this.#list<ToolEntry>('tools/list', 'tools');
   }
 
   /**
-   * Calls a tool. A failure that is for the model is a result with `isError`; only errors of the protocol reject.
-   * @param args the arguments, as the client would write them
+   * Calls a tool. Errors for the model are results with `isError`; only protocol errors reject.
+   * @param args the arguments, as a client would send them
    */
   async callTool(name: string, args: object = {}, options: RequestOptions = {}): Promise<CallToolResult> {
     return await this.#converse<CallToolResult>('tools/call', { name, arguments: args }, options);
   }
 
-  /** All resources, from all pages. */
+  /** Lists the resources of all pages. */
   async listResources(): Promise<readonly ResourceEntry[]> {
     return await this.#list<ResourceEntry>('resources/list', 'resources');
   }
 
-  /** All resource templates, from all pages. */
+  /** Lists the resource templates of all pages. */
   async listResourceTemplates(): Promise<readonly ResourceTemplateEntry[]> {
     return await this.#list<ResourceTemplateEntry>('resources/templates/list', 'resourceTemplates');
   }
@@ -78,7 +78,7 @@ export class TestClient {
     return await this.#converse<ReadResourceResult>('resources/read', { uri }, options);
   }
 
-  /** Wants to hear of updates of a resource: they come as `notifications/resources/updated`. */
+  /** Subscribes to a resource. Updates arrive as `notifications/resources/updated`. */
   async subscribe(uri: string): Promise<void> {
     await this.request('resources/subscribe', { uri });
   }
@@ -87,7 +87,7 @@ export class TestClient {
     await this.request('resources/unsubscribe', { uri });
   }
 
-  /** All prompts, from all pages. */
+  /** Lists the prompts of all pages. */
   async listPrompts(): Promise<readonly PromptEntry[]> {
     return await this.#list<PromptEntry>('prompts/list', 'prompts');
   }
@@ -97,9 +97,9 @@ export class TestClient {
   }
 
   /**
-   * What an argument may be completed to.
-   * @param argument its name, and what is typed so far
-   * @param context arguments that are filled in already
+   * Asks for completions of an argument.
+   * @param argument name of the argument, and the text typed so far
+   * @param context arguments that are already filled in
    */
   async complete(
     reference: CompletionReference,
@@ -116,8 +116,8 @@ export class TestClient {
   }
 
   /**
-   * Wants log messages of this level and above. In the stateless era each later request says so. The specification has
-   * deprecated logging to the client in 2026-07-28.
+   * Asks for log messages of this level and above. In the stateless era, each later request carries the level. The
+   * specification deprecates logging to the client as of 2026-07-28.
    */
   async setLogLevel(level: LogLevel): Promise<void> {
     if (this.#connection.identity.era === 'stateless') this.#connection.logLevel = level;
@@ -126,7 +126,7 @@ export class TestClient {
 
   /**
    * Sends any request.
-   * @returns the `result`, as it came; `T` is what you know of it
+   * @returns the unchecked `result`; `T` is the type you expect
    */
   async request<T extends object = JsonObject>(
     method: string,
@@ -136,30 +136,30 @@ export class TestClient {
     return (await this.#connection.request(method, params, options)) as T;
   }
 
-  /** Sends any notification. Resolves when the server has taken it. */
+  /** Sends any notification. Resolves when the server has handled it. */
   async notify(method: string, params?: JsonObject): Promise<void> {
     await this.#connection.notify(method, params);
   }
 
-  /** Every notification that came, in order. */
+  /** All notifications received so far, in order. */
   get notifications(): readonly Notification[] {
     return this.#connection.inbox.all;
   }
 
   /**
-   * The oldest notification of a method that this has not returned before; where there is none yet, the next to come.
-   * @throws {Error} when the client closes before one comes
+   * Returns the oldest notification of a method that it has not returned before, or waits for the next one.
+   * @throws {Error} if the client closes first
    */
   async nextNotification(method: string): Promise<Notification> {
     return await this.#connection.inbox.next(method);
   }
 
-  /** Ends the conversation. The server goes on. */
+  /** Closes the connection. The server stays open. */
   async close(): Promise<void> {
     this.#connection.close();
   }
 
-  /** For `await using`, where your compiler or Node has it. */
+  /** For `await using`, if your compiler or Node version supports it. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

@@ -7,15 +7,15 @@ import { capabilitiesOf, type ServerRequestHandlers } from './questions.js';
 
 /** Options of `connect`. */
 export interface ConnectOptions extends ServerRequestHandlers {
-  /** The revision to ask for, such as `2025-11-25`. By default the newest of the era. */
+  /** The revision to request, such as `2025-11-25`. By default the newest of the era. */
   readonly revision?: string;
-  /** `stateful` begins a session, `stateless` says all about itself in each request. By default that of the revision. */
+  /** `stateful` starts a session; `stateless` sends the client info in each request. By default that of `revision`. */
   readonly era?: Era;
-  /** Beside those that follow from the handlers. */
+  /** Capabilities to declare in addition to those that the handlers imply. */
   readonly capabilities?: ClientCapabilities;
-  /** What the client calls itself. */
+  /** Name and version of the client. */
   readonly clientInfo?: Implementation;
-  /** Who calls, as if authorization had established it: `ctx.principal`. */
+  /** The authenticated caller, available to handlers as `ctx.principal`. */
   readonly principal?: Principal;
 }
 
@@ -33,8 +33,8 @@ const OPTIONS: OptionTypes<ConnectOptions> = {
 const CLIENT_INFO: Implementation = { name: '@decorum/testing', version: '0.0.0' };
 
 /**
- * Connects a client to a server in the same process, and begins the session where the era has one.
- * @throws {McpError} when the server refuses `initialize`
+ * Connects a client to a server in the same process. In the stateful era, it also starts the session.
+ * @throws {McpError} if the server rejects `initialize`
  * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, `DECORUM_INVALID_OPTION`
  * @example
  * ```ts

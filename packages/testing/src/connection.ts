@@ -15,17 +15,17 @@ import type { Era, JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from '@deco
 import { Inbox } from './inbox.js';
 import { answer, type ServerRequestHandlers } from './questions.js';
 
-/** What may go with any request. */
+/** Options of every request. */
 export interface RequestOptions {
-  /** Cancels the request: the server is told, and the promise rejects with the signal's reason. */
+  /** Cancels the request. The server is notified, and the promise rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
-  /** Asks for progress notifications, and takes them. */
+  /** Requests progress notifications and receives them. */
   readonly onProgress?: (progress: number, total: number | undefined, message: string | undefined) => void;
-  /** Added to the `_meta` of the request. */
+  /** Fields to add to the `_meta` of the request. */
   readonly meta?: JsonObject;
 }
 
-/** What a client says of itself, and who it is. */
+/** The client's description of itself, its principal and its handlers. */
 export interface Identity {
   readonly era: Era;
   readonly revision: string;
@@ -41,15 +41,15 @@ interface Pending {
   readonly onProgress: RequestOptions['onProgress'];
 }
 
-/** How often a server may ask before it has a result. */
+/** Cap on the rounds of questions before a result. */
 const MAX_ROUNDS = 10;
 
 const PREFIX = 'io.modelcontextprotocol/';
 
-/** One conversation: pairs answers with requests, answers the server's own requests, and keeps its notifications. */
+/** One connection. It matches responses to requests, answers the server's requests and collects its notifications. */
 export class Connection {
   readonly inbox = new Inbox();
-  /** What every request says of it, where the era has no session to remember it. */
+  /** Sent with each request in the stateless era, which has no session to remember it. */
   logLevel: LogLevel | undefined;
   private readonly pending = new Map<RequestId, Pending>();
   private memory: MemoryConnection | undefined;
@@ -77,7 +77,7 @@ export class Connection {
       return await new Promise((resolve, reject) => {
         this.pending.set(id, { resolve, reject, onProgress });
         void this.send({ id, method, params: this.complete(params, id, options) }).then(
-          () => this.drop(id, new Error(`The server ended "${method}" without an answer.`)),
+          () => this.drop(id, new Error(`The server ended "${method}" without a response.`)),
           (error: Error) => this.drop(id, error),
         );
       });
@@ -86,7 +86,7 @@ export class Connection {
     }
   }
 
-  /** As `request`, and answers what the server must know first, where the era asks by results. */
+  /** Like `request`, but also answers the server's questions in the stateless era, and retries with the answers. */
   async converse(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
     let given: JsonObject = {};
     for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -94,10 +94,10 @@ export class Connection {
       if (result['resultType'] !== 'input_required') return result;
       given = await this.respond(result);
     }
-    throw new Error(`"${method}" has asked ${MAX_ROUNDS} times and still has no result.`);
+    throw new Error(`"${method}" asked ${MAX_ROUNDS} times without returning a result.`);
   }
 
-  /** What goes with the next round of a request. */
+  /** Answers the questions of a result. Returns the parameters to add to the next round. */
   async respond({ inputRequests = {}, requestState }: JsonObject): Promise<JsonObject> {
     const asked = Object.entries(inputRequests as Record<string, { method: string; params?: JsonObject }>);
     const answers = asked.map(async ([key, { method, params = {} }]) => {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@decorum/core';
 
-/** A notification that the server sent. */
+/** A notification from the server. */
 export interface Notification {
   readonly method: string;
   readonly params: JsonObject;
@@ -11,9 +11,9 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** Keeps what the server tells, and hands it out one by one to those who wait for it. */
+/** Collects the server's notifications, and delivers each one to the first caller that waits for its method. */
 export class Inbox {
-  /** Everything that came, in order. */
+  /** All notifications, in order. */
   readonly all: Notification[] = [];
   private readonly unread = new Map<string, Notification[]>();
   private readonly waiters = new Map<string, Waiter[]>();
@@ -26,7 +26,7 @@ export class Inbox {
     else queueOf(this.unread, notification.method).push(notification);
   }
 
-  /** The oldest notification of a method that has not been handed out, or the next one to come. */
+  /** Returns the oldest undelivered notification of a method, or waits for the next one. */
   next(method: string): Promise<Notification> {
     const unread = this.unread.get(method)?.shift();
     if (unread) return Promise.resolve(unread);
@@ -34,7 +34,7 @@ export class Inbox {
     return new Promise((resolve, reject) => queueOf(this.waiters, method).push({ resolve, reject }));
   }
 
-  /** Nothing more will come. */
+  /** Rejects all current and future waiters with `error`. */
   end(error: Error): void {
     this.ended ??= error;
     for (const waiter of [...this.waiters.values()].flat()) waiter.reject(error);

@@ -7,38 +7,38 @@ import {
   type SampledContent,
 } from '@decorum/core';
 
-/** What a server asks the user by a form, or by a URL (MCP, `ElicitRequest`). */
+/** A question for the user, as a form or a URL to visit (MCP, `ElicitRequest`). */
 export interface ElicitQuestion {
   readonly mode?: string;
   readonly message: string;
   /** JSON Schema of the form. */
   readonly requestedSchema: JsonObject;
-  /** In the mode `url`, for clients that declare `elicitation.url`: where the user is sent. */
+  /** The URL to visit, in mode `url`. Sent only to clients that declare `elicitation.url`. */
   readonly url?: string;
-  /** Names the visit to the URL, where the revision tells of its completion. */
+  /** Id of the URL visit, in revisions that notify the client of its completion. */
   readonly elicitationId?: string;
 }
 
-/** What the user did (MCP, `ElicitResult`). */
+/** The answer of the user (MCP, `ElicitResult`). */
 export interface ElicitAnswer {
   readonly action: 'accept' | 'decline' | 'cancel';
-  /** The form as it was filled in, where the user accepted. */
+  /** The completed form, for `accept`. */
   readonly content?: JsonObject;
 }
 
-/** What a server asks the client's model (MCP, `CreateMessageRequest`). */
+/** A question for the client's model (MCP, `CreateMessageRequest`). */
 export interface SampleQuestion {
   readonly messages: readonly PromptMessage[];
   readonly maxTokens: number;
   readonly systemPrompt?: string;
   readonly temperature?: number;
   readonly stopSequences?: readonly string[];
-  /** Tools that the model may use, for clients that declare `sampling.tools`. */
+  /** Tools that the model may use. Sent only to clients that declare `sampling.tools`. */
   readonly tools?: readonly JsonObject[];
   readonly toolChoice?: JsonObject;
 }
 
-/** What the model said (MCP, `CreateMessageResult`). */
+/** The answer of the model (MCP, `CreateMessageResult`). */
 export interface SampleAnswer {
   /** By default `assistant`. */
   readonly role?: 'user' | 'assistant';
@@ -48,44 +48,46 @@ export interface SampleAnswer {
   readonly stopReason?: string;
 }
 
-/** Answers what a server asks its client. Each handler that is given also declares its capability. */
+/** Handlers for the server's requests. Each one also declares the capability it implements. */
 export interface ServerRequestHandlers {
-  /** The user in front of a form; for the capability `elicitation`. */
+  /** Plays the user who answers a form. Declares `elicitation`. */
   readonly onElicit?: (question: ElicitQuestion) => ElicitAnswer | Promise<ElicitAnswer>;
   /**
-   * The client's model; a text stands for one text block. For the capability `sampling`, which the specification has
-   * deprecated in 2026-07-28.
+   * Plays the client's model. A string is short for one text block. Declares `sampling`, which the specification
+   * deprecates as of 2026-07-28.
    */
   readonly onSample?: (question: SampleQuestion) => string | SampleAnswer | Promise<string | SampleAnswer>;
-  /** The client's directories and files; for the capability `roots`, which the specification has deprecated in 2026-07-28. */
+  /** Returns the client's roots. Declares `roots`, which the specification deprecates as of 2026-07-28. */
   readonly onRoots?: () => readonly Root[] | Promise<readonly Root[]>;
 }
 
-/** The capabilities that go with handlers; those named outright win. */
-export function capabilitiesOf(handlers: ServerRequestHandlers, named: ClientCapabilities = {}): ClientCapabilities {
+/** The capabilities that the handlers imply. Explicit ones take precedence. */
+export function capabilitiesOf(handlers: ServerRequestHandlers, explicit: ClientCapabilities = {}): ClientCapabilities {
   return {
     ...(handlers.onElicit && { elicitation: {} }),
     ...(handlers.onSample && { sampling: {} }),
     ...(handlers.onRoots && { roots: { listChanged: true } }),
-    ...named,
+    ...explicit,
   };
 }
 
 /**
- * The result of one request of the server.
- * @throws {McpError} `method-not-found` where there is no handler for it, and whatever a handler throws
+ * Answers one request of the server.
+ * @throws {McpError} `method-not-found` if there is no handler, or any error that the handler throws
  */
 export async function answer(handlers: ServerRequestHandlers, method: string, params: JsonObject): Promise<object> {
   const { onElicit, onSample, onRoots } = handlers;
   if (method === 'ping') return {};
   if (method === 'elicitation/create' && onElicit) return await onElicit(params as unknown as ElicitQuestion);
-  if (method === 'sampling/createMessage' && onSample) return said(await onSample(params as unknown as SampleQuestion));
+  if (method === 'sampling/createMessage' && onSample) {
+    return samplingResult(await onSample(params as unknown as SampleQuestion));
+  }
   if (method === 'roots/list' && onRoots) return { roots: await onRoots() };
-  throw new McpError('method-not-found', `The test client has no handler for "${method}".`);
+  throw new McpError('method-not-found', `The test client has no handler for "${method}". Pass one to \`connect\`.`);
 }
 
-function said(sample: string | SampleAnswer): object {
-  const about = { role: 'assistant', model: 'test-model' };
-  if (typeof sample === 'string') return { ...about, content: { type: 'text', text: sample } };
-  return { ...about, ...sample };
+function samplingResult(sample: string | SampleAnswer): object {
+  const defaults = { role: 'assistant', model: 'test-model' };
+  if (typeof sample === 'string') return { ...defaults, content: { type: 'text', text: sample } };
+  return { ...defaults, ...sample };
 }

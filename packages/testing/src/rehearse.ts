@@ -12,38 +12,40 @@ import { connect } from './connect.js';
 import { Connection } from './connection.js';
 import { answer, capabilitiesOf, type ElicitAnswer, type ServerRequestHandlers } from './questions.js';
 
-/** What a server under test is built with. */
+/** Passed to the function that builds the server under test. */
 export interface Rehearsal {
-  /** Call it where the tool would do something to the world. */
+  /** Call this in place of the tool's real side effect. */
   readonly record: (effect: string) => void;
-  /** Give it to the server: all servers of one rehearsal read each other's states. */
+  /** Pass this to the server as its secret. All servers of one rehearsal have to read each other's state. */
   readonly secret: string;
-  /** `stateful` for the session, `stateless` for replay: what outlives a server must begin anew for each. */
+  /** `stateful` for the session, `stateless` for replay. Reset anything that outlives a server when the era changes. */
   readonly era: Era;
 }
 
 /** Options of `rehearse`. */
 export interface RehearseOptions extends ServerRequestHandlers {
-  /** Builds the server; called once for the session, and once for each round of the replay. */
+  /** Builds the server. Called once for the session and once for each round of the replay. */
   readonly server: (rehearsal: Rehearsal) => Host;
+  /** Name of the tool to call. */
   readonly tool: string;
+  /** Arguments of the call. */
   readonly args?: object;
-  /** Beside those that follow from the handlers, such as `{ elicitation: { form: {}, url: {} } }`. */
+  /** Capabilities to declare besides those the handlers imply, such as `{ elicitation: { form: {}, url: {} } }`. */
   readonly capabilities?: ClientCapabilities;
-  /** Who calls, as if authorization had established it: `ctx.principal`. */
+  /** The authenticated caller, available to handlers as `ctx.principal`. */
   readonly principal?: Principal;
 }
 
-/** How a tool behaved. */
+/** Outcome of a tool call in one era. */
 export interface Performance {
   readonly result: CallToolResult;
-  /** What was recorded, in order. */
+  /** Side effects passed to `record`, in order. */
   readonly effects: readonly string[];
-  /** How often the handler ran: in a session more than once where the client had to call again after a URL. */
+  /** Number of times the handler ran. In a session, more than 1 if the client had to call again after a URL visit. */
   readonly rounds: number;
 }
 
-/** How a tool behaved in both eras. */
+/** Outcome of a tool call in both eras. */
 export interface Rehearsed {
   readonly session: Performance;
   readonly replay: Performance;
@@ -53,14 +55,14 @@ const SECRET = 'a secret that all servers of a rehearsal share';
 const MAX_ROUNDS = 20;
 
 /**
- * Runs a tool that asks its client once in a session, and once by replay with the server restarted before each round.
- * A tool that is fit for both gives the same result and the same effects: what it does before its last question goes
- * through `ctx.once`.
+ * Runs a tool that asks its client questions twice: in a session, and by replay with the server restarted before each
+ * round. A tool that works in both eras returns the same result with the same side effects. To get there, wrap side
+ * effects before its last question in `ctx.once`.
  *
- * Where a session is refused until the user has been at a URL (`ctx.requireUrl`), `onElicit` is asked for each URL, as
- * by replay, and the tool is called again when it accepts.
+ * If the tool requires a URL visit (`ctx.requireUrl`), `onElicit` is called for each URL in both eras. In the session,
+ * the tool is called again when it accepts.
  *
- * @throws {McpError} when the server answers with an error
+ * @throws {McpError} if the server responds with an error
  * @example
  * ```ts
  * import assert from 'node:assert/strict';
@@ -107,10 +109,10 @@ async function inSession({ server, tool, args = {}, ...caller }: RehearseOptions
   throw unending(tool);
 }
 
-/** The error that asks for visits first (MCP 2025-11-25, URL mode elicitation). */
+/** Error code for a call that requires URL visits first (MCP 2025-11-25, URL mode elicitation). */
 const URL_REQUIRED = -32042;
 
-/** Lets the user go to the URLs that an error names. Throws it where it names none, or the user does not go. */
+/** Has the user visit the URLs in an error. Rethrows the error if it has none or the user doesn't accept. */
 async function visited(error: Error, handlers: ServerRequestHandlers): Promise<undefined> {
   if (!(error instanceof McpError) || error.code !== URL_REQUIRED) throw error;
   const { elicitations } = error.data as { readonly elicitations: readonly JsonObject[] };
@@ -148,4 +150,4 @@ async function byReplay({ server, tool, args = {}, ...caller }: RehearseOptions)
   throw unending(tool);
 }
 
-const unending = (tool: string) => new Error(`"${tool}" has asked ${MAX_ROUNDS} times and still has no result.`);
+const unending = (tool: string) => new Error(`"${tool}" asked ${MAX_ROUNDS} times without returning a result.`);

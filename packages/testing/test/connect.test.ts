@@ -87,7 +87,7 @@ const serverOf = (options: Partial<McpServerOptions> = {}) =>
 const ERAS = [{ era: 'stateful' }, { era: 'stateless' }] as const satisfies readonly ConnectOptions[];
 
 describe.each(ERAS)('A test client of the $era era', (options) => {
-  it('speaks the newest revision of its era unless it is told another', async () => {
+  it('uses the newest revision of its era by default', async () => {
     const client = await connect(serverOf(), options);
     expect(client.revision).toBe(newestOf(options.era).id);
     const { content } = await client.callTool('about');
@@ -121,7 +121,7 @@ describe.each(ERAS)('A test client of the $era era', (options) => {
     await expect(failure).rejects.toMatchObject({ code: -32602, message: 'Unknown tool: nobody' });
   });
 
-  it('says who it is, and passes on the principal and the meta of a request', async () => {
+  it('sends its client info, and passes on the principal and the meta of a request', async () => {
     const clientInfo = { name: 'me', version: '7' };
     const client = await connect(serverOf(), {
       ...options,
@@ -138,7 +138,7 @@ describe.each(ERAS)('A test client of the $era era', (options) => {
     });
   });
 
-  it('hands progress to the request that asked for it', async () => {
+  it('delivers progress to the request that asked for it', async () => {
     const client = await connect(serverOf(), options);
     const heard: unknown[] = [];
     await client.callTool('steps', {}, { onProgress: (...progress) => heard.push(progress) });
@@ -150,7 +150,7 @@ describe.each(ERAS)('A test client of the $era era', (options) => {
     expect(heard).toHaveLength(2);
   });
 
-  it('cancels a request by its signal', async () => {
+  it('cancels a request when its signal aborts', async () => {
     const client = await connect(serverOf(), options);
     await client.setLogLevel('info');
     const stop = new AbortController();
@@ -163,7 +163,7 @@ describe.each(ERAS)('A test client of the $era era', (options) => {
     expect(await client.callTool('add', { a: 1, b: 1 })).toMatchObject({ content: [{ text: '2' }] });
   });
 
-  it('rejects what is unanswered when the client or the server closes', async () => {
+  it('rejects pending requests when the client or the server closes', async () => {
     const server = serverOf();
     const [first, second] = [await connect(server, options), await connect(server, options)];
     const calls = [first.callTool('forever'), second.callTool('forever')].map((call) => call.catch(String));
@@ -177,7 +177,7 @@ describe.each(ERAS)('A test client of the $era era', (options) => {
 });
 
 describe('A test client', () => {
-  it('keeps what the server says of itself', async () => {
+  it('keeps the response to initialize', async () => {
     const client = await connect(serverOf({ instructions: 'Be kind.' }));
     expect(client.initialized).toMatchObject({
       protocolVersion: newestOf('stateful').id,
@@ -188,7 +188,7 @@ describe('A test client', () => {
     expect((await connect(serverOf(), { era: 'stateless' })).initialized).toBeUndefined();
   });
 
-  it('may ask for a revision that does not exist', async () => {
+  it('may request a revision that does not exist', async () => {
     const revision = '1999-12-31';
     expect((await connect(serverOf(), { revision })).revision).toBe(newestOf('stateful').id);
     const client = await connect(serverOf(), { revision, era: 'stateless' });
@@ -207,7 +207,7 @@ describe('A test client', () => {
     expect(await client.callTool('ask')).toMatchObject({ content: [{ text: 'Oslo, to 1, file:///a' }] });
   });
 
-  it('refuses questions without a handler, and tells when a handler fails', async () => {
+  it('rejects questions without a handler, and reports a failing handler', async () => {
     const none = await connect(serverOf());
     expect(await none.callTool('ask')).toMatchObject({
       isError: true,
@@ -229,7 +229,7 @@ describe('A test client', () => {
     });
   });
 
-  it('hears of changes, each once, in order', async () => {
+  it('gets each change once and in order', async () => {
     const server = serverOf();
     const client = await connect(server);
     await client.subscribe('weather://Oslo');
@@ -249,7 +249,7 @@ describe('A test client', () => {
     ]);
   });
 
-  it('closes at the end of a block that disposes of it', async () => {
+  it('closes at the end of an `await using` block', async () => {
     const client = await connect(serverOf());
     await client[Symbol.asyncDispose]();
     await expect(client.listTools()).rejects.toThrow('The client is closed.');

@@ -6,7 +6,7 @@ const SILENT = { warn: () => {}, error: () => {} };
 const BY_URL = { elicitation: { form: {}, url: {} } };
 const ADA = { subject: 'ada' };
 
-/** Builds servers with one tool without input, called `tool`. */
+/** Builds servers with one tool without input, named `tool`. */
 const serverWith =
   (handler: (ctx: Context, record: Rehearsal['record']) => unknown) =>
   ({ record, secret }: Rehearsal) => {
@@ -17,7 +17,7 @@ const serverWith =
 
 const said = (text: string) => [{ type: 'text', text }];
 
-/** A bank whose accounts are linked on a page, outside of all servers. */
+/** A bank whose accounts are linked on a web page, outside of all servers. */
 function bank(action: 'accept' | 'decline' = 'accept') {
   const accounts = { stateful: new Set<unknown>(), stateless: new Set<unknown>() };
   let linked = accounts.stateful;
@@ -42,7 +42,7 @@ function bank(action: 'accept' | 'decline' = 'accept') {
 }
 
 describe('rehearse', () => {
-  it('says who calls, and what the client can do, in both eras', async () => {
+  it('passes the principal and the capabilities in both eras', async () => {
     const server = serverWith((ctx) => JSON.stringify([ctx.principal, ctx.client.capabilities]));
     const capabilities = { sampling: { tools: {} } };
     const { session, replay } = await rehearse({ server, tool: 'tool', capabilities, principal: ADA });
@@ -66,7 +66,7 @@ describe('rehearse', () => {
     expect([session.result.content, replay.result.content]).toEqual([said('accept'), said('accept')]);
   });
 
-  it('calls again in a session when the user has been at the URL that is required', async () => {
+  it('calls again in a session after the user has visited the required URL', async () => {
     const { asked, options } = bank();
     const { session, replay } = await rehearse(options);
     const question = { mode: 'url', message: 'Link your account', url: 'https://bank.example/ada' };
@@ -75,7 +75,7 @@ describe('rehearse', () => {
     expect([session, replay]).toMatchObject([outcome, outcome]);
   });
 
-  it('fails with the error of the server where the user does not go to the URL', async () => {
+  it('fails with the error of the server if the user does not visit the URL', async () => {
     await expect(rehearse(bank('decline').options)).rejects.toMatchObject({ code: -32042 });
   });
 

@@ -166,11 +166,11 @@ describe('expanding a URI template', () => {
     });
   }
 
-  it('percent-encodes what a literal may hold and a URI may not', () => {
+  it('percent-encodes characters of literals that are invalid in a URI', () => {
     expect(new UriTemplate("x://café/%2f/it's/{x}").expand({ x: 'é' })).toBe("x://caf%C3%A9/%2f/it's/%C3%A9");
   });
 
-  it('leaves triplets alone where reserved characters are, and only there', () => {
+  it('keeps percent-encoded triplets only in reserved expansion', () => {
     expect(new UriTemplate('{x}{+x}').expand({ x: 'a%2Fb' })).toBe('a%252Fba%2Fb');
   });
 
@@ -178,7 +178,7 @@ describe('expanding a URI template', () => {
     expect(new UriTemplate('{x:2}').expand({ x: '😀é€' })).toBe('%F0%9F%98%80%C3%A9');
   });
 
-  it('leaves out the undefined members of lists and associative arrays', () => {
+  it('skips undefined members of lists and associative arrays', () => {
     const values = {
       list: ['a', null, undefined, 'b'],
       keys: { a: 1, b: null, c: undefined },
@@ -192,20 +192,20 @@ describe('expanding a URI template', () => {
     expect(new UriTemplate('{?page,all}').expand({ page: 2, all: false })).toBe('?page=2&all=false');
   });
 
-  it('takes nothing from the prototype of the values', () => {
+  it('ignores the prototype of the values', () => {
     expect(new UriTemplate('x:{constructor}{toString}{__proto__}').expand({})).toBe('x:');
   });
 
-  it('refuses a prefix of a list', () => {
+  it('rejects a prefix of a list', () => {
     expect(() => new UriTemplate('{x:3}').expand({ x: ['a'] })).toThrow(TypeError);
   });
 
-  it('refuses half a surrogate pair', () => {
+  it('rejects half a surrogate pair', () => {
     expect(() => new UriTemplate('{x}').expand({ x: '\uD800' })).toThrow(URIError);
   });
 });
 
-describe('reading a URI template', () => {
+describe('parsing a URI template', () => {
   it.each([
     ['x://{', 'the "{" at position 4 is never closed'],
     ['{/id*', 'the "{" at position 0 is never closed'],
@@ -237,7 +237,7 @@ describe('reading a URI template', () => {
     ['x:\\{x}', '"\\\\" may not stand in a URI'],
     ['x:\uD800{x}', '"\\ud800" may not stand in a URI'],
     ['x:%zz{x}', 'a "%" is not followed by two hexadecimal digits'],
-  ])('refuses %j and says why', (template, reason) => {
+  ])('rejects %j with a reason', (template, reason) => {
     expect(() => new UriTemplate(template)).toThrow(new SyntaxError(reason));
   });
 
@@ -246,7 +246,7 @@ describe('reading a URI template', () => {
     expect(variables).toEqual(['b', 'a', 'c.d', 'e_1', '%41']);
   });
 
-  it('knows the text before the first expression, and counts all literal text', () => {
+  it('exposes the text before the first expression and the length of all literals', () => {
     expect(new UriTemplate('x://ü/{a}/b')).toMatchObject({
       template: 'x://ü/{a}/b',
       prefix: 'x://%C3%BC/',
@@ -255,7 +255,7 @@ describe('reading a URI template', () => {
     expect(new UriTemplate('{a}b')).toMatchObject({ prefix: '', specificity: 1 });
   });
 
-  it('takes a text with any brace for a template, so that a mistake in one is found', () => {
+  it('treats any text with a brace as a template, so that mistakes are reported', () => {
     expect(['x://{a}', 'x://{', 'x://}', 'x://a'].map((text) => UriTemplate.isTemplate(text))).toEqual([
       true,
       true,
@@ -264,7 +264,7 @@ describe('reading a URI template', () => {
     ]);
   });
 
-  it('reads a long bad variable name in one go', () => {
+  it('rejects a long invalid variable name in linear time', () => {
     expect(() => new UriTemplate(`{${'a'.repeat(50_000)}!}`)).toThrow(SyntaxError);
   });
 });

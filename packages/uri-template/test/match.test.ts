@@ -167,7 +167,7 @@ describe('matching a URI template', () => {
   });
 });
 
-describe('a value that leads out of its directory', () => {
+describe('a value that escapes its directory', () => {
   const PLACES = {
     'x://{a}': 'x://',
     'x://{+a}': 'x://',
@@ -234,13 +234,13 @@ describe('a value that leads out of its directory', () => {
   });
 
   it.each(['...', '..a', 'a..', '.hidden', 'a.b', 'a%2F..b', '%2Fabsolute', '50%25', '%2541', '%E2%80%A5'])(
-    'is not suspected in %s',
+    'is not a false positive for %s',
     (value) => {
       expect(match('x://{a}', `x://${value}`)).toEqual({ a: decodeURIComponent(value) });
     },
   );
 
-  it('is never seen, whatever the URI', () => {
+  it('is never returned, whatever the URI', () => {
     const piece = fc.constantFrom(
       '.',
       '..',
@@ -272,18 +272,18 @@ describe('a value that leads out of its directory', () => {
     fc.assert(fc.property(fc.array(piece, { maxLength: 8 }), check), { numRuns: 500 });
   });
 
-  /** Decodes as a careless handler would. */
+  /** Decodes like a careless handler. */
   const decodeAscii = (text: string) =>
     text.replaceAll(/%([0-7][\da-f])/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
 
-  it('is looked for in one pass, however often it is encoded', () => {
+  it('is detected in one pass, however often it is encoded', () => {
     expect(isUnsafe(`%${'25'.repeat(30_000)}2e`)).toBe(true);
     expect(isUnsafe(`%${'25'.repeat(30_000)}2`)).toBe(false);
   });
 });
 
-describe('the time a match takes', () => {
-  /** How often the machine looks at a unit of the URI. */
+describe('the duration of a match', () => {
+  /** Number of times the matcher reads a unit of the URI. */
   function looks(template: string, uri: string): number {
     let count = 0;
     const units = new Proxy(unitsOf(uri), {
@@ -342,7 +342,7 @@ describe('expanding and matching', () => {
   const some = any.filter((text) => text !== '');
   const without = (text: Text, unwanted: RegExp) => text.filter((value) => !unwanted.test(value));
   const undotted = without(some, /\./);
-  // What looks encoded is not encoded again where reserved characters are.
+  // In reserved expansion, text that looks encoded is not encoded again.
   const reserved = without(some, /[?#]|%[\da-f]{2}/i);
   const listOf = (text: Text) => fc.array(text, { minLength: 1, maxLength: 4 });
   const short = fc
@@ -386,7 +386,7 @@ describe('expanding and matching', () => {
     .integer({ min: 0, max: 4 })
     .chain((size) => fc.tuple(...Array.from({ length: size }, (_, n) => segment(n))));
 
-  it('are each other’s inverse', () => {
+  it('are inverse to each other', () => {
     const pieces = fc.tuple(segments, tail, query, fragment).map(([first, ...rest]) => [...first, ...rest]);
     const check = (parts: readonly { text: string; values: Values }[]) => {
       const template = new UriTemplate(`x:/${parts.map(({ text }) => text).join('')}`);

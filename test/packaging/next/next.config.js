@@ -1,9 +1,9 @@
 const config = {
-  // the repository checks them
+  // types are checked by the repository
   typescript: { ignoreBuildErrors: true },
-  // the test links to dependencies outside the project
+  // the test links dependencies from outside the project
   turbopack: { root: '/' },
 };
 
-// oxlint-disable-next-line import/no-default-export -- Next.js wants it so
+// oxlint-disable-next-line import/no-default-export -- required by Next.js
 export default config;

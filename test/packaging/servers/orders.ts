@@ -14,7 +14,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 
-/** A rule of the user's own, which answers later. */
+/** A custom asynchronous rule. */
 const InStock = () => (target: object, propertyName: string) =>
   registerDecorator({
     target: target.constructor,
@@ -112,5 +112,5 @@ class Shop {
   }
 }
 
-/** A server whose schemas need all that class-validator and class-transformer say. */
+/** A server whose schemas use all features of class-validator and class-transformer. */
 export const server = new McpServer({ name: 'orders', version: '1.0.0', providers: [Shop] });

@@ -51,7 +51,7 @@ describe('a subclass', () => {
     expect(tools.map(({ name }) => name)).toEqual(['say', 'wave', 'whistle']);
   });
 
-  it('does not change what its base class serves', async () => {
+  it('does not change its base class', async () => {
     class Shouter extends Speaker {
       @Tool({ name: 'shout' })
       override say({ text }: Text) {
@@ -126,7 +126,7 @@ describe('a subclass of McpServer', () => {
     expect(await textOf(new Reception(), 'greet', { text: 'Ada' })).toBe('Hello, Ada!');
   });
 
-  it('may have members called as what transports need of a server: open, detach and report', async () => {
+  it('may have members with the names of internal methods: open, detach and report', async () => {
     class Shop extends McpServer {
       @Tool()
       open() {
@@ -280,7 +280,7 @@ describe('providers', () => {
     expect(events).toEqual(['start a', 'start b', 'close b', 'close a']);
   });
 
-  it('hand their own `this` to their methods', async () => {
+  it('run their methods with the right `this`', async () => {
     class Self {
       readonly value = 7;
 

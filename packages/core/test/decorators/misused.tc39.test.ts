@@ -36,7 +36,7 @@ describe('standard decorators', () => {
     expect(declare).toThrow(new RegExp(`^city: @${name} needs parentheses. Write @${name}\\(`));
   });
 
-  it.each(Object.entries({ ...METHODS, ...FIELDS }))('do not stand on a class: @%s', (name, decorator) => {
+  it.each(Object.entries({ ...METHODS, ...FIELDS }))('are not allowed on a class: @%s', (name, decorator) => {
     const declare = () => {
       @((decorator as Called)(...(ARGUMENTS[name] ?? [{}])))
       class Shop {}
@@ -53,7 +53,7 @@ describe('standard decorators', () => {
     }
   });
 
-  it.each(Object.entries(FIELDS))('for fields do not stand on a method: @%s', (name, decorator) => {
+  it.each(Object.entries(FIELDS))('for fields are not allowed on a method: @%s', (name, decorator) => {
     const declare = () => {
       class Shop {
         @((decorator as Called)(...(ARGUMENTS[name] ?? [])))

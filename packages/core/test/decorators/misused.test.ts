@@ -1,4 +1,4 @@
-// What compilers without a look at types let through: each call below is what `__decorate` makes of the line beside it.
+// Mistakes that compilers without type checks accept. Each call is what `__decorate` does for the line beside it.
 import { describe, expect, it } from '@jest/globals';
 import {
   ArrayOf,
@@ -47,14 +47,14 @@ class Shop {
 
 const descriptor = Object.getOwnPropertyDescriptor(Shop.prototype, 'search');
 
-/** Expects a message that names the place and the decorator, and ends with what to write. */
+/** Expects a message that names the place and the decorator, and ends with the remedy. */
 function expectMisuse(run: () => void, where: string, ending: string): void {
   expect(run).toThrow(expect.objectContaining({ code: 'DECORUM_MISUSED_DECORATOR' }));
   expect(run).toThrow(new RegExp(`^${where}: @`));
   expect(run).toThrow(`${ending}. [DECORUM_MISUSED_DECORATOR]`);
 }
 
-describe('a decorator without parentheses fails at once, and says what to write:', () => {
+describe('a decorator without parentheses throws an error with the remedy:', () => {
   it.each(METHODS)('@%s search() {}', (_name, decorator, _args, example) => {
     expectMisuse(() => void decorator(Shop.prototype, 'search', descriptor), 'Shop.search', example);
   });
@@ -76,7 +76,7 @@ describe('a decorator without parentheses fails at once, and says what to write:
   });
 });
 
-describe('a decorator on what it is not for fails at once, and says where to write it:', () => {
+describe('a decorator in the wrong place throws an error with the right one:', () => {
   it.each(METHODS)('@%s(…) class Shop {}', (_name, decorator, args, example) => {
     expectMisuse(() => decorator(...args)(Shop), 'Shop', `Write ${example} on each method`);
   });
@@ -96,7 +96,7 @@ describe('a decorator on what it is not for fails at once, and says where to wri
   it.each([...FIELDS, ...FIELDS_OF_CLASS])('search(@%s(…) query: Query) {}', (_name, decorator, args, example) => {
     const ending = `Write ${example} on the field of its class`;
     expectMisuse(() => decorator(...args)(Shop.prototype, 'search', 0), 'Shop.search', ending);
-    // a parameter of the constructor
+    // a constructor parameter
     expectMisuse(() => decorator(...args)(Shop, undefined, 0), 'Shop', ending);
   });
 
@@ -115,7 +115,7 @@ describe('a decorator on what it is not for fails at once, and says where to wri
   });
 });
 
-describe('an argument that a decorator cannot take fails before anything is served:', () => {
+describe('an invalid argument of a decorator fails at startup:', () => {
   const mistakeOf =
     (decorator: Untyped, ...args: unknown[]) =>
     () => {
@@ -157,7 +157,7 @@ describe('an argument that a decorator cannot take fails before anything is serv
     [Completion, [{ for: 'a', arguments: 'b' }], 'arguments', 'argument'],
     [Completion, [{ fro: 'a', argument: 'b' }], 'fro', 'for'],
   ] as unknown as [Untyped, unknown[], string, string | undefined][])(
-    'an option of %p that is misspelt: %j',
+    'a misspelt option of %p: %j',
     (decorator, args, wrong, meant) => {
       const remedy =
         meant === undefined ? 'is not an option. Remove it, or use one of ' : `is not an option. Write \`${meant}\``;

@@ -81,7 +81,7 @@ describe('standard decorators', () => {
     expect(completion.values).toEqual(['a!']);
   });
 
-  it('say what the fields of a DTO are', async () => {
+  it('define the fields of a DTO', async () => {
     const client = await connectTo(Fielded);
     const fields = { words: ['a', 'b'], points: { p: { x: 1 } }, choice: 'a', day: '2026-01-31' };
     expect((await client.callTool('take', fields)).content).toEqual([{ type: 'text', text: 'a,b true' }]);
@@ -101,7 +101,7 @@ describe('standard decorators', () => {
     await expect(client.readResource('speech://7')).rejects.toMatchObject({ code: -32601 });
   });
 
-  it('leave the base class as it was', async () => {
+  it('do not change the base class', async () => {
     const client = await connectTo(Speaker);
     expect((await client.callTool('say', { text: 'HI' })).content).toEqual([{ type: 'text', text: 'HI' }]);
   });

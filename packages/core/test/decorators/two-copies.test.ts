@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from '@jest/globals';
 
 const core = fileURLToPath(new URL('../../', import.meta.url));
-// inside the package, so that the copy finds the same dependencies
+// inside the package, so that the copy resolves the same dependencies
 const copy = mkdtempSync(`${core}node_modules/.second-copy-`);
 
 afterAll(() => rmSync(copy, { recursive: true }));

@@ -82,7 +82,7 @@ class Office {
 
 const serverOf = (...providers: object[]) => new McpServer({ name: 'test', version: '1', providers, logger: SILENT });
 
-/** The JSON-RPC error of a request, without what differs between any two. */
+/** The JSON-RPC error of a request, without details that always differ. */
 async function errorOf(request: Promise<unknown>, name: string) {
   const error: unknown = await request.then(
     () => undefined,
@@ -102,7 +102,7 @@ const listAll = async (client: TestClient) => [
 ];
 
 describe.each(ERAS)('a member with access (%s)', (era) => {
-  it('is listed and served to those who are admitted', async () => {
+  it('is listed and served to callers with access', async () => {
     const client = await connect(serverOf(new Office()), { era, principal: STAFF });
     const everything = ['open', 'shut', 'greet', 'scold', 'door', 'safe', 'office://files/a', 'file'];
     expect(await listAll(client)).toEqual(everything);
@@ -120,7 +120,7 @@ describe.each(ERAS)('a member with access (%s)', (era) => {
     ran.length = 0;
     const client = await connect(serverOf(new Office()), { era, ...(principal && { principal }) });
     expect(await listAll(client)).toEqual(['open', 'greet', 'door']);
-    // arguments that are wrong, and arguments that are no object, make no difference
+    // invalid arguments and non-object arguments make no difference
     for (const args of [{ id: '1' }, {}, [] as unknown]) {
       expect(await errorOf(client.request('tools/call', { name: 'shut', arguments: args }), 'shut')).toBe(
         await errorOf(client.request('tools/call', { name: 'none', arguments: args }), 'none'),
@@ -142,14 +142,14 @@ describe.each(ERAS)('a member with access (%s)', (era) => {
     expect(ran).toEqual([]);
   });
 
-  it('is refused, and reported, where the function fails or does not say true', async () => {
+  it('is rejected if the function throws or does not return true, and the error is reported', async () => {
     const errors: ErrorOrigin[] = [];
     const fails: readonly Access[] = [
       () => {
         throw new Error('no directory');
       },
       () => Promise.reject(new Error('no directory')),
-      // what a function of JavaScript may give
+      // values that a JavaScript function may return
       (() => 'yes') as unknown as Access,
     ];
     const server = new McpServer({
@@ -168,7 +168,7 @@ describe.each(ERAS)('a member with access (%s)', (era) => {
     expect(errors).toHaveLength(2 * fails.length);
   });
 
-  it('is decided anew for each request, and once for all that share a function', async () => {
+  it('is checked once per request, even if several members share the function', async () => {
     let asked = 0;
     let isOpen = false;
     const server = serverOf();
@@ -189,7 +189,7 @@ describe.each(ERAS)('a member with access (%s)', (era) => {
 });
 
 describe('lists that depend on access', () => {
-  it('have pages of what the caller sees, whoever asks in between', async () => {
+  it('have pages of visible entries, even with interleaved callers', async () => {
     const server = new McpServer({ name: 'test', version: '1', pageSize: 2 });
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
       server.addTool({ name, ...('bdf'.includes(name) && { access: staff }) }, () => name);
@@ -210,7 +210,7 @@ describe('lists that depend on access', () => {
     expect(namesOf(await client.listTools())).toEqual(['open', 'public']);
   });
 
-  it('tell many callers apart', async () => {
+  it('distinguish many callers', async () => {
     const server = serverOf();
     const digits = Array.from({ length: 8 }, (_, bit) => bit);
     const sees = (subject: string, bit: number) => ((Number(subject) >> bit) & 1) === 1;
@@ -224,7 +224,7 @@ describe('lists that depend on access', () => {
     }
   });
 
-  it('do not show what one template enumerates and a restricted member serves', async () => {
+  it('hide entries that a template enumerates but a restricted member serves', async () => {
     class Shelf {
       @Resource('shelf://{id}', { list: 'all' })
       book({ id }: Id) {
@@ -264,13 +264,13 @@ describe('lists that depend on access', () => {
   it.each([
     ['who sees all', STAFF],
     ['who does not', GUEST],
-  ])('are private for %s, on all pages, whatever the server says of caching', async (_who, principal) => {
+  ])('are private for %s on all pages, whatever the cache hint of the server', async (_who, principal) => {
     const scopes = await scopesOf([new Office()], principal);
     expect(new Set(Object.values(scopes).flat())).toEqual(new Set(['private']));
     expect(scopes['tools/list']).toHaveLength(principal === STAFF ? 2 : 1);
   });
 
-  it('are private where a method enumerates them, and public where nothing depends on the caller', async () => {
+  it('are private if a method enumerates them, and public if nothing depends on the caller', async () => {
     class Plain {
       @Tool()
       one() {}
@@ -306,7 +306,7 @@ describe('lists that depend on access', () => {
   });
 });
 
-describe('those who follow resources', () => {
+describe('subscribers of resources', () => {
   class Tree {
     @Resource('tree://root')
     root() {
@@ -331,7 +331,7 @@ describe('those who follow resources', () => {
     return { client, acknowledged: (params as { notifications: JsonObject }).notifications['resourceSubscriptions'] };
   };
 
-  it('have acknowledged what they may read, and nothing that tells the rest apart', async () => {
+  it('are acknowledged only resources they may read, without hints about others', async () => {
     const server = serverOf(new Tree());
     const uris = ['tree://root', 'tree://root/closed', 'tree://none'];
     expect((await listen(server, GUEST, uris)).acknowledged).toEqual(['tree://root']);
@@ -339,7 +339,7 @@ describe('those who follow resources', () => {
     await server.close();
   });
 
-  it('hear of restricted parts only where they follow these', async () => {
+  it('get changes of restricted parts only if they subscribe to these', async () => {
     const server = serverOf(new Tree());
     const uris = ['tree://root', 'tree://root/closed'];
     const guest = await listen(server, GUEST, uris);
@@ -360,7 +360,7 @@ describe('those who follow resources', () => {
     await server.close();
   });
 
-  it('are let go when their server closes while it still decides', async () => {
+  it('are released when the server closes during an access check', async () => {
     let decide = (_admitted: boolean) => {};
     let asked = () => {};
     const waiting = new Promise<void>((resolve) => (asked = resolve));
@@ -388,8 +388,8 @@ describe('those who follow resources', () => {
   });
 });
 
-describe('a client that listens and goes away', () => {
-  it('leaves nothing behind where access is never decided', async () => {
+describe('a subscriber that disconnects', () => {
+  it('leaves no state behind if the access check never ends', async () => {
     class Undecided {
       @Resource('slow://a', { access: () => new Promise<boolean>(() => {}) })
       a() {
@@ -398,7 +398,7 @@ describe('a client that listens and goes away', () => {
     }
     const server = serverOf(new Undecided());
     const notifications = { resourceSubscriptions: ['slow://a'] };
-    // as many as may listen at once
+    // up to the cap on subscriptions
     for (let index = 0; index < 1024; index += 1) {
       const client = await connect(server, { era: 'stateless' });
       void client.request('subscriptions/listen', { notifications }).catch(() => {});
@@ -421,7 +421,7 @@ describe('access and inheritance', () => {
   const seenBy = async (provider: object, principal: Principal) =>
     namesOf(await (await connect(serverOf(provider), { principal })).listTools());
 
-  it('is kept where the method is overridden without a decorator', async () => {
+  it('is kept if the method is overridden without a decorator', async () => {
     class Quiet extends Guarded {
       override act() {
         return 'quiet';
@@ -431,7 +431,7 @@ describe('access and inheritance', () => {
     expect(await seenBy(new Quiet(), STAFF)).toEqual(['act']);
   });
 
-  it('is kept where other options are refined', async () => {
+  it('is kept if other options are refined', async () => {
     class Renamed extends Guarded {
       @Tool({ name: 'renamed' })
       override act() {
@@ -442,7 +442,7 @@ describe('access and inheritance', () => {
     expect(await seenBy(new Renamed(), STAFF)).toEqual(['renamed']);
   });
 
-  it('is replaced where it is named again, and the base class stays as it was', async () => {
+  it('is replaced if it is set again, without changing the base class', async () => {
     class Opened extends Guarded {
       @Tool({ access: () => true })
       override act() {
@@ -453,7 +453,7 @@ describe('access and inheritance', () => {
     expect(await seenBy(new Guarded(), GUEST)).toEqual([]);
   });
 
-  it('does not get lost by an option that is there and undefined', () => {
+  it('is not lost to an undefined option', () => {
     const options: object = { access: undefined };
     class Careless extends Guarded {
       @Tool(options)
@@ -497,7 +497,7 @@ describe('mistakes with access', () => {
       },
     ],
     [
-      'a resource that everybody may keep',
+      'a publicly cacheable resource',
       () => {
         class Kept {
           @Resource('x://a', { access: staff, cache: { ttlMs: 1, scope: 'public' } })

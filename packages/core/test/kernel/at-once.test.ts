@@ -1,4 +1,4 @@
-// What is answered at once, and what becomes of requests that must wait.
+// Synchronous responses, and the fate of requests that have to wait.
 import { createHook } from 'node:async_hooks';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -37,7 +37,7 @@ class Weather {
 
   @Tool({ description: 'Not a promise, but can be waited for' })
   query() {
-    // oxlint-disable-next-line no-thenable -- query builders are like this
+    // oxlint-disable-next-line no-thenable -- query builders look like this
     return { then: (resolve: (rows: string) => void) => resolve('three rows') };
   }
 
@@ -109,8 +109,8 @@ const REQUESTS: readonly (readonly [method: string, params: object])[] = [
   ['completion/complete', { ref: { type: 'ref/prompt', name: 'pack' }, argument: { name: 'city', value: 'O' } }],
 ];
 
-describe.each(['session', 'stateless'] as const)('A request whose handler gives no promise (%s)', (era) => {
-  it.each(REQUESTS)('has its reply at once, and makes no promise: %s %j', async (method, params) => {
+describe.each(['session', 'stateless'] as const)('A request with a synchronous handler (%s)', (era) => {
+  it.each(REQUESTS)('is answered synchronously without promises: %s %j', async (method, params) => {
     const { handle } = await open(era);
     handle(method, params);
     let promises = 0;
@@ -128,7 +128,7 @@ describe.each(['session', 'stateless'] as const)('A request whose handler gives 
     expect(sent.map(({ kind }) => kind)).toEqual(['progress', 'log']);
   });
 
-  it('is waited for where its handler gives something that can be', async () => {
+  it('is awaited if its handler returns a thenable', async () => {
     const { handle } = await open(era);
     const reply = handle('tools/call', { name: 'query' });
     expect(reply).toBeInstanceOf(Promise);
@@ -136,8 +136,8 @@ describe.each(['session', 'stateless'] as const)('A request whose handler gives 
   });
 });
 
-describe('A request that must wait', () => {
-  it('is in the book until its handler ends, and has its reply at once when it is cancelled', async () => {
+describe('A request with an asynchronous handler', () => {
+  it('is in flight until its handler ends, and is answered at once if it is cancelled', async () => {
     const { handle, kernel, session, weather } = await open('session');
     const reply = handle('tools/call', { name: 'later' }, 7);
     expect(kernel.inFlight.isBusy(session)).toBe(true);
@@ -152,7 +152,7 @@ describe('A request that must wait', () => {
     weather.release?.();
   });
 
-  it('is refused once the intake has stopped, while what is in flight ends with its answer', async () => {
+  it('is rejected once intake has stopped, while requests in flight are answered', async () => {
     const { handle, server, weather } = await open('session');
     const running = handle('tools/call', { name: 'later' }, 1);
     const closed = server.close();
@@ -163,7 +163,7 @@ describe('A request that must wait', () => {
     await closed;
   });
 
-  it('is cancelled when the server closes and its time is over', async () => {
+  it('is cancelled at the deadline when the server closes', async () => {
     const { handle, server } = await open('session');
     const running = handle('tools/call', { name: 'later' });
     await server.close({ deadlineMs: 1 });
@@ -173,7 +173,7 @@ describe('A request that must wait', () => {
 });
 
 describe('A session', () => {
-  it('is a record of JSON, from which it goes on elsewhere', async () => {
+  it('can be restored elsewhere from its JSON record', async () => {
     const { handle, session, kernel } = await open('session');
     await handle('resources/subscribe', { uri: 'weather://Oslo' });
     await handle('logging/setLevel', { level: 'error' });
@@ -196,7 +196,7 @@ describe('A session', () => {
     expect(pushed).toMatchObject([{ kind: 'change' }]);
   });
 
-  it('hears of changes where the client has said to another process that it is ready', async () => {
+  it('gets changes if the client was initialized in another process', async () => {
     const { kernel } = await open('session');
     const pushed: Frame[] = [];
     const record = { revision: '2025-11-25', subscriptions: ['weather://Oslo'], createdAt: 1, usedAt: 1 };
@@ -207,7 +207,7 @@ describe('A session', () => {
     expect(session.record.joined).toBe(true);
   });
 
-  it('keeps what changes before the request that changed it is answered', async () => {
+  it('is stored before the request that changed it is answered', async () => {
     const { kernel } = await open('session');
     const kept: unknown[] = [];
     const save = async (record: object) => {

@@ -119,7 +119,7 @@ describe('resources', () => {
     await expect(client.readResource('docs://nowhere')).rejects.toMatchObject({ code: -32602 });
   });
 
-  it('are announced when they change, to those who subscribed [RES-19] [RES-20]', async () => {
+  it('notify subscribers when they change [RES-19] [RES-20]', async () => {
     const server = serverOf();
     const [client, other] = [await connect(server), await connect(server)];
     const updated = client.nextNotification('notifications/resources/updated');
@@ -133,7 +133,7 @@ describe('resources', () => {
     expect(other.notifications).toHaveLength(0);
   });
 
-  it('cannot be followed when they do not exist', async () => {
+  it('cannot be subscribed to if they do not exist', async () => {
     const client = await connect(serverOf());
     await expect(client.subscribe('docs://nowhere')).rejects.toMatchObject({ code: -32002 });
   });
@@ -154,7 +154,7 @@ describe('prompts', () => {
     ]);
   });
 
-  it('read numbers from their text, and give messages [PROMPT-09] [PROMPT-15]', async () => {
+  it('parse numbers from text, and return messages [PROMPT-09] [PROMPT-15]', async () => {
     const client = await connect(serverOf());
     expect(await client.getPrompt('letter', { to: 'Ada', pages: '2' })).toEqual({
       description: 'A letter',
@@ -183,13 +183,13 @@ describe('prompts', () => {
 });
 
 describe('completion', () => {
-  it('gives at most 100 values, and says that there are more [COMP-02]', async () => {
+  it('returns at most 100 values, and says if there are more [COMP-02]', async () => {
     const client = await connect(serverOf());
     const { values, total, hasMore } = await client.complete({ prompt: 'letter' }, { name: 'to', value: 'x' });
     expect([values.length, total, hasMore]).toEqual([100, 150, true]);
   });
 
-  it('knows the arguments that are filled in already [COMP-05]', async () => {
+  it('receives the arguments that are already filled in [COMP-05]', async () => {
     const client = await connect(serverOf());
     const ref = { prompt: 'letter' };
     expect((await client.complete(ref, { name: 'to', value: '' }, { pages: '1' })).values).toEqual(['only one']);
@@ -208,7 +208,7 @@ describe('completion', () => {
     [{ type: 'ref/resource', uri: 'nowhere://{x}' }],
     [{ type: 'ref/tool', name: 'tool' }],
     ['__proto__'],
-  ])('of what is not there is an error: %j [COMP-04]', async (ref) => {
+  ])('of an unknown reference is an error: %j [COMP-04]', async (ref) => {
     const client = await connect(serverOf());
     const call = client.request('completion/complete', { ref, argument: { name: 'to', value: '' } });
     await expect(call).rejects.toMatchObject({ code: -32602 });
@@ -235,7 +235,7 @@ describe('lists', () => {
     expect('nextCursor' in (await client.request('tools/list', { cursor: second.next }))).toBe(false);
   });
 
-  it('go on where they were when entries come and go [PAGE-02]', async () => {
+  it('continue at the same position when entries are added and removed [PAGE-02]', async () => {
     const { server, registrations } = small();
     const client = await connect(server);
     const first = await pageOf(client);
@@ -247,14 +247,14 @@ describe('lists', () => {
   });
 
   it.each([[''], ['garbage'], [42], [null], [{}], ['x'.repeat(90_000)]])(
-    'refuse a cursor that is not theirs: %p [PAGE-03]',
+    'reject an unknown cursor: %p [PAGE-03]',
     async (cursor) => {
       const client = await connect(small().server);
       await expect(pageOf(client, cursor)).rejects.toMatchObject({ code: -32602 });
     },
   );
 
-  it('refuse a cursor that was changed, of another list, or given to somebody else', async () => {
+  it('reject a cursor that was tampered with, or belongs to another list or caller', async () => {
     const { server } = small();
     server.addProvider(Library);
     const ada = await connect(server, { principal: { subject: 'ada' } });
@@ -273,7 +273,7 @@ describe('lists', () => {
     await expect(pageOf(bob, next)).rejects.toMatchObject({ code: -32602 });
   });
 
-  it('are announced once when they change several times in a moment [TOOL-06]', async () => {
+  it('coalesce simultaneous changes into one notification [TOOL-06]', async () => {
     const { server, registrations } = small();
     const client = await connect(server);
     const changed = client.nextNotification('notifications/tools/list_changed');
@@ -286,7 +286,7 @@ describe('lists', () => {
 });
 
 describe('capabilities', () => {
-  it('follow from what there is [LIFE-06]', async () => {
+  it('follow from the registered members [LIFE-06]', async () => {
     const server = new McpServer({ name: 'test', version: '1' });
     server.addTool({ name: 'help' }, () => 'help');
     const tools = await connect(server);
@@ -303,7 +303,7 @@ describe('capabilities', () => {
     });
   });
 
-  it('say nothing of a provider that was refused', async () => {
+  it('ignore a provider that was rejected', async () => {
     class Wrong {
       @Prompt()
       write(_letter: Letter) {}
@@ -321,7 +321,7 @@ describe('capabilities', () => {
     expect((await connect(server)).initialized?.capabilities).toEqual({ logging: {} });
   });
 
-  it('of an empty server are few, and it answers all the same [RPC-39]', async () => {
+  it('of an empty server are few, but it still responds [RPC-39]', async () => {
     const client = await connect(new McpServer({ name: 'test', version: '1' }));
     expect(client.initialized?.capabilities).toEqual({ logging: {} });
     expect(await client.request('ping')).toEqual({});

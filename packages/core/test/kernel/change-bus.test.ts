@@ -6,7 +6,7 @@ import { connect } from '@decorum/testing';
 
 import { changeBusContract } from '../../../../test/support/change-bus-contract.js';
 
-/** As over a network: everything later, and as JSON. */
+/** Simulates a network: delays everything and serializes it as JSON. */
 function delayed(bus: ChangeBus): ChangeBus {
   return {
     async publish(change) {
@@ -52,7 +52,7 @@ describe('Two servers on one change bus', () => {
     await Promise.all(servers.splice(0).map((server) => server.close()));
   });
 
-  it.each(['at once', 'later'])('tell the clients of each other, where the bus carries changes %s', async (when) => {
+  it.each(['at once', 'later'])('notify each other’s clients if the bus delivers changes %s', async (when) => {
     const memory = new MemoryChangeBus();
     const bus = when === 'at once' ? memory : delayed(memory);
     const [near, far] = [serve(bus), serve(bus)];
@@ -64,7 +64,7 @@ describe('Two servers on one change bus', () => {
     await client.nextNotification('notifications/tools/list_changed');
   });
 
-  it('report what the bus fails with, and serve on', async () => {
+  it('report errors of the bus and keep serving', async () => {
     const errors: unknown[] = [];
     const server = serve(
       {
@@ -82,7 +82,7 @@ describe('Two servers on one change bus', () => {
     expect((await client.callTool('idle')).content).toEqual([]);
   });
 
-  it('subscribe again with the next client, where the bus refused', async () => {
+  it('subscribe again with the next client if the bus has failed', async () => {
     const bus = new MemoryChangeBus();
     let refusals = 1;
     const subscribe: ChangeBus['subscribe'] = async (listener) => {

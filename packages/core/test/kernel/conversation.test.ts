@@ -97,7 +97,7 @@ const serverOf = (asker = new Asker()) =>
 const textOf = ({ content }: { content: readonly object[] }) => (content[0] as { text?: string } | undefined)?.text;
 
 describe('ctx.elicit', () => {
-  it('shows a flat form of the DTO, and gives a checked instance with defaults [ELIC-05]', async () => {
+  it('sends a flat form of the DTO, and returns a validated instance with defaults [ELIC-05]', async () => {
     let form: unknown;
     const client = await connect(serverOf(), {
       onElicit: (params) => {
@@ -121,12 +121,12 @@ describe('ctx.elicit', () => {
     });
   });
 
-  it.each(['decline', 'cancel'] as const)('tells %s apart [ELIC-08]', async (action) => {
+  it.each(['decline', 'cancel'] as const)('distinguishes %s [ELIC-08]', async (action) => {
     const client = await connect(serverOf(), { onElicit: () => ({ action }) });
     expect(textOf(await client.callTool('plan'))).toBe(action);
   });
 
-  it('refuses an answer that does not fit [ELIC-09]', async () => {
+  it('rejects an invalid answer [ELIC-09]', async () => {
     const client = await connect(serverOf(), {
       onElicit: () => ({ action: 'accept', content: { city: 'Oslo', days: 0 } }),
     });
@@ -135,7 +135,7 @@ describe('ctx.elicit', () => {
     expect(textOf(result)).toContain('days');
   });
 
-  it('fails without a word on the wire when the client has no elicitation [ELIC-01]', async () => {
+  it('fails without sending anything if the client has no elicitation [ELIC-01]', async () => {
     const client = await connect(serverOf());
     const result = await client.callTool('plan');
     expect(result).toMatchObject({ isError: true });
@@ -144,14 +144,14 @@ describe('ctx.elicit', () => {
 });
 
 describe('ctx.sample', () => {
-  it('gives the text of the answer', async () => {
+  it('returns the text of the answer', async () => {
     const client = await connect(serverOf(), {
       onSample: () => ({ role: 'assistant', model: 'm1', content: { type: 'text', text: 'Roses' } }),
     });
     expect(textOf(await client.callTool('poem'))).toBe('m1: Roses');
   });
 
-  it('fails with the words of the client, not with its code [SAMP-11]', async () => {
+  it('fails with the message of the client, not with its code [SAMP-11]', async () => {
     const client = await connect(serverOf(), {
       onSample: () => {
         throw new McpError(-1, 'User rejected');
@@ -162,12 +162,12 @@ describe('ctx.sample', () => {
     expect(textOf(result)).toBe('The client answered with an error: User rejected');
   });
 
-  it('is an error that a handler may catch when the client cannot sample [SAMP-01]', async () => {
+  it('throws a catchable error if the client cannot sample [SAMP-01]', async () => {
     const client = await connect(serverOf());
     expect(textOf(await client.callTool('careful'))).toBe('missing-capability');
   });
 
-  it('gives up after its time, and cancels the question [LIFE-14]', async () => {
+  it('times out and cancels the question [LIFE-14]', async () => {
     const client = await connect(serverOf(), { onSample: () => new Promise<never>(() => {}) });
     const cancelled = client.nextNotification('notifications/cancelled');
     expect(textOf(await client.callTool('patient'))).toBe('The client did not answer within 20 ms.');
@@ -176,7 +176,7 @@ describe('ctx.sample', () => {
 });
 
 describe('ctx.roots', () => {
-  it('asks once, and again when the client says that they changed [ROOT-03]', async () => {
+  it('asks once, and again when the client reports a change [ROOT-03]', async () => {
     let asked = 0;
     const client = await connect(serverOf(), { onRoots: () => [{ uri: `file:///${++asked}` }] });
     expect(textOf(await client.callTool('where'))).toBe('file:///1');
@@ -194,7 +194,7 @@ describe('ctx.ping', () => {
 });
 
 describe('ctx.log', () => {
-  it('sends what is at or above the level of the session [LOG-02] [LOG-05]', async () => {
+  it('sends messages at or above the level of the session [LOG-02] [LOG-05]', async () => {
     const client = await connect(serverOf());
     await client.callTool('chatter');
     await client.setLogLevel('error');
@@ -207,7 +207,7 @@ describe('ctx.log', () => {
     ]);
   });
 
-  it('refuses a level that does not exist [LOG-03]', async () => {
+  it('rejects an unknown level [LOG-03]', async () => {
     const client = await connect(serverOf());
     await expect(client.request('logging/setLevel', { level: 'loud' })).rejects.toMatchObject({ code: -32602 });
   });
@@ -233,7 +233,7 @@ describe('ctx.progress', () => {
     expect(client.notifications.filter(({ method }) => method === 'notifications/progress')).toHaveLength(2);
   });
 
-  it('refuses a token that is neither a string nor an integer', async () => {
+  it('rejects a token that is neither a string nor an integer', async () => {
     const client = await connect(serverOf());
     const call = client.request('tools/call', { name: 'progress', _meta: { progressToken: {} } });
     await expect(call).rejects.toMatchObject({ code: -32602 });
@@ -252,7 +252,7 @@ describe('cancellation', () => {
     expect(await client.request('ping')).toEqual({});
   });
 
-  it('has its reason also where the handler looks at the signal only afterwards', async () => {
+  it('has its reason even if the handler reads the signal only afterwards', async () => {
     const asker = new Asker();
     const server = serverOf(asker);
     const client = await connect(server);
@@ -270,7 +270,7 @@ describe('cancellation', () => {
     expect(await client.request('ping')).toEqual({});
   });
 
-  it('comes at close to calls that do not end before the deadline', async () => {
+  it('applies on close to calls that miss the deadline', async () => {
     const asker = new Asker();
     const server = serverOf(asker);
     const client = await connect(server);

@@ -31,7 +31,7 @@ function serverOf(handler: Handler, record: Record = () => {}): McpServer {
   return server;
 }
 
-/** Runs a tool in a session, and by replay. */
+/** Runs a tool in a session and by replay. */
 const both = async (handler: Handler) => {
   const server = ({ record }: Rehearsal) => serverOf(handler, record);
   const { session, replay } = await rehearse({ server, tool: 'tool', onElicit: () => ACCEPTED });
@@ -41,7 +41,7 @@ const both = async (handler: Handler) => {
 };
 
 describe('an effect of ctx.once', () => {
-  it('that runs beside a question is waited for, and remembered', async () => {
+  it('that runs in parallel with a question is awaited and remembered', async () => {
     const { effects, result } = await both(async (ctx, record) => {
       const hold = async () => {
         await wait(20);
@@ -55,7 +55,7 @@ describe('an effect of ctx.once', () => {
     expect(result.content).toEqual([{ type: 'text', text: 'held accept' }]);
   });
 
-  it('that begins another one beside a question is not done again', async () => {
+  it('that starts another one in parallel with a question is not repeated', async () => {
     const { effects } = await both(async (ctx, record) => {
       const order = async () => {
         await wait(5);
@@ -68,7 +68,7 @@ describe('an effect of ctx.once', () => {
     expect(effects).toEqual(['paid']);
   });
 
-  it('that fails at first beside a question may be tried again', async () => {
+  it('that fails at first in parallel with a question may be retried', async () => {
     let tries = 0;
     const fetched = async () => {
       await wait(1);
@@ -85,7 +85,7 @@ describe('an effect of ctx.once', () => {
     expect(result.content).toEqual([{ type: 'text', text: 'fetched' }]);
   });
 
-  it('that would begin when the question is sent already runs in the next round', async () => {
+  it('that starts after the question was sent runs in the next round', async () => {
     let signals = 0;
     const { effects } = await both(async (ctx, record) => {
       const later = async () => {
@@ -104,7 +104,7 @@ describe('an effect of ctx.once', () => {
     expect(signals).toBe(1);
   });
 
-  it('runs once for each key, one after the other or at once', async () => {
+  it('runs once for each key, sequentially or concurrently', async () => {
     const { effects, result } = await both(async (ctx, record) => {
       const count = (key: string) =>
         ctx.once(key, async () => {
@@ -120,7 +120,7 @@ describe('an effect of ctx.once', () => {
     expect(result.content).toEqual([{ type: 'text', text: 'a,a,b,b' }]);
   });
 
-  it('that fails is not remembered, also when it fails at once', async () => {
+  it('that fails is not remembered, even if it fails synchronously', async () => {
     const { effects } = await both(async (ctx, record) => {
       for (let attempt = 1; attempt <= 2; attempt += 1) {
         const effect = () => {
@@ -134,7 +134,7 @@ describe('an effect of ctx.once', () => {
     expect(effects).toEqual(['attempt 1', 'attempt 2']);
   });
 
-  it('runs where nobody can be asked', async () => {
+  it('runs if no client can be asked', async () => {
     const done: string[] = [];
     const effect = () => void done.push('done');
     class Greetings {
@@ -178,7 +178,7 @@ describe('the result of ctx.once', () => {
     cancel() {}
   }
 
-  /** What a handler gets: in each run, and in the last one before and after the question. */
+  /** The values that a handler gets: one in each run, and in the last run one before and one after the question. */
   const results = async (effect: () => unknown) => {
     const seen: unknown[] = [];
     await both(async (ctx) => {
@@ -187,7 +187,7 @@ describe('the result of ctx.once', () => {
       seen.push(await ctx.once('key', effect));
       return 'done';
     });
-    // two in the session; one in the round that asks, and two in the last
+    // two in the session, one in the round that asks, and two in the last round
     expect(seen).toHaveLength(5);
     return seen;
   };
@@ -200,7 +200,7 @@ describe('the result of ctx.once', () => {
     ['a member without a value', () => ({ a: undefined, b: [undefined] }), { b: [null] }],
     ['bytes', () => Buffer.from('abc'), 'YWJj'],
     ['a bigint', () => 1n, '1'],
-  ])('is what JSON makes of it, in sessions and by replay: %s', async (_name, effect, value) => {
+  ])('goes through JSON in sessions and by replay: %s', async (_name, effect, value) => {
     for (const seen of await results(effect)) expect(seen).toStrictEqual(value);
   });
 
@@ -221,7 +221,7 @@ describe('the result of ctx.once', () => {
       },
       /circular/,
     ],
-  ])('that has no JSON is an error, in sessions and by replay: %s', async (_name, effect, message) => {
+  ])('without a JSON form is an error in sessions and by replay: %s', async (_name, effect, message) => {
     const seen: string[] = [];
     await both(async (ctx) => {
       await ctx.once('key', effect).catch((error: unknown) => seen.push((error as Error).message));
@@ -230,7 +230,7 @@ describe('the result of ctx.once', () => {
     expect(seen).toEqual([expect.stringMatching(message), expect.stringMatching(message)]);
   });
 
-  it('is what JSON makes of it for the state of needInput too', async () => {
+  it('goes through JSON for the state of needInput too', async () => {
     const seen: unknown[] = [];
     await both((ctx) => {
       if (ctx.answers === undefined) {
@@ -245,7 +245,7 @@ describe('the result of ctx.once', () => {
 });
 
 describe('a handler that runs again', () => {
-  /** Runs a tool by replay; the progress that the client hears of. */
+  /** Runs a tool by replay. Returns the progress notifications of the client. */
   const heard = async (handler: Handler) => {
     const client = await connect(serverOf(handler), { era: 'stateless', onElicit: () => ACCEPTED });
     const seen: number[] = [];
@@ -253,7 +253,7 @@ describe('a handler that runs again', () => {
     return seen;
   };
 
-  it('is heard again when it reaches what it was asked last, though a question before is gone', async () => {
+  it('sends notifications again once it reaches its last question, even if an earlier one is gone', async () => {
     let runs = 0;
     const seen = await heard(async (ctx) => {
       runs += 1;
@@ -265,7 +265,7 @@ describe('a handler that runs again', () => {
     expect(seen).toEqual([1]);
   });
 
-  it('is heard again when it does something new', async () => {
+  it('sends notifications again when it does something new', async () => {
     let runs = 0;
     const seen = await heard(async (ctx) => {
       runs += 1;

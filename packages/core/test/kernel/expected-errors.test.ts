@@ -65,12 +65,12 @@ describe('an error of a class that the server expects', () => {
     expect(reported).toEqual([]);
   });
 
-  it('shows that of the first class that fits', async () => {
+  it('shows the message of the first matching class', async () => {
     const { client } = await serve(new NoteError('42'));
     expect(await client.callTool('tool')).toEqual(failed('The notes are not available.'));
   });
 
-  it('is the error of the protocol that its status asks for elsewhere', async () => {
+  it('maps its status to a protocol error elsewhere', async () => {
     const { client } = await serve(new NoteNotFound('42'));
     const message = 'There is no note 42.';
     await expect(client.readResource('notes://one')).rejects.toMatchObject({
@@ -81,14 +81,14 @@ describe('an error of a class that the server expects', () => {
     await expect(client.getPrompt('prompt')).rejects.toMatchObject({ code: -32602, message });
   });
 
-  it('is an internal error with the message elsewhere where it has no status', async () => {
+  it('is an internal error with the message elsewhere if it has no status', async () => {
     const { client } = await serve(new NoteError('42'));
     const shown = { code: -32603, message: 'The notes are not available.' };
     await expect(client.readResource('notes://one')).rejects.toMatchObject(shown);
     await expect(client.getPrompt('prompt')).rejects.toMatchObject(shown);
   });
 
-  it('is left to the next rule, and then masked, where its rule returns undefined', async () => {
+  it('is passed to the next rule if its rule returns undefined, and masked at the end', async () => {
     const rules: McpServerOptions['errors'] = [
       [NoteError, (error: NoteError) => (error.id === 'private' ? undefined : `There is no note ${error.id}.`)],
       [Error, (error: Error) => ('code' in error ? `Failed with ${String(error.code)}.` : undefined)],
@@ -111,7 +111,7 @@ describe('an error of a class that the server expects', () => {
     await expect(client.getPrompt('prompt')).rejects.toMatchObject(shown);
   });
 
-  it('leaves ToolErrors and McpErrors as they are', async () => {
+  it('does not affect ToolErrors and McpErrors', async () => {
     const all: McpServerOptions['errors'] = [[Error, 'something']];
     const { client } = await serve(new ToolError('Try again'), all);
     expect(await client.callTool('tool')).toEqual(failed('Try again'));
@@ -119,7 +119,7 @@ describe('an error of a class that the server expects', () => {
     await expect(protocol.client.callTool('tool')).rejects.toMatchObject({ code: 4711, message: 'Pay' });
   });
 
-  it('is masked when its rule fails, and both errors are reported', async () => {
+  it('is masked if its rule throws, and both errors are reported', async () => {
     const broken = () => {
       throw new Error('the rule is broken');
     };
@@ -220,13 +220,13 @@ describe('a masked error, with the default logger', () => {
     return String(write.mock.calls[0]?.[0]);
   };
 
-  it('is one line where no person reads along', async () => {
+  it('is one line unless stderr is a terminal', async () => {
     const text = await printed(false, new Error('no\nconnection', { cause: new Error('refused') }));
     expect(text.trimEnd().split('\n')).toHaveLength(1);
     expect(text).toMatch(/^error an error was masked.*tools\/call.*refused/);
   });
 
-  it('has its stack below on a terminal, with its causes', async () => {
+  it('has its stack and causes on a terminal', async () => {
     const lines = (await printed(true, new Error('no connection', { cause: new Error('refused') }))).split('\n');
     expect(lines[0]).toMatch(
       /^error an error was masked from the client \{ reference: '[\da-f]{8}', method: 'tools\/call'/,
@@ -236,10 +236,10 @@ describe('a masked error, with the default logger', () => {
     expect(lines.join('\n')).toContain('[cause]: Error: refused');
   });
 
-  it('cannot give orders to the terminal', async () => {
+  it('cannot inject escape sequences into the terminal', async () => {
     const text = await printed(true, new Error('\u001b[2J\u0007\u009bgone\tstays'));
     expect(text).toContain('\\x1b[2J\\x07\\x9bgone\tstays');
-    // oxlint-disable-next-line no-control-regex -- these are what is meant
+    // oxlint-disable-next-line no-control-regex -- control characters are intended here
     expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
   });
 });

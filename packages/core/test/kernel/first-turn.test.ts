@@ -1,4 +1,4 @@
-// A handler runs before its request is in the book of what is in flight: what it causes in that time counts too.
+// A handler starts before its request is registered as in flight. Effects during that time count too.
 import { Context, McpServer, NoInput, Tool, toolResult } from '@decorum/core';
 import { type Frame, HOST, type Kernel, type Session } from '@decorum/core/transport';
 import { connect } from '@decorum/testing';
@@ -41,7 +41,7 @@ class Busy {
 
   @Tool()
   rpc() {
-    // what proxies of remote procedures return
+    // RPC proxies return such objects
     // oxlint-disable-next-line no-thenable
     return Object.assign(() => {}, { then: (resolve: (rows: string) => void) => resolve('from afar') });
   }
@@ -86,7 +86,7 @@ describe('The first turn of a handler', () => {
     expect((await client.callTool('leave')).content).toMatchObject([{ text: 'good bye' }]);
   });
 
-  it('may be cancelled by what it sends', async () => {
+  it('may be cancelled in response to its own messages', async () => {
     const { server, busy } = serve();
     const client = await connect(server);
     const stop = new AbortController();
@@ -96,7 +96,7 @@ describe('The first turn of a handler', () => {
     expect(busy.aborted).toBe(true);
   });
 
-  it('has no reply where it is cancelled in it, and ends in it', async () => {
+  it('has no reply if it is cancelled and ends in this turn', async () => {
     const { kernel, wire, initialize } = await open();
     const session = kernel.openSession({ push: () => {} });
     await initialize('2025-11-25');
@@ -107,7 +107,7 @@ describe('The first turn of a handler', () => {
     expect(kernel.handle(request, { ...wire, send }, session)).toEqual({ text: undefined, cancelled: 'client' });
   });
 
-  it('fails where it asks without end', async () => {
+  it('fails if it asks endlessly', async () => {
     const { handle } = await open();
     const meta = { ...ENVELOPE, 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
     const reply = handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'asks', _meta: meta } });
@@ -126,7 +126,7 @@ describe('Kernel.handle', () => {
     },
   );
 
-  it('does not throw where a session cannot be kept', async () => {
+  it('does not throw if a session cannot be stored', async () => {
     const save = () => {
       throw new Error('no store');
     };
@@ -141,7 +141,7 @@ describe('Kernel.handle', () => {
     ['rpc', { content: [{ type: 'text', text: 'from afar' }] }],
     ['nothing', { content: [{ type: 'text', text: 'text' }] }],
     ['fine', { content: [{ type: 'text', text: 'text' }], isError: false }],
-  ])('writes what JSON has for the result of %s', async (name, result) => {
+  ])('writes the JSON form of the result of %s', async (name, result) => {
     const { handle, initialize } = await open();
     await initialize('2025-11-25');
     const { text } = await handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name } });

@@ -73,7 +73,7 @@ const serverOf = (options: Partial<McpServerOptions>) =>
 
 const textOf = ({ content: [block] }: CallToolResult) => (block?.type === 'text' ? block.text : undefined);
 
-/** Runs one of each kind. */
+/** Calls one member of each kind. */
 async function callAll(server: McpServer, era: 'stateful' | 'stateless') {
   const client = await connect(server, { era });
   return [
@@ -85,7 +85,7 @@ async function callAll(server: McpServer, era: 'stateful' | 'stateless') {
 }
 
 describe.each(ERAS)('interceptors (%s)', (era) => {
-  it('stand around everything that runs, the first outermost', async () => {
+  it('wrap everything that runs, the first one outermost', async () => {
     const seen: unknown[] = [];
     const note =
       (who: string): Interceptor =>
@@ -112,7 +112,7 @@ describe.each(ERAS)('interceptors (%s)', (era) => {
     expect(seen).toEqual(expected);
   });
 
-  it('see arguments before they are checked, and what becomes of wrong ones', async () => {
+  it('see arguments before validation, and the outcome of invalid ones', async () => {
     const seen: unknown[] = [];
     const look: Interceptor = async ({ args }, next) => {
       const result = (await next()) as CallToolResult;
@@ -124,7 +124,7 @@ describe.each(ERAS)('interceptors (%s)', (era) => {
     expect(seen).toEqual([{ city: 7, more: true }, true]);
   });
 
-  it('give the result', async () => {
+  it('provide the result', async () => {
     const provider = new Weather();
     const answers: Interceptor = ({ kind }, next) =>
       kind === 'tool' ? { content: [text('no need to look')] } : next();
@@ -133,7 +133,7 @@ describe.each(ERAS)('interceptors (%s)', (era) => {
     expect(provider.runs).toBe(0);
   });
 
-  it('refuse by throwing', async () => {
+  it('reject by throwing', async () => {
     const errors: unknown[] = [];
     const refuse: Interceptor = ({ args }) => {
       if (args['city'] === 'a') throw new ToolError('not this one');
@@ -155,7 +155,7 @@ describe.each(ERAS)('interceptors (%s)', (era) => {
     expect(errors).toEqual([new Error('a secret')]);
   });
 
-  it('hear of what handlers throw, and may make something else of it', async () => {
+  it('see errors of handlers, and may replace them', async () => {
     const mend: Interceptor = async (_call, next) => {
       try {
         return await next();
@@ -185,7 +185,7 @@ describe.each(ERAS)('interceptors (%s)', (era) => {
     expect(errors).toEqual(['The interceptor twice has called next() twice. A call runs once.']);
   });
 
-  it('are told when they forget to return the result', async () => {
+  it('cause an error if they forget to return the result', async () => {
     const errors: unknown[] = [];
     const forgets = (async (_call: Call, next: () => Promise<unknown>) =>
       void (await next())) as unknown as Interceptor;
@@ -196,7 +196,7 @@ describe.each(ERAS)('interceptors (%s)', (era) => {
     expect(errors).toEqual([expect.stringContaining('Return what next() gives')]);
   });
 
-  it('are told when their result is of another kind', async () => {
+  it('cause an error if their result has another kind', async () => {
     const errors: string[] = [];
     let wrong: unknown;
     const server = serverOf({
@@ -222,7 +222,7 @@ describe.each(ERAS)('interceptors (%s)', (era) => {
     expect(errors).toEqual([]);
   });
 
-  it('may answer without waiting for what fails later', async () => {
+  it('may answer without awaiting a later failure', async () => {
     const impatient: Interceptor = (_call, next) => {
       void next();
       return { content: [text('done')] };
@@ -231,7 +231,7 @@ describe.each(ERAS)('interceptors (%s)', (era) => {
     expect(textOf(await client.callTool('fail'))).toBe('done');
   });
 
-  it('do not see what access refuses, nor what does not exist', async () => {
+  it('do not see calls without access or of unknown members', async () => {
     const seen: string[] = [];
     const server = serverOf({
       interceptors: [
@@ -250,7 +250,7 @@ describe.each(ERAS)('interceptors (%s)', (era) => {
 });
 
 describe('interceptors', () => {
-  it('run in every round, and let the end of a round pass', async () => {
+  it('run in every round, and pass on the end of a round', async () => {
     class Asker {
       @Tool()
       async remove(_input: NoInput, ctx: Context) {
@@ -276,7 +276,7 @@ describe('interceptors', () => {
     expect(rounds).toEqual([true, 'result']);
   });
 
-  it('are functions', () => {
+  it('must be functions', () => {
     const interceptors = ['log'] as unknown as readonly Interceptor[];
     expect(() => serverOf({ interceptors })).toThrow(
       expect.objectContaining({ code: 'DECORUM_INVALID_OPTION', message: expect.stringContaining('interceptors') }),
@@ -287,7 +287,7 @@ describe('interceptors', () => {
 describe('rateLimit', () => {
   const limiterOf = (points: number) => new RateLimiterMemory({ points, duration: 60 });
 
-  it.each(ERAS)('refuses calls over the limit, and says when to try again (%s)', async (era) => {
+  it.each(ERAS)('rejects calls over the limit, and says when to retry (%s)', async (era) => {
     const provider = new Weather();
     const client = await connect(serverOf({ providers: [provider], interceptors: [rateLimit(limiterOf(2))] }), { era });
     await client.callTool('forecast', { city: 'Oslo' });
@@ -306,11 +306,11 @@ describe('rateLimit', () => {
         message: expect.stringContaining('Too many calls.'),
       });
     }
-    // lists are no calls
+    // lists are not calls
     expect(await client.listTools()).toHaveLength(2);
   });
 
-  it('counts each principal by itself', async () => {
+  it('counts each principal separately', async () => {
     const server = serverOf({ interceptors: [rateLimit(limiterOf(1))] });
     const call = async (subject: string) => {
       const client = await connect(server, { era: 'stateless', principal: { subject } });
@@ -319,7 +319,7 @@ describe('rateLimit', () => {
     expect([await call('ada'), await call('bob'), await call('ada')]).toEqual([false, false, true]);
   });
 
-  it('counts by subject, else session, else address, else all together', async () => {
+  it('counts by subject, session or address, or else all callers together', async () => {
     const keys: string[] = [];
     const interceptor = rateLimit({ consume: async (key) => void keys.push(key) });
     const next = async () => ({ content: [] });
@@ -336,7 +336,7 @@ describe('rateLimit', () => {
     expect(keys).toEqual(['user:ada', 'session:s1', 'address:192.0.2.1', 'everybody', 'everybody']);
   });
 
-  it('counts what it is told to', async () => {
+  it('counts by a custom key', async () => {
     const of = ({ kind, name }: Call) => (kind === 'tool' && name === 'forecast' ? name : undefined);
     const client = await connect(serverOf({ interceptors: [rateLimit(limiterOf(1), { of })] }));
     for (const city of ['a', 'b']) await client.getPrompt('pack', { city });
@@ -365,7 +365,7 @@ describe('rateLimit', () => {
     ['an error for the client', new ToolError('no connection to redis://secret')],
     ['an error that says how long', Object.assign(new Error('no connection'), { msBeforeNext: 5000 })],
     ['nothing that it knows', 'redis://secret'],
-  ])('refuses when the limiter fails with %s, and reports it', async (_what, failure) => {
+  ])('rejects calls if the limiter fails with %s, and reports it', async (_what, failure) => {
     const errors: unknown[] = [];
     const provider = new Weather();
     const broken = { consume: () => Promise.reject(failure as Error) };
@@ -390,14 +390,14 @@ describe('rateLimit', () => {
     [1001, 2],
     [59_001, 60],
   ])('says %d ms as %d s', async (msBeforeNext, seconds) => {
-    // oxlint-disable-next-line prefer-promise-reject-errors -- as the limiters do
+    // oxlint-disable-next-line prefer-promise-reject-errors -- like real rate limiters
     const spent = { consume: () => Promise.reject({ msBeforeNext }) };
     const client = await connect(serverOf({ interceptors: [rateLimit(spent)] }));
     const refused = await client.callTool('forecast', { city: 'Oslo' });
     expect(textOf(refused)).toBe(`Too many calls. Try again in ${seconds} s.`);
   });
 
-  it('does not take a subject for anybody else', async () => {
+  it('does not mix up subjects with other keys', async () => {
     const server = serverOf({ interceptors: [rateLimit(limiterOf(1))] });
     const isRefused = async (principal: Principal | undefined) => {
       const client = await connect(server, { era: 'stateless', ...(principal && { principal }) });
@@ -407,7 +407,7 @@ describe('rateLimit', () => {
     expect(await isRefused(undefined)).toBe(true);
   });
 
-  it('needs a limiter, and a function for what a call counts for', () => {
+  it('requires a limiter, and a function for the key', () => {
     const invalid = (option: string) =>
       expect.objectContaining({ code: 'DECORUM_INVALID_OPTION', message: expect.stringContaining(`\`${option}\``) });
     expect(() => rateLimit({} as never)).toThrow(invalid('limiter'));
@@ -416,7 +416,7 @@ describe('rateLimit', () => {
 });
 
 describe('sanitize', () => {
-  /** What a client gets of a text that a tool returns. */
+  /** The text that a client receives if a tool returns `dirty`. */
   async function cleaned(dirty: string, options?: Parameters<typeof sanitize>[0]) {
     const server = serverOf({ providers: [], interceptors: [sanitize(options)] });
     server.addTool({ name: 'tool' }, () => dirty);
@@ -449,7 +449,7 @@ describe('sanitize', () => {
     ['rows of variation selectors', 'a\ufe00\ufe01\u{e0101}\u{e0102}b', 'ab'],
     ['secrets', 'password=hunter2, Bearer abcdefghij1234567890', 'password=[redacted], Bearer [redacted]'],
     ['secrets with something hidden inside', 'pass\u200bword=hun\u200bter2', 'password=[redacted]'],
-  ])('takes out %s', async (_what, dirty, clean) => {
+  ])('removes %s', async (_what, dirty, clean) => {
     expect(await cleaned(dirty)).toBe(clean);
   });
 
@@ -470,14 +470,14 @@ describe('sanitize', () => {
     ['unfinished commands of one character', '\u009d'],
     ['parameters', '\u001b[1;'],
     ['joiners', '\u200d\ufe0f'],
-  ])('takes time in proportion to the text: %s', async (_what, part) => {
+  ])('runs in linear time: %s', async (_what, part) => {
     const begin = cpuMs();
     await cleaned(part.repeat(200_000));
     await cleaned(part[0] + (part[1] ?? '0').repeat(400_000));
     expect(cpuMs() - begin).toBeLessThan(5000);
   });
 
-  it.each(ERAS)('cleans every text of a result, and nothing else (%s)', async (era) => {
+  it.each(ERAS)('sanitizes only the texts of a result (%s)', async (era) => {
     const bell = '\u0007';
     const result = Object.freeze({
       content: [
@@ -534,7 +534,7 @@ describe('sanitize', () => {
     expect((await client.readResource('x://bytes')).contents).toMatchObject([{ blob }]);
   });
 
-  it('keeps the text that repeats structured content in step with it', async () => {
+  it('keeps the text in sync with structured content', async () => {
     const server = serverOf({ providers: [], interceptors: [sanitize()] });
     const output = { type: 'object', properties: { note: { type: 'string' } } };
     server.addTool({ name: 'tool', output }, () => ({ note: '\u001b[31mred' }));
@@ -543,7 +543,7 @@ describe('sanitize', () => {
     expect(content).toEqual([{ type: 'text', text: '{"note":"red"}' }]);
   });
 
-  it('cleans the messages of errors', async () => {
+  it('sanitizes error messages', async () => {
     const errors: unknown[] = [];
     const thrown = [
       new ToolError('token=abc123\u0007'),
@@ -569,7 +569,7 @@ describe('sanitize', () => {
     expect(errors).toEqual([thrown[3]]);
   });
 
-  it('needs a function that cleans further, and a text from it', async () => {
+  it('requires `text` to be a function that returns a string', async () => {
     const errors: string[] = [];
     expect(() => sanitize({ text: 5 as never })).toThrow(
       expect.objectContaining({ code: 'DECORUM_INVALID_OPTION', message: expect.stringContaining('`text`') }),
@@ -592,7 +592,7 @@ describe('sanitize', () => {
     }
   });
 
-  it('cleans further as it is told, when all else is done', async () => {
+  it('applies a custom function last', async () => {
     const seen: string[] = [];
     const options = {
       text: (clean: string) => {

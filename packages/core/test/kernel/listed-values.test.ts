@@ -18,7 +18,7 @@ import { IsInt, IsObject, IsOptional, IsString, ValidateNested } from 'class-val
 const NAME = { type: 'object', properties: { name: { type: 'string' } } } as const;
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** A server with these providers, connected; also what its author is told. */
+/** Connects to a server with these providers. Returns the warnings for its author too. */
 async function serve(...providers: object[]) {
   const warned: string[] = [];
   const reported: Error[] = [];
@@ -94,7 +94,7 @@ describe('a method that enumerates a template', () => {
     ['variables that the template does not have', { variables: { isbn: '1' } }, /Shelf\.all .*does not match/],
     ['a URI that is no text', { uri: 1 }, /Shelf\.all .*does not match/],
     ['a title that is no text', { uri: 'shelf://1', title: 1 }, /Shelf\.all .*`title` of shelf:\/\/1 is not a string/],
-  ])('is told of an entry that cannot be read, and the others are listed: %s', async (_name, entry, message) => {
+  ])('gets a warning about an invalid entry, and the others are listed: %s', async (_name, entry, message) => {
     const { listed, warned } = await listing(() => ['shelf://0', entry, 'shelf://9']);
     expect((listed as readonly { uri: string }[]).map(({ uri }) => uri)).toEqual([
       'shelf://0',
@@ -157,7 +157,7 @@ describe('a prompt', () => {
         { role: 'user', content: { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' } },
       ],
     ],
-  ])('words what it returns: %s', async (_name, value, messages) => {
+  ])('encodes the returned value: %s', async (_name, value, messages) => {
     expect(await prompting(value)).toEqual({ description: 'A prompt', messages });
   });
 
@@ -211,7 +211,7 @@ describe('arguments that are text on the wire', () => {
   }
   const start = (provider: object) => () => new McpServer({ name: 'test', version: '1', providers: [provider] });
 
-  it('have no objects in them: a prompt', () => {
+  it('must not contain objects: a prompt', () => {
     class Prompts {
       @Prompt() letter(_letter: Letter) {
         return '';
@@ -222,7 +222,7 @@ describe('arguments that are text on the wire', () => {
     );
   });
 
-  it('have no lists of objects in them', () => {
+  it('must not contain lists of objects', () => {
     class Circular {
       @IsOptional() @ValidateNested({ each: true }) @Type(() => Address) addresses?: Address[];
     }
@@ -247,7 +247,7 @@ describe('arguments that are text on the wire', () => {
     expect(start(new Raw())).toThrow(/Raw\.ask: the argument "all" takes objects/);
   });
 
-  it('have no objects in them: a template', () => {
+  it('must not contain objects: a template', () => {
     class Notes {
       @Resource('notes://{id}{?filter}') note(_note: Note) {
         return '';
@@ -256,7 +256,7 @@ describe('arguments that are text on the wire', () => {
     expect(start(new Notes())).toThrow(/Notes\.note: the argument "filter" takes objects/);
   });
 
-  it('may be lists of lists without end', () => {
+  it('may be recursive lists', () => {
     const nested = { type: 'array', items: { $ref: '#/properties/nested' } };
     class Prompts {
       @Prompt({ input: { type: 'object', properties: { nested } } })

@@ -30,7 +30,7 @@ interface Message {
   readonly error?: { readonly code: number };
 }
 
-/** A raw pipe to a server, and everything that came out of it. */
+/** Opens a raw pipe to a server and collects its output. */
 async function pipe(server: McpServer) {
   const messages: Message[] = [];
   let woken = () => {};
@@ -61,7 +61,7 @@ const serverOf = () => new McpServer({ name: 'test', version: '1', providers: [S
 
 describe('subscriptions/listen', () => {
   it.each([[1], ['1'], [0], ['']])(
-    'acknowledges first what it honours, under the id of the request: %j [SUB-02] [SUB-03] [SUB-04]',
+    'first acknowledges the supported filters, with the id of the request: %j [SUB-02] [SUB-03] [SUB-04]',
     async (id) => {
       const client = await pipe(serverOf());
       client.listen(id, {
@@ -81,7 +81,7 @@ describe('subscriptions/listen', () => {
     },
   );
 
-  it('carries only what was asked for, each subscription under its own id [SUB-01] [SUB-05]', async () => {
+  it('sends only requested notifications, each subscription with its own id [SUB-01] [SUB-05]', async () => {
     const server = serverOf();
     const client = await pipe(server);
     client.listen(1, { toolsListChanged: true });
@@ -123,7 +123,7 @@ describe('subscriptions/listen', () => {
   });
 
   it.each([[undefined], ['all'], [{ resourceSubscriptions: 'x://a' }], [{ resourceSubscriptions: [1] }]])(
-    'refuses what is no filter: %j [SUB-11]',
+    'rejects an invalid filter: %j [SUB-11]',
     async (notifications) => {
       const client = await pipe(serverOf());
       client.listen(1, notifications);
@@ -153,7 +153,7 @@ describe('an extension', () => {
     expect(await client.request('counter/next', { after: 4 })).toMatchObject({ next: 5, resultType: 'complete' });
   });
 
-  it('refuses other clients [LIFE-27], and does not exist in a session', async () => {
+  it('rejects other clients [LIFE-27], and does not exist in a session', async () => {
     const client = await connect(server(), { era: 'stateless' });
     await expect(client.request('counter/next', { after: 4 })).rejects.toMatchObject({
       code: -32021,
@@ -199,7 +199,7 @@ describe('an extension', () => {
 });
 
 describe('cache hints', () => {
-  it('are those of the options, and private without [CACHE-01]', async () => {
+  it('come from the options, and are private by default [CACHE-01]', async () => {
     class Kept {
       @Resource('x://kept', { cache: { ttlMs: 60_000, scope: 'public' } })
       kept() {
@@ -243,7 +243,7 @@ describe('@McpHeader', () => {
     }
   }
 
-  it('stands in the schema for stateless clients only [HDR-11]', async () => {
+  it('is in the schema for stateless clients only [HDR-11]', async () => {
     const server = new McpServer({ name: 'test', version: '1', providers: [Router] });
     const schemaOf = async (era: 'stateful' | 'stateless') =>
       JSON.stringify((await (await connect(server, { era })).listTools())[0]);
@@ -273,7 +273,7 @@ describe('@McpHeader', () => {
     expect(() => server.addTool({ name: 'tool', input }, () => '')).toThrow(/DECORUM_INVALID_HEADER/);
   });
 
-  it('is data in values, and a name where schemas have names', async () => {
+  it('is data in values, and a keyword in schemas', async () => {
     const data = { 'x-mcp-header': 'A' };
     const properties = {
       a: { type: 'string', 'x-mcp-header': 'A' },

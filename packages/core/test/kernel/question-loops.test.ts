@@ -11,7 +11,7 @@ type Handler = (ctx: Context) => unknown;
 
 const answers = { onElicit: () => ACCEPTED, onRoots: () => [{ uri: 'file:///a' }] };
 
-/** A server with one tool, and the errors that it has masked. */
+/** A server with one tool, and its masked errors. */
 function serverOf(handler: Handler) {
   const errors: unknown[] = [];
   const logger = { warn: () => {}, error: () => {} };
@@ -24,7 +24,7 @@ function serverOf(handler: Handler) {
 const replay = async ({ server }: ReturnType<typeof serverOf>, more: object = {}) =>
   await (await connect(server, { era: 'stateless', ...answers, ...more })).callTool('tool');
 
-/** Stands in a loop that would never end, so that a test fails where nothing else could run beside it. */
+/** Throws after too many turns, so that an endless synchronous loop fails the test instead of blocking it. */
 function turns(most: number): () => void {
   let turn = 0;
   return () => {
@@ -33,7 +33,7 @@ function turns(most: number): () => void {
   };
 }
 
-/** Asks again, whatever comes of it. */
+/** Keeps asking, even after errors. */
 const stubborn = (turn: () => void, ended: (error: unknown) => void): Handler => {
   const loop = async (ctx: Context) => {
     for (;;) {
@@ -51,7 +51,7 @@ const stubborn = (turn: () => void, ended: (error: unknown) => void): Handler =>
 };
 
 describe('a loop of pings', () => {
-  it('lets others run where there is no ping', async () => {
+  it('yields to others if the client has no ping', async () => {
     const test = { isOver: false };
     const { server } = serverOf(async (ctx) => {
       while (!test.isOver) await ctx.ping().catch(() => {});
@@ -65,7 +65,7 @@ describe('a loop of pings', () => {
 });
 
 describe('a loop of questions', () => {
-  it('with one key is a mistake, also where all questions are equal', async () => {
+  it('with one key is an error, even if all questions are equal', async () => {
     const turn = turns(1000);
     const made = serverOf(async (ctx) => {
       for (;;) {
@@ -78,7 +78,7 @@ describe('a loop of questions', () => {
     expect(made.errors.map(String)).toEqual([expect.stringMatching('"guess"')]);
   });
 
-  it('with a key of its own for each turn, or none, is none', async () => {
+  it('with a separate key for each turn, or without keys, is fine', async () => {
     const made = serverOf(async (ctx) => {
       for (let turn = 1; turn <= 3; turn += 1) {
         await ctx.elicit(NAME, { message: 'Guess', key: `guess ${turn}` });
@@ -91,7 +91,7 @@ describe('a loop of questions', () => {
     expect(made.errors).toEqual([]);
   });
 
-  it('is a mistake too where the questions are returned', async () => {
+  it('is an error too if the questions are returned', async () => {
     const made = serverOf((ctx) => {
       const question = { method: 'roots/list' } as const;
       return ctx.answers?.['more'] ? 'done' : needInput({ where: question, ...(ctx.answers && { more: question }) });
@@ -109,7 +109,7 @@ describe('a loop of questions', () => {
     await expect(replay(made)).rejects.toThrow(/^Internal error/);
   });
 
-  it('that catches all and asks for ever is answered with an error, and stops', async () => {
+  it('that catches everything and asks forever is answered with an error, and stops', async () => {
     const ended: unknown[] = [];
     let count = 0;
     const turn = turns(1000);
@@ -131,7 +131,7 @@ describe('a loop of questions', () => {
     expect(ended).toEqual([]);
   });
 
-  it.each(['stateful', 'stateless'] as const)('lets others run where the client cannot be asked: %s', async (era) => {
+  it.each(['stateful', 'stateless'] as const)('yields to others if the client cannot be asked: %s', async (era) => {
     let running = true;
     const turn = turns(100_000);
     const made = serverOf(

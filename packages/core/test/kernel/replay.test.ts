@@ -150,7 +150,7 @@ const textOf = (result: object) => (result as { content: { text: string }[] }).c
 
 const ACCEPTED = { action: 'accept', content: { name: 'Ada' } };
 
-describe('a question that is written once', () => {
+describe('a question', () => {
   it.each(['twice', 'pair', 'charge', 'returning'])(
     'has the same outcome in a session and by replay: %s',
     async (tool) => {
@@ -180,13 +180,13 @@ describe('questions of a handler', () => {
     const server = ({ record, secret }: Rehearsal) => serverOf({ secret }, new Desk(record));
     const { session, replay } = await rehearse({ server, tool: 'stateful', ...answers });
     for (const { effects, result } of [session, replay]) {
-      // by replay, what is told between questions is told in each round
+      // by replay, notifications between questions are sent in each round
       expect([...new Set(effects)]).toEqual(['{"step":1}', 'undefined']);
       expect(textOf(result)).toBe('undefined');
     }
   });
 
-  it('need keys of their own', async () => {
+  it('need unique keys', async () => {
     const errors: unknown[] = [];
     const client = await stateless(serverOf({ onError: (error) => void errors.push(error) }));
     await expect(call(client, 'confusing')).rejects.toThrow(/^Internal error/);
@@ -195,7 +195,7 @@ describe('questions of a handler', () => {
 });
 
 describe('an open question', () => {
-  it('ends the round with all that is open, and a state [MRTR-01] [MRTR-03] [MRTR-04]', async () => {
+  it('ends the round with all pending questions and a state [MRTR-01] [MRTR-03] [MRTR-04]', async () => {
     const client = await stateless(serverOf());
     expect(await call(client, 'pair')).toEqual({
       resultType: 'input_required',
@@ -218,7 +218,7 @@ describe('an open question', () => {
     expect(log).toEqual(['finally', 'finally']);
   });
 
-  it('is asked again when it has no answer [MRTR-15], or one that does not fit [ELIC-09]', async () => {
+  it('is asked again without an answer [MRTR-15] or with an invalid one [ELIC-09]', async () => {
     const client = await stateless(serverOf());
     const { requestState } = await call(client, 'stubborn');
     for (const inputResponses of [{}, { '#1': { action: 'accept', content: { name: 7 } } }, { '#1': 12 }]) {
@@ -226,7 +226,7 @@ describe('an open question', () => {
     }
   });
 
-  it('keeps the answers that came, and asks for the rest', async () => {
+  it('keeps the received answers, and asks for the rest', async () => {
     const client = await stateless(serverOf());
     const first = await call(client, 'pair');
     const second = await call(client, 'pair', {
@@ -239,7 +239,7 @@ describe('an open question', () => {
     expect(textOf(last)).toBe('accept Hey');
   });
 
-  it('that has changed since is asked again, and never takes the old answer', async () => {
+  it('that has changed is asked again, and never accepts the old answer', async () => {
     const desk = new Desk();
     const client = await stateless(serverOf({}, desk));
     const request = { arguments: { text: 'a' } };
@@ -258,15 +258,15 @@ describe('an open question', () => {
   });
 });
 
-describe('answers that the client brings unasked', () => {
-  it('count when the question has a key [MRTR-14]', async () => {
+describe('unsolicited answers', () => {
+  it('count if the question has a key [MRTR-14]', async () => {
     const client = await stateless(serverOf());
     const said = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Hey' } };
     const result = await call(client, 'pair', { inputResponses: { name: ACCEPTED, hello: said, other: ACCEPTED } });
     expect(textOf(result)).toBe('accept Hey');
   });
 
-  it('do not count for a question without one, or one that must have been seen', async () => {
+  it('do not count for a question without a key, or one that the user must have seen', async () => {
     const client = await stateless(serverOf());
     const unasked = { '#1': ACCEPTED, sure: { action: 'accept' } };
     expect((await call(client, 'stubborn', { inputResponses: unasked }))['resultType']).toBe('input_required');
@@ -278,7 +278,7 @@ describe('answers that the client brings unasked', () => {
   });
 
   it.each([[null], ['x'], [[]]])(
-    'are refused as a whole when they are no object: %j [MRTR-13]',
+    'are rejected as a whole if they are not an object: %j [MRTR-13]',
     async (inputResponses) => {
       const client = await stateless(serverOf());
       await expect(call(client, 'stubborn', { inputResponses })).rejects.toMatchObject({ code: -32602 });
@@ -295,7 +295,7 @@ describe('requestState', () => {
     return { server, client, state: requestState as string, given: { inputResponses: { '#1': ACCEPTED } } };
   };
 
-  it('is refused when a single character is changed [MRTR-08]', async () => {
+  it('is rejected if a single character has changed [MRTR-08]', async () => {
     const { client, state, given } = await open();
     for (let index = 0; index < state.length; index++) {
       const changed = state.slice(0, index) + (state[index] === 'A' ? 'B' : 'A') + state.slice(index + 1);
@@ -304,13 +304,13 @@ describe('requestState', () => {
     }
   });
 
-  it.each([[''], ['x'], [7], [{}]])('is refused when it is not one: %j [MRTR-07]', async (requestState) => {
+  it.each([[''], ['x'], [7], [{}]])('is rejected if it is invalid: %j [MRTR-07]', async (requestState) => {
     const { client, given } = await open();
     const retry = call(client, 'changing', { arguments: { text: 'a' }, requestState, ...given });
     await expect(retry).rejects.toMatchObject({ code: -32602 });
   });
 
-  it('is of no use for other arguments, another tool, or somebody else [MRTR-09]', async () => {
+  it('is rejected for other arguments, another tool or another caller [MRTR-09]', async () => {
     const { server, client, state: requestState, given } = await open();
     const bob = await stateless(server, 'bob');
     const retries = [
@@ -330,7 +330,7 @@ describe('requestState', () => {
     await expect(retry).rejects.toMatchObject({ code: -32602 });
   });
 
-  it('is taken by another server with the same secret, also when it is being replaced [MRTR-16]', async () => {
+  it('is accepted by another server with the same secret, even during key rotation [MRTR-16]', async () => {
     const { requestState } = await call(await stateless(serverOf()), 'stubborn');
     const next = await stateless(serverOf({ secret: ['another secret of thirty-two chars', SECRET] }));
     expect(textOf(await call(next, 'stubborn', { requestState, inputResponses: { '#1': ACCEPTED } }))).toBe('accept');
@@ -339,8 +339,8 @@ describe('requestState', () => {
   });
 });
 
-describe('a state for single use', () => {
-  it('is refused the second time, so that effects happen at most once', async () => {
+describe('a single-use state', () => {
+  it('is rejected the second time, so effects happen at most once', async () => {
     const effects: string[] = [];
     const desk = new Desk((effect) => effects.push(effect));
     const client = await stateless(serverOf({ singleUse: new MemorySingleUse() }, desk));
@@ -357,7 +357,7 @@ describe('a state for single use', () => {
     expect(effects).toEqual(['charged', 'finished']);
   });
 
-  it('is refused when it is used twice at once', async () => {
+  it('is rejected if it is used twice concurrently', async () => {
     const client = await stateless(serverOf({ singleUse: new MemorySingleUse() }));
     const { requestState } = await call(client, 'stubborn');
     const request = { requestState, inputResponses: { '#1': ACCEPTED } };
@@ -367,7 +367,7 @@ describe('a state for single use', () => {
 });
 
 describe('a handler that runs again', () => {
-  it('is silent about what it has said before', async () => {
+  it('does not repeat notifications', async () => {
     const client = await stateless(serverOf());
     log.length = 0;
     const seen: number[] = [];

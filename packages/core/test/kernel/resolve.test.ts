@@ -1,4 +1,4 @@
-// tsyringe asks for it
+// required by tsyringe
 import 'reflect-metadata';
 
 import { describe, expect, it, jest } from '@jest/globals';
@@ -83,7 +83,7 @@ const textOf = ({ content }: { content: readonly object[] }) => (content[0] as {
 const QUIET = { warn: () => {}, error: () => {} };
 
 describe('resolve', () => {
-  it('takes the classes that tsyringe resolves', async () => {
+  it('works with tsyringe', async () => {
     const child = container.createChildContainer();
     child.registerInstance(Orders, new Orders(new Database()));
     const server = serverOf([Orders], { resolve: (cls) => child.resolve(cls) });
@@ -91,7 +91,7 @@ describe('resolve', () => {
     expect(textOf(await client.callTool('find'))).toMatch(/^main \d+ ada$/);
   });
 
-  it('takes the classes that awilix builds', async () => {
+  it('works with awilix', async () => {
     const awilix = createContainer({ injectionMode: 'CLASSIC' }).register({ database: asValue(new Database()) });
     const server = serverOf([Orders], { resolve: (cls) => awilix.build(cls) });
     const client = await connect(server, { principal });
@@ -132,7 +132,7 @@ describe('a promise of an instance', () => {
     expect(events).toEqual(['start', 'close main']);
   });
 
-  it('that is rejected fails the start of the transport, each time, and no hook runs', async () => {
+  it('that rejects makes every transport fail to start, and no hook runs', async () => {
     const onStart = jest.fn();
     class Ready {
       readonly onStart = onStart;
@@ -149,7 +149,7 @@ describe('a promise of an instance', () => {
   it.each([
     [undefined, /^Orders: `resolve` returned undefined\. Return an instance, or a promise of one\./],
     [new Database(), /^Orders\.find is decorated as a tool, and the provider has no such method/],
-  ])('of something else fails the start: %p', async (given, message) => {
+  ])('that resolves to anything else makes the transport fail to start: %p', async (given, message) => {
     const server = serverOf([Orders], { resolve: () => later(given as object) });
     await expect(connect(server)).rejects.toThrow(message);
   });
@@ -166,7 +166,7 @@ describe('a promise of an instance', () => {
     expect(textOf(await client.callTool('help'))).toBe('helped');
   });
 
-  it('does not hide a mistake in annotations, which still fails at once', () => {
+  it('does not hide a mistake in annotations, which still throws at once', () => {
     class Wrong {
       @Tool({ name: 'two words' })
       help() {}
@@ -175,7 +175,7 @@ describe('a promise of an instance', () => {
     expect(build).toThrow('DECORUM_INVALID_NAME');
   });
 
-  it('that is given while the server runs is awaited by calls', async () => {
+  it('that is added while the server runs is awaited by calls', async () => {
     const onError = jest.fn();
     const given: Promise<object>[] = [later(new Orders(new Database())), Promise.reject(new Error('no database'))];
     given[1]?.catch(() => {});
@@ -191,7 +191,7 @@ describe('a promise of an instance', () => {
     expect(textOf(await client.callTool('late'))).toMatch(/^Internal error/);
     expect(onError).toHaveBeenCalledWith(expect.objectContaining({ message: 'no database' }), expect.anything());
     await expect(connect(server)).resolves.toBeDefined();
-    // the next time it may work
+    // it may succeed the next time
     given.push(later(new Late()));
     registration.remove();
     server.addProvider(Late);
@@ -202,7 +202,7 @@ describe('a promise of an instance', () => {
 describe("scope: 'request'", () => {
   const scoped = { provider: Orders, scope: 'request' } as const;
 
-  it('gets an instance for each run of a handler, with its context', async () => {
+  it('creates an instance for each run of a handler, with its context', async () => {
     const contexts: (Context | undefined)[] = [];
     const server = serverOf([scoped], {
       resolve: (_cls, context) => {
@@ -221,7 +221,7 @@ describe("scope: 'request'", () => {
     await client.complete({ prompt: 'describe' }, { name: 'id', value: 'a' });
     expect(textOf(await client.callTool('follow'))).toMatch(/^followed \d+$/);
     expect(contexts.map((context) => context?.principal?.subject)).toEqual(Array.from({ length: 7 }, () => 'ada'));
-    // each run of a handler that asks has its own
+    // each run of a handler gets a new instance
     expect(textOf(await client.callTool('ask'))).toMatch(/^asked \d+$/);
     expect(contexts).toHaveLength(9);
   });
@@ -278,7 +278,7 @@ describe("scope: 'request'", () => {
     expect(events).toEqual(['disposed']);
   });
 
-  it.each(['onStart', 'onClose'])('has no %s, which nobody would call', (hook) => {
+  it.each(['onStart', 'onClose'])('cannot be combined with %s, which would never be called', (hook) => {
     class Hooked extends Orders {}
     Object.defineProperty(Hooked.prototype, hook, { value: () => {} });
     const build = () =>
@@ -286,7 +286,7 @@ describe("scope: 'request'", () => {
     expect(build).toThrow(`Hooked: \`${hook}\` is never called with \`scope: 'request'\`. Move it to a provider`);
   });
 
-  it('is for classes', () => {
+  it('is only for classes', () => {
     const build = () => serverOf([{ provider: new Orders(new Database()), scope: 'request' }]);
     expect(build).toThrow('Orders: `scope` needs a class. Pass the class, not an instance.');
   });

@@ -8,7 +8,7 @@ const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const PNG_BLOCK = { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' };
 const said = (...texts: string[]) => texts.map((each) => ({ type: 'text', text: each }));
 
-/** Calls a tool with this handler; also what the author is told. */
+/** Calls a tool with this handler. Returns the warnings for its author too. */
 async function call(handler: (ctx: Context) => unknown, output?: Record<string, unknown>) {
   const reported: Error[] = [];
   const server = new McpServer({

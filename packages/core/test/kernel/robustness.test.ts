@@ -10,7 +10,7 @@ class Odd {
 
   @Tool()
   query() {
-    // what query builders return: it runs when it is awaited
+    // query builders return such objects, which run when awaited
     // oxlint-disable-next-line unicorn/no-thenable
     return { sql: 'select secret', then: (resolve: (rows: string) => void) => resolve('rows') };
   }
@@ -77,18 +77,18 @@ const serverOf = (odd: Odd, options: Partial<McpServerOptions> = {}) =>
   new McpServer({ name: 'test', version: '1', providers: [odd], logger: SILENT, ...options });
 
 describe('a tool', () => {
-  it('may return what only becomes a value when it is awaited', async () => {
+  it('may return a thenable', async () => {
     const client = await connect(serverOf(new Odd()));
     expect((await client.callTool('query')).content).toEqual([{ type: 'text', text: 'rows' }]);
   });
 
-  it('may return anything that can be iterated asynchronously', async () => {
+  it('may return any async iterable', async () => {
     const client = await connect(serverOf(new Odd()));
     expect((await client.callTool('stream')).content).toHaveLength(2);
   });
 
   it.each(['throws', 'circular'])(
-    'that throws no error is masked like others, with the logger of stderr too: %s',
+    'that throws a non-error is masked too, including with the stderr logger: %s',
     async (name) => {
       const seen: unknown[] = [];
       const client = await connect(serverOf(new Odd(), { onError: (error) => seen.push(error) }));
@@ -97,7 +97,7 @@ describe('a tool', () => {
     },
   );
 
-  it('is answered even when logger and onError fail', async () => {
+  it('is answered even if logger and onError throw', async () => {
     const fails = () => {
       throw new Error('the logger is broken');
     };
@@ -105,7 +105,7 @@ describe('a tool', () => {
     expect(await client.callTool('throws')).toMatchObject({ isError: true });
   });
 
-  it('that generates without end is stopped when it is cancelled', async () => {
+  it('that generates endlessly is stopped when it is cancelled', async () => {
     const odd = new Odd();
     const client = await connect(serverOf(odd));
     const controller = new AbortController();
@@ -118,7 +118,7 @@ describe('a tool', () => {
     expect(odd.stopped).toBe(true);
   });
 
-  it('may log and report whatever JSON cannot say', async () => {
+  it('may log and report values without a JSON form', async () => {
     const client = await connect(serverOf(new Odd()));
     await client.callTool('chatty', {}, { onProgress: () => {} });
     const sent = client.notifications.map(({ params }) => params);
@@ -134,7 +134,7 @@ describe('a tool', () => {
 });
 
 describe('close', () => {
-  it('lets a running call finish, and answers it', async () => {
+  it('waits for a call in flight, and answers it', async () => {
     const odd = new Odd();
     const server = serverOf(odd);
     const client = await connect(server);
@@ -171,7 +171,7 @@ describe('hooks', () => {
     return new Hooked();
   };
 
-  it('of a provider that comes late run at once, and of one that goes, when it goes', async () => {
+  it('of an added provider run at once, and those of a removed one on removal', async () => {
     const events: string[] = [];
     const server = new McpServer({ name: 'test', version: '1' });
     await connect(server);
@@ -184,7 +184,7 @@ describe('hooks', () => {
     expect(events).toHaveLength(2);
   });
 
-  it('that are still starting when the server closes let no transport in', async () => {
+  it('that are still starting when the server closes keep transports from opening', async () => {
     let go: () => void = () => {};
     const started = new Promise<void>((resolve) => {
       go = resolve;

@@ -22,7 +22,7 @@ async function open(capability: object): Promise<PipeClient> {
 
 const questions = ({ received }: PipeClient) => received.filter(({ method }) => method === 'roots/list');
 
-/** Calls the tool, and waits for the question it asks. */
+/** Calls the tool and waits for its question. */
 async function ask(client: PipeClient, id: number): Promise<Received> {
   const known = questions(client).length;
   client.send({ id, method: 'tools/call', params: { name: 'where' } });
@@ -33,7 +33,7 @@ const textOf = ({ result }: Received) => (result as { content: [{ text: string }
 
 describe('ctx.roots()', () => {
   it.each([{}, { listChanged: false }, { listChanged: 'yes' }])(
-    'asks each time where the client does not say that its roots change: %j',
+    'asks each time if the client does not notify about changes: %j',
     async (capability) => {
       const client = await open(capability);
       for (const id of [1, 2]) {
@@ -44,7 +44,7 @@ describe('ctx.roots()', () => {
     },
   );
 
-  it('asks once where the client says when its roots change', async () => {
+  it('asks once if the client notifies about changes', async () => {
     const client = await open({ listChanged: true });
     const question = await ask(client, 1);
     client.send({ id: question.id, ...listing('file:///old') });
@@ -52,7 +52,7 @@ describe('ctx.roots()', () => {
     expect(textOf(await client.call(2, 'where'))).toBe('file:///old');
   });
 
-  it('asks each time where several processes share the session: another one may be told of changes', async () => {
+  it('asks each time if several processes share the session, because another one may get the notification', async () => {
     const server = new McpServer({ name: 'files', version: '1.0.0', providers: [Files] });
     const owner = await server[HOST].open((opened) => ({ kernel: opened, stop() {}, close() {} }));
     const { kernel } = owner;
@@ -75,7 +75,7 @@ describe('ctx.roots()', () => {
   it.each([
     ['before the answer', (answer: object) => [CHANGED, answer]],
     ['right after the answer', (answer: object) => [answer, CHANGED]],
-  ])('asks again where the change comes %s, in one chunk', async (_when, chunk) => {
+  ])('asks again if the change arrives %s, in one chunk', async (_when, chunk) => {
     const client = await open({ listChanged: true });
     const question = await ask(client, 1);
     client.send(...chunk({ id: question.id, ...listing('file:///old') }));

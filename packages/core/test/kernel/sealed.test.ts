@@ -27,7 +27,7 @@ class Documents {
   }
 }
 
-/** A server whose tools ask for a text, and for a visit to a URL. */
+/** A server with tools that ask for a text and for a URL visit. */
 async function node(options: Partial<McpServerOptions> = {}) {
   const warnings: string[] = [];
   const logger = { warn: (_details: object, message: string) => void warnings.push(message), error: () => {} };
@@ -50,8 +50,8 @@ async function node(options: Partial<McpServerOptions> = {}) {
 const REFUSED = { code: -32602 };
 const inputResponses = { '#1': ACCEPTED };
 
-describe('what clients carry for a server', () => {
-  it('is of no use for a server with another name, even with the same secret', async () => {
+describe('sealed data', () => {
+  it('is rejected by a server with another name, even with the same secret', async () => {
     const [ours, theirs] = [await node({ name: 'staging' }), await node({ name: 'production' })];
     const { requestState } = await ours.call('tell');
     await expect(theirs.call('tell', { requestState, inputResponses })).rejects.toMatchObject(REFUSED);
@@ -63,7 +63,7 @@ describe('what clients carry for a server', () => {
     expect(ours.server.openTicket(ticket, undefined)).toMatchObject({ id: expect.any(String) });
   });
 
-  it('is good for another version of the server, whatever its name', async () => {
+  it('is accepted by another version of the server', async () => {
     const name = 'n'.repeat(2000);
     const [old, next] = [await node({ name, version: '1' }), await node({ name, version: '2' })];
     const { requestState } = await old.call('tell');
@@ -72,7 +72,7 @@ describe('what clients carry for a server', () => {
     expect(await next.client.request('tools/list', { cursor })).toMatchObject({ tools: [{ name: 'visit' }] });
   });
 
-  it('is good while its secret is being replaced', async () => {
+  it('is accepted during key rotation', async () => {
     const [old, both] = [await node(), await node({ secret: [OTHER_SECRET, SECRET] })];
     const next = await node({ secret: OTHER_SECRET });
     const pageOf = async (from: typeof old, by: typeof old) => {
@@ -87,7 +87,7 @@ describe('what clients carry for a server', () => {
 });
 
 describe('a state', () => {
-  it('that comes with a request which asks nothing is not even remembered', async () => {
+  it('that is sent with a request without questions is not remembered', async () => {
     const claimed: string[] = [];
     const singleUse = { claim: (id: string) => claimed.push(id) > 0 };
     const { client } = await node({ providers: [Documents], singleUse });
@@ -98,7 +98,7 @@ describe('a state', () => {
     expect(claimed).toEqual([]);
   });
 
-  it('is of no use for another resource, whatever else the request names', async () => {
+  it('is rejected for another resource, whatever else the request names', async () => {
     const { client } = await node({ providers: [Documents] });
     const read = (params: JsonObject) => client.request('resources/read', { name: 'any', ...params });
     const { requestState } = await read({ uri: 'doc://public' });
@@ -107,7 +107,7 @@ describe('a state', () => {
     expect(await read({ uri: 'doc://public', ...retry })).toMatchObject({ contents: [{ text: 'content of public' }] });
   });
 
-  it('that would be too large is an error that says so, and a warning', async () => {
+  it('that would be too large is an error and a warning', async () => {
     const { call, warnings } = await node();
     const { requestState } = await call('tell');
     const answer = { action: 'accept', content: { text: 'x'.repeat(70_000) } };
@@ -119,15 +119,15 @@ describe('a state', () => {
     expect(warnings).toEqual([expect.stringMatching(/"tell".* more than 65536\./)]);
   });
 
-  it('does not keep from the client that there is no such method', async () => {
+  it('does not hide from the client that a method is unknown', async () => {
     const { client } = await node();
     const got = client.request('prompts/get', { name: 'any', requestState: 'no state' });
     await expect(got).rejects.toMatchObject({ code: -32601 });
   });
 });
 
-describe('a capability that is no object', () => {
-  it.each([{ elicitation: null }, { elicitation: true }])('is none: %j', async (capabilities) => {
+describe('a capability that is not an object', () => {
+  it.each([{ elicitation: null }, { elicitation: true }])('is ignored: %j', async (capabilities) => {
     const { server } = await node();
     const client = await connect(server, { era: 'stateless', capabilities: capabilities as never });
     const call = client.request('tools/call', { name: 'tell' });

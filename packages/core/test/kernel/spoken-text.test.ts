@@ -59,7 +59,7 @@ describe('the text beside structured content', () => {
     ['said', ['The sum is 3.']],
     ['explicit', ['mine']],
     ['structured', ['Added.']],
-  ])('is what the tool says: %s', async (name, words) => {
+  ])('comes from the tool: %s', async (name, words) => {
     expect(await (await serve()).callTool(name)).toEqual({ content: texts(...words), structuredContent: good() });
   });
 
@@ -67,7 +67,7 @@ describe('the text beside structured content', () => {
     [false, []],
     ['See the data.', ['See the data.']],
     [(value) => `${Object.keys(value as object).join()}!`, ['sum!']],
-  ])('is what the server says where the tool does not: %s', async (text, words) => {
+  ])('comes from the server if the tool sets none: %s', async (text, words) => {
     const client = await serve({ text });
     expect((await client.callTool('byDefault')).content).toEqual(texts(...words));
     expect((await client.callTool('json')).content).toEqual(texts(JSON_TEXT));
@@ -76,7 +76,7 @@ describe('the text beside structured content', () => {
   });
 
   it.each(['2024-11-05', '2025-03-26'])(
-    'has the JSON in any case for clients without structured content: %s',
+    'is always the JSON for clients without structured content: %s',
     async (version) => {
       const client = await serve({ text: false }, version);
       expect(await client.callTool('byDefault')).toEqual({ content: texts(JSON_TEXT) });
@@ -85,13 +85,13 @@ describe('the text beside structured content', () => {
     },
   );
 
-  it('is left out for stateless clients too', async () => {
+  it('is omitted for stateless clients too', async () => {
     const server = new McpServer({ name: 'test', version: '1', providers: [Adder] });
     const client = await connect(server, { era: 'stateless' });
     expect(await client.callTool('silent')).toMatchObject({ content: [], structuredContent: good() });
   });
 
-  it('is the JSON of what an error brings along, which fits no schema', async () => {
+  it('is the JSON of the structured content of an error, which has no schema', async () => {
     for (const client of [await serve(), await serve({ text: false })]) {
       expect(await client.callTool('failed')).toMatchObject({ isError: true, content: texts('{"why":"overflow"}') });
     }

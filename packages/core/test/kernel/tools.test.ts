@@ -161,7 +161,7 @@ describe('arguments', () => {
     expect(shop.received).toEqual({ id: '1', lines: [{ sku: 'a', qty: 1 }] });
   });
 
-  it('that are wrong give a result with isError which lists every field by path [TOOL-09]', async () => {
+  it('that are invalid return a result with isError that lists every field by path [TOOL-09]', async () => {
     const client = await connectTo(new Shop());
     const result = await client.callTool('order', { lines: [{ sku: 'abcdef', qty: 0 }, { sku: 1 }], more: true });
     const [block] = result.content;
@@ -171,7 +171,7 @@ describe('arguments', () => {
       expect(message).toContain(field);
   });
 
-  it('that are no object are a protocol error [TOOL-10]', async () => {
+  it('that are not an object are a protocol error [TOOL-10]', async () => {
     const client = await connectTo(new Shop());
     await expect(client.request('tools/call', { name: 'order', arguments: [] })).rejects.toMatchObject({
       code: -32602,
@@ -186,7 +186,7 @@ describe('arguments', () => {
     ]);
   });
 
-  it('for a tool without input are refused', async () => {
+  it('for a tool without input are rejected', async () => {
     const client = await connectTo(new Shop());
     expect((await client.callTool('empty', { a: 1 })).isError).toBe(true);
   });
@@ -230,7 +230,7 @@ describe('a tool with an output schema', () => {
     });
   });
 
-  it('may word its content itself', async () => {
+  it('may provide its own content', async () => {
     const client = await connectTo(new Adder());
     expect(await client.callTool('explicit')).toEqual({
       content: [{ type: 'text', text: '3' }],
@@ -238,7 +238,7 @@ describe('a tool with an output schema', () => {
     });
   });
 
-  it('never sends a value that does not fit, and tells the author why [TOOL-19]', async () => {
+  it('never sends an invalid value, and logs why [TOOL-19]', async () => {
     const errors: unknown[] = [];
     const server = new McpServer({
       name: 'test',
@@ -254,7 +254,7 @@ describe('a tool with an output schema', () => {
     expect(String(errors[0])).toMatch(/output schema.*sum/);
   });
 
-  it('wraps what is no object for session clients, in schema and value alike [TOOL-21]', async () => {
+  it('wraps non-objects for session clients, in schema and value [TOOL-21]', async () => {
     const client = await connectTo(new Adder());
     const list = (await client.listTools()).find(({ name }) => name === 'list');
     expect(list?.outputSchema).toMatchObject({
@@ -276,7 +276,7 @@ describe('a tool with an output schema', () => {
 
 const SILENT = { warn: () => {}, error: () => {} };
 
-describe('what a tool throws', () => {
+describe('an error of a tool', () => {
   class Thrower {
     @Tool()
     tool() {
@@ -304,7 +304,7 @@ describe('what a tool throws', () => {
     }
   }
 
-  it('reaches the model when it is a ToolError [TOOL-11]', async () => {
+  it('reaches the model if it is a ToolError [TOOL-11]', async () => {
     const client = await connectTo(new Thrower());
     expect(await client.callTool('tool')).toEqual({
       content: [{ type: 'text', text: 'Try another city' }],
@@ -312,7 +312,7 @@ describe('what a tool throws', () => {
     });
   });
 
-  it('keeps its code, message and data when it is an McpError', async () => {
+  it('keeps its code, message and data if it is an McpError', async () => {
     const client = await connectTo(new Thrower());
     await expect(client.callTool('protocol')).rejects.toMatchObject({
       code: 4711,
@@ -321,27 +321,24 @@ describe('what a tool throws', () => {
     });
   });
 
-  it.each(['crash', 'reject', 'odd'])(
-    'is masked otherwise, under a reference that the author has too: %s',
-    async (name) => {
-      const seen: { error: unknown; origin: ErrorOrigin }[] = [];
-      const server = new McpServer({
-        name: 'test',
-        version: '1',
-        providers: [Thrower],
-        logger: SILENT,
-        onError: (error, origin) => seen.push({ error, origin }),
-      });
-      const client = await connect(server);
-      const { content, isError } = await client.callTool(name);
-      const [block] = content;
-      const message = block?.type === 'text' ? block.text : '';
-      expect(isError).toBe(true);
-      expect(message).not.toContain('secret');
-      expect(message).toContain(seen[0]?.origin.reference);
-      expect(seen[0]?.origin).toMatchObject({ method: 'tools/call' });
-    },
-  );
+  it.each(['crash', 'reject', 'odd'])('is masked otherwise, with a reference that is logged too: %s', async (name) => {
+    const seen: { error: unknown; origin: ErrorOrigin }[] = [];
+    const server = new McpServer({
+      name: 'test',
+      version: '1',
+      providers: [Thrower],
+      logger: SILENT,
+      onError: (error, origin) => seen.push({ error, origin }),
+    });
+    const client = await connect(server);
+    const { content, isError } = await client.callTool(name);
+    const [block] = content;
+    const message = block?.type === 'text' ? block.text : '';
+    expect(isError).toBe(true);
+    expect(message).not.toContain('secret');
+    expect(message).toContain(seen[0]?.origin.reference);
+    expect(seen[0]?.origin).toMatchObject({ method: 'tools/call' });
+  });
 
   it('may be thrown by another copy of the package', async () => {
     const foreign = Object.assign(new Error('From the other copy'), { [Symbol.for('decorum:tool-error')]: true });
@@ -355,7 +352,7 @@ describe('what a tool throws', () => {
     expect(await client.callTool('fail')).toMatchObject({ content: [{ text: 'From the other copy' }] });
   });
 
-  it('is an error of the protocol for an unknown tool, with at most 200 characters of its name [TOOL-07]', async () => {
+  it('is a protocol error for an unknown tool, with at most 200 characters of its name [TOOL-07]', async () => {
     const client = await connectTo(new Thrower());
     const error = await client.callTool('x'.repeat(90_000)).catch((e: unknown) => e as McpError);
     expect(error).toMatchObject({ code: -32602 });
@@ -392,7 +389,7 @@ describe('generators', () => {
     ]);
   });
 
-  it('that return nothing have said what they yielded', async () => {
+  it('that return nothing use the yielded values as result', async () => {
     const client = await connectTo(new Steps());
     expect((await client.callTool('partial')).content).toEqual([
       { type: 'text', text: 'one' },
@@ -410,7 +407,7 @@ describe('the context of a tool', () => {
     }
   }
 
-  it('knows client, request and transport', async () => {
+  it('exposes client, request and transport', async () => {
     const server = new McpServer({ name: 'test', version: '1', providers: [Looker] });
     const client = await connect(server, {
       principal: { subject: 'ada' },
@@ -438,7 +435,7 @@ describe('tools that are functions', () => {
     await expect(client.callTool('double', { sku: 'a' })).rejects.toMatchObject({ code: -32602 });
   });
 
-  it('get the context, and have no arguments where they have no input', async () => {
+  it('get the context, and no arguments if they have no input', async () => {
     const server = new McpServer({ name: 'test', version: '1' });
     server.addTool({ name: 'who' }, (_input, ctx) => ctx.principal?.subject ?? 'nobody');
     server.addTool({ name: 'typed', output: Line }, (_input, ctx) => ({

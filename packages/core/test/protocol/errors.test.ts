@@ -6,13 +6,13 @@ describe('the subclass of an error that a user writes', () => {
   class PaymentError extends ToolError {}
   class QuotaError extends McpError {}
 
-  it('is told from its base, and from other subclasses', () => {
+  it('is distinguished from its base and from other subclasses', () => {
     expect(new ToolError('No')).not.toBeInstanceOf(PaymentError);
     expect(new ClientError('No')).not.toBeInstanceOf(PaymentError);
     expect(new McpError('invalid-params', 'No')).not.toBeInstanceOf(QuotaError);
   });
 
-  it('is still one of its base', () => {
+  it('is still an instance of its base', () => {
     const error = new PaymentError('No');
     expect(error).toBeInstanceOf(PaymentError);
     expect(error).toBeInstanceOf(ToolError);

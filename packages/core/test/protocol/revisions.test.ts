@@ -1,4 +1,4 @@
-// That a revision sends the fields of its official schema, and no others.
+// Each revision sends only the fields in its official schema.
 import { describe, expect, it } from '@jest/globals';
 
 import { schemaOf } from '../../../../test/support/schemas.js';
@@ -25,7 +25,7 @@ import type {
 import { REVISIONS } from '../../src/protocol/revisions/index.js';
 import type { Revision } from '../../src/protocol/revisions/revision.js';
 
-// every field that the model has
+// all fields of the model
 const meta = { 'example.com/key': { future: 1 } };
 const icon: Required<Icon> = { src: 'https://example.com/a.png', mimeType: 'image/png', sizes: ['any'], theme: 'dark' };
 const annotations: Required<Annotations> = { audience: ['user'], priority: 1, lastModified: '2025-01-12T15:00:58Z' };
@@ -94,7 +94,7 @@ const sentBlock = (revision: Revision, block: ContentBlock) =>
 const sentMessage = (revision: Revision, message: PromptMessage) =>
   first(revision.promptResult({ messages: [message] })['messages']) as JsonObject;
 
-/** Each kind of object, by its definition in the schema, and the words for it, wherever it is. */
+/** Each kind of object: its definition in the schema, and its encoding in every place. */
 const ROWS: readonly Row[] = [
   row('Tool', tool, (revision, model) => revision.tool(model)),
   row('ToolAnnotations', hints, (revision, model) => revision.tool({ ...tool, annotations: model })['annotations']),
@@ -135,12 +135,12 @@ const ROWS: readonly Row[] = [
   row('ServerCapabilities', capabilities, (revision, model) => revision.capabilities(model)),
 ];
 
-/** What is inside is not for a revision to say. */
+/** Revisions don't define the contents of these. */
 const OPAQUE = new Set(
   '_meta inputSchema outputSchema structuredContent completions logging experimental extensions'.split(' '),
 );
 
-/** The same, with a field in each object that no revision has. */
+/** Adds a field to each object that no revision has. */
 function withFuture(model: unknown): unknown {
   if (Array.isArray(model)) return model.map(withFuture);
   if (typeof model !== 'object' || model === null) return model;
@@ -158,7 +158,7 @@ const CASES = REVISIONS.flatMap((revision) =>
 );
 
 describe('a revision', () => {
-  it.each(CASES)('$id sends no field of $definition that it does not have', ({ model, sent }) => {
+  it.each(CASES)('$id sends no unknown field of $definition', ({ model, sent }) => {
     const given = withFuture(model);
     expect(sent(given)).toEqual(sent(model));
     expect(JSON.stringify(sent(given)) ?? '').not.toContain('"future":"field"');
@@ -166,18 +166,18 @@ describe('a revision', () => {
 
   const known = CASES.filter(({ id, definition }) => definition in schemaOf(id).definitions);
 
-  it.each(known)('$id sends each field of $definition that it has', ({ id, definition, model, sent }) => {
+  it.each(known)('$id sends all fields of $definition', ({ id, definition, model, sent }) => {
     const official = Object.keys(schemaOf(id).definitions[definition]?.['properties'] as object);
     const fields = official.filter((name) => name in model);
     expect(Object.keys(sent(model) as object).sort()).toEqual(fields.sort());
   });
 
-  it.each(REVISIONS)('$id sends nothing of a kind of content that it does not have', (revision) => {
+  it.each(REVISIONS)('$id sends no unknown kind of content', (revision) => {
     const block = { type: 'hologram', data: 'AA==' } as unknown as ContentBlock;
     expect(sentBlock(revision, block)).toEqual({ type: 'hologram' });
   });
 
-  it.each(REVISIONS.slice(-2))('$id does not copy a result that it sends whole', (revision) => {
+  it.each(REVISIONS.slice(-2))('$id does not copy a result that needs no conversion', (revision) => {
     const content = [{ type: 'text', text: 'a' }] as const;
     for (const result of [{ content }, { content, structuredContent: { a: 1 } }, toolResult]) {
       expect(revision.toolResult(result, tool)).toBe(result);

@@ -24,12 +24,12 @@ describe('options of a server', () => {
     ['resolver', 'resolve'],
     ['pagesize', 'pageSize'],
     ['secrets', 'secret'],
-  ])('that are misspelt fail at startup, with what was meant: %s', (wrong, meant) => {
+  ])('that are misspelt fail at startup with a suggestion: %s', (wrong, meant) => {
     expect(start({ [wrong]: [] })).toThrow(INVALID);
     expect(start({ [wrong]: [] })).toThrow(`McpServer: \`${wrong}\` is not an option. Write \`${meant}\`.`);
   });
 
-  it('that do not exist fail at startup, with those that do', () => {
+  it('that are unknown fail at startup with the valid ones', () => {
     expect(start({ tools: [] })).toThrow(
       'McpServer: `tools` is not an option. Remove it, or use one of name, version, ',
     );
@@ -45,7 +45,7 @@ describe('options of a server', () => {
     }
   });
 
-  it('have a `resolve` that is a function', () => {
+  it('require `resolve` to be a function', () => {
     const ending = 'Write `resolve: (cls) => container.resolve(cls)`.';
     expect(start({ providers: [Shop], resolve: new Map() })).toThrow(ending);
   });
@@ -55,12 +55,12 @@ describe('options of `addTool`', () => {
   const server = new McpServer({ name: 'shop', version: '1.0.0' });
   const add = server.addTool.bind(server) as unknown as (options?: unknown, handler?: unknown) => void;
 
-  it('that are misspelt fail, with what was meant', () => {
+  it('that are misspelt fail with a suggestion', () => {
     const run = () => add({ name: 'search', descripton: 'Searches' }, () => '');
     expect(run).toThrow('addTool.search: `descripton` is not an option. Write `description`.');
   });
 
-  it('need a name, and a handler', () => {
+  it('require a name and a handler', () => {
     for (const args of [[], ['search', () => ''], [{}, () => ''], [{ name: 'search' }], [{ name: 'search' }, 'text']]) {
       expect(() => add(...args)).toThrow(INVALID);
       expect(() => add(...args)).toThrow("Write `addTool({ name: 'lookup' }, (input, ctx) => …)`.");
@@ -69,7 +69,7 @@ describe('options of `addTool`', () => {
 });
 
 describe('options of interceptors', () => {
-  it('that are misspelt fail, with what was meant', () => {
+  it('that are misspelt fail with a suggestion', () => {
     const consume = () => Promise.resolve();
     expect(() => rateLimit({ consume }, { off: () => '' } as object)).toThrow(
       'rateLimit: `off` is not an option. Write `of`.',
@@ -79,14 +79,14 @@ describe('options of interceptors', () => {
 });
 
 describe('options of the client for tests', () => {
-  it('that are misspelt fail, with what was meant', async () => {
+  it('that are misspelt fail with a suggestion', async () => {
     const connected = connect(start({})(), { onRoot: () => [] } as object);
     await expect(connected).rejects.toThrow('connect: `onRoot` is not an option. Write `onRoots`.');
   });
 });
 
 describe('options of `serveStdio`', () => {
-  it('that are misspelt fail, with what was meant, and leave stdout alone', async () => {
+  it('that are misspelt fail with a suggestion, and leave stdout alone', async () => {
     const { write } = process.stdout;
     const options = { input: new PassThrough(), output: new PassThrough(), drainMS: 5 } as StdioOptions;
     const started = serveStdio(start({})(), options);
@@ -96,7 +96,7 @@ describe('options of `serveStdio`', () => {
 });
 
 describe('a transport', () => {
-  it('opens on nothing but a server', async () => {
+  it('requires a server', async () => {
     const streams = { input: new PassThrough(), output: new PassThrough() };
     for (const given of [undefined, null, {}, McpServer]) {
       for (const opened of [

@@ -37,17 +37,17 @@ class Weather {
 const start = (providers: unknown, options?: Partial<McpServerOptions>) => () =>
   new McpServer({ name: 'test', version: '1', ...options, providers: providers as ProviderSource[] });
 
-/** Expects a message that names these, and ends with what to write. */
+/** Expects a message that contains `named` and ends with the remedy. */
 function expectMistake(run: () => void, code: StartupErrorCode, [...named]: string[], ending: string): void {
   expect(run).toThrow(expect.objectContaining({ code }));
   for (const text of named) expect(run).toThrow(text);
   expect(run).toThrow(`${ending} [${code}]`);
 }
 
-describe('a class whose constructor takes arguments, without `resolve`,', () => {
+describe('a class with constructor arguments, without `resolve`,', () => {
   const ending = 'If the arguments are optional, give them defaults.';
 
-  it('fails at startup, and says to pass an instance', () => {
+  it('fails at startup, and suggests to pass an instance', () => {
     const remedies = ['The constructor of Weather takes an argument', '`providers: [new Weather(…)]`', '`resolve`'];
     expectMistake(start([Weather]), 'DECORUM_CONSTRUCTOR_ARGUMENTS', remedies, ending);
     expectMistake(start([{ provider: Weather, prefix: 'a_' }]), 'DECORUM_CONSTRUCTOR_ARGUMENTS', remedies, ending);
@@ -55,12 +55,12 @@ describe('a class whose constructor takes arguments, without `resolve`,', () => 
     expectMistake(scoped, 'DECORUM_CONSTRUCTOR_ARGUMENTS', remedies, ending);
   });
 
-  it('fails too when a base class has the constructor', () => {
+  it('fails too if a base class has the constructor', () => {
     class Local extends Weather {}
     expectMistake(start([Local]), 'DECORUM_CONSTRUCTOR_ARGUMENTS', ['Local takes an argument'], ending);
   });
 
-  it('is served where the arguments have defaults, or a subclass passes them', () => {
+  it('is served if the arguments have defaults, or a subclass passes them', () => {
     class Lenient {
       constructor(readonly zone = 'UTC') {}
       @Tool()
@@ -83,14 +83,14 @@ describe('a class whose constructor takes arguments, without `resolve`,', () => 
 });
 
 describe('`providers`', () => {
-  it('holds no promise', () => {
+  it('must not contain a promise', () => {
     const ending = 'Await it: `providers: [await Files.create()]`.';
     expectMistake(start([Promise.resolve(new Clock())]), 'DECORUM_BAD_PROVIDER', ['a promise'], ending);
     const entry = { provider: Promise.resolve(new Clock()), prefix: 'a_' };
     expectMistake(start([entry]), 'DECORUM_BAD_PROVIDER', ['a promise'], ending);
   });
 
-  it('holds no server, whose own providers and options would get lost', () => {
+  it('must not contain a server, whose own providers and options would be lost', () => {
     class Office extends McpServer {
       constructor() {
         super({ name: 'office', version: '1', providers: [Clock] });
@@ -116,12 +116,12 @@ describe('`providers`', () => {
     [Object.create(null), 'an object with the keys (none)'],
     [{ provider: undefined, prefix: 'a_' }, 'undefined'],
     [{ provider: Object.create(null), prefix: 'a_' }, 'an object with the keys (none)'],
-  ])('holds neither %p nor the like', (source, found) => {
+  ])('must not contain %p', (source, found) => {
     const ending = 'List classes, ready instances, or { provider, prefix }.';
     expectMistake(start([source]), 'DECORUM_BAD_PROVIDER', [found], ending);
   });
 
-  it('is a list', () => {
+  it('must be a list', () => {
     for (const providers of [Clock, new Clock(), 'Clock']) {
       expectMistake(
         start(providers),
@@ -140,25 +140,25 @@ describe('`providers`', () => {
     [{ uriPrefix: '{a}' }, "Write 'eu+', for example."],
     [{ uriPrefix: 5 }, "Write 'eu+', for example."],
     [{ scope: 'session' }, "`scope` must be 'request'. Or leave it out."],
-  ])('holds no entry with %j', (options, ending) => {
+  ])('must not contain an entry with %j', (options, ending) => {
     expectMistake(start([{ provider: Clock, ...options }]), 'DECORUM_INVALID_OPTION', ['Clock: `'], ending);
   });
 
-  it('takes a `prefix` that is undefined as none', async () => {
+  it('treats an undefined `prefix` as none', async () => {
     const client = await connect(start([{ provider: Clock, prefix: undefined }])());
     expect((await client.listTools()).map(({ name }) => name)).toEqual(['now']);
   });
 });
 
 describe('a class with resources', () => {
-  it('is served twice with two prefixes for URIs', async () => {
+  it('can be served twice with two URI prefixes', async () => {
     const server = start([Clock, { provider: Clock, prefix: 'eu_', uriPrefix: 'eu+' }])();
     const client = await connect(server);
     expect((await client.listResources()).map(({ uri }) => uri)).toEqual(['clock://now', 'eu+clock://now']);
     expect((await client.readResource('eu+clock://now')).contents).toMatchObject([{ uri: 'eu+clock://now' }]);
   });
 
-  it('has its templates, what they enumerate and their completions under the prefix', async () => {
+  it('has its templates, their entries and completions under the prefix', async () => {
     class Cities {
       @Resource('city://{name}', { list: 'all', input: { type: 'object', properties: { name: { type: 'string' } } } })
       one({ name }: { name: string }) {
@@ -179,7 +179,7 @@ describe('a class with resources', () => {
     expect((await client.readResource('x-eu+city://Rome')).contents).toMatchObject([{ text: 'of Rome' }]);
   });
 
-  it('cannot be served twice without one, and startup says so', () => {
+  it('cannot be served twice without one, and fails at startup', () => {
     const ending = "give its provider a `uriPrefix`: `{ provider, prefix: 'eu_', uriPrefix: 'eu+' }`.";
     const run = start([Clock, { provider: Clock, prefix: 'eu_' }]);
     expectMistake(run, 'DECORUM_DUPLICATE_NAME', ['clock://now', 'Clock.face'], ending);

@@ -26,14 +26,14 @@ class City {
 
 const start = (cls: Class) => () => new McpServer({ name: 'test', version: '1', providers: [cls] });
 
-/** Expects a message that begins with the place and ends with what to write. */
+/** Expects a message that starts with the place and ends with the remedy. */
 function expectMistake(run: () => void, code: StartupErrorCode, where: string, ...texts: string[]): void {
   expect(run).toThrow(expect.objectContaining({ code }));
   expect(run).toThrow(new RegExp(`^${where}: `));
   for (const text of texts) expect(run).toThrow(text);
 }
 
-/** A class whose method has a parameter, as a compiler leaves it that emits these types, or none. */
+/** A class with a method parameter, compiled with these emitted types or without types. */
 function compiled(types?: unknown[]): Class {
   class Shop {
     search(_query: unknown) {}
@@ -64,7 +64,7 @@ describe('a parameter from which no schema can be inferred', () => {
     return join(folder, 'tsconfig.json');
   }
 
-  it('may be a class that is imported with `import type`', () => {
+  it('may have a class imported with `import type`', () => {
     class Real {
       @Tool()
       search(_query: TestClient) {}
@@ -74,7 +74,7 @@ describe('a parameter from which no schema can be inferred', () => {
     expectMistake(start(compiled([Object])), 'DECORUM_MISSING_INPUT', 'Shop.search', ...remedies);
   });
 
-  it('may have a class that did not exist yet', () => {
+  it('may have a class that is not yet defined', () => {
     const remedies = ['two modules import each other. Move the DTO to a module of its own', '`input: MyDto`.'];
     expectMistake(start(compiled([undefined])), 'DECORUM_MISSING_INPUT', 'Shop.search', ...remedies);
   });
@@ -89,13 +89,13 @@ describe('a parameter from which no schema can be inferred', () => {
     expectMistake(run, 'DECORUM_MISSING_INPUT', 'Shop.search', found, 'a DTO class', '`input: MyDto`.');
   });
 
-  it('may have a type that was not emitted: names the flag and the tsconfig that lacks it', () => {
+  it('may have a type that was not emitted: the error names the flag and the tsconfig without it', () => {
     const file = project({ 'tsconfig.json': '{ "compilerOptions": { // "emitDecoratorMetadata": true\n} }' });
     const flags = `Set "experimentalDecorators": true and "emitDecoratorMetadata": true in ${file}, or name the schema`;
     expectMistake(start(compiled()), 'DECORUM_MISSING_INPUT', 'Shop.search', flags, '`input: MyDto`');
   });
 
-  it('may have a type that was not emitted although the tsconfig, or one it extends, says so', () => {
+  it('may have a type that was not emitted although the tsconfig, or its base, has the flag', () => {
     const file = project({ 'tsconfig.json': '{ "compilerOptions": { "emitDecoratorMetadata": true } }' });
     const problem = `although ${file} sets "emitDecoratorMetadata"`;
     expectMistake(start(compiled()), 'DECORUM_MISSING_INPUT', 'Shop.search', problem, 'tsc, swc or oxc', 'esbuild');
@@ -111,7 +111,7 @@ describe('a parameter from which no schema can be inferred', () => {
     expectMistake(start(compiled()), 'DECORUM_MISSING_INPUT', 'Shop.search', 'in tsconfig.json, or name the schema');
   });
 
-  it('is no parameter where another decorator has wrapped a method that has none', async () => {
+  it('is not reported if another decorator has wrapped a method without parameters', async () => {
     const Wrapped = (_target: object, _key: string, descriptor: PropertyDescriptor) => {
       const method = descriptor.value as (...args: unknown[]) => unknown;
       descriptor.value = function wrapped(this: unknown, ...args: unknown[]) {
@@ -131,7 +131,7 @@ describe('a parameter from which no schema can be inferred', () => {
 });
 
 describe('a schema that is undefined', () => {
-  it.each([undefined, null])('is refused instead of going unused: %p', (absent) => {
+  it.each([undefined, null])('is rejected instead of ignored: %p', (absent) => {
     class Input {
       @Tool({ input: absent } as object)
       search(_query: City, _context: Context) {}
@@ -152,7 +152,7 @@ describe('a schema that is undefined', () => {
     expectMistake(start(Output), 'DECORUM_INVALID_OPTION', 'Output.search', ...because, 'or leave `output` out.');
   });
 
-  it('is refused in a tool that is added', () => {
+  it('is rejected in addTool', () => {
     const server = new McpServer({ name: 'test', version: '1' });
     const add = (options: object) => () => server.addTool({ name: 'search', ...options }, () => '');
     expectMistake(add({ input: undefined }), 'DECORUM_INVALID_OPTION', 'addTool.search', 'or leave `input` out.');
@@ -160,7 +160,7 @@ describe('a schema that is undefined', () => {
   });
 });
 
-describe('a value that is no schema', () => {
+describe('a value that is not a schema', () => {
   const wrong: readonly (readonly [string, unknown, string])[] = [
     ['a shape of zod', { city: z.string() }, 'Wrap it: z.object({ … }).'],
     ['a shape of valibot', { city: v.string() }, 'Wrap it: v.object({ … }).'],
@@ -172,7 +172,7 @@ describe('a value that is no schema', () => {
     ['a text', 'City', 'Pass `MyDto`, `z.object({ … })` or `{ type: "object", … }`.'],
   ];
 
-  it.each(wrong)('is refused as `input` of each decorator: %s', (_what, input, remedy) => {
+  it.each(wrong)('is rejected as `input` of each decorator: %s', (_what, input, remedy) => {
     const options = { input: input as SchemaSource } as object;
     class AsTool {
       @Tool(options)
@@ -191,7 +191,7 @@ describe('a value that is no schema', () => {
     }
   });
 
-  it.each(wrong)('is refused as `output`: %s', (_what, output, remedy) => {
+  it.each(wrong)('is rejected as `output`: %s', (_what, output, remedy) => {
     class Shop {
       @Tool({ output } as object)
       search() {}

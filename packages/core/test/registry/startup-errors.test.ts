@@ -23,7 +23,7 @@ class IdAndMore extends Id {
   more!: string;
 }
 
-/** The error of a server with these providers. */
+/** The startup error of a server with these providers. */
 function mistakeOf(...providers: unknown[]): DecorumError {
   try {
     new McpServer({ name: 'test', version: '1', providers: providers as Class[] });
@@ -39,7 +39,7 @@ function expectMistake(error: DecorumError, code: StartupErrorCode, ...mentioned
   for (const text of [code, ...mentioned]) expect(error.message).toContain(text);
 }
 
-describe('a mistake in annotations fails at startup, and says where and what to do:', () => {
+describe('a mistake in annotations fails at startup with its place and remedy:', () => {
   it('a static member', () => {
     expect(() => {
       class Wrong {
@@ -50,7 +50,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     }).toThrow(/"Wrong.help".*static.*DECORUM_UNSUPPORTED_MEMBER/);
   });
 
-  it('a member named by a symbol', () => {
+  it('a member with a symbol as name', () => {
     const secret = Symbol('secret');
     expect(() => {
       class Wrong {
@@ -75,11 +75,11 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     expectMistake(mistakeOf(Plain), 'DECORUM_NO_MEMBERS', 'Plain');
   });
 
-  it('a provider that is no object', () => {
+  it('a provider that is not an object', () => {
     expectMistake(mistakeOf(undefined), 'DECORUM_BAD_PROVIDER', 'undefined');
   });
 
-  it('a parameter whose type the compiler does not know', () => {
+  it('a parameter whose type the compiler does not emit', () => {
     class Wrong {
       @Tool()
       help(_input: { id: string }) {}
@@ -95,7 +95,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     expectMistake(mistakeOf(Wrong), 'DECORUM_MISSING_INPUT', 'string');
   });
 
-  it('two tools of one name, in one class or in two', () => {
+  it('two tools with the same name, in one class or in two', () => {
     class One {
       @Tool()
       help() {}
@@ -107,7 +107,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     expectMistake(mistakeOf(One, Two), 'DECORUM_DUPLICATE_NAME', 'One.help', 'Two.other', 'prefix');
   });
 
-  it('two resources of one URI', () => {
+  it('two resources with the same URI', () => {
     class Wrong {
       @Resource('x://a')
       one() {}
@@ -117,7 +117,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     expectMistake(mistakeOf(Wrong), 'DECORUM_DUPLICATE_NAME', 'Wrong.one', 'Wrong.two', 'x://a');
   });
 
-  it('a name that clients refuse', () => {
+  it('a name that clients reject', () => {
     class Wrong {
       @Tool({ name: 'two words' })
       help() {}
@@ -125,7 +125,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     expectMistake(mistakeOf(Wrong), 'DECORUM_INVALID_NAME', 'Wrong.help', 'two words');
   });
 
-  it('a completion of nothing', () => {
+  it('a completion without a target', () => {
     class Wrong {
       @Prompt()
       ask(_input: Id) {}
@@ -137,7 +137,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     expectMistake(mistakeOf(Wrong), 'DECORUM_DANGLING_COMPLETION', 'Wrong.ids', 'asks', '"ask"');
   });
 
-  it('a completion of an argument that is not there', () => {
+  it('a completion of an unknown argument', () => {
     class Wrong {
       @Prompt()
       ask(_input: Id) {}
@@ -165,7 +165,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     expectMistake(mistakeOf(Wrong), 'DECORUM_DUPLICATE_COMPLETION', 'Wrong.two', 'id');
   });
 
-  it('a list member that is not there', () => {
+  it('an unknown list member', () => {
     class Wrong {
       @Resource('x://{id}', { list: 'all' })
       one(_input: Id) {}
@@ -246,7 +246,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     expectMistake(mistakeOf(Wrong), 'DECORUM_INVALID_SCHEMA', 'Wrong.one');
   });
 
-  it('@Hidden on what was never there', () => {
+  it('@Hidden on an unknown member', () => {
     class Base {
       @Tool()
       help() {}
@@ -258,7 +258,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     expectMistake(mistakeOf(Wrong), 'DECORUM_NOTHING_HIDDEN', 'Wrong.hlep');
   });
 
-  it('an option that does not exist', () => {
+  it('an unknown option', () => {
     class Wrong {
       @Tool({ descripton: 'misspelt' } as object)
       help() {}
@@ -274,7 +274,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     expectMistake(mistakeOf(Wrong), 'DECORUM_INVALID_OPTION', 'Wrong.one', 'variables');
   });
 
-  it('the context in the first place', () => {
+  it('the context as first parameter', () => {
     class Wrong {
       @Tool()
       help(_ctx: Context) {}
@@ -282,7 +282,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     expectMistake(mistakeOf(Wrong), 'DECORUM_MISSING_INPUT', 'Wrong.help', 'NoInput');
   });
 
-  it('a parameter with a default whose type is not known', () => {
+  it('a parameter with a default and an unknown type', () => {
     class Wrong {
       help(_input = { id: '' }) {}
     }
@@ -294,7 +294,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     [{ size: -1 }, 'size'],
     [{ annotations: { audience: ['everybody'] } }, 'audience'],
     [{ annotations: { lastModified: 'yesterday' } }, 'lastModified'],
-  ])('a field of a resource that cannot be sent: %j', (options, field) => {
+  ])('an invalid field of a resource: %j', (options, field) => {
     class Wrong {
       @Resource('x://a', options as object)
       one() {}
@@ -302,7 +302,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     expectMistake(mistakeOf(Wrong), 'DECORUM_INVALID_OPTION', 'Wrong.one', field);
   });
 
-  it('a container that gives no instance', () => {
+  it('a container that returns no instance', () => {
     class Service {
       @Tool()
       help() {}
@@ -322,7 +322,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     expectMistake(mistakeOf(Wrong), 'DECORUM_INVALID_OPTION', 'Wrong.one', 'priority');
   });
 
-  it('an icon with a scheme that clients refuse', () => {
+  it('an icon with a scheme that clients reject', () => {
     class Wrong {
       @Tool({ icons: [{ src: 'javascript:alert(1)' }] })
       one() {}
@@ -334,7 +334,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
     class Wrong {
       one = 1;
     }
-    // what a compiler without types for decorators would let through
+    // accepted by a compiler without types for decorators
     (Tool() as unknown as (target: object, key: string) => void)(Wrong.prototype, 'one');
     expectMistake(mistakeOf(Wrong), 'DECORUM_NOT_A_METHOD', 'Wrong.one');
   });
@@ -354,7 +354,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
 });
 
 describe('adding at run time', () => {
-  it('adds nothing of a provider with a mistake', () => {
+  it('adds no member of an invalid provider', () => {
     class Good {
       @Tool()
       help() {}

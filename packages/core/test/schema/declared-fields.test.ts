@@ -50,7 +50,7 @@ describe('a type that contradicts the rules is an error at startup:', () => {
     expect(mistakeIn(Whole)).toMatch(/Whole\.tag: .*Declare an array/);
   });
 
-  it('rules about the whole list that only its items could keep', () => {
+  it('rules about the whole list that only its items can satisfy', () => {
     class Mixed {
       @cv.IsString() @cv.MaxLength(3, { each: true }) tags!: unknown;
     }
@@ -84,7 +84,7 @@ describe('a type that contradicts the rules is an error at startup:', () => {
     }
   });
 
-  it('rules about text on a date, and the other way round', () => {
+  it('rules about text on a date, and vice versa', () => {
     class Text {
       @cv.IsDateString() when!: Date;
     }
@@ -103,7 +103,7 @@ describe('a type that contradicts the rules is an error at startup:', () => {
     expect(mistakeIn(Named)).toMatch(/Named\.when: .*Declare a Date/);
   });
 
-  it('what @Type names', () => {
+  it('a class named by @Type', () => {
     class Named {
       @cv.IsString() @Type(() => Number) count!: string;
     }
@@ -122,8 +122,8 @@ describe('a type that contradicts the rules is an error at startup:', () => {
   });
 });
 
-describe('a type that says as much as the rules', () => {
-  it('is left alone', () => {
+describe('a type that agrees with the rules', () => {
+  it('is accepted', () => {
     class Fine {
       @cv.IsIn(['a', null]) either!: string | null;
       @cv.IsIn(['a', 1]) union!: string | number;
@@ -141,7 +141,7 @@ describe('a type that says as much as the rules', () => {
     expect(mistakeIn(Fine)).toBe('none');
   });
 
-  it('may belong to what @Transform makes', () => {
+  it('may describe the result of @Transform', () => {
     class Made {
       @Transform(({ value }) => new URL(String(value))) @cv.IsInstance(URL) link!: URL;
       @Transform(({ value }) => String(value).split(',')) @cv.IsArray() words!: string[];
@@ -165,7 +165,7 @@ describe('a type that says as much as the rules', () => {
   });
 });
 
-describe('a list whose items nothing describes', () => {
+describe('a list without a description of its items', () => {
   class Bare {
     @cv.IsArray() tags!: string[];
   }
@@ -190,7 +190,7 @@ describe('a list whose items nothing describes', () => {
     );
   });
 
-  it('is published with `items` where its author wants anything, or lists', () => {
+  it('is published with `items` if its author allows anything, or lists', () => {
     class Anything {
       @cv.IsArray() @Type(() => Object) data!: unknown[];
       @cv.IsArray({ each: true }) rows!: unknown[][];
@@ -206,7 +206,7 @@ describe('a list whose items nothing describes', () => {
   });
 });
 
-describe('a class that nothing checks is an error at startup:', () => {
+describe('a class without any check is an error at startup:', () => {
   class Plain {
     name?: string;
   }
@@ -242,7 +242,7 @@ describe('a class that nothing checks is an error at startup:', () => {
   });
 });
 
-describe('rules that no value passes are an error at startup:', () => {
+describe('rules that no value satisfies are an error at startup:', () => {
   it.each([
     ['two types', [cv.IsString(), cv.IsInt()]],
     ['a length of a number', [cv.IsIn([1, 2]), cv.MaxLength(3)]],
@@ -315,7 +315,7 @@ describe('an initializer', () => {
     expect(mistakeIn(cls, 'output')).toMatch(mistake);
   });
 
-  it('does not say the type of its field: TypeScript emits none for it', () => {
+  it('does not determine the type of its field, because TypeScript emits none for it', () => {
     class Inferred {
       @cv.IsOptional() limit = 10;
     }
@@ -334,7 +334,7 @@ describe('an initializer', () => {
     expect(propertiesOf(Annotated)).toEqual({ limit: { type: 'number', default: 10 } });
   });
 
-  it('may be anything where no own rule of class-validator always applies', () => {
+  it('may be anything if no rule always applies', () => {
     const tried: unknown[] = [];
     const custom: PropertyDecorator = (target, key) =>
       cv.registerDecorator({
@@ -372,7 +372,7 @@ describe('a field without a rule', () => {
     expect(mistakeIn(cls, 'output')).toMatch(mistake);
   });
 
-  it('is none where it is private, excluded, a method or an accessor', () => {
+  it('is accepted if it is private, excluded, a method or an accessor', () => {
     class Fine {
       @cv.IsString() text!: string;
       #calls = 0;
@@ -388,7 +388,7 @@ describe('a field without a rule', () => {
     expect(problemsOf(Fine, { text: 'abc', cache: {} })).toEqual(['cache is not a known field']);
   });
 
-  it('stays out of results where it is excluded', () => {
+  it('is left out of results if it is excluded', () => {
     class Page {
       @cv.IsString() text = 'abc';
       @Exclude() cache = new Map<string, string>();
@@ -406,7 +406,7 @@ describe('bytes', () => {
   }
   const shape = (direction: 'input' | 'output') => compileShape(Upload, 'Test.member', direction);
 
-  it('travel as base64', () => {
+  it('are sent as base64', () => {
     expect(propertiesOf(Upload)).toMatchObject({
       data: { type: 'string', contentEncoding: 'base64', minLength: 1 },
       thumbnail: { type: 'string', contentEncoding: 'base64' },
@@ -415,7 +415,7 @@ describe('bytes', () => {
     expect(propertiesOf(Upload, 'output')).toMatchObject({ data: { type: 'string', contentEncoding: 'base64' } });
   });
 
-  it('are what the handler gets', () => {
+  it('reach the handler decoded', () => {
     const upload = valueOf<Upload>(Upload, { data: 'aGVsbG8=', thumbnail: '+/8A', pages: ['', 'AQI='] });
     expect(upload.data).toEqual(new Uint8Array(Buffer.from('hello')));
     expect(upload.data).not.toBeInstanceOf(Buffer);
@@ -433,13 +433,13 @@ describe('bytes', () => {
     },
   );
 
-  it('may be many', () => {
+  it('may be in lists', () => {
     const data = Buffer.alloc(24_000_000, 7).toString('base64');
     expect(valueOf<Upload>(Upload, { data }).data.byteLength).toBe(24_000_000);
     expect(problemsOf(Upload, { data: `${data}!` })).toEqual(['data must be base64, such as "aGVsbG8="']);
   });
 
-  it('are written into results', () => {
+  it('are encoded in results', () => {
     const result = { data: new Uint8Array(Buffer.from('hello')), thumbnail: Buffer.from([1]), pages: [] };
     expect(shape('output').checkOutput(result)).toEqual({
       ok: true,
@@ -449,7 +449,7 @@ describe('bytes', () => {
     expect(raw.checkOutput({ data: Buffer.from('hello') })).toEqual({ ok: true, value: { data: 'aGVsbG8=' } });
   });
 
-  it('have no rules about text, and no class-transformer', () => {
+  it('cannot have rules about text or class-transformer decorators', () => {
     class Ruled {
       @cv.IsBase64() data!: Buffer;
     }
@@ -469,7 +469,7 @@ describe('a bigint', () => {
     @cv.IsOptional() @cv.IsArray() @Type(() => BigInt) others?: bigint[];
   }
 
-  it('travels as an integer or as decimal digits', () => {
+  it('is sent as an integer or as decimal digits', () => {
     expect(propertiesOf(Account)).toMatchObject({ id: { type: ['integer', 'string'], pattern: '^-?[0-9]+$' } });
     const digits = '-123456789012345678901234567890';
     const account = valueOf<Account>(Account, { id: 5, others: [digits, '0', -1] });
@@ -477,11 +477,11 @@ describe('a bigint', () => {
     expect(compileShape(Account, 'Test.member').checkStrings({ id: '5' })).toMatchObject({ value: { id: 5n } });
   });
 
-  it.each([1.5, 2 ** 53, '1.5', '', ' 1', '0x1', '1n', '9'.repeat(2000), true, null, [1]])('is not %j', (id) => {
+  it.each([1.5, 2 ** 53, '1.5', '', ' 1', '0x1', '1n', '9'.repeat(2000), true, null, [1]])('rejects %j', (id) => {
     expect(problemsOf(Account, { id })[0]).toMatch(/^id must/);
   });
 
-  it('is written as digits', () => {
+  it('is encoded as digits', () => {
     const shape = compileShape(Account, 'Test.member', 'output');
     expect(shape.json['properties']).toMatchObject({ id: { type: 'string' } });
     expect(shape.checkOutput({ id: 2n ** 64n, others: [1n] })).toEqual({
@@ -491,7 +491,7 @@ describe('a bigint', () => {
     expect(shape.checkOutput({ id: 'abc' })).toMatchObject({ ok: false, problems: [{ path: 'id' }] });
   });
 
-  it('has no rules about numbers', () => {
+  it('cannot have rules about numbers', () => {
     class Ruled {
       @cv.IsInt() id!: bigint;
     }
@@ -500,7 +500,7 @@ describe('a bigint', () => {
     );
   });
 
-  it('may stand beside rules that need the instance', () => {
+  it('can be combined with rules that need the instance', () => {
     class Pair {
       @cv.IsDefined() low!: bigint;
       @cv.ValidateBy({

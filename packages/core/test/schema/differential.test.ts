@@ -10,20 +10,20 @@ import { compileShape } from '../../src/schema/compile.js';
 import { RUN } from '../../src/schema/constraints.js';
 
 /**
- * The honesty check of "a DTO class is the schema": whatever value arrives, the compiled shape and class-validator's own
+ * Checks the promise "a DTO class is the schema": for every value, the compiled shape and class-validator's own
  * `validateSync(plainToInstance(…))` must agree.
  */
 
 function dtoWith(...decorators: PropertyDecorator[]): Class {
   class Dto {
-    // anything, in a list too: some of these rules leave the type open
+    // any type, even in lists: some of these rules don't restrict it
     @Type(() => Object) x?: unknown;
   }
   for (const decorate of decorators) decorate(Dto.prototype, 'x');
   return Dto;
 }
 
-/** Some rules throw on odd input (half a surrogate pair in an e-mail address): such a value has not passed. */
+/** Some rules throw on odd input (half a surrogate pair in an e-mail address), which counts as invalid. */
 function theirVerdict(cls: Class, plain: object): boolean {
   try {
     return cv.validateSync(plainToInstance(cls as new () => object, plain)).length === 0;
@@ -98,10 +98,10 @@ const COMPOUNDS = [
   ],
 ].flat();
 
-/** Values at the edges of some rule. */
+/** Edge cases of the rules. */
 const EDGES: readonly unknown[] = [TEXTS, ODD_TEXTS, SCALARS, COMPOUNDS].flat();
 
-/** class-transformer leaves out keys that `Object.prototype` has, and we refuse those that could reach a prototype. */
+/** class-transformer skips keys of `Object.prototype`, and we reject keys that could pollute a prototype. */
 function isOrdinary(value: unknown): boolean {
   return Object.getOwnPropertyNames(Object.prototype).every((name) => !JSON.stringify(value).includes(`"${name}":`));
 }
@@ -124,11 +124,11 @@ const anything = fc.oneof(
   { weight: 1, arbitrary: fc.array(fc.constantFrom(...EDGES), { maxLength: 5 }) },
 );
 
-/** A value about which the two do not agree. */
+/** Finds a value on which the two disagree. */
 function disagreement(...decorators: PropertyDecorator[]): unknown {
   const cls = dtoWith(...decorators);
   const agreeOn = (value: unknown): boolean => {
-    // No two parts of a value from the wire are the same object.
+    // values from the wire never share objects
     const x: unknown = typeof value === 'object' ? JSON.parse(JSON.stringify(value)) : value;
     return ourVerdict(cls, { x }) === theirVerdict(cls, { x });
   };

@@ -23,7 +23,7 @@ describe('class-transformer', () => {
     @cv.IsOptional() @cv.IsDate() at?: Date;
   }
 
-  it('runs for DTOs that ask for it', () => {
+  it('runs for DTOs that use it', () => {
     const { json } = compileShape(Transformed, 'Test.member');
     expect(Object.keys(json['properties'] as object)).toEqual(['tags', 'user_name', 'limit', 'start', 'at']);
     expect(json).toMatchObject({ properties: { tags: {} }, required: ['tags', 'user_name'] });
@@ -44,7 +44,7 @@ describe('class-transformer', () => {
     ]);
   });
 
-  it('writes results too', () => {
+  it('converts results too', () => {
     class Account {
       @cv.IsString() @Expose({ name: 'user_name' }) userName = 'x';
       @cv.IsString() @Exclude({ toPlainOnly: true }) password = 'secret';
@@ -56,7 +56,7 @@ describe('class-transformer', () => {
   });
 });
 
-describe('values made of text', () => {
+describe('values from text', () => {
   class Page {
     @cv.IsInt() number!: number;
     @cv.IsOptional() @cv.IsBoolean() full?: boolean;
@@ -67,7 +67,7 @@ describe('values made of text', () => {
   }
   const strings = (value: Record<string, unknown>): unknown => compileShape(Page, 'Test.member').checkStrings(value);
 
-  it('are read as the types of their fields', () => {
+  it('are parsed as the types of their fields', () => {
     expect(strings({ number: '12', full: 'true', scale: '-1.5e2', note: '7', parts: ['1', '2'], level: '2' })).toEqual({
       ok: true,
       value: { number: 12, full: true, scale: -150, note: '7', parts: [1, 2], level: 2 },
@@ -75,7 +75,7 @@ describe('values made of text', () => {
     expect(strings({ number: '1', parts: '3' })).toMatchObject({ ok: true, value: { parts: [3] } });
   });
 
-  it('are read strictly', () => {
+  it('are parsed strictly', () => {
     for (const text of ['abc', '', ' 1', '1 ', '0x1', '1.5', 'Infinity', 'NaN', '1e', '+1', '1_000']) {
       expect({ text, checked: strings({ number: text }) }).toMatchObject({
         text,
@@ -93,7 +93,7 @@ describe('a result', () => {
   const output = (source: SchemaSource, value: unknown): unknown =>
     compileShape(source, 'Test.member', 'output').checkOutput(value);
 
-  it('may hold instances and dates, and is written as JSON', () => {
+  it('may contain instances and dates, and is encoded as JSON', () => {
     const trip = Object.assign(new Trip(), {
       stops: [Object.assign(new Point(), point)],
       start: { ...point },
@@ -105,7 +105,7 @@ describe('a result', () => {
     });
   });
 
-  it('must fit the schema', () => {
+  it('must match the schema', () => {
     expect(output(Trip, { stops: [], start: { lat: 1 } })).toEqual({
       ok: false,
       problems: [{ path: 'start.lon', expected: 'is required' }],
@@ -127,7 +127,7 @@ describe('a result', () => {
 });
 
 describe('an optional field', () => {
-  it('is published without `null`, which passes all the same', () => {
+  it('is published without `null`, which is still accepted', () => {
     class Form {
       @cv.IsOptional() @cv.IsIn(['a', 'b']) choice?: string;
       @cv.IsOptional() @cv.NotEquals('a') other?: string;
@@ -143,7 +143,7 @@ describe('an optional field', () => {
     ]);
   });
 
-  it('is not said to take `null` by any message either', () => {
+  it('does not mention `null` in any message either', () => {
     class Form {
       @cv.IsOptional() @cv.IsIn(['a', 'null']) choice?: string;
       @cv.IsOptional() @cv.Equals('a') only?: string;
@@ -165,7 +165,7 @@ describe('an optional field', () => {
     expect(problemsOf(Form, { ...wrong, count: 5 })).toContain('count must not be one of 5');
   });
 
-  it('may be `null` in a result, whose schema and messages say so', () => {
+  it('may be `null` in a result, and its schema and messages say so', () => {
     class Reading {
       @cv.IsOptional() @cv.IsNumber() celsius?: number | null;
     }
@@ -184,7 +184,7 @@ describe('initializers', () => {
     @cv.ValidateNested({ each: true }) @Type(() => Point) stops: Point[] = [{ ...point } as Point];
   }
 
-  it('become instances where they are plain data, like what is sent', () => {
+  it('become instances if they are plain data, like received values', () => {
     const { start, stops } = valueOf<Route>(Route, {});
     expect(start).toBeInstanceOf(Point);
     expect(stops[0]).toBeInstanceOf(Point);

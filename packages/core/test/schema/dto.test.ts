@@ -20,7 +20,7 @@ const startupCode = (source: SchemaSource): string | undefined => {
 };
 
 describe('the JSON Schema of a DTO', () => {
-  it('says what the rules, the descriptions and the initializers say', () => {
+  it('reflects the rules, descriptions and initializers', () => {
     expect(compileShape(Query, 'Test.member').json).toEqual({
       type: 'object',
       properties: {
@@ -38,7 +38,7 @@ describe('the JSON Schema of a DTO', () => {
     });
   });
 
-  it('lists the fields at the root', () => {
+  it('has the fields at the root', () => {
     expect([...compileShape(Query, 'Test.member').fields]).toEqual([
       ['city', { required: true }],
       ['units', { required: false }],
@@ -78,7 +78,7 @@ describe('the JSON Schema of a DTO', () => {
     ]);
   });
 
-  it('keeps classes of the same name apart', () => {
+  it('distinguishes classes with the same name', () => {
     const make = (): new () => object => {
       class Node {
         @cv.IsOptional() @cv.ValidateNested() @Type(() => Node) next?: Node;
@@ -93,7 +93,7 @@ describe('the JSON Schema of a DTO', () => {
     expect(Object.keys(compileShape(Both, 'Test.member').json['$defs'] as object)).toEqual(['Node', 'Node2']);
   });
 
-  it('takes the type that TypeScript emitted where no rule names one', () => {
+  it('uses the type that TypeScript emitted if no rule determines one', () => {
     class Emitted {
       @cv.IsOptional() text?: string;
       @cv.IsNotEmpty() count!: number;
@@ -110,7 +110,7 @@ describe('the JSON Schema of a DTO', () => {
     });
   });
 
-  it('publishes only defaults that JSON has', () => {
+  it('publishes only defaults with a JSON form', () => {
     class Defaults {
       @cv.IsInt() n = 5;
       @cv.IsDate() when = new Date(0);
@@ -153,7 +153,7 @@ describe('the JSON Schema of a DTO', () => {
     });
   });
 
-  it('knows numeric enums by their values', () => {
+  it('publishes numeric enums by their values', () => {
     enum Level {
       Low,
       High = 7,
@@ -179,7 +179,7 @@ describe('the JSON Schema of a DTO', () => {
   });
 });
 
-describe('a DTO that cannot be read', () => {
+describe('an invalid DTO', () => {
   class Bare {}
   class Described {
     @cv.IsString() a!: string;
@@ -220,7 +220,7 @@ describe('a DTO that cannot be read', () => {
   });
 });
 
-describe('what a handler receives', () => {
+describe('a value for a handler', () => {
   it('is an instance with its defaults', () => {
     const query = valueOf<Query>(Query, { city: 'Oslo' });
     expect(query).toBeInstanceOf(Query);
@@ -229,7 +229,7 @@ describe('what a handler receives', () => {
     expect(valueOf<Query>(Query, { city: 'Oslo', units: null }).units).toBe('metric');
   });
 
-  it('has instances and dates inside', () => {
+  it('contains instances and dates', () => {
     const trip = valueOf<Trip>(Trip, {
       stops: [point, point],
       start: point,
@@ -242,7 +242,7 @@ describe('what a handler receives', () => {
     expect([trip.when, trip.reminders]).toEqual([new Date('2026-01-31T12:00:00Z'), [new Date('2026-01-31T11:00:00Z')]]);
   });
 
-  it('leaves the value from the wire as it was', () => {
+  it('does not change the received value', () => {
     const value = { stops: [{ ...point }], start: { ...point }, when: '2026-01-31T12:00:00Z' };
     const before = structuredClone(value);
     valueOf(Trip, value);
@@ -258,7 +258,7 @@ describe('what a handler receives', () => {
     expect(valueOf<Bag>(Bag, {}).items).toEqual([]);
   });
 
-  it('is an instance even where the constructor wants arguments or throws', () => {
+  it('is an instance even if the constructor needs arguments or throws', () => {
     class Demanding {
       @cv.IsString() name!: string;
       constructor(from: { name: string }) {
@@ -276,8 +276,8 @@ describe('what a handler receives', () => {
   });
 });
 
-describe('what is wrong with a value', () => {
-  it('is listed field by field', () => {
+describe('the problems of a value', () => {
+  it('are listed by field', () => {
     expect(problemsOf(Trip, { stops: [point, { lat: '1', extra: 1 }], start: [], when: 'yesterday' })).toEqual([
       'stops[1].lon is required',
       'stops[1].extra is not a known field',
@@ -293,7 +293,7 @@ describe('what is wrong with a value', () => {
     expect(problemsOf(Query, undefined)).toEqual(['must be an object']);
   });
 
-  it('is said in the words of the author', () => {
+  it('use custom messages of the author', () => {
     class Worded {
       @cv.MinLength(3, { message: '$property needs $constraint1 letters' }) a!: string;
       @cv.IsEmail({}, { message: ({ property }) => `${property} is no address` }) b!: string;
@@ -306,7 +306,7 @@ describe('what is wrong with a value', () => {
     ]);
   });
 
-  it('is bounded in number and in length', () => {
+  it('are capped in number and length', () => {
     class Many {
       @cv.IsArray() @cv.IsInt({ each: true }) list!: number[];
     }
@@ -316,7 +316,7 @@ describe('what is wrong with a value', () => {
   });
 
   it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'])(
-    'includes a key %s at any level',
+    'include a key %s at any level',
     (key) => {
       const evil = JSON.parse(`{ "city": "Oslo", "${key}": { "polluted": true } }`) as object;
       expect(problemsOf(Query, evil)).toEqual([`${key} is not a known field`]);
@@ -328,7 +328,7 @@ describe('what is wrong with a value', () => {
     },
   );
 
-  it('includes keys that could reach a prototype where anything else may be', () => {
+  it('include keys that could pollute a prototype, even in open objects', () => {
     class Open {
       @cv.IsObject() data!: object;
     }
@@ -340,7 +340,7 @@ describe('what is wrong with a value', () => {
     expect(open('{ "data": { "constructor": "Ferrari" } }')).toEqual([]);
   });
 
-  it('does not take inherited properties for fields', () => {
+  it('ignore inherited properties', () => {
     class Named {
       @cv.IsString() toString!: never;
     }
@@ -371,7 +371,7 @@ describe('rules that need the instance', () => {
     expect(problemsOf(Range, { from: 2, to: 1 })).toEqual(['to must be after from']);
   });
 
-  it('give a promise where they are asynchronous, declared or not', async () => {
+  it('return a promise if they are asynchronous, declared or not', async () => {
     const isFree: PropertyDecorator = (target, key) =>
       cv.registerDecorator({
         target: target.constructor,
@@ -409,7 +409,7 @@ describe('rules that need the instance', () => {
     ).toEqual(["list All list's elements must be unique"]);
   });
 
-  it('are told from class-validator rules of the same name', () => {
+  it('are distinguished from class-validator rules with the same name', () => {
     const Min = (target: object, key: string): void =>
       cv.registerDecorator({
         name: 'min',

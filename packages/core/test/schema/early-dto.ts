@@ -1,6 +1,6 @@
 import { IsInt, IsNotEmpty, IsOptional, IsString, ValidateNested } from 'class-validator';
 
-// As many DTO files are: nothing of Decorum is imported, so a test can evaluate this file before Decorum.
+// Like many DTO files, this one doesn't import Decorum, so a test can evaluate it before Decorum.
 
 export class EarlyQuery {
   @IsNotEmpty() count!: number;

@@ -32,7 +32,7 @@ class EvenSum implements cv.ValidatorConstraintInterface {
   }
 }
 
-/** Its rule needs the instance. */
+/** A class with a rule that needs the instance. */
 class Pair {
   @cv.IsInt() @cv.Validate(EvenSum) a!: number;
 }
@@ -65,7 +65,7 @@ describe('@ArrayOf', () => {
     expect(compileShape(Post, 'Test.member').json['required']).toEqual(['tags']);
   });
 
-  it('checks the items, and makes dates and instances of them', () => {
+  it('checks the items, and converts them to dates and instances', () => {
     expect(problemsOf(Post, { tags: ['abcd'], counts: [1.5] })).toEqual([
       'tags[0] must have at most 3 characters',
       'counts[0] must be an integer',
@@ -77,7 +77,7 @@ describe('@ArrayOf', () => {
     expect(problemsOf(Post, {})).toEqual(['tags is required']);
   });
 
-  it('takes bytes and bigints, as a record does', () => {
+  it('accepts bytes and bigints, like a record', () => {
     class Blobs {
       @ArrayOf(Uint8Array) parts!: Uint8Array[];
       @RecordOf(BigInt) sums!: Record<string, bigint>;
@@ -91,7 +91,7 @@ describe('@ArrayOf', () => {
     ]);
   });
 
-  it('runs rules that need the instance on items, and names their place', () => {
+  it('runs rules that need the instance on items, and reports their path', () => {
     class Pairs {
       @ArrayOf(Pair) pairs!: Pair[];
     }
@@ -99,7 +99,7 @@ describe('@ArrayOf', () => {
     expect(problemsOf(Pairs, { pairs: [{ a: 2 }, { a: 1 }] })).toEqual(['pairs[1].a must be in an even pair']);
   });
 
-  it('suffices as the only decorator of a nested class', () => {
+  it('is enough as the only decorator of a nested class', () => {
     class Line {
       @ArrayOf(Number) x!: number[];
     }
@@ -136,7 +136,7 @@ describe('@RecordOf', () => {
     expect(JSON.stringify(fieldsOf(Stock))).not.toContain('propertyNames');
   });
 
-  it('checks each value, and makes instances and dates', () => {
+  it('checks each value, and converts it to instances and dates', () => {
     expect(problemsOf(Stock, { prices: { EUR: -1, USD: 'x' } })).toEqual([
       'prices.EUR must be at least 0',
       'prices.USD must be a number',
@@ -230,14 +230,14 @@ describe('@Choices', () => {
     });
   });
 
-  it('lets an absent value pass as null, also as published for results', () => {
+  it('accepts null for an absent value, also in the schema of results', () => {
     expect(check(Query, { unit: 'c', priority: null }).ok).toBe(true);
     expect(fieldsOf(Query, 'output')).toMatchObject({
       priority: { anyOf: [{ oneOf: [{ const: 1 }, { const: 2 }] }, { type: 'null' }] },
     });
   });
 
-  it('names the values when another comes', () => {
+  it('names the valid values for an invalid one', () => {
     expect(problemsOf(Query, { unit: 'k', priority: 3, several: ['c'] })).toEqual([
       'unit must be one of "c", "f"',
       expect.stringContaining('priority must be one of 1, 2'),
@@ -260,7 +260,7 @@ describe('@DateOnly', () => {
     expect(fieldsOf(Booking)).toEqual({ from: day, until: day, days: { type: 'array', items: day }, late: day });
   });
 
-  it('is text or a Date at midnight UTC, as the field is declared', () => {
+  it('is text or a Date at midnight UTC, depending on the declared type', () => {
     const booking = valueOf<Booking>(Booking, { ...days, days: ['2026-02-01'] });
     expect(booking.from).toBe('2026-01-31');
     expect(booking.until).toEqual(new Date('2026-02-28T00:00:00Z'));
@@ -282,7 +282,7 @@ describe('@DateOnly', () => {
     ]);
   });
 
-  it('is written as a date in results; a Date with a time is refused', () => {
+  it('is encoded as a date in results, and a Date with a time is rejected', () => {
     const shape = compileShape(Booking, 'Test.member', 'output');
     const until = new Date('2026-02-28T00:00:00Z');
     expect(shape.checkOutput({ from: '2026-01-31', until, days: [until] })).toEqual({
@@ -308,7 +308,7 @@ describe('@Schema', () => {
     grid?: number[][];
   }
 
-  it('is published as it is', () => {
+  it('is published unchanged', () => {
     expect(fieldsOf(Search)).toEqual({
       id: { description: 'By number or name', anyOf: [{ type: 'string', format: 'email' }, { type: 'integer' }] },
       range,
@@ -316,7 +316,7 @@ describe('@Schema', () => {
     });
   });
 
-  it('is checked in its own words, and names the place inside', () => {
+  it('is validated by its keywords, and reports the path inside', () => {
     expect(valueOf<Search>(Search, { id: 'a@b.de', range: { min: 1 }, grid: [[1]] })).toMatchObject({ id: 'a@b.de' });
     expect(problemsOf(Search, { id: 'no address' })).toHaveLength(1);
     expect(problemsOf(Search, { id: 1, range: {}, grid: [[1], ['x']] })).toEqual([
@@ -326,7 +326,7 @@ describe('@Schema', () => {
     expect(check(Search, JSON.parse('{ "id": 1, "range": { "min": 1, "__proto__": {} } }')).ok).toBe(false);
   });
 
-  it('describes the wire where @Transform follows', () => {
+  it('describes the wire format before @Transform', () => {
     class Tagged {
       @Schema({ type: 'string', maxLength: 5 })
       @Transform(({ value }) => String(value).split(','))
@@ -357,7 +357,7 @@ describe('a form that asks the user', () => {
 });
 
 describe('literals', () => {
-  it('need not be repeated in the type of the field', () => {
+  it('are inferred as the type of the field', () => {
     const UNITS = ['metric', 'imperial'] as const;
     class Query {
       @cv.IsIn(UNITS) units!: (typeof UNITS)[number];
@@ -368,8 +368,8 @@ describe('literals', () => {
   });
 });
 
-describe('fields in the order of the class', () => {
-  it('whichever library their decorators come from', () => {
+describe('field order', () => {
+  it('follows the class, whichever library the decorators come from', () => {
     class Mixed {
       @ArrayOf(String) first!: string[];
       @cv.IsString() second!: string;
@@ -391,7 +391,7 @@ describe('a subclass', () => {
   });
 });
 
-describe('a form that a field cannot have is an error at startup:', () => {
+describe('an invalid form of a field is an error at startup:', () => {
   const field = (type: unknown, ...decorators: unknown[]): SchemaSource => {
     class Dto {
       x?: unknown;
@@ -460,7 +460,7 @@ describe('a form that a field cannot have is an error at startup:', () => {
     ],
     ['two forms', field(Array, ArrayOf(String), Schema({})), /@Schema stands beside @ArrayOf.*Keep one/],
     [
-      'classes in a record that class-transformer would have to make',
+      'classes in a record that need class-transformer',
       Upper,
 
       /Upper\.points: @RecordOf cannot hold classes .*@Transform/,

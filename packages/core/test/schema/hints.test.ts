@@ -26,8 +26,8 @@ class Order {
 const { json } = compileShape(Order, 'Test.member');
 const good = { by: 'card', card: 1, coupon: 'a', place: point, amount: 1, tags: ['a'] };
 
-describe('a field whose rules may be skipped, or see another value than the wire has', () => {
-  it('is published with what its rules and its type say, and with the empty alternative', () => {
+describe('a field whose rules may be skipped, or see a transformed value', () => {
+  it('is published with its rules, its type and the empty alternative', () => {
     const pointSchema = expect.objectContaining({ type: 'object', required: ['lat', 'lon'] });
     expect(json['properties']).toEqual({
       by: { type: 'string', enum: ['card', 'cash'] },
@@ -42,13 +42,13 @@ describe('a field whose rules may be skipped, or see another value than the wire
     });
   });
 
-  it('is still checked by its rules, where they apply', () => {
+  it('is still checked by its rules if they apply', () => {
     expect(check(Order, good).ok).toBe(true);
     expect(problemsOf(Order, { ...good, card: 0 })).toEqual([expect.stringMatching(/^card /)]);
     expect(problemsOf(Order, { ...good, tags: 'a,b,c' })).toEqual([expect.stringMatching(/^tags /)]);
   });
 
-  it('is never refused by what is published and accepted here', () => {
+  it('has a published schema that accepts every accepted value', () => {
     const fits = new Ajv2020({ strict: false, validateFormats: false }).compile(json);
     const values = [undefined, null, '', '5', 'a,b', 5, 1.5, true, [], ['a', 'b', 'c'], {}, point, 'c'];
     const fields = ['card', 'coupon', 'place', 'amount', 'tags', 'mail'];
@@ -66,12 +66,12 @@ describe('a field whose rules may be skipped, or see another value than the wire
     expect(accepted).toBeGreaterThan(40);
   });
 
-  it('is published alike for results', () => {
+  it('is published the same way for results', () => {
     const { properties } = compileShape(Order, 'Test.member', 'output').json;
     expect(properties).toMatchObject({ card: { anyOf: [{ type: 'integer', minimum: 1 }, {}] } });
   });
 
-  it('gets its text as it came from a prompt or a URI', () => {
+  it('gets unchanged text from a prompt or a URI', () => {
     class Page {
       @Transform(({ value }) => (value as string).split(',')) @cv.IsString({ each: true }) tags!: string[];
       @Transform(({ value }) => `${(value as string).length}`) @cv.IsNumberString() length!: string;

@@ -33,7 +33,7 @@ const LINEAR = lines(String.raw`
   ^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$  ^"(?:[^"\\]|\\.)*"$  ^[\]\[]+$  ^a{2,}$  ^{a}$  ^\cA\0$  ^(?!x)y$
 `);
 
-/** How the time to match grows with the length of a text. */
+/** The growth of the match time with the length of the text. */
 const backtracking = (source: string, flags?: string): string => {
   const longest = longestText(source, flags);
   if (longest === Number.POSITIVE_INFINITY) return 'linear';
@@ -52,13 +52,13 @@ describe('the time of a pattern', () => {
     expect(backtracking(String.raw`^\p{Lu}\p{Ll}*$`, 'u')).toBe('linear');
   });
 
-  it('counts as exponential where the pattern is too complex', () => {
+  it('counts as exponential if the pattern is too complex', () => {
     const words = Array.from({ length: 5000 }, (_, n) => `w${n}`).join('|');
     expect(backtracking(`^(${words})*$`)).toBe('exponential');
     expect(backtracking(`^(${words.slice(0, 500)})$`)).toBe('linear');
   });
 
-  it('is what a matcher really takes, at the longest text of a pattern', () => {
+  it('is confirmed by a real matcher on the longest text of a pattern', () => {
     const character = fc.constantFrom('a', 'b', '[ab]', '.', String.raw`\w`, '[^a]');
     const { regex } = fc.letrec<{ regex: string }>((tie) => ({
       regex: fc.oneof(

@@ -9,7 +9,7 @@ let compileShape: (source: SchemaSource, where: string) => Shape;
 
 beforeAll(async () => {
   early = await import('./early-dto.js');
-  // only now: the types of the classes above are lost
+  // imported only now, so the types of the classes above are lost
   ({ compileShape } = await import('../../src/schema/compile.js'));
 });
 
@@ -17,19 +17,19 @@ const compile = (source: SchemaSource): Shape => compileShape(source, 'Test.memb
 const isOk = (checked: Checked | Promise<Checked>): boolean => 'ok' in checked && checked.ok;
 
 describe('a DTO that was evaluated before @decorum/core', () => {
-  it('is refused where the rules of a field leave its type open', () => {
+  it('is rejected if the rules of a field do not determine its type', () => {
     expect(() => compile(early.EarlyQuery)).toThrow(
       /EarlyQuery\.count: .*before @decorum\/core.*esbuild, tsx.*@IsInt\(\).*@Type\(\(\) => Number\).*DECORUM_UNKNOWN_FIELD_TYPE/,
     );
   });
 
-  it('is refused where the class of a nested object is lost', () => {
+  it('is rejected if the class of a nested object is lost', () => {
     expect(() => compile(early.EarlyRoute)).toThrow(
       /EarlyRoute\.start: .*before @decorum\/core.*@Type\(\(\) => TheClass\).*DECORUM_UNKNOWN_FIELD_TYPE/,
     );
   });
 
-  it('works where the rules name the types', () => {
+  it('works if the rules determine the types', () => {
     expect(compile(early.EarlyPage).json).toMatchObject({
       properties: {
         query: { type: 'string' },
@@ -43,7 +43,7 @@ describe('a DTO that was evaluated before @decorum/core', () => {
 });
 
 describe('a compiler that emits no types', () => {
-  /** A class as esbuild and tsx write it: with decorators, and without types. */
+  /** A class as emitted by esbuild and tsx: with decorators, but without types. */
   const untyped = (...decorators: PropertyDecorator[]): SchemaSource => {
     class Untyped {
       x: unknown;
@@ -66,7 +66,7 @@ describe('a compiler that emits no types', () => {
     ['@ValidateIf', [cv.ValidateIf(() => true)]],
     ['@IsLatitude, which takes numbers and strings', [cv.IsLatitude()]],
     ['a rule of the author', [custom]],
-  ])('is found out by a field with %s alone', (_, decorators) => {
+  ])('is detected by a field with only %s', (_, decorators) => {
     expect(() => compile(untyped(...decorators))).toThrow(/Untyped\.x: .*DECORUM_UNKNOWN_FIELD_TYPE/);
   });
 

@@ -38,7 +38,7 @@ describe('a JSON Schema', () => {
     expect(schema).toEqual(before);
   });
 
-  it('gives the handler the value itself', () => {
+  it('passes the value itself to the handler', () => {
     const value = { a: 1 };
     expect(compileShape({ type: 'object', properties: { b: { default: 1 } } }, 'Test.member').check(value)).toEqual({
       ok: true,
@@ -47,7 +47,7 @@ describe('a JSON Schema', () => {
     expect((compileShape({ type: 'object' }, 'Test.member').check(value) as { value: unknown }).value).toBe(value);
   });
 
-  it('may be of draft-07', () => {
+  it('may use draft-07', () => {
     const schema = {
       $schema: 'http://json-schema.org/draft-07/schema#',
       type: 'object',
@@ -62,7 +62,7 @@ describe('a JSON Schema', () => {
     ['http://json-schema.org/draft-04/schema#'],
     ['https://json-schema.org/draft/2019-09/schema'],
     ['https://example.com/my-dialect'],
-  ])('of dialect %s is refused by name', ($schema) => {
+  ])('of dialect %s is rejected by name', ($schema) => {
     expect(() => compileShape({ $schema, type: 'object' }, 'Test.member')).toThrow(
       expect.objectContaining({ code: 'DECORUM_INVALID_SCHEMA', message: expect.stringContaining($schema) }),
     );
@@ -78,7 +78,7 @@ describe('a JSON Schema', () => {
     ['such a pattern for names', { patternProperties: { '^(a|a)*$': {} } }, /exponential/],
     ['endless depth', nestedObject(100, 'not'), /64 levels/],
     ['endless width', { enum: Array.from({ length: 20_000 }, () => ({})) }, /parts/],
-  ])('with %s is refused at startup', (_, schema, message) => {
+  ])('with %s is rejected at startup', (_, schema, message) => {
     expect(() => compileShape(schema as JsonObject, 'Test.member')).toThrow(
       expect.objectContaining({ code: 'DECORUM_INVALID_SCHEMA', message: expect.stringMatching(message) }),
     );
@@ -95,7 +95,7 @@ describe('a JSON Schema', () => {
     expect(problemsOf(make('integer'), { a: 'x', b: 'x' })).toEqual(['a must be an integer', 'b must be an integer']);
   });
 
-  it('is compiled once when its text is written out on each call', () => {
+  it('is compiled once even if each call creates the same schema', () => {
     const started = cpuMs();
     for (let i = 0; i < 2000; i++) {
       const schema = { type: 'object', properties: { fresh: { type: 'string', maxLength: 3 } } };
@@ -104,7 +104,7 @@ describe('a JSON Schema', () => {
     expect(cpuMs() - started).toBeLessThan(1000);
   });
 
-  it('may have any root', () => {
+  it('may have any type at the root', () => {
     const list = compileShape({ type: 'array', items: { type: 'integer' } }, 'Test.member');
     expect([hasObjectRoot(list), hasObjectRoot(compileShape({ type: 'object' }, 'Test.member'))]).toEqual([
       false,
@@ -128,7 +128,7 @@ describe('a JSON Schema', () => {
     ]);
   });
 
-  it('has its formats checked', () => {
+  it('checks formats', () => {
     const schema = { type: 'object', properties: { at: { format: 'date-time' }, odd: { format: 'no-such-format' } } };
     expect(problemsOf(schema, { at: 'yesterday', odd: 'x' })).toEqual(['at must be a valid date-time']);
   });
@@ -149,7 +149,7 @@ describe('a JSON Schema', () => {
     ).toHaveLength(1);
   });
 
-  it('does not try long strings against patterns that may backtrack', () => {
+  it('rejects long strings for patterns that may backtrack', () => {
     const quadratic = { type: 'string', pattern: 'a+$' };
     expect(problemsOf(quadratic, 'a'.repeat(1000))).toEqual([]);
     const started = cpuMs();
@@ -157,7 +157,7 @@ describe('a JSON Schema', () => {
     expect(cpuMs() - started).toBeLessThan(200);
   });
 
-  it('bounds the text of formats that may backtrack', () => {
+  it('limits the length of formats that may backtrack', () => {
     const { fullFormats } = createRequire(import.meta.url)('ajv-formats/dist/formats') as { fullFormats: object };
     const risky = Object.entries(fullFormats)
       .filter(([, format]) => format instanceof RegExp && longestText(format.source, format.flags) < Infinity)
@@ -167,7 +167,7 @@ describe('a JSON Schema', () => {
     expect(problemsOf({ format: 'hostname' }, 'a.'.repeat(1000))).toHaveLength(1);
   });
 
-  it('reads text as the types it names', () => {
+  it('parses text as its types', () => {
     const schema = {
       type: 'object',
       properties: { n: { $ref: '#/$defs/n' }, either: { anyOf: [{ type: 'integer' }, { type: 'boolean' }] }, free: {} },
@@ -181,7 +181,7 @@ describe('a JSON Schema', () => {
     expect(read({ n: 'x' })).toEqual({ ok: false, problems: [{ path: 'n', expected: 'must be an integer or null' }] });
   });
 
-  it('names branches of a union by what they lack', () => {
+  it('reports the problems of each branch of a union', () => {
     const union = { oneOf: [{ type: 'string' }, { type: 'object', required: ['a'] }] };
     expect(problemsOf(union, {})).toEqual(['a is required']);
     expect(problemsOf(union, 5)).toEqual(['must have exactly one of the allowed forms']);
@@ -217,7 +217,7 @@ describe('a schema source', () => {
     ],
     [{ city: field }, 'Wrap it: z.object({ … })'],
     [{ city: { '~standard': { vendor: 'acme' } } }, 'Wrap it: the object schema of acme'],
-  ])('cannot be %p, and says what to pass', (value, remedy) => {
+  ])('cannot be %p, and the error says what to pass', (value, remedy) => {
     expect(mistakenSource(value)).toContain(remedy);
   });
 });

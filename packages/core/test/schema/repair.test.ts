@@ -103,16 +103,16 @@ describe.each(SOURCES)('the repair of arguments of %s', (_, source) => {
       { count: '5', text: '5', id: '5' },
       { count: 5, text: '5', id: '5' },
     ],
-  ])('takes %j for %j', (value, expected) => {
+  ])('converts %j to %j', (value, expected) => {
     const sent = JSON.stringify(value);
     expect(repaired(source, value)).toMatchObject({ ok: true, value: expected });
     expect(JSON.stringify(value)).toBe(sent);
-    // without the repair it is refused
+    // rejected without the repair
     expect(compileShape(source, 'Test.member').check(value)).toMatchObject({ ok: false });
   });
 
   it.each([{ text: '5' }, { text: 'true' }, { id: '5' }, { id: 5 }, { tags: [] }, { either: ['5'] }, {}])(
-    'leaves %j as it is, because it is valid',
+    'keeps %j, because it is valid',
     (value) => {
       expect(repaired(source, value)).toEqual(compileShape(source, 'Test.member').check(value));
       expect(repaired(source, value)).toMatchObject({ ok: true, value });
@@ -140,12 +140,12 @@ describe.each(SOURCES)('the repair of arguments of %s', (_, source) => {
     { either: '5' },
     { prices: '{"__proto__":{"a":1}}' },
     { prices: '{"constructor":{"prototype":{"a":1}}}' },
-  ])('refuses %j, which has no single reading', (value) => {
+  ])('rejects %j, which is ambiguous', (value) => {
     expect(repaired(source, value)).toMatchObject({ ok: false });
     expect(({} as Record<string, unknown>)['a']).toBeUndefined();
   });
 
-  it('checks what is repaired like anything else', () => {
+  it('validates repaired values', () => {
     expect(repaired(source, { count: '5', ratio: 'x' })).toMatchObject({ ok: false, problems: [{ path: 'ratio' }] });
   });
 });
@@ -154,14 +154,14 @@ describe('the repair of arguments', () => {
   const node = { type: 'object', properties: { next: { $ref: '#/$defs/node' }, n: { type: 'integer' } } };
   const recursive = { ...node, $defs: { node } };
 
-  it('refuses texts nested deeper than a message may be', () => {
+  it('rejects texts nested deeper than the limit of messages', () => {
     const nested = (levels: number) => `${'{"next":'.repeat(levels)}{"n":1}${'}'.repeat(levels)}`;
     expect(repaired(recursive, { next: nested(20) })).toMatchObject({ ok: true });
     expect(repaired(recursive, { next: nested(70) })).toMatchObject({ ok: false });
     expect(repaired(recursive, { next: nested(100_000) })).toMatchObject({ ok: false });
   });
 
-  it('refuses texts inside texts that are nested deeper together', () => {
+  it('rejects texts inside texts that exceed the depth together', () => {
     let text = '{"n":1}';
     for (let level = 0; level < 8; level++) text = JSON.stringify({ next: text });
     expect(repaired(recursive, { next: text })).toMatchObject({ ok: true });
@@ -169,7 +169,7 @@ describe('the repair of arguments', () => {
     expect(repaired(recursive, { next: half(JSON.stringify(half('{"n":1}'))) })).toMatchObject({ ok: false });
   });
 
-  it('ends where schemas lead to each other', () => {
+  it('terminates for mutually recursive schemas', () => {
     const circular = {
       type: 'object',
       properties: { a: { $ref: '#/$defs/a' } },
@@ -178,14 +178,14 @@ describe('the repair of arguments', () => {
     expect(repaired(circular, { a: '5' })).toMatchObject({ ok: true, value: { a: 5 } });
   });
 
-  it('takes time in proportion to what is sent', () => {
+  it('runs in linear time', () => {
     const counts = Array.from({ length: 50_000 }, (_, index) => String(index));
     expect(repaired(rawQuery, { counts })).toMatchObject({ ok: true, value: { counts: counts.map(Number) } });
     const text = JSON.stringify(counts);
     expect(repaired(rawQuery, { counts: text })).toMatchObject({ ok: true });
   });
 
-  it('follows a schema into itself', () => {
+  it('follows a recursive schema', () => {
     const Node = z.object({
       n: z.int(),
       get next() {
@@ -223,7 +223,7 @@ describe('the repair of arguments', () => {
     });
   });
 
-  it('leaves fields alone that take more than their rules say', () => {
+  it('skips fields that accept more than their rules say', () => {
     class Widened {
       @Transform(({ value }) => (typeof value === 'string' ? value.length : value)) @cv.IsInt() length!: number;
       @cv.IsInt() count!: number;
@@ -234,7 +234,7 @@ describe('the repair of arguments', () => {
     });
   });
 
-  it('works where rules are asynchronous', async () => {
+  it('works with asynchronous rules', async () => {
     const source = z.object({ count: z.int().refine((count) => Promise.resolve(count > 4)) });
     expect(await repaired(source, { count: '5' })).toMatchObject({ ok: true, value: { count: 5 } });
     expect(await repaired(source, { count: '4' })).toMatchObject({ ok: false });
@@ -260,7 +260,7 @@ const called = async (options: { readonly coerce?: boolean }) => {
 };
 
 describe('the option `coerce`', () => {
-  it('is off unless a tool or the server turns it on; the tool has the last word', async () => {
+  it('is off by default, and the tool overrides the server', async () => {
     expect(await called({})).toEqual([false, true, false]);
     expect(await called({ coerce: true })).toEqual([true, true, false]);
     expect(await called({ coerce: false })).toEqual([false, true, false]);

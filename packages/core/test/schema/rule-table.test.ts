@@ -59,17 +59,17 @@ describe('the rule table', () => {
     ['Checked by JSON Schema', lists.mapped],
     ['Run after JSON Schema', lists.run],
     ['Rejected at startup', lists.refused],
-  ])('is what the page says under "%s"', (heading, names) => {
+  ])('matches the page under "%s"', (heading, names) => {
     expect([...new Set(listOnPage(heading))].toSorted()).toEqual([...names].toSorted());
   });
 
-  it.each([...MAPPED])('knows @%s by its name and its message', (name, mapping) => {
+  it.each([...MAPPED])('recognizes @%s by its name and message', (name, mapping) => {
     const rule = ruleOf(decorators[mapping.decorator] ?? cv.Allow, mapping.decorator === 'IsEnum' ? { a: 'a' } : 1);
     expect({ name: rule.name, isGenuine: isGenuine(rule, mapping) }).toEqual({ name, isGenuine: true });
   });
 
   it.each(lists.run.filter((name) => !/^(?:Validat.*|IsInstance)$/.test(name)))(
-    'knows @%s, which is run, by its name',
+    'recognizes @%s, which needs the instance, by its name',
     (name) => {
       expect(runsOn(ruleOf(decorators[name] ?? cv.Allow).name)).not.toBe('instance');
     },

@@ -21,7 +21,7 @@ const sources: readonly (readonly [string, SchemaSource])[] = [
 describe.each(sources)('a schema of %s', (_, source) => {
   const shape = compileShape(source, 'Test.member');
 
-  it('gives its own JSON Schema', () => {
+  it('provides its own JSON Schema', () => {
     expect(shape.json).toMatchObject({
       type: 'object',
       properties: { name: { type: 'string' }, count: { type: 'integer', minimum: 1 } },
@@ -30,7 +30,7 @@ describe.each(sources)('a schema of %s', (_, source) => {
     expect(Object.fromEntries(shape.fields)).toEqual({ name: { required: true }, count: { required: false } });
   });
 
-  it('checks values by itself', () => {
+  it('validates values itself', () => {
     expect(shape.check({ name: 'a', count: 2 })).toEqual({ ok: true, value: { name: 'a', count: 2 } });
     expect(shape.check({ name: 5 })).toMatchObject({
       ok: false,
@@ -42,12 +42,12 @@ describe.each(sources)('a schema of %s', (_, source) => {
     });
   });
 
-  it('reads text', () => {
+  it('parses text', () => {
     expect(shape.checkStrings({ name: '1', count: '2' })).toEqual({ ok: true, value: { name: '1', count: 2 } });
     expect(shape.checkStrings({ name: '1', count: 'two' })).toMatchObject({ ok: false, problems: [{ path: 'count' }] });
   });
 
-  it('checks results', () => {
+  it('validates results', () => {
     expect(shape.checkOutput({ name: 'a' })).toEqual({ ok: true, value: { name: 'a' } });
     expect(shape.checkOutput({})).toMatchObject({ ok: false });
   });

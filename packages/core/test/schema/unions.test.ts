@@ -87,13 +87,13 @@ describe('a union by the discriminator of @Type', () => {
   });
 
   it.each([{ radius: 1 }, { kind: 'triangle' }, { kind: 5 }, { kind: '__proto__' }, { kind: 'toString' }])(
-    'names the classes to a client that sends %j',
+    'reports the valid names to a client that sends %j',
     (main) => {
       expect(problemsOf(Drawing, { main })).toEqual(['main.kind must be one of "circle", "square"']);
     },
   );
 
-  it('may be left out', () => {
+  it('may be omitted', () => {
     class Maybe {
       @cv.IsOptional() @cv.ValidateNested() @Type(() => Shape, shapes) shape?: Shape;
     }
@@ -109,7 +109,7 @@ describe('a union by the discriminator of @Type', () => {
     expect(problemsOf(Drawing, { main: null })).toEqual(['main must be an object']);
   });
 
-  it('stands for the property where the classes do not declare it', () => {
+  it('replaces the property if the classes do not declare it', () => {
     class Dog {
       @cv.IsString() name!: string;
     }
@@ -135,7 +135,7 @@ describe('a union by the discriminator of @Type', () => {
     expect(problemsOf(Dropped, { pet: { is: 'nothing', name: 'x' } })).toEqual(['pet.name is not a known field']);
   });
 
-  it('may contain itself, and takes time in proportion to what is sent', () => {
+  it('may be recursive, and is checked in linear time', () => {
     class Num {
       @cv.IsNumber() value!: number;
     }
@@ -192,7 +192,7 @@ describe('a union by the discriminator of @Type', () => {
     expect(problemsOf(Records, { all: { x: { one: { ...good, b: 0 } } } })[0]).toMatch(/^all\.x\.one\.b/);
   });
 
-  it('leaves the arguments as they came where class-transformer makes it', () => {
+  it('does not change the arguments if class-transformer creates it', () => {
     class Named {
       @Transform(({ value }) => String(value).trim()) @cv.IsString() name!: string;
       @cv.ValidateNested() @Type(() => Shape, shapes) shape!: Shape;
@@ -207,7 +207,7 @@ describe('a union by the discriminator of @Type', () => {
     expect(plain).toEqual({ name: ' a ', shape: circle, more: [square] });
   });
 
-  it('is checked in results, which say themselves what they are', () => {
+  it('is checked in results, which contain their discriminator', () => {
     const shape = compileShape(Drawing, 'Test.member', 'output');
     const main = Object.assign(new Circle(), { radius: 1 });
     expect(shape.checkOutput({ main, others: [square] })).toEqual({
@@ -218,7 +218,7 @@ describe('a union by the discriminator of @Type', () => {
   });
 });
 
-describe('a union that cannot be read is an error at startup:', () => {
+describe('an invalid union is an error at startup:', () => {
   const union = (discriminator: unknown): SchemaSource => {
     class Dto {
       @cv.ValidateNested() @Type(() => Shape, { discriminator: discriminator as never }) x!: object;
@@ -248,12 +248,12 @@ describe('a union that cannot be read is an error at startup:', () => {
       /gives Square the name "circle"/,
     ],
     [
-      'a name that every object has',
+      'a property that every object has',
       union({ ...bare, subTypes: [{ value: Circle, name: 'toString' }] }),
       /Circle the name "toString"/,
     ],
     [
-      'a class that refuses its own name',
+      'a class that rejects its own name',
       union({ property: 'kind', subTypes: [{ value: Circle, name: 'disc' }] }),
       /Circle\.kind: @Type calls the class "disc".*agree/,
     ],
@@ -263,7 +263,7 @@ describe('a union that cannot be read is an error at startup:', () => {
     expect(mistakeOf(source)).toMatch(message);
   });
 
-  it('results that do not say what they are', () => {
+  it('results without a discriminator', () => {
     const source = union({ property: 'is', subTypes: [{ value: Undeclared, name: 'text' }] });
     expect(mistakeOf(source)).toBe('none');
     expect(mistakeOf(source, 'output')).toMatch(/Undeclared\.is: .*@Equals\('text'\) readonly is = 'text'/);

@@ -35,7 +35,7 @@ describe('redactSecrets', () => {
     'csrfTokens',
     'clientSecretValue',
     'SIGNING_KEY_2',
-  ])('hides the text of a member called "%s"', (name) => {
+  ])('hides the text of a member named "%s"', (name) => {
     expect(redactSecrets({ [name]: 'hunter two', user: 'ada' })).toEqual({ [name]: '[redacted]', user: 'ada' });
     expect(redactSecrets([{ deep: { [name]: ['a', { b: 'c' }] } }])).toEqual([
       { deep: { [name]: ['[redacted]', { b: '[redacted]' }] } },
@@ -92,7 +92,7 @@ describe('redactSecrets', () => {
     ['with ghp_abcdefghijklmnop1234567890 now', 'with [redacted] now'],
     ['with xoxb-123456789012-abcdef now', 'with [redacted] now'],
     ['with AKIAIOSFODNN7EXAMPLE now', 'with [redacted] now'],
-  ])('hides what looks like a credential in the text %j', (text, shown) => {
+  ])('hides credentials in the text %j', (text, shown) => {
     expect(redactSecrets(text)).toBe(shown);
     expect(redactSecrets(shown)).toBe(shown);
     expect(redactSecrets({ note: text })).toEqual({ note: shown });
@@ -114,7 +114,7 @@ describe('redactSecrets', () => {
     'user@example.com wrote to https://example.com:8080/@ada',
     'sk-learn and scikit',
     'eyJ is how they begin',
-  ])('leaves the text %j', (text) => {
+  ])('keeps the text %j', (text) => {
     expect(redactSecrets(text)).toBe(text);
   });
 
@@ -131,12 +131,12 @@ describe('redactSecrets', () => {
     'passenger',
     'authorizationUrl',
     'authorName',
-  ])('leaves the text of a member called "%s"', (name) => {
+  ])('keeps the text of a member named "%s"', (name) => {
     const value = { [name]: 'Bearer' };
     expect(redactSecrets(value)).toBe(value);
   });
 
-  it('leaves numbers and booleans, and returns the same value where nothing is secret', () => {
+  it('keeps numbers and booleans, and returns the same value if nothing is secret', () => {
     const usage = {
       tokens: 12,
       usage: { tokens: { input: 5, output: 7 } },
@@ -154,14 +154,14 @@ describe('redactSecrets', () => {
     expect(redactSecrets({ password: map })).toEqual({ password: '[redacted]' });
   });
 
-  it('changes nothing of what it is given', () => {
+  it('does not modify its argument', () => {
     const given = { password: 'x', other: { deep: ['Bearer abc12345'] } };
     const before = structuredClone(given);
     redactSecrets(given);
     expect(given).toEqual(before);
   });
 
-  it('reads data with cycles, shared objects and members called "__proto__"', () => {
+  it('handles cycles, shared objects and members named "__proto__"', () => {
     const cyclic: Record<string, unknown> = { password: 'x' };
     cyclic['self'] = cyclic;
     const copy = redactSecrets(cyclic) as Record<string, unknown>;
@@ -179,7 +179,7 @@ describe('redactSecrets', () => {
     expect(JSON.stringify(redactSecrets(odd))).toBe('{"__proto__":{"password":"[redacted]"}}');
   });
 
-  it('reads what an object writes of itself, and the fields of classes', () => {
+  it('handles toJSON and class fields', () => {
     class Account {
       user = 'ada';
       password = 'x';
@@ -190,7 +190,7 @@ describe('redactSecrets', () => {
     expect(JSON.stringify(redactSecrets({ at: new URL('https://ada:pw@a.example/') }))).not.toContain('pw');
   });
 
-  it('finds nothing more in what it has masked', () => {
+  it('is idempotent', () => {
     const parts = [
       'password',
       'Cookie',
@@ -218,7 +218,7 @@ describe('redactSecrets', () => {
     );
   });
 
-  it('does not fail on deep data, and shows nothing of what it has not read', () => {
+  it('survives deep data, and hides everything beyond its depth', () => {
     const deep: unknown = JSON.parse(`${'['.repeat(50_000)}"password=x"${']'.repeat(50_000)}`);
     expect(JSON.stringify(redactSecrets(deep))).not.toContain('password=x');
   });
@@ -271,7 +271,7 @@ describe('redactSecrets', () => {
     ['separators', '=='],
     ['brackets', "a']="],
     ['blanks', ' '],
-  ])('does not go over a megabyte of %s again and again', (_what, part) => {
+  ])('handles a megabyte of %s in linear time', (_what, part) => {
     const text = part.repeat(Math.ceil(1_000_000 / part.length));
     const begin = cpuMs();
     for (const each of [
@@ -283,7 +283,7 @@ describe('redactSecrets', () => {
       `${text}\u0000`,
     ])
       redactSecrets(each);
-    // going over it for each pair or character takes many times as long
+    // a quadratic algorithm would take many times as long
     expect(cpuMs() - begin).toBeLessThan(5000);
   });
 });

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { connectMemory, McpServer, serveStdio, Tool } from '@decorum/core';
 
-/** How many microtasks pass between the start of a transport and the close of its server. */
+/** Number of microtasks between starting a transport and closing its server. */
 const TURNS = Array.from({ length: 13 }, (_, count) => count);
 
 class Clock {
@@ -39,7 +39,7 @@ const OPENED: Readonly<Record<string, (server: McpServer) => Promise<unknown>>> 
 };
 
 describe.each(Object.entries(OPENED))('A server that is closed while %s opens', (_name, open) => {
-  it.each(TURNS)('closes it, or refuses to open it (after %i microtasks)', async (turns) => {
+  it.each(TURNS)('closes it or does not open it (after %i microtasks)', async (turns) => {
     const clock = new Clock();
     const server = new McpServer({ name: 'clock', version: '1.0.0', providers: [clock] });
     const opened = open(server).catch((error: { code?: string }) => {

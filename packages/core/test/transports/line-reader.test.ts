@@ -21,14 +21,14 @@ describe('A line reader', () => {
     expect(readerOf().feed('{a}\n\n{b}\r\n \r\n\t\n{c}\n')).toEqual(['{a}', '{b}\r', '{c}']);
   });
 
-  it('puts a line together from its parts', () => {
+  it('assembles a line from its parts', () => {
     const { feed } = readerOf();
     expect(feed('{a', 'b')).toEqual([]);
     expect(feed('c}\n{d', '}', '\n', '\n', '{e}\n{f}\n{g')).toEqual(['{abc}', '{d}', '{e}', '{f}']);
     expect(feed('}\n')).toHaveLength(5);
   });
 
-  it('takes what is left as a line at the end', () => {
+  it('treats the rest as a line at the end', () => {
     const { found, reader, feed } = readerOf();
     feed('{a}\n{b}');
     reader.end();
@@ -36,13 +36,13 @@ describe('A line reader', () => {
     expect(found).toEqual(['{a}', '{b}']);
   });
 
-  it('refuses a line that is not UTF-8, and only that one', () => {
+  it('rejects only the line that is not UTF-8', () => {
     const { feed } = readerOf();
     expect(feed([0x61, 0x0a, 0xff, 0x0a, 0x62, 0x0a])).toEqual(['a', '<parse-error>', 'b']);
     expect(feed([0xc3], [0x0a], [0xc3], [0xa9, 0x0a])).toEqual(['a', '<parse-error>', 'b', '<parse-error>', 'é']);
   });
 
-  it.each([1, 3, 7, 64])('refuses a line over the limit once, in chunks of %i bytes', (size) => {
+  it.each([1, 3, 7, 64])('rejects a line over the limit once, in chunks of %i bytes', (size) => {
     const { found, reader } = readerOf(10);
     const bytes = Buffer.from(`${'a'.repeat(10)}\n${'b'.repeat(11)}\n${'c'.repeat(50)}\nd\n`);
     for (let start = 0; start < bytes.length; start += size) reader.feed(bytes.subarray(start, start + size));
@@ -53,7 +53,7 @@ describe('A line reader', () => {
     expect(readerOf(10).feed(`${'é'.repeat(5)}\n${'é'.repeat(6)}\n`)).toEqual(['ééééé', '<invalid-request>']);
   });
 
-  it('does not keep a line that is too long', () => {
+  it('does not buffer a line that is too long', () => {
     const { found, reader } = readerOf(4 * 1024 * 1024);
     const chunk = Buffer.alloc(65_536, 'x');
     reader.feed(chunk);
@@ -64,7 +64,7 @@ describe('A line reader', () => {
     expect(found).toEqual(['<invalid-request>', '{}']);
   });
 
-  it('finds the same lines however the bytes are cut', () => {
+  it('finds the same lines for any chunking', () => {
     const lines = fc.array(fc.oneof(fc.string({ unit: 'grapheme' }), fc.constant('x'.repeat(30))), { maxLength: 20 });
     const property = fc.property(lines, fc.infiniteStream(fc.integer({ min: 1, max: 9 })), (texts, sizes) => {
       const bytes = Buffer.from(texts.map((text) => `${text.replaceAll('\n', '')}\n`).join(''));

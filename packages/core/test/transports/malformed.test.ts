@@ -13,7 +13,7 @@ import { ENVELOPE, openPipe, type PipeClient } from './pipe-client.js';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** What a kernel and its sessions hold, for the test to see that they let go of it. */
+/** Internal state of a kernel and its sessions, to test that nothing leaks. */
 interface Insides {
   readonly inFlight: { readonly exchanges: { readonly length: number } };
   readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
@@ -22,7 +22,7 @@ interface SessionInsides {
   readonly waiting: { readonly size: number } | undefined;
 }
 
-/** A server whose insides the test can see. */
+/** A server with access to its internal state. */
 async function openTarget() {
   const errors: unknown[] = [];
   const log = { warn: () => {}, error: (details: object) => errors.push(details) };
@@ -51,7 +51,7 @@ async function openTarget() {
   return { ...pipe, errors, held, server };
 }
 
-/** Answers what the server asks, and waits until it has answered a good request of each era rightly. */
+/** Answers the server's questions, and checks that it still answers a valid request of each era. */
 async function probe(client: PipeClient, round: number): Promise<void> {
   for (const { id, method } of client.received) {
     if (method === 'sampling/createMessage') {
@@ -71,7 +71,7 @@ const BATCH = 100;
 const ROUNDS = 100;
 
 describe('Malformed messages over stdio', () => {
-  it('[RPC-13] [STDIO-16] 10,000 of them leave the server answering, and leave nothing behind in it', async () => {
+  it('[RPC-13] [STDIO-16] 10,000 of them neither stop the server nor leak state', async () => {
     const { client, errors, held, connection, server } = await openTarget();
     const before = held();
     const codes = new Set<unknown>();
@@ -87,7 +87,7 @@ describe('Malformed messages over stdio', () => {
       for (const message of messages) client.write(Buffer.concat([message, Buffer.from('\n')]));
       await probe(client, round);
       for (const { error } of client.received) codes.add(error?.code);
-      // questions are asked while the batch is read, so the second probe finds them all
+      // the server asks questions while it reads the batch, so the second probe finds them all
       await probe(client, -round);
       expect(held()).toEqual(before);
       client.received.length = 0;

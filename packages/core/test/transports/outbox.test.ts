@@ -42,7 +42,7 @@ describe('An outbox', () => {
     expect(writes).toEqual(['a\nb\n', 'c\n']);
   });
 
-  it('does not write again before the last write is through', async () => {
+  it('does not write again before the last write has finished', async () => {
     const { outbox, writes, taken } = outboxOf();
     outbox.write('a');
     await turn();
@@ -54,7 +54,7 @@ describe('An outbox', () => {
     expect(writes).toEqual(['a\n', 'b\nc\n']);
   });
 
-  it('drops progress and log messages while the reader is slow, and nothing else', async () => {
+  it('drops only progress and log messages while the reader is slow', async () => {
     const { outbox, writes, pressure, taken } = outboxOf();
     outbox.send(progress);
     outbox.write(big);
@@ -70,14 +70,14 @@ describe('An outbox', () => {
     expect(writes.at(-1)).toBe('progress\n');
   });
 
-  it('announces the same change once while the reader is slow', async () => {
+  it('coalesces repeated changes while the reader is slow', async () => {
     const { outbox, writes, taken } = outboxOf();
     outbox.write(big);
     await turn();
     for (let count = 0; count < 100; count += 1) outbox.send(changed);
     taken();
     expect(writes.at(-1)).toBe('changed\n');
-    // those are on their way: the next change is another
+    // those are already sent, so the next change is a new one
     for (let count = 0; count < 2; count += 1) outbox.send(changed);
     taken();
     expect(writes.at(-1)).toBe('changed\n');

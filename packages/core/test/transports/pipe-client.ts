@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { type ClosableHost, type JsonObject, serveStdio, type StdioConnection, type StdioOptions } from '@decorum/core';
 import { newestOf } from '@decorum/core/transport';
 
-/** A message as it came, for tests to look at. */
+/** A received message. */
 export interface Received extends JsonObject {
   readonly id?: string | number;
   readonly method?: string;
@@ -13,7 +13,7 @@ export interface Received extends JsonObject {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** The client's end of two streams. Everything that comes is kept; a line that is no JSON is an uncaught error. */
+/** The client's end of two streams. It keeps all messages. A line that isn't JSON is an uncaught error. */
 export class PipeClient {
   readonly received: Received[] = [];
   private rest = '';
@@ -35,12 +35,12 @@ export class PipeClient {
     this.input.write(bytes);
   }
 
-  /** Sends messages, a line each, in one chunk. */
+  /** Sends messages in one chunk, one per line. */
   send(...messages: object[]): void {
     this.write(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
   }
 
-  /** Begins a session. */
+  /** Initializes a session. */
   async initialize(capabilities: object = {}): Promise<void> {
     const protocolVersion = newestOf('stateful').id;
     const clientInfo = { name: 'pipe', version: '1' };
@@ -49,18 +49,18 @@ export class PipeClient {
     this.send({ method: 'notifications/initialized' });
   }
 
-  /** Calls a tool and waits for what comes. */
+  /** Calls a tool and waits for the response. */
   async call(id: string | number, name: string, args: object = {}): Promise<Received> {
     this.send({ id, method: 'tools/call', params: { name, arguments: args } });
     return await this.response(id);
   }
 
-  /** The response to a request, now or when it comes. */
+  /** Waits for the response to a request. */
   async response(id: string | number): Promise<Received> {
     return await this.find((message) => message.id === id && message.method === undefined);
   }
 
-  /** The first message that fits, now or when it comes. */
+  /** Waits for the first message that fits. */
   async find(fits: (message: Received) => boolean): Promise<Received> {
     for (;;) {
       const found = this.received.find(fits);

@@ -22,7 +22,7 @@ describe('The guard of the process', () => {
     for (const release of releases.splice(0)) release();
   });
 
-  it('listens once however often it is set up, and stops with the last release', () => {
+  it('adds its listeners only once, and removes them with the last release', () => {
     const before = listeners();
     const hosts = [hostOf(() => {}), hostOf(() => {})] as const;
     const guards = [guard(hosts[0]), guard(hosts[0]), guard(hosts[1])];
@@ -36,7 +36,7 @@ describe('The guard of the process', () => {
     expect(listeners()).toEqual(before);
   });
 
-  it('[STDIO-16] reports to every server, also when the logger of one fails', () => {
+  it('[STDIO-16] reports to every server, even if the logger of one throws', () => {
     const heard: unknown[] = [];
     const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     guard(

@@ -35,9 +35,9 @@ const LISTEN = {
   params: { _meta: ENVELOPE, notifications: { toolsListChanged: true, resourceSubscriptions: ['docs://guide'] } },
 };
 
-describe('A reader of stdio that does not read', () => {
+describe('A stalled stdio reader', () => {
   it.each(['subscriptions/listen', 'the subscriptions of a session'])(
-    'costs no memory, and hears of every change of %s once it reads',
+    'costs no memory, and gets every change of %s once it reads',
     async (which) => {
       const server = new McpServer({ name: 'slow', version: '1.0.0', providers: [Docs] });
       servers.push(server);
@@ -66,12 +66,12 @@ describe('A reader of stdio that does not read', () => {
       await closed;
       const last = client.received.at(-1);
       if (which === LISTEN.method) expect(last).toMatchObject({ id: 'sub', result: { resultType: 'complete' } });
-      // what was sent before the stream was full, and then each change once
+      // the messages until the stream was full, and then each change once
       expect(JSON.stringify(client.received.slice(before)).length).toBeLessThan(200_000);
     },
   );
 
-  it('finds the changes in the order in which they first came', async () => {
+  it('gets changes in the order of their first occurrence', async () => {
     const server = new McpServer({ name: 'slow', version: '1.0.0', providers: [Docs] });
     servers.push(server);
     const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 16 })];
@@ -80,7 +80,7 @@ describe('A reader of stdio that does not read', () => {
     client.send(LISTEN);
     await client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
     output.pause();
-    // fills the stream, so that what comes next has to wait
+    // fills the stream, so that later messages have to wait
     for (let n = 0; n < 5; n += 1) {
       server.notify.resourceUpdated(`docs://guide/${n}`);
       await turn();
@@ -93,7 +93,7 @@ describe('A reader of stdio that does not read', () => {
   });
 });
 
-describe('What a slow reader can do without', () => {
+describe('A notification that a slow reader can do without', () => {
   it('follows from the method of a notification', () => {
     const kindOf = (method: string) => notificationFrame(`notifications/${method}`, {}).kind;
     const kinds = (...methods: string[]) => methods.map(kindOf);
@@ -104,7 +104,7 @@ describe('What a slow reader can do without', () => {
     expect(kinds('cancelled', 'subscriptions/acknowledged', 'progressive')).toEqual(Array(3).fill('notice'));
   });
 
-  it('is a change that waits already, or for which there is no room', () => {
+  it('is a change that is already buffered or exceeds the buffer', () => {
     const changes = new WaitingChanges(10);
     const admitted = ['aaaa', 'aaaa', 'bbbb', 'cccc'].map((text) => changes.admit({ kind: 'change', text }));
     expect(admitted).toEqual([true, false, true, false]);

@@ -14,7 +14,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/** Starts the fixture: a program that uses the built package. */
+/** Starts the fixture, a program that uses the built package. */
 async function start(mode = 'plain') {
   const child = spawn(process.execPath, [FIXTURE, mode], { stdio: 'pipe' });
   children.push(child);
@@ -50,13 +50,13 @@ describe('A process that is served over stdio', () => {
     expect(await said('')).toMatch(/of console\.table/);
   });
 
-  it.each(['closes-itself', 'closes-server'])('gives stdout back when it %s', async (mode) => {
+  it.each(['closes-itself', 'closes-server'])('restores stdout when it %s', async (mode) => {
     const { client, closed } = await start(mode);
     expect(await closed).toEqual([0, null]);
     expect(client.received).toEqual([{ after: 'close' }]);
   });
 
-  it('[STDIO-16] survives what handlers leave behind: rejections nobody handles, and throwing timers', async () => {
+  it('[STDIO-16] survives unhandled rejections and throwing timers of handlers', async () => {
     const { child, client, closed, said } = await begin();
     await client.call(1, 'crash');
     for (const error of ['thrown by a timer', 'thrown by a tick', 'rejected by nobody']) await said(error);
@@ -74,7 +74,7 @@ describe('A process that is served over stdio', () => {
     expect(performance.now() - ended).toBeLessThan(2000);
   });
 
-  it('[STDIO-06] answers first what is under way, however long the answer is', async () => {
+  it('[STDIO-06] first answers requests in flight, however long the response is', async () => {
     const { child, client, closed } = await begin();
     client.send(
       { id: 1, method: 'tools/call', params: { name: 'wait', arguments: { ms: 50 } } },
@@ -96,7 +96,7 @@ describe('A process that is served over stdio', () => {
     expect(await said('')).toContain('noise of onClose');
   });
 
-  it('[STDIO-08] ends at once on a second signal', async () => {
+  it('[STDIO-08] exits at once on a second signal', async () => {
     const { child, client, closed, said } = await begin('drains-long');
     client.send({ id: 1, method: 'tools/call', params: { name: 'wait', arguments: { ms: 60_000 } } });
     await said('waiting');
@@ -106,7 +106,7 @@ describe('A process that is served over stdio', () => {
     expect(await closed).toEqual([null, 'SIGTERM']);
   });
 
-  it('exits quietly when nobody reads its stdout any more', async () => {
+  it('exits quietly when its stdout is closed', async () => {
     const { child, client, closed, stderr } = await begin('drains-long');
     child.stdout.destroy();
     client.send({ id: 1, method: 'tools/call', params: { name: 'big', arguments: { characters: 1_000_000 } } });
@@ -114,14 +114,14 @@ describe('A process that is served over stdio', () => {
     expect(stderr()).not.toMatch(/EPIPE|error/i);
   });
 
-  it('exits with 1 when its onClose hook fails, and says why', async () => {
+  it('exits with 1 if its onClose hook fails, and logs the error', async () => {
     const { child, closed, stderr } = await begin('fails-to-close');
     child.stdin.end();
     expect(await closed).toEqual([1, null]);
     expect(stderr()).toContain('no goodbye');
   });
 
-  it('ends as any program does when its onStart hook fails', async () => {
+  it('exits like any program if its onStart hook fails', async () => {
     const { client, closed, stderr } = await start('fails-to-start');
     expect(await closed).toEqual([1, null]);
     expect(stderr()).toContain('no database');

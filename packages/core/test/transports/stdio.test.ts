@@ -24,7 +24,7 @@ class Answer {
 }
 
 class Provider {
-  /** Called when `wait` was called: ends that call. */
+  /** Functions that end the pending calls of `wait`. */
   readonly waiting: (() => void)[] = [];
   aborted = 0;
 
@@ -130,7 +130,7 @@ describe('Framing over stdio', () => {
     expect(client.received.map(({ id }) => id)).toEqual(['initialize', 1, 2, 3, 4]);
   });
 
-  it('reads from a stream that gives text', async () => {
+  it('reads from a stream of strings', async () => {
     const [input, output] = [new PassThrough({ encoding: 'utf8' }), new PassThrough()];
     await serveStdio(serverOf().server, { input, output });
     input.write('{"jsonrpc":"2.0","id":"ü","method":"ping"}\n');
@@ -138,7 +138,7 @@ describe('Framing over stdio', () => {
     expect(JSON.parse(String(chunk))).toEqual({ jsonrpc: '2.0', id: 'ü', result: {} });
   });
 
-  it('[RPC-14] [RPC-15] answers what is not JSON without an id, and goes on', async () => {
+  it('[RPC-14] [RPC-15] answers invalid JSON without an id, and goes on', async () => {
     const { client } = await openPipe(serverOf().server);
     client.write('{\n{"jsonrpc":"2.0","id":1,\nContent-Length: 46\r\n\r\n');
     client.send(ping(2));
@@ -152,7 +152,7 @@ describe('Framing over stdio', () => {
     ]);
   });
 
-  it('answers a line that is not UTF-8 with a parse error, and loses nothing around it', async () => {
+  it('answers a line that is not UTF-8 with a parse error, and loses no other line', async () => {
     const { client } = await openPipe(serverOf().server);
     const line = (id: number) => Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`);
     client.write(Buffer.concat([line(1), Buffer.from([0x22, 0xff, 0x22, 0x0a]), line(2)]));
@@ -173,7 +173,7 @@ describe('Framing over stdio', () => {
     ]);
   });
 
-  it('takes messages of up to 4 MiB by default', async () => {
+  it('accepts messages of up to 4 MiB by default', async () => {
     const { client } = await openPipe(serverOf().server);
     const padded = (id: number, bytes: number) => {
       const message = JSON.stringify({ jsonrpc: '2.0', id, method: 'ping', params: { pad: '' } });
@@ -217,7 +217,7 @@ describe('Messages over stdio', () => {
     expect((await client.response(3)).result).toHaveProperty('resultType', 'complete');
   });
 
-  it('[RPC-05] [RPC-06] [RPC-12] returns every id as it came, also one that was used before', async () => {
+  it('[RPC-05] [RPC-06] [RPC-12] returns every id unchanged, even one that was used before', async () => {
     const { client } = await openPipe(serverOf().server);
     const ids = [0, -1, 1, '1', '', 'a-b', 2 ** 53 - 1, 1];
     for (const id of ids) {
@@ -228,7 +228,7 @@ describe('Messages over stdio', () => {
     expect(client.received.map(({ id }) => id)).toEqual(ids);
   });
 
-  it('[RPC-10] [CANC-05] [STDIO-11] says nothing to notifications and answers, however strange', async () => {
+  it('[RPC-10] [CANC-05] [STDIO-11] never answers notifications and responses, however strange', async () => {
     const { client } = await openPipe(serverOf().server);
     await client.initialize();
     client.send(
@@ -250,7 +250,7 @@ describe('Messages over stdio', () => {
     ['a list for an error', { error: [] }],
     ['a text for an error', { error: 'no' }],
     ['an error without a code', { error: { message: 'no' } }],
-  ])('does not answer answers that it cannot read, and does not wait on for them: %s', async (_what, answer) => {
+  ])('does not answer unreadable responses, and does not wait for them: %s', async (_what, answer) => {
     const { server } = serverOf();
     const { client } = await openPipe(server);
     server.addTool({ name: 'where', input: NoInput }, async (_input: NoInput, ctx: Context) => {
@@ -265,7 +265,7 @@ describe('Messages over stdio', () => {
     expect(client.received.filter(({ error }) => error)).toEqual([]);
   });
 
-  it('[STDIO-05] [RPC-16] [RPC-19] answers a batch on one line, in the revision that has batches', async () => {
+  it('[STDIO-05] [RPC-16] [RPC-19] answers a batch on one line, in the revision with batches', async () => {
     const { client } = await openPipe(serverOf().server);
     const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'b', version: '1' } };
     client.send({ id: 0, method: 'initialize', params });
@@ -278,7 +278,7 @@ describe('Messages over stdio', () => {
     expect(client.received).toHaveLength(2);
   });
 
-  it('[RPC-21] refuses batches in the others', async () => {
+  it('[RPC-21] rejects batches in other revisions', async () => {
     const { client } = await openPipe(serverOf().server);
     client.write('[{"jsonrpc":"2.0","id":1,"method":"ping"}]\n[]\n');
     client.send(ping(2));
@@ -324,7 +324,7 @@ describe('Messages over stdio', () => {
     expect(client.received.filter(({ id, method }) => id !== undefined && method !== undefined)).toEqual([]);
   });
 
-  it('[STDIO-16] masks the error of a handler, and serves on', async () => {
+  it('[STDIO-16] masks the error of a handler, and keeps serving', async () => {
     const { server, errors } = serverOf();
     const { client } = await openPipe(server);
     await client.initialize();
@@ -360,7 +360,7 @@ describe('Writing over stdio', () => {
     const level = { 'io.modelcontextprotocol/logLevel': 'debug', progressToken: 'p' };
     const chatter = { name: 'chatter', arguments: { count: 20_000 }, _meta: { ...ENVELOPE, ...level } };
     send({ id: 0, method: 'tools/call', params: chatter });
-    // 20,000 steps, of about 250 characters each, and nobody reads
+    // 20,000 steps of about 250 characters each, without a reader
     for (let id = 1; id <= 500; id += 1) call(id, 'echo', { text: 'x'.repeat(1000) });
     for (let count = 0; count < 300; count += 1) await turn();
     expect(input.isPaused()).toBe(true);
@@ -382,7 +382,7 @@ describe('Writing over stdio', () => {
 });
 
 describe('The end of a conversation over stdio', () => {
-  it('[STDIO-06] answers what is under way when the input ends, and the last line without its newline', async () => {
+  it('[STDIO-06] answers requests in flight when the input ends, even the last line without a newline', async () => {
     const { server, provider } = serverOf();
     const { client, connection, input } = await openPipe(server, { drainMs: 60_000 });
     await client.initialize();
@@ -395,7 +395,7 @@ describe('The end of a conversation over stdio', () => {
     expect(client.received.map(({ id }) => id).filter(Boolean)).toEqual(['initialize', 2, 1]);
   });
 
-  it('cancels what is under way too long when the input ends', async () => {
+  it('cancels requests that take too long when the input ends', async () => {
     const { server, provider } = serverOf();
     const { client, connection, input } = await openPipe(server, { drainMs: 20 });
     await client.initialize();
@@ -408,7 +408,7 @@ describe('The end of a conversation over stdio', () => {
     expect(client.received.slice(1)).toEqual([1, 2].map((id) => ({ jsonrpc: '2.0', id, error })));
   });
 
-  it('ends quietly and at once when its reader goes away', async () => {
+  it('ends quietly and at once when its reader disconnects', async () => {
     const { server, provider, errors } = serverOf();
     const { client, connection, output } = await openPipe(server, { drainMs: 60_000 });
     await client.initialize();
@@ -421,7 +421,7 @@ describe('The end of a conversation over stdio', () => {
     expect(errors).toEqual([]);
   });
 
-  it('reports a failure of its streams that is not the other end going away', async () => {
+  it('reports a failure of its streams other than a disconnect', async () => {
     const { server, errors } = serverOf();
     const { connection, input } = await openPipe(server);
     const failure = Object.assign(new Error('disk on fire'), { code: 'EIO' });
@@ -438,7 +438,7 @@ describe('The end of a conversation over stdio', () => {
     expect(errors).toEqual([]);
   });
 
-  it('[STDIO-07] [CANC-14] ends when the server closes, after the calls under way', async () => {
+  it('[STDIO-07] [CANC-14] ends when the server closes, after the calls in flight', async () => {
     const { server, provider } = serverOf();
     const { client, connection } = await openPipe(server);
     await client.initialize();
@@ -490,7 +490,7 @@ describe('The end of a conversation over stdio', () => {
     ]);
   });
 
-  it('[STDIO-07] can be closed by itself, and leaves the server to others', async () => {
+  it('[STDIO-07] can be closed without closing the server', async () => {
     const { server } = serverOf();
     const [first, second] = [await openPipe(server), await openPipe(server)];
     const detach = jest.spyOn(server[HOST], 'detach');
@@ -535,7 +535,7 @@ describe('The end of a conversation over stdio', () => {
     listener.close();
   });
 
-  it('does not wait for ever for a reader that does not read', async () => {
+  it('does not wait forever for a stalled reader', async () => {
     const { server } = serverOf();
     const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 10 })];
     const connection = await serveStdio(server, { input, output, drainMs: 20 });

@@ -1,4 +1,4 @@
-// Compiled, never run: what docs/dependency-injection.md says of containers, against the real ones.
+// Compiled, never run: the container examples of docs/dependency-injection.md against the real packages.
 import { type Class, type Context, type Interceptor, McpServer, type Resolve, Tool } from '@decorum/core';
 import { createContainer } from 'awilix';
 import { container, type DependencyContainer, injectable } from 'tsyringe';
@@ -23,7 +23,7 @@ class Files {
 }
 export const asynchronous: Resolve = async (cls) => (cls === Files ? await Files.create() : new cls());
 
-// what took a `Class` before
+// a function that takes a `Class`
 export const map: Resolve = (cls: Class) => new Map<Class, object>([[Calendar, new Calendar()]]).get(cls) ?? {};
 
 const scopes = new WeakMap<Context, DependencyContainer>();
@@ -47,5 +47,5 @@ export const scoped = new McpServer({
   interceptors: [withScope],
 });
 
-// @ts-expect-error -- an instance, or a promise of one
+// @ts-expect-error -- must return an instance or a promise of one
 export const nothing: Resolve = () => undefined;

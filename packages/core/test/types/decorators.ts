@@ -1,4 +1,4 @@
-// Compiled, never run: each line marked as an error must be one.
+// Compiled, never run: each line marked as an error must be an error.
 import {
   Completion,
   type Context,
@@ -41,11 +41,11 @@ export class Inputs {
   @Tool({ input: City })
   part(_input: Pick<City, 'city'>) {}
 
-  // @ts-expect-error -- the parameter is another DTO than `input`
+  // @ts-expect-error -- the parameter is a different DTO than `input`
   @Tool({ input: City })
   otherDto(_input: Count) {}
 
-  // @ts-expect-error -- the parameter has another type of field than `input`
+  // @ts-expect-error -- a field of the parameter has a different type than in `input`
   @Tool({ input: City })
   otherField(_input: { city: number }) {}
 
@@ -67,13 +67,13 @@ export class Inputs {
     return '';
   }
 
-  // @ts-expect-error -- the parameter is another DTO than `input`
+  // @ts-expect-error -- the parameter is a different DTO than `input`
   @Prompt({ input: City })
   wrongPrompt(_input: Count) {
     return '';
   }
 
-  // @ts-expect-error -- the parameter is another DTO than `input`
+  // @ts-expect-error -- the parameter is a different DTO than `input`
   @Resource('x://{city}', { input: City })
   wrongResource(_input: Count) {
     return '';
@@ -102,19 +102,19 @@ export class Outputs {
     return { sum: 1 };
   }
 
-  // @ts-expect-error -- the result has another type of field than `output`
+  // @ts-expect-error -- a field of the result has a different type than in `output`
   @Tool({ output: Sum })
   wrong() {
     return { sum: 'one' };
   }
 
-  // @ts-expect-error -- the structured content has another type of field than `output`
+  // @ts-expect-error -- a field of the structured content has a different type than in `output`
   @Tool({ output: Sum })
   wrongExplicit() {
     return toolResult({ structuredContent: { sum: 'one' } });
   }
 
-  // @ts-expect-error -- the promise resolves to something else than `output`
+  // @ts-expect-error -- the promise resolves to a different type than `output`
   @Tool({ output: Sum })
   async wrongPromise() {
     return 'one';
@@ -125,13 +125,13 @@ export class Outputs {
     return { sum: 1 };
   }
 
-  // @ts-expect-error -- the parameter is another DTO than `input`
+  // @ts-expect-error -- the parameter is a different DTO than `input`
   @Tool({ input: City, output: Sum })
   bothWrongInput(_input: Count): Sum {
     return { sum: 1 };
   }
 
-  // @ts-expect-error -- the result has another type than `output`
+  // @ts-expect-error -- the result has a different type than `output`
   @Tool({ input: City, output: Sum })
   bothWrongOutput(_input: City) {
     return 1;
@@ -177,7 +177,7 @@ export class Worded {
     return { sum: 1 };
   }
 
-  // @ts-expect-error -- the structured content has another type of field than `output`
+  // @ts-expect-error -- a field of the structured content has a different type than in `output`
   @Tool({ output: Sum })
   wrongWrittenOut() {
     return { content: [text('one')], structuredContent: { sum: 'one' } };
@@ -213,7 +213,7 @@ export async function kept(ctx: Context) {
   assertType<Equals<typeof nothing, void>>();
   const prices = await ctx.once('prices', () => [new Map([['EUR', 9]])]);
   assertType<Equals<typeof prices, Record<string, number>[]>>();
-  // @ts-expect-error -- a date is text afterwards
+  // @ts-expect-error -- a date is a string after the JSON round trip
   hold.until.getTime();
   assertType<Equals<Jsonified<{ a?: Date; b: readonly [1, URL] }>, { a?: string; b: readonly [1, string] }>>();
   assertType<Equals<Jsonified<bigint>, string>>();
@@ -254,8 +254,8 @@ export class Messages extends McpServer {
 // @ts-expect-error -- the error is one of the class
 new McpServer({ name: 'x', version: '1', errors: [[NotFound, (error) => error.code.toFixed()]] });
 
-// @ts-expect-error -- what clients see is a string or an McpError
+// @ts-expect-error -- the mapped error must be a string or an McpError
 new McpServer({ name: 'x', version: '1', errors: [[NotFound, () => 5]] });
 
-// @ts-expect-error -- a server has a version
+// @ts-expect-error -- a server needs a version
 export const server = new McpServer({ name: 'x' });

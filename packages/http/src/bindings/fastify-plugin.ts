@@ -18,14 +18,14 @@ export type HttpOptions<HostRequest = FastifyRequest> = EndpointOptions<HostRequ
 
 /** Options of the Fastify plugin. */
 export interface McpPluginOptions extends HttpOptions {
-  /** What is served. */
+  /** The server to expose: an `McpServer`. */
   readonly server: Host;
 }
 
-/** Beside those of the endpoint; all but the first are Fastify's own, which it passes on to plugins. */
+/** Options in addition to those of the endpoint. All but `server` are Fastify's own, and it passes them to plugins. */
 const PLUGIN_OPTIONS = { server: true, prefix: true, logLevel: true, logSerializers: true } as const;
 
-/** A Fastify request and its reply. Answers at once pass the hooks of the application; streams do not. */
+/** A Fastify request and its reply. Complete responses go through the hooks of the application; streams bypass them. */
 class FastifyContext implements HttpContext {
   readonly headers: Headers;
   principal: Principal | undefined;
@@ -84,8 +84,8 @@ class FastifyContext implements HttpContext {
 }
 
 /**
- * Serves MCP over Streamable HTTP in a Fastify application: `app.register(mcp, { server })`. What it needs of Fastify –
- * the parser of bodies, hooks, the form of errors – applies to its own routes only.
+ * Serves MCP over Streamable HTTP in a Fastify application: `app.register(mcp, { server })`. The plugin's body parser,
+ * hooks and error handler apply only to its own routes.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` or `DECORUM_SERVER_CLOSED`
  * @example
  * ```ts
@@ -99,7 +99,7 @@ class FastifyContext implements HttpContext {
  */
 export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
   async (app: FastifyInstance, options: McpPluginOptions): Promise<void> => {
-    // what is registered is `mcp(server)`, or the server itself
+    // the program has registered `mcp(server)` or the server itself
     if (typeof options !== 'object' || HOST in options) {
       throw startupError(
         'DECORUM_INVALID_OPTION',
@@ -121,14 +121,14 @@ export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
     });
     addEndpoint(app, endpoint);
   },
-  // how Fastify knows what it is given, and for which version
+  // Fastify reads the plugin's name and the supported version from these
   {
     [Symbol.for('fastify.display-name')]: '@decorum/http',
     [Symbol.for('plugin-meta')]: { name: '@decorum/http', fastify: '5.x' },
   },
 );
 
-/** Adds the routes of an endpoint to an application, each step of the endpoint where Fastify has a place for it. */
+/** Adds the routes of an endpoint to an application. Each step of the endpoint runs in the matching Fastify hook. */
 export function addEndpoint(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): void {
   const { path, legacySse, principal } = endpoint.settings;
   app.setErrorHandler((error, _request, reply) => answerError(error, reply, endpoint));
@@ -148,7 +148,7 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint<FastifyRequ
   const preflight = (request: FastifyRequest, reply: FastifyReply) =>
     endpoint.preflight(new FastifyContext(request, reply, undefined));
   app.options(path, preflight);
-  // the guard refuses these methods; without a route it would not be asked
+  // the guard rejects these methods, but it only runs on routes that exist
   app.route({ method: ['HEAD', 'PUT', 'PATCH'], url: path, handler: () => {} });
   if (legacySse === undefined) return;
   for (const each of new Set([legacySse.path, legacySse.messagesPath])) app.options(each, preflight);
@@ -160,7 +160,7 @@ interface LegacyRoutes extends Required<LegacyPaths> {
   readonly contextFor: (request: FastifyRequest, reply: FastifyReply) => HttpContext;
 }
 
-/** The two routes of HTTP+SSE, beside those of Streamable HTTP. */
+/** Adds the two routes of HTTP+SSE. */
 function addLegacyRoutes(app: FastifyInstance, { path, messagesPath, legacy, contextFor }: LegacyRoutes): void {
   app.get(path, { exposeHeadRoute: false }, async (request, reply) => {
     legacy.open(contextFor(request, reply));
@@ -172,12 +172,12 @@ function addLegacyRoutes(app: FastifyInstance, { path, messagesPath, legacy, con
   });
 }
 
-/** Those that are about to be closed. */
+/** Servers that are about to be closed. */
 const unsafe = new WeakSet<object>();
 
 /**
- * Where an application listens is known only when it does. Closes it at once where others could reach it that the guard
- * would refuse; `app.listen` rejects.
+ * Closes an application that listens on a public address without `allowedHosts`, and makes `app.listen` reject. The
+ * address isn't known earlier.
  */
 function requireHosts({ server }: FastifyInstance, allowedHosts: readonly string[]): void {
   if (allowedHosts.length > 0) return;
@@ -186,7 +186,7 @@ function requireHosts({ server }: FastifyInstance, allowedHosts: readonly string
     if (unsafe.has(server) || address === null || typeof address === 'string') return;
     if (isLoopback(address.address)) return;
     unsafe.add(server);
-    // not before the other listeners have run, which look at the address; nothing connects in between
+    // after the other listeners, which may read the address; no client can connect before the next tick
     process.nextTick(() => {
       server.close();
       unsafe.delete(server);
@@ -195,7 +195,7 @@ function requireHosts({ server }: FastifyInstance, allowedHosts: readonly string
   });
 }
 
-/** Whom the step `authenticate` has found. */
+/** Principals found by the step `authenticate`. */
 type KnownPrincipals = WeakMap<IncomingMessage, Principal>;
 
 /** The steps `guard` and `authenticate`, before the body is read. */
@@ -222,7 +222,7 @@ function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): Kno
   return known;
 }
 
-/** The step `body`. By hand, because Fastify's own reader copies a body that came in one piece. */
+/** The step `body`. Replaces Fastify's own reader, which copies even a body that arrives in a single chunk. */
 function addParser(app: FastifyInstance, { bodies }: Endpoint<FastifyRequest>): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (request, payload, done) => {
@@ -232,11 +232,11 @@ function addParser(app: FastifyInstance, { bodies }: Endpoint<FastifyRequest>): 
   });
 }
 
-/** Words errors as JSON-RPC: those of the endpoint, of Fastify, and of the application's hooks. */
+/** Encodes all errors as JSON-RPC: those of the endpoint, of Fastify and of the application's hooks. */
 function answerError(error: unknown, reply: FastifyReply, endpoint: Endpoint<FastifyRequest>): void {
   const { status, body, headers } = endpoint.errorResponse(error);
   reply.header('content-type', JSON_TYPE);
-  // Node closes the connection after an answer that says so, and waits for the rest of the body else
+  // without this header, Node would wait for the rest of the body
   if (isUnread(reply.request.raw)) reply.header('connection', 'close');
   reply.code(status).headers(headers).send(body);
 }

@@ -9,14 +9,14 @@ type Chunk = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>
 export class FetchBody extends BodyReader {
   private reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
 
-  /** Begins to read. */
+  /** Starts reading. */
   read(body: ReadableStream<Uint8Array> | null): void {
     if (!this.begin()) return;
     if (body === null) return this.end();
     try {
       this.reader = body.getReader();
     } catch (error) {
-      // the application reads it
+      // the application has already locked the stream
       return this.fail(error);
     }
     this.next();
@@ -39,6 +39,6 @@ export class FetchBody extends BodyReader {
     this.next();
   };
 
-  // the client has gone: that is no failure, and nobody hears of this
-  private readonly broken = (): void => this.fail(new HttpError(400, 'The body has no end.'));
+  // a disconnected client is not a bug, so it isn't reported
+  private readonly broken = (): void => this.fail(new HttpError(400, 'The body is incomplete.'));
 }

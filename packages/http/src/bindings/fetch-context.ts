@@ -6,15 +6,15 @@ import type { UnreadContext } from '../pipeline.js';
 import { FetchBody } from './fetch-body.js';
 import { FetchSink } from './fetch-sink.js';
 
-/** What a host may know of a connection, and a web request doesn't say. */
+/** Facts about a connection that a host may know and a web `Request` doesn't contain. */
 export interface ConnectionInfo {
   /** The IP address of the client. */
   readonly remoteAddress?: string | undefined;
-  /** The port of this machine that the request came in on. By default that of its URL. */
+  /** Local port of the connection. By default the port in the URL of the request. */
   readonly localPort?: number | undefined;
 }
 
-/** A web request, and the response that it is to have. */
+/** A web `Request` and the means to resolve its `Response`. */
 export class FetchContext implements UnreadContext {
   readonly headers: Headers;
   readonly url: string;
@@ -32,7 +32,7 @@ export class FetchContext implements UnreadContext {
     private readonly resolve: (response: Response) => void,
   ) {
     const { host, port, pathname, search } = new URL(request.url);
-    // not every host has the header among the others
+    // some hosts leave out the `Host` header
     this.headers = { host, ...Object.fromEntries(request.headers) };
     this.url = pathname + search;
     this.localPort = localPort ?? (port === '' ? undefined : Number(port));
@@ -78,7 +78,7 @@ export class FetchContext implements UnreadContext {
   open(headers: AnswerHeaders): Sink {
     const sink = new FetchSink(() => this.onGone?.());
     this.sink = sink;
-    // not every host cancels the response of a client that has gone
+    // some hosts don't cancel the response when the client disconnects
     this.request.signal.addEventListener('abort', () => sink.cancelled(), { once: true });
     this.resolve(new Response(sink.stream, { status: 200, headers: this.described(headers) }));
     return sink;
@@ -89,7 +89,7 @@ export class FetchContext implements UnreadContext {
     this.resolve(new Response(null, { status: 500 }));
   }
 
-  /** Connections are the host's. */
+  /** The host manages connections, so the `connection` header is removed. */
   private described(headers: AnswerHeaders | undefined): Record<string, string> {
     const { connection: _connection, ...described } = { ...this.always, ...headers };
     return described;

@@ -10,19 +10,19 @@ import { type ConnectionInfo, FetchContext } from './fetch-context.js';
 /** Options of the handler for web requests. */
 export type FetchHandlerOptions = EndpointOptions<Request>;
 
-/** Handles the requests of hosts that speak `fetch`: Deno, Bun, Hono, Next.js and others. */
+/** Handles web requests, in Deno, Bun, Hono, Next.js and other hosts. */
 export interface FetchHandler {
-  /** Rejects only what is not a web request. Resolves with the response as soon as its headers are known. */
+  /** Resolves with the response as soon as its headers are known. Rejects only if `request` isn't a web `Request`. */
   (request: Request, info?: ConnectionInfo): Promise<Response>;
-  /** Resolves when the server has started. Requests wait for it. */
+  /** Resolves when the server has started. Earlier requests wait for it. */
   readonly ready: Promise<void>;
-  /** Lets requests in flight end, and answers all others with 503. The server itself stays open for other transports. */
+  /** Waits for requests in flight and answers new ones with 503. The server itself stays open for other transports. */
   close(): Promise<void>;
 }
 
 /**
- * Serves MCP over Streamable HTTP wherever requests and responses are those of the web: `Deno.serve(fetchHandler(server))`.
- * `ready` rejects with `DECORUM_SERVER_CLOSED`, and with whatever a hook of the server throws.
+ * Serves MCP over Streamable HTTP on any host with web `Request` and `Response`: `Deno.serve(fetchHandler(server))`.
+ * `ready` rejects with `DECORUM_SERVER_CLOSED` or with the error that a hook of the server has thrown.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  * @example
  * ```ts
@@ -55,7 +55,7 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
   return Object.assign(handle, { ready: late.ready, close: () => late.close() });
 }
 
-/** Frameworks have requests of their own. */
+/** Catches the request objects of frameworks, which are not web requests. */
 function requireRequest(request: Partial<Request> | undefined): void {
   if (typeof request?.url === 'string' && typeof request.headers?.get === 'function') return;
   throw new TypeError('The handler of `fetchHandler` takes a web Request. In Hono, pass `c.req.raw`.');

@@ -1,11 +1,11 @@
 import type { Sink, SinkOwner } from '../http-context.js';
 
-/** Bytes that a stream takes before its reader counts as slow; what sockets of Node take as well. */
+/** Bytes that a stream buffers before its reader counts as slow. Same as the default of Node's sockets. */
 const HIGH_WATER_MARK = 16_384;
 
 const encoder = new TextEncoder();
 
-/** A web stream that is written piece by piece. */
+/** A streamed response as a web stream. */
 export class FetchSink implements Sink {
   readonly stream: ReadableStream<Uint8Array>;
   closed = false;
@@ -13,7 +13,7 @@ export class FetchSink implements Sink {
   private controller!: ReadableStreamDefaultController<Uint8Array>;
   private owner: SinkOwner | undefined;
 
-  /** @param onCancel called when the reader goes away */
+  /** @param onCancel called when the reader disconnects */
   constructor(private readonly onCancel: () => void) {
     this.stream = new ReadableStream<Uint8Array>(
       {
@@ -33,7 +33,7 @@ export class FetchSink implements Sink {
     this.owner = owner;
   }
 
-  // the host sends the headers with the response
+  // the host has already sent the headers
   start(): void {}
 
   write(text: string): boolean {
@@ -52,11 +52,11 @@ export class FetchSink implements Sink {
 
   destroy(): void {
     if (this.closed) return;
-    this.controller.error(new Error('The server has ended the stream.'));
+    this.controller.error(new Error('The server aborted the stream.'));
     this.over();
   }
 
-  /** The reader is gone. */
+  /** Handles the disconnect of the reader. */
   cancelled(): void {
     if (this.closed) return;
     this.over();

@@ -14,15 +14,15 @@ import { OneWriteResponse } from './one-write.js';
 
 /** Options of `listen`. */
 export interface ListenOptions extends HttpOptions {
-  /** By default 3000; 0 takes any that is free. */
+  /** Port to listen on. By default 3000. Pass 0 for any free port. */
   readonly port?: number;
-  /** The address to listen on. By default `127.0.0.1`; any that others can reach needs `allowedHosts`. */
+  /** Address to listen on. By default `127.0.0.1`. Pass `allowedHosts` too to listen on a public address. */
   readonly host?: string;
-  /** Milliseconds within which a client must have sent a request. By default 20 seconds; up to a quarter more passes. */
+  /** Milliseconds for a client to send a request. By default 20 seconds. The timeout may fire up to 25% late. */
   readonly requestTimeoutMs?: number;
   /**
-   * Whether the first SIGTERM or SIGINT closes the endpoint and the server, and then ends the process, as `serveStdio`
-   * does; a second one ends it at once. By default `true`. `false` leaves signals to the program.
+   * Whether the first SIGTERM or SIGINT closes the endpoint and the server and then exits, as with `serveStdio`. A
+   * second signal exits at once. By default `true`. Pass `false` to handle signals yourself.
    */
   readonly signals?: boolean;
 }
@@ -34,18 +34,19 @@ const LISTEN_OPTIONS: Readonly<Record<Exclude<keyof ListenOptions, keyof HttpOpt
   signals: true,
 };
 
-/** A server that listens. */
+/** A listening endpoint. */
 export interface Listening {
-  /** Where clients connect to. */
+  /** URL that clients connect to. */
   readonly url: string;
   readonly port: number;
-  /** Lets requests in flight end, and stops listening. The server itself stays open for other transports. */
+  /** Waits for requests in flight and stops listening. The server itself stays open for other transports. */
   close(): Promise<void>;
 }
 
 /**
- * Serves MCP over Streamable HTTP, by a Fastify application of its own.
- * @throws {DecorumError} `DECORUM_UNSAFE_HOST`, `DECORUM_INVALID_OPTION`, `DECORUM_MISSING_LIBRARY` or `DECORUM_SERVER_CLOSED`
+ * Serves MCP over Streamable HTTP on its own Fastify application.
+ * @throws {DecorumError} `DECORUM_UNSAFE_HOST`, `DECORUM_INVALID_OPTION`, `DECORUM_MISSING_LIBRARY` or
+ * `DECORUM_SERVER_CLOSED`
  * @example
  * ```ts
  * import { listen } from '@decorum/http';
@@ -55,7 +56,7 @@ export interface Listening {
  */
 export async function listen(server: ClosableHost, options: ListenOptions = {}): Promise<Listening> {
   hostOf(server, 'listen');
-  // Fastify's own `listen` adds `cb` to its options, which a program may use for both
+  // Fastify's own `listen` adds `cb` to its options object, and a program may pass the same object here
   checkOptionNames('listen', options, { ...LISTEN_OPTIONS, cb: true });
   const { port: givenPort = 3000, host = '127.0.0.1', requestTimeoutMs = 20_000, signals = true, ...rest } = options;
   requireCount('requestTimeoutMs', requestTimeoutMs, MAX_TIMER_MS);
@@ -68,11 +69,11 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   const release = guardProcess(server, { endsWithReader: signals });
   let ignoreSignals = () => {};
   let closed: Promise<void> | undefined;
-  // the server may close it, or its user, or a signal: all wait for the same end
+  // the server, the caller or a signal may close the endpoint; all await the same promise
   const end = () => (closed ??= closeListener?.().finally(release) ?? Promise.resolve(release()));
   let closeListener: (() => Promise<void>) | undefined;
   try {
-    // first, because from then on the server may close what it opens
+    // created first, because the server may close the endpoint as soon as it is open
     const app = await createApp(requestTimeoutMs);
     const { endpoint, detach } = await openEndpoint(server, settings, end);
     const listener = new Listener(app, endpoint, closeDeadlineMs);
@@ -81,7 +82,7 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
       await listener.close();
       ignoreSignals();
     };
-    // in a scope of its own: what is at no path of the endpoint gets the 404 of Fastify
+    // registered in its own scope, so that other paths get Fastify's 404
     await app.register(async (scope) => addEndpoint(scope, endpoint));
     await app.listen({ port, host });
     const close = async () => await end();
@@ -94,16 +95,16 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   }
 }
 
-/** A number, or its digits, as environment variables have it. */
+/** Accepts a number or, as in environment variables, its digits. */
 function requirePort(port: unknown): number {
   const number = typeof port === 'string' && /^\d+$/.test(port) ? Number(port) : port;
   if (Number.isInteger(number) && (number as number) >= 0 && (number as number) <= 65_535) return number as number;
   const found = typeof port === 'string' ? `"${port}"` : String(port);
-  const remedy = 'Pass a whole number from 0 to 65535, where 0 is any that is free';
+  const remedy = 'Pass a whole number from 0 to 65535, or 0 for any free port';
   throw startupError('DECORUM_INVALID_OPTION', 'listen', 'port', `is ${found}. ${remedy}`);
 }
 
-/** An IP address or the name of an interface, and no URL. */
+/** Accepts an IP address or a host name, but not a URL. */
 function requireAddress(host: unknown, path: string): void {
   if (typeof host !== 'string' || !/^(?:[\w.-]+|[\da-f:.]*:[\da-f:.]*(?:%\w+)?)$/i.test(host)) {
     const problem = "is not an address. Write '127.0.0.1', and pass the port as `port`";
@@ -114,7 +115,7 @@ function requireAddress(host: unknown, path: string): void {
   }
 }
 
-/** The same error, as programs may look at its `code`: it is the first that many see. */
+/** Adds a remedy to the most common error. It stays the same object, because programs may check its `code`. */
 function withRemedy(error: unknown, port: number): unknown {
   const failure = error as NodeJS.ErrnoException;
   if (failure?.code === 'EADDRINUSE') {
@@ -137,12 +138,12 @@ function explainMissing(error: unknown): never {
   throw startupError('DECORUM_MISSING_LIBRARY', 'listen', 'fastify', remedy);
 }
 
-/** Fastify is loaded when it is needed: a program may serve over HTTP only now and then. */
+/** Fastify is loaded on demand, because a program may import this package and never listen. */
 async function createApp(requestTimeoutMs: number): Promise<FastifyInstance> {
   const { fastify } = await import('fastify').catch(explainMissing);
   const app = fastify({
     requestTimeout: requestTimeoutMs,
-    // the endpoint words what is refused while the application closes
+    // the endpoint itself answers requests that arrive while the application closes
     return503OnClosing: false,
     http: {
       ServerResponse: OneWriteResponse,
@@ -153,16 +154,16 @@ async function createApp(requestTimeoutMs: number): Promise<FastifyInstance> {
   return app as unknown as FastifyInstance;
 }
 
-/** Milliseconds without a request after which no client is about to send one. */
+/** Milliseconds without a request after which closing assumes that no client is about to send one. */
 const QUIET_MS = 30;
 
-/** Milliseconds to wait for that. */
+/** Milliseconds to wait for this silence at most. */
 const LINGER_MS = 60;
 
-/** Milliseconds that a connection which has not sent a byte gets to send its first request. */
+/** Milliseconds for a connection that has not sent a byte to send its first request before it is destroyed. */
 const GRACE_MS = 10;
 
-/** The listening application, and the connections to it. */
+/** The listening application and its connections. */
 class Listener {
   private readonly sockets = new Set<Socket>();
   private lastEventAt: number | undefined;
@@ -179,7 +180,7 @@ class Listener {
     });
   }
 
-  /** Ends the endpoint, and then the port and the connections, so that no request is lost on the way. */
+  /** Closes the endpoint, then the port, then the connections. In this order no request is lost. */
   async close(): Promise<void> {
     const { app, endpoint, deadlineMs } = this;
     const began = performance.now();
@@ -188,7 +189,7 @@ class Listener {
     if (this.lastEventAt !== undefined) await this.closePort();
     const timer = setTimeout(() => app.server.closeAllConnections(), 1000 + deadlineMs - (performance.now() - began));
     const closed = app.close();
-    // Node waits for connections that have not sent a byte, which clients keep in reserve
+    // Node waits for connections that have not sent a byte, and clients keep some of these in reserve
     const silent = setTimeout(() => this.destroySilent(), GRACE_MS);
     await closed;
     clearTimeout(timer);
@@ -196,8 +197,9 @@ class Listener {
   }
 
   /**
-   * A connection that is cut while its client sends loses the request. So clients get a moment to send, and their requests
-   * are held back: nobody who was refused can come again on another connection before the port is closed.
+   * Waits briefly before closing the port, so that clients can finish sending. Cutting a connection would lose their
+   * requests. Requests that arrive meanwhile are held until the port is closed, or else a client that gets a 503 could
+   * reconnect.
    */
   private async closePort(): Promise<void> {
     const { server } = this.app;
@@ -223,7 +225,7 @@ class Listener {
 
 type HeldRequest = [request: IncomingMessage, response: ServerResponse];
 
-/** An address that means all addresses cannot be connected to everywhere. */
+/** Replaces the wildcard addresses, because clients can't connect to them on every system. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

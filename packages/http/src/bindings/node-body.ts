@@ -9,15 +9,15 @@ const READER = Symbol('reader');
 
 type Source = Readable & { [READER]?: NodeBody };
 
-/** Where a body of a Node host comes from. */
+/** The source of a request body in Node. */
 export interface NodeBodySource {
   readonly bodies: Bodies;
   readonly raw: IncomingMessage;
-  /** The body; by default `raw`. */
+  /** The stream to read, by default `raw`. */
   readonly payload?: Readable;
 }
 
-/** Reads the body of a request of Node. */
+/** Reads the body of a Node request. */
 export class NodeBody extends BodyReader {
   private readonly source: Source;
   private readonly raw: IncomingMessage;
@@ -32,7 +32,7 @@ export class NodeBody extends BodyReader {
     this.source = payload;
   }
 
-  /** Begins to read. */
+  /** Starts reading. */
   read(): void {
     const { source } = this;
     if (!this.begin()) return;
@@ -42,9 +42,9 @@ export class NodeBody extends BodyReader {
     source.on('error', onError);
   }
 
-  /** The source broke off. That a client has gone is no failure, and nobody hears of this. */
+  /** Handles an error of the source. A disconnected client is not a bug, so it isn't reported. */
   breakOff(error: Error): void {
-    this.fail(this.raw.destroyed ? new HttpError(400, 'The body has no end.') : error);
+    this.fail(this.raw.destroyed ? new HttpError(400, 'The body is incomplete.') : error);
   }
 
   protected override stop(): void {
@@ -55,7 +55,7 @@ export class NodeBody extends BodyReader {
   }
 }
 
-// one of each for all requests
+// shared by all requests, to avoid three closures for each
 function onData(this: Source, chunk: Buffer): void {
   this[READER]?.push(chunk);
 }

@@ -10,15 +10,15 @@ import { NodeSink } from './node-sink.js';
 import { isUnread, onSocketClose } from './node-socket.js';
 import { writeWhole } from './one-write.js';
 
-/** A request of Node, with what frameworks add to it. */
+/** A Node request with the properties that frameworks add. */
 export interface NodeRequest extends IncomingMessage {
-  /** The message, where a parser of the application has read it. */
+  /** The parsed body, if a body parser of the application has read it. */
   readonly body?: unknown;
-  /** The address of the client, where the framework knows which proxies it trusts. */
+  /** The address of the client, if the framework resolves trusted proxies. */
   readonly ip?: string | undefined;
 }
 
-/** A request of Node and its response. */
+/** A Node request and its response. */
 export class NodeContext implements UnreadContext {
   readonly headers: Headers;
   principal: Principal | undefined;
@@ -66,7 +66,7 @@ export class NodeContext implements UnreadContext {
 
   read(bodies: Bodies, receiver: BodyReceiver): void {
     const { request } = this;
-    // a parser of the application came first
+    // a body parser of the application has read it
     if (request.readableEnded) receiver.body(null, request.body);
     else new NodeBody({ bodies, raw: request }, this, receiver).read();
   }
@@ -77,10 +77,10 @@ export class NodeContext implements UnreadContext {
 
   answer(status: number, body?: string, headers?: AnswerHeaders): void {
     const { request, response } = this;
-    // Node closes the connection after an answer that says so, and waits for the rest of the body else
+    // without this header, Node would wait for the rest of the body
     if (isUnread(request)) response.setHeader('connection', 'close');
     if (body === undefined) {
-      // without a length, Node sends an empty chunk
+      // without a length, Node would send an empty chunk
       response.writeHead(status, status === 204 ? headers : { 'content-length': 0, ...headers });
       response.end();
       return;

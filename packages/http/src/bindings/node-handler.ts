@@ -12,20 +12,20 @@ import { NodeContext } from './node-context.js';
 /** Options of the handler for Node. */
 export type NodeHandlerOptions = EndpointOptions<IncomingMessage>;
 
-/** Handles the requests of `http.createServer`, Express or Connect. */
+/** Handles requests of `http.createServer`, Express or Connect. */
 export interface NodeHandler {
-  /** @param next is called for requests to other paths; without it they are answered with 404 */
+  /** @param next called for requests to other paths; without it, they get a 404 */
   (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void;
-  /** Resolves when the server has started. Requests wait for it. */
+  /** Resolves when the server has started. Earlier requests wait for it. */
   readonly ready: Promise<void>;
-  /** Lets requests in flight end, and answers all others with 503. The server itself stays open for other transports. */
+  /** Waits for requests in flight and answers new ones with 503. The server itself stays open for other transports. */
   close(): Promise<void>;
 }
 
 /**
- * Serves MCP over Streamable HTTP in any program that has requests of Node: `http.createServer(nodeHandler(server))`, or
- * in Express `app.use('/mcp', nodeHandler(server))`. `ready` rejects with `DECORUM_SERVER_CLOSED`, and with whatever a
- * hook of the server throws.
+ * Serves MCP over Streamable HTTP on Node's HTTP server, `http.createServer(nodeHandler(server))`, or in Express,
+ * `app.use('/mcp', nodeHandler(server))`. `ready` rejects with `DECORUM_SERVER_CLOSED` or with the error that a hook of
+ * the server has thrown.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  * @example
  * ```ts
@@ -52,7 +52,7 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
     );
   };
   const handle = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void => {
-    // Express takes the path that a handler is mounted at off `url`
+    // Express removes the mount path of a handler from `url`
     const { url = '', originalUrl = url } = request as IncomingMessage & { readonly originalUrl?: string };
     if (isServed(settings, path, url) || isServed(settings, path, originalUrl)) serve(request, response);
     else if (next) next();

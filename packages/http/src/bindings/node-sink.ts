@@ -6,12 +6,12 @@ const SINK = Symbol('sink');
 
 type Response = ServerResponse & { [SINK]?: NodeSink };
 
-/** A response of Node that is written piece by piece. */
+/** A streamed Node response. */
 export class NodeSink implements Sink {
   private owner: SinkOwner | undefined;
   private begun = false;
 
-  /** @param response with its headers */
+  /** @param response its headers are already set */
   constructor(private readonly response: Response) {}
 
   get closed(): boolean {
@@ -53,8 +53,8 @@ export class NodeSink implements Sink {
   }
 
   /**
-   * Hands over the headers by themselves, to be sent with what is written in this turn: otherwise Node adds the first
-   * text to them, and each open response keeps the two dozen pieces that its headers were put together from.
+   * Flushes the headers separately, but in the same packet as the text of this tick. If Node appended the first text to
+   * them, every open response would retain the two dozen strings that its headers were concatenated from.
    */
   private begin(): void {
     const { response } = this;
@@ -69,13 +69,13 @@ export class NodeSink implements Sink {
     this.owner?.drained(this);
   }
 
-  /** Tells the owner that the response is over. */
+  /** Tells the owner that the response is closed. */
   over(): void {
     this.owner?.closed(this);
   }
 }
 
-// one of each for all responses
+// shared by all responses, to avoid closures for each
 function ignore(): void {}
 
 function uncork(response: Response): void {
@@ -90,7 +90,7 @@ function onClose(this: Response): void {
   this[SINK]?.over();
 }
 
-/** What is ASCII, as nearly everything is, need not be encoded: that is the same and takes a fraction of the time. */
+/** Writing ASCII text as Latin-1 gives the same bytes in a fraction of the time, and nearly all text is ASCII. */
 function encodingOf(text: string): 'latin1' | 'utf8' {
   return Buffer.byteLength(text) === text.length ? 'latin1' : 'utf8';
 }

@@ -4,12 +4,12 @@ import type { Socket } from 'node:net';
 import { announcesBody } from '../body.js';
 import type { Headers } from '../http-context.js';
 
-/** Who wants to hear that a connection closes. */
+/** Close callbacks by connection. */
 const watched = new WeakMap<Socket, Set<() => void>>();
 
 /**
- * Calls back when a connection closes. One listener serves all requests that a connection ever carries.
- * @returns a function that takes the callback back
+ * Calls back when a connection closes. All requests on a connection share one listener.
+ * @returns a function that removes the callback
  */
 export function onSocketClose(socket: Socket, callback: () => void): () => void {
   let callbacks = watched.get(socket);
@@ -26,7 +26,7 @@ function onClose(this: Socket): void {
   for (const callback of watched.get(this) ?? []) callback();
 }
 
-/** Whether a request has a body that was not read to its end, so that no other can follow on its connection. */
+/** Whether the body of a request was not read completely. Its connection can't be reused then. */
 export function isUnread(raw: IncomingMessage): boolean {
   return !raw.readableEnded && announcesBody(raw.headers as Headers);
 }

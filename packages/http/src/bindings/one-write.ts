@@ -1,21 +1,20 @@
 import { ServerResponse } from 'node:http';
 
 /**
- * Writes a whole text with the headers before it, in one write; `end` comes next. Node's own `end(text)` corks the socket
- * until the end of the answer, which it marks by an empty chunk, so that every answer would take the slower path of several
- * buffers.
+ * Writes headers and body in a single write. Call `end` afterwards. Node's own `end(text)` corks the socket and adds an
+ * empty chunk at the end, so each response would take the slower path for several buffers.
  */
 export function writeWhole(response: ServerResponse, text: string): void {
   const { socket } = response;
-  // otherwise the first write corks it, and has it uncorked on another tick
+  // otherwise the first write would cork it until the next tick
   socket?.cork();
   response.write(text);
   socket?.uncork();
 }
 
 /**
- * A response that hands headers and text over in one write, which is what an answer costs most. `listen` uses it; in an
- * application of your own: `fastify({ http: { ServerResponse: OneWriteResponse } })`, or
+ * A `ServerResponse` that sends headers and body in one write. Writes are the most expensive part of a response.
+ * `listen` uses it. In your own application, write `fastify({ http: { ServerResponse: OneWriteResponse } })` or
  * `http.createServer({ ServerResponse: OneWriteResponse }, handler)`.
  */
 export const OneWriteResponse = class OneWriteResponse extends ServerResponse {
