@@ -2,15 +2,15 @@ import type { FieldDescription } from '../metadata/records.js';
 import { fieldWriter } from '../metadata/store.js';
 import { refuseArgument, refuseBare, refusePlace, type Usage } from './misuse.js';
 
-/** A decorator for fields, in the TC39 dialect and in that of `experimentalDecorators`. */
+/** A field decorator, for both TC39 decorators and `experimentalDecorators`. */
 export interface FieldDecorator {
   (value: undefined, context: ClassFieldDecoratorContext): void;
   (target: object, key: string | symbol): void;
 }
 
 /**
- * Makes a decorator for fields.
- * @param args everything that the user's call passed: without parentheses, the compiler calls
+ * Creates a field decorator.
+ * @param args all arguments of the decorator call; without parentheses, these are the compiler's
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */
 export function fieldDecorator(
@@ -22,7 +22,7 @@ export function fieldDecorator(
   return (...place: [...Parameters<typeof write>, extra?: unknown]) => {
     refusePlace(usage, place);
     const [given] = args;
-    if (given === undefined || given === null || given === '') refuseArgument(usage, place, 'has no argument');
+    if (given === undefined || given === null || given === '') refuseArgument(usage, place, 'is missing its argument');
     write(place[0], place[1]);
   };
 }
@@ -30,8 +30,8 @@ export function fieldDecorator(
 const DESCRIBE: Usage = { decorator: 'Describe', example: "@Describe('City, for example Oslo')", place: 'field' };
 
 /**
- * Describes a field of a DTO in its JSON Schema: what a model or a person reads about the argument.
- * @param description the description, or title, description and examples
+ * Describes a DTO field. The text goes into its JSON Schema, where the model and the user read it.
+ * @param description a description, or an object with title, description and examples
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses or argument, and on anything but a field
  */

@@ -3,10 +3,10 @@ import type { MemberKind } from '../metadata/records.js';
 import { memberWriter } from '../metadata/store.js';
 import { refuseArgument, refuseBare, refusePlace, type Usage } from './misuse.js';
 
-/** A handler of any parameters and result. */
+/** Any handler method. */
 export type Method = (...args: never[]) => unknown;
 
-/** A decorator for methods assignable to `M`, in the TC39 dialect and in that of `experimentalDecorators`. */
+/** A decorator for methods assignable to `M`, for both TC39 decorators and `experimentalDecorators`. */
 export interface MemberDecorator<M extends Method = Method> {
   <T extends M>(value: T, context: ClassMethodDecoratorContext): void;
   <T extends M>(target: object, key: string | symbol, descriptor: TypedPropertyDescriptor<T>): void;
@@ -23,8 +23,8 @@ const USAGES: Readonly<Record<MemberKind, Usage>> = {
 };
 
 /**
- * Makes the decorator that writes one record of `kind`.
- * @param args everything that the user's call passed: without parentheses, the compiler calls
+ * Creates a decorator that writes one record of `kind`.
+ * @param args all arguments of the decorator call; without parentheses, these are the compiler's
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */
 export function memberDecorator<Kind extends MemberKind, M extends Method>(
@@ -37,7 +37,7 @@ export function memberDecorator<Kind extends MemberKind, M extends Method>(
   const write = memberWriter({ kind, options: { ...options } });
   return (...place: [...Parameters<typeof write>, extra?: unknown]) => {
     refusePlace(usage, place);
-    if (typeof options !== 'object' || options === null) refuseArgument(usage, place, 'takes an object of options');
+    if (typeof options !== 'object' || options === null) refuseArgument(usage, place, 'takes an options object');
     write(place[0], place[1]);
   };
 }

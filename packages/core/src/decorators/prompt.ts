@@ -6,8 +6,8 @@ import { type MemberDecorator, memberDecorator, type Method } from './member-dec
 export type PromptOptions<I extends SchemaSource = SchemaSource> = ListedOptions<I>;
 
 /**
- * Serves a method as a prompt. It returns text (one message of the user), a content block, messages made by `user()`
- * and `assistant()`, a list of these, or a complete result.
+ * Serves a method as a prompt. Return text (one user message), a content block, messages made by `user()` and
+ * `assistant()`, a list of these, or a complete result.
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a method
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts

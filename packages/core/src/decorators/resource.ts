@@ -6,9 +6,9 @@ import { type MemberDecorator, memberDecorator, type Method } from './member-dec
 export type ResourceOptions<I extends SchemaSource = SchemaSource> = Options<I>;
 
 /**
- * Serves a method as a resource, or as a family of resources where `uri` is a template (RFC 6570). The method gets the
- * template's variables and the `Context`. It returns text, bytes, a stream, an object (sent as JSON) or complete contents;
- * `undefined` and `null` mean that there is no such resource.
+ * Serves a method as a resource, or as a family of resources if `uri` is a template (RFC 6570). The method receives the
+ * template's variables and the `Context`. Return text, bytes, a stream, an object (sent as JSON) or complete contents.
+ * `undefined` and `null` mean that the resource does not exist.
  * @param uri an absolute URI (RFC 3986) or a URI template, such as `docs://{+path}`
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a method

@@ -86,7 +86,7 @@ describe('a decorator on what it is not for fails at once, and says where to wri
     expectMisuse(
       () => decorator()(Shop.prototype, 'city', undefined),
       'Shop.city',
-      `has no argument. Write ${example}`,
+      `is missing its argument. Write ${example}`,
     );
   });
 });
@@ -108,7 +108,7 @@ describe('an argument that a decorator cannot take fails before anything is serv
     ['@Tool(null)', Tool, [null], "@Tool({ description: '…' })"],
     ['@Completion()', Completion, [], "@Completion({ for: 'method', argument: 'name' })"],
   ] as unknown as [string, Untyped, unknown[], string][])('%s', (_line, decorator, args, remedy) => {
-    expectMisuse(mistakeOf(decorator, ...args), 'Wrong.search', `takes an object of options. Write ${remedy}`);
+    expectMisuse(mistakeOf(decorator, ...args), 'Wrong.search', `takes an options object. Write ${remedy}`);
   });
 
   it.each([
