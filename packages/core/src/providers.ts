@@ -7,25 +7,26 @@ import { requireKnown } from './protocol/option-names.js';
 import type { Provider } from './registry/plan.js';
 import { HOST } from './transports/transport.js';
 
-/** A provider class, as containers take it. */
+/** A provider class with any constructor, as containers expect it. */
 export type ProviderClass = new (...args: unknown[]) => object;
 
 /**
- * Makes or finds the instance of a provider class.
- * @param context of the request that needs an instance, for providers with `scope: 'request'`; else undefined
+ * Creates or looks up the instance of a provider class.
+ * @param context the context of the request, for providers with `scope: 'request'`; otherwise undefined
  */
 export type Resolve = (cls: ProviderClass, context: Context | undefined) => object | Promise<object>;
 
-/** A provider, and how it is served. */
+/** A provider with options. */
 export interface ProviderEntry {
   readonly provider: Class | object;
-  /** Put before the names of its tools, prompts and resources. */
+  /** Prefix for the names of its tools, prompts and resources. */
   readonly prefix?: string;
-  /** Put before the URIs of its resources, so that `eu+` makes `clock://now` `eu+clock://now`. */
+  /** Prefix for the URIs of its resources: `eu+` turns `clock://now` into `eu+clock://now`. */
   readonly uriPrefix?: string;
   /**
-   * `request` gets an instance for each run of a handler, by `resolve(cls, context)` or else `new cls()`. Such a provider
-   * has no `onStart` and no `onClose`. By default there is one instance.
+   * `request` creates an instance for each handler call, with `resolve(cls, context)` or else `new cls()`. Such a
+   * provider
+   * cannot have `onStart` or `onClose`. By default, all calls share one instance.
    */
   readonly scope?: 'request';
 }
@@ -40,16 +41,16 @@ const ENTRY_OPTIONS: Readonly<Record<keyof ProviderEntry, true>> = {
   scope: true,
 };
 
-/** Reads what users list as providers, and gets their instances. */
+/** Reads the list of providers and creates their instances. */
 export class Providers {
   readonly #resolve: Resolve | undefined;
   readonly #report: (error: unknown) => void;
   readonly #instances = new Map<Class, object>();
-  /** Instances that the first transport waits for. */
+  /** Pending instances; the first transport waits for them. */
   readonly #pending = new Set<Promise<void>>();
   #isReady = false;
 
-  /** @param report takes the error of an instance that nobody waits for */
+  /** @param report receives the errors of instances that fail after startup */
   constructor(resolve: Resolve | undefined, report: (error: unknown) => void) {
     if (resolve !== undefined && typeof resolve !== 'function') {
       throw invalid('McpServer', 'resolve', 'is not a function. Write `resolve: (cls) => container.resolve(cls)`');
@@ -67,18 +68,18 @@ export class Providers {
     }
     refuseServer(source);
     const prototype = Object.getPrototypeOf(source) as object | null;
-    // not `Object.prototype`, which each realm has its own of
+    // don't compare with `Object.prototype`: each realm has a different one
     if (prototype === null || Object.getPrototypeOf(prototype) === null) return this.#ofEntry(source, isScoped);
     if (isScoped) throw invalid(nameOf(source), 'scope', 'needs a class. Pass the class, not an instance');
     return { cls: source.constructor as Class, instance: source, prefix: '', uriPrefix: '' };
   }
 
   /**
-   * Waits, the first time, for the instances that `resolve` has promised.
+   * On the first call, waits for the instances that `resolve` promised.
    * @throws whatever `resolve` rejects with, and `DecorumError` for anything that is not an instance of the class
    */
   async ready(): Promise<void> {
-    // also for those that are added while it waits
+    // the loop also sees instances that are added while it waits
     for (const settled of this.#pending) await settled;
     this.#isReady = true;
     this.#pending.clear();
@@ -92,10 +93,12 @@ export class Providers {
     const { provider, prefix = '', uriPrefix = '', scope } = entry as Readonly<Record<string, unknown>>;
     const name = nameOf(provider);
     requireKnown(name, entry, ENTRY_OPTIONS);
-    if (scope !== undefined && scope !== 'request') throw invalid(name, 'scope', "must be 'request'. Or leave it out");
-    if (typeof prefix !== 'string') throw invalid(name, 'prefix', "must be a string. Write 'eu_', for example");
+    if (scope !== undefined && scope !== 'request')
+      throw invalid(name, 'scope', "must be 'request'. Remove it to share one instance");
+    if (typeof prefix !== 'string')
+      throw invalid(name, 'prefix', "must be a string. Write `prefix: 'eu_'`, for example");
     if (typeof uriPrefix !== 'string' || !URI_PREFIX.test(uriPrefix)) {
-      const problem = `must begin a URI scheme: a letter, then letters, digits, "+", "-" and ".". Write 'eu+', for example`;
+      const problem = `must be the start of a URI scheme: a letter, then letters, digits, "+", "-" and ".". Write \`uriPrefix: 'eu+'\`, for example`;
       throw invalid(name, 'uriPrefix', problem);
     }
     const inner = this.read(provider, isScoped || scope !== undefined);
@@ -132,7 +135,7 @@ export class Providers {
     const settled = holdWhenMade(cls, made, held);
     if (!this.#isReady) this.#pending.add(settled);
     settled.catch((error: unknown) => {
-      // before that, the start of a transport fails with it
+      // until then, opening a transport fails with this error
       if (!this.#isReady) return;
       this.#instances.delete(cls);
       this.#report(error);
@@ -141,7 +144,7 @@ export class Providers {
   }
 }
 
-/** An instance, once it is there. */
+/** An instance, once its promise has resolved. */
 interface Held {
   instance?: object;
 }
@@ -158,12 +161,12 @@ async function holdWhenMade(cls: Class, made: Promise<object>, held: Held): Prom
 type Methods = Readonly<Record<PropertyKey, (...args: unknown[]) => unknown>>;
 
 /**
- * Has the methods of a class, each of which gets the instance first and then calls it.
- * @param instanceFor takes the last argument of the call, which is the context
- * @param held has the instance once it is there, so that its own properties are found too
+ * Creates an object with the methods of a class. Each method first gets the instance, then calls it.
+ * @param instanceFor gets the instance; its argument is the last argument of the call, which is the context
+ * @param held holds the instance once it exists, which makes its own properties available too
  */
 function standIn(cls: Class, instanceFor: (context: unknown) => object | Promise<object>, held: Held = {}): object {
-  // not a proxy of the prototype itself: of one that is frozen, a proxy must give the very methods
+  // not a proxy of the prototype itself: if it were frozen, the proxy would have to return its original methods
   const target = Object.create(cls.prototype as object) as object;
   return new Proxy(target, {
     get(_target, key) {
@@ -194,14 +197,14 @@ function requireInstance(cls: Class, instance: unknown): object {
   return instance;
 }
 
-/** A server has options and interceptors of its own, which would get lost without a word. */
+/** Rejects a server as a provider: its options and interceptors would be lost silently. */
 function refuseServer(instance: object): void {
   if (!(HOST in instance)) return;
   const remedy = 'List what it serves: `providers: [Calendar, Mail]`, or `{ provider: Calendar, prefix }`';
   throw startupError('DECORUM_BAD_PROVIDER', `the server ${instance.constructor.name}`, remedy);
 }
 
-/** The class whose constructor runs: a subclass without one takes what its base class takes, and has the length 0. */
+/** The class whose constructor runs. A subclass without a constructor runs its base's, although its own length is 0. */
 function constructorOf(cls: Class): Class {
   const base: unknown = Object.getPrototypeOf(cls);
   const source = Function.prototype.toString.call(cls);
