@@ -11,7 +11,7 @@ import type {
   TextContent,
 } from './model.js';
 
-/** Bytes as base64; text is taken to be base64 already. */
+/** Encodes bytes as base64. A string is expected to be base64 already and returned as it is. */
 export const base64 = (data: Uint8Array | string): string =>
   typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64');
 
@@ -21,8 +21,8 @@ export function text(value: string, options?: BlockOptions): TextContent {
 }
 
 /**
- * An image.
- * @param data bytes, or base64
+ * An image block.
+ * @param data bytes, or base64 text
  * @param mimeType for example `image/png`
  */
 export function image(data: Uint8Array | string, mimeType: string, options?: BlockOptions): ImageContent {
@@ -30,28 +30,28 @@ export function image(data: Uint8Array | string, mimeType: string, options?: Blo
 }
 
 /**
- * A sound. Clients of 2024-11-05 have no audio; they get it as an embedded resource.
- * @param data bytes, or base64
+ * An audio block. Revision 2024-11-05 has no audio; its clients get an embedded resource.
+ * @param data bytes, or base64 text
  * @param mimeType for example `audio/wav`
  */
 export function audio(data: Uint8Array | string, mimeType: string, options?: BlockOptions): AudioContent {
   return { type: 'audio', data: base64(data), mimeType, ...options };
 }
 
-/** What `embedded` takes: a URI, and text or bytes. */
+/** Options of `embedded`: a URI, and text or bytes. */
 export interface EmbeddedOptions extends BlockOptions {
   readonly uri: string;
-  /** By default `text/plain` or `application/octet-stream`. */
+  /** Defaults to `text/plain` for text and `application/octet-stream` for bytes. */
   readonly mimeType?: string;
   readonly data: Uint8Array | string;
 }
 
-/** A resource carried inside the message. A string becomes `text`, bytes become `blob`. */
+/** A resource embedded in a message. A string becomes `text`, bytes become `blob`. */
 export function embedded({ uri, mimeType, data, ...options }: EmbeddedOptions): EmbeddedResource {
   return { type: 'resource', resource: resourceContents(uri, data, mimeType), ...options };
 }
 
-/** A pointer to a resource that the client may read. */
+/** A link to a resource that the client may read. */
 export function link(
   uri: string,
   options: Omit<ResourceLink, 'type' | 'uri' | 'name'> & { name?: string } = {},
@@ -65,34 +65,34 @@ export function resourceContents(uri: string, data: Uint8Array | string, mimeTyp
   return { uri, mimeType: mimeType ?? 'application/octet-stream', blob: base64(data) };
 }
 
-/** A message of a prompt, said by the user. */
+/** A prompt message from the user. */
 export function user(content: string | ContentBlock): PromptMessage {
   return { role: 'user', content: typeof content === 'string' ? text(content) : content };
 }
 
-/** A message of a prompt, said by the assistant. */
+/** A prompt message from the assistant. */
 export function assistant(content: string | ContentBlock): PromptMessage {
   return { role: 'assistant', content: typeof content === 'string' ? text(content) : content };
 }
 
-/** What `toolResult` takes. */
+/** Options of `toolResult`. */
 export interface ToolResultOptions<T> {
-  /** What a model reads; by default the JSON of `structuredContent`. */
+  /** Content for the model. Defaults to the JSON of `structuredContent`. */
   readonly content?: string | ContentBlock | readonly ContentBlock[];
   readonly structuredContent?: T;
   readonly isError?: boolean;
   readonly _meta?: JsonObject;
 }
 
-/** A complete result of a tool, for handlers that decide everything themselves. */
+/** A complete tool result, for handlers that set every part themselves. */
 export class ToolResult<T = unknown> {
   constructor(readonly options: ToolResultOptions<T>) {}
 }
 
-/** Makes a complete result of a tool: content, structured content, error flag and `_meta`. */
+/** Creates a complete tool result: content, structured content, error flag and `_meta`. */
 export function toolResult<T>(options: ToolResultOptions<T>): ToolResult<T> {
   return new ToolResult(options);
 }
 
-/** The URI of content that is nothing but part of its message (RFC 2392). */
+/** The URI of content that exists only as part of its message (RFC 2392). */
 export const PART_OF_MESSAGE = 'cid:content@message';
