@@ -2,36 +2,37 @@ import { isUtf8 } from 'node:buffer';
 
 import { McpError } from '../protocol/errors.js';
 
-/** Takes what a `LineReader` finds. */
+/** Receives the lines that a `LineReader` reads. */
 export interface LineSink {
-  /** A line with something in it, without its end. */
+  /** A non-empty line, without its newline. */
   line(text: string): void;
-  /** A line that cannot be read: `parse-error` where it is not UTF-8, `invalid-request` where it is too long. */
+  /** An unreadable line: `parse-error` if it is not UTF-8, `invalid-request` if it is too long. */
   unreadable(error: McpError): void;
 }
 
 const NEWLINE = 0x0a;
 const EMPTY = Buffer.alloc(0);
-/** Bytes of the buffer for incomplete lines that are kept when a line is done. */
+/** Larger buffers for incomplete lines are released after the line. */
 const KEEP_BYTES = 65_536;
 
 /**
- * Splits a stream of bytes into lines. Whole chunks are decoded at once; lines are looked at one by one only where a
- * chunk is not UTF-8 or longer than a line may be. What does not end in the chunk is kept, up to the limit.
+ * Splits a stream of bytes into lines. A chunk is normally decoded as a whole. Only if it is not UTF-8, or longer than
+ * the
+ * limit, are its lines checked one by one. An incomplete line is buffered, up to the limit.
  */
 export class LineReader {
   private kept = EMPTY;
   private length = 0;
-  /** The rest of a line that is too long goes by. */
+  /** Skips the rest of a line that is too long. */
   private skipping = false;
 
-  /** @param limit bytes that a line may have */
+  /** @param limit maximum bytes per line */
   constructor(
     private readonly limit: number,
     private readonly sink: LineSink,
   ) {}
 
-  /** Takes the next bytes. */
+  /** Processes the next bytes. */
   feed(chunk: Buffer): void {
     let start = 0;
     if (this.length > 0 || this.skipping) {
@@ -46,12 +47,12 @@ export class LineReader {
     if (last + 1 < chunk.length) this.keep(chunk.subarray(last + 1));
   }
 
-  /** The line that is under way is complete. */
+  /** Completes the buffered line. */
   end(): void {
     const line = this.kept.subarray(0, this.length);
     this.length = 0;
     this.skipping = false;
-    // of a line that was too long nothing is kept, and an empty line is none
+    // nothing is buffered after a line that was too long, and empty lines are ignored
     this.take(line);
     if (this.kept.length > KEEP_BYTES) this.kept = EMPTY;
   }
@@ -81,7 +82,7 @@ export class LineReader {
   }
 
   private give(text: string): void {
-    // nearly every line begins a message: no need to look for other characters
+    // fast path: almost every line starts a JSON object
     if (text.startsWith('{') || text.trim() !== '') this.sink.line(text);
   }
 

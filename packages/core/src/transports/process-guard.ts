@@ -2,24 +2,25 @@ import { type Host, HOST } from './transport.js';
 
 const guards = new Set<{ readonly host: Host }>();
 
-/** Gives an error that came out of no request to every server of the process: any of them may be its cause. */
+/** Reports an uncaught error to every server of the process, since any of them may have caused it. */
 function report(error: unknown): void {
   for (const host of new Set([...guards].map((guard) => guard.host))) {
     try {
       host[HOST].report(error);
     } catch (failure) {
-      // the logger of the server has failed; an error here would end the process
+      // the server's logger threw; throwing again would end the process
       process.stderr.write(`The error could not be reported: ${String(failure)}\n`);
     }
   }
 }
 
 /**
- * Keeps the process alive when a handler leaves a rejected promise behind, or throws in a timer or an event listener:
- * such an error cannot be a reply any more, so it is reported. Guards add up; the last one to go takes the listeners of
- * `uncaughtException` and `unhandledRejection` (Node.js, `process`) with it.
- * @param host is given the errors
- * @returns releases the guard; calling it again does nothing
+ * Keeps the process alive when a handler leaves a rejected promise behind, or throws in a timer or an event listener.
+ * Such an error can no longer become a response, so it is reported. Guards can be nested: releasing the last one
+ * removes
+ * the listeners for `uncaughtException` and `unhandledRejection` (Node.js, `process`).
+ * @param host the server to report errors to
+ * @returns releases the guard; calling it again is a no-op
  */
 export function guardProcess(host: Host): () => void {
   if (guards.size === 0) process.on('uncaughtException', report).on('unhandledRejection', report);
