@@ -199,7 +199,7 @@ function demand(isMet: boolean, option: string, problem: string): void {
 
 function demandCount(option: string, value: number, max: number): void {
   const isCount = Number.isInteger(value) && value >= 1 && value <= max;
-  demand(isCount, option, `is ${value}. Use an integer from 1 to ${max}`);
+  demand(isCount, option, `is ${value}, but must be an integer from 1 to ${max}`);
 }
 
 const isListOfFunctions = (list: unknown) => Array.isArray(list) && list.every((each) => typeof each === 'function');

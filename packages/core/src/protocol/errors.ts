@@ -57,7 +57,7 @@ const STARTUP = {
   DECORUM_TEMPLATE_FIELD: (where: string, field: string, known: Iterable<string>) =>
     `${where}: the required DTO field "${field}" is not a variable of the template, so no URI can provide it. Variables: ${quoted(known)}. Add it to the template or mark it @IsOptional().`,
   DECORUM_OBJECT_ARGUMENT: (where: string, field: string) =>
-    `${where}: the argument "${field}" is an object, but prompt and template arguments are strings. Move its fields to the DTO itself, or accept the object as JSON text: \`${field}: string\`.`,
+    `${where}: the argument "${field}" takes objects, but prompt and template arguments are strings. Move its fields to the DTO itself, or accept the object as JSON text: \`${field}: string\`.`,
   DECORUM_INVALID_OPTION: (where: string, option: string, problem: string) => `${where}: \`${option}\` ${problem}.`,
   DECORUM_MISSING_LIBRARY: (where: string, cls: string, library: string) =>
     `${where}: the DTO class ${cls} needs ${library}, which could not be loaded. Run \`npm install class-validator class-transformer\`, or pass a Standard Schema or a JSON Schema.`,

@@ -14,18 +14,18 @@ const BLOCKS: ReadonlyMap<unknown, (block: JsonObject) => boolean> = new Map([
   ['resource_link', ({ uri, name }: JsonObject) => isText(uri) && isText(name)],
 ]);
 
-/** Whether a value is a block of content, and not data that looks a little like one. */
+/** Whether a value is a content block, rather than data that resembles one. */
 export function isContentBlock(value: unknown): value is ContentBlock {
   return isObject(value) && BLOCKS.get(value['type'])?.(value) === true;
 }
 
-/** Whether a value is the content of a resource. */
+/** Whether a value is the contents of a resource. */
 export function isContents(value: unknown): value is ResourceContents {
   return isObject(value) && isText(value['uri']) && (isText(value['text']) || isText(value['blob']));
 }
 
 /**
- * Content blocks for any value that can be had at once.
+ * Converts any value that is available synchronously to content blocks.
  * @throws {NotJson}
  */
 export function toContent(value: unknown): readonly ContentBlock[] {
@@ -41,12 +41,12 @@ export function toContent(value: unknown): readonly ContentBlock[] {
   return [text(textOfJson(json) ?? json)];
 }
 
-/** The text that is all of a JSON, as of that of a date; undefined for any other JSON. */
+/** The text of a JSON string, such as that of a date; undefined for any other JSON. */
 export function textOfJson(json: string): string | undefined {
   return json.startsWith('"') ? (JSON.parse(json) as string) : undefined;
 }
 
-// the first bytes of the formats that clients show or play
+// signatures (first bytes) of formats that clients can show or play
 const SIGNATURES: readonly (readonly [mimeType: string, bytes: string, offset: number])[] = [
   ['image/png', '\x89PNG\r\n\x1a\n', 0],
   ['image/jpeg', '\xff\xd8\xff', 0],
@@ -59,8 +59,8 @@ const SIGNATURES: readonly (readonly [mimeType: string, bytes: string, offset: n
 ];
 
 /**
- * The block that shows bytes best.
- * @param known their MIME type; by default what their beginning tells
+ * Creates the most suitable block for bytes.
+ * @param known their MIME type; detected from the first bytes by default
  */
 export function bytesBlock(bytes: Uint8Array, known?: string): ContentBlock {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 16)).toString('latin1');

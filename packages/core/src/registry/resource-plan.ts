@@ -24,11 +24,11 @@ import { collect, readBody } from './bodies.js';
 import { isGenerator } from './generators.js';
 import { type ResourceEncoding, toReadResourceResult } from './results.js';
 
-/** What the variables of a template stand for in one URI. */
+/** Values of a template's variables in one URI. */
 export type Variables = Readonly<Record<string, string | string[]>>;
 
 interface Readable {
-  /** How long clients may keep what they read. */
+  /** How long clients may cache the content. */
   readonly cache: CacheHint;
   /** @throws {McpError} `unknown-resource` */
   read(uri: string, variables: Variables, caller: Caller): ReadResourceResult | Promise<ReadResourceResult>;
@@ -37,24 +37,24 @@ interface Readable {
 /** A resource with one fixed URI. */
 export type ResourcePlan = Plan<Resource> & Readable;
 
-/** Tells the author of the server of entries that were left out. */
+/** Reports list entries that were left out to the server's operator. */
 export type Report = (problem: string) => void;
 
-/** A family of resources. */
+/** A compiled resource template. */
 export interface TemplatePlan extends Plan<ResourceTemplate>, Readable, Completable {
   readonly template: UriTemplate;
-  /** What exists of the family, where a method enumerates it. */
+  /** Lists the existing resources, if a method does so. */
   readonly list: ((caller: Caller, report: Report) => Promise<readonly Resource[]>) | undefined;
 }
 
-/** Clients may not keep it. */
+/** No caching. */
 export const NOT_KEPT: CacheHint = { ttlMs: 0, scope: 'private' };
 
 type ResourceMember = Member<'resource'>;
 
 /**
- * Compiles a resource, or a template where the URI has variables.
- * @throws {DecorumError} for an unusable URI, template, DTO or `list`
+ * Compiles a resource, or a template if its URI has variables.
+ * @throws {DecorumError} for an invalid URI, template, DTO or `list`
  */
 export function compileResource(member: ResourceMember): ResourcePlan | TemplatePlan {
   const { options, where } = member;
@@ -73,7 +73,12 @@ export function compileResource(member: ResourceMember): ResourcePlan | Template
       andThen(call(variables, caller), (value) => finish(value, asked, { where, mimeType, caller })),
   };
   if (template === undefined) {
-    if (input) throw invalidOption(where, 'uri', 'has no variables that could fill the parameter of the method');
+    if (input)
+      throw invalidOption(
+        where,
+        'uri',
+        'has no variables, but the method has an input parameter. Remove the parameter, or add variables to the URI',
+      );
     return { ...shared, entry: { uri, ...fields } };
   }
   if (input) compareVariables(template, input, where);
@@ -87,7 +92,7 @@ export function compileResource(member: ResourceMember): ResourcePlan | Template
   };
 }
 
-/** Reads what the method returned, where it must be read first, and makes contents of it. */
+/** Converts the method's result to contents, after reading it if it is a body or stream. */
 function finish(
   value: unknown,
   uri: string,
@@ -98,7 +103,7 @@ function finish(
   return andThen(reading ?? value, (body) => toReadResourceResult(body, uri, encoding));
 }
 
-/** The template that a URI with variables is. */
+/** Parses a URI template; undefined for a fixed URI. */
 function templateOf(uri: string, where: string): UriTemplate | undefined {
   // RFC 3986, section 3.1
   if (!/^[A-Za-z][A-Za-z0-9+.-]*:./.test(uri)) throw startupError('DECORUM_BAD_URI', where, uri);
@@ -114,20 +119,22 @@ function checkOptions(member: ResourceMember, isTemplate: boolean): void {
   const { annotations = {}, size, list, cache } = member.options;
   const { priority = 0, audience = [], lastModified } = annotations;
   const wrong = (option: string, problem: string) => invalidOption(member.where, option, problem);
-  if (!(priority >= 0 && priority <= 1)) throw wrong('annotations.priority', 'must be between 0 and 1');
+  if (!(priority >= 0 && priority <= 1)) throw wrong('annotations.priority', 'must be a number from 0 to 1');
   if (!audience.every((role) => role === 'user' || role === 'assistant')) {
-    throw wrong('annotations.audience', 'must be a list of "user" and "assistant"');
+    throw wrong('annotations.audience', 'must be an array of "user" and "assistant"');
   }
   if (lastModified !== undefined && Number.isNaN(Date.parse(lastModified))) {
-    throw wrong('annotations.lastModified', 'must be a date and time (ISO 8601)');
+    throw wrong('annotations.lastModified', 'must be an ISO 8601 date and time, such as "2026-01-31T12:00:00Z"');
   }
-  if (size !== undefined && isTemplate) throw wrong('size', 'is for fixed URIs, and this one has variables');
+  if (size !== undefined && isTemplate)
+    throw wrong('size', 'applies to fixed URIs only, but this one has variables. Remove it');
   if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0))
-    throw wrong('size', 'must be a number of bytes');
-  if (list !== undefined && !isTemplate) throw wrong('list', 'is for templates, and this URI has no variables');
+    throw wrong('size', 'must be the size in bytes, an integer of 0 or more');
+  if (list !== undefined && !isTemplate)
+    throw wrong('list', 'applies to templates only, but this URI has no variables. Remove it');
   if (cache !== undefined) checkCache(cache, member.where);
   if (accessOf(member) !== undefined && cache?.scope === 'public') {
-    throw wrong('cache.scope', 'is "public", and not everybody may see it (`access`): make it "private"');
+    throw wrong('cache.scope', 'is "public", but `access` restricts who may read it. Make it "private"');
   }
 }
 
@@ -154,7 +161,7 @@ function compileList({ options, methods, where, cls }: ResourceMember, template:
     if (listings instanceof Error) throw listings;
     if (!isIterable(listings)) {
       const found = listings === null ? 'null' : typeof listings;
-      throw new Error(`${lister} returned ${found}. Return a list of resources.`);
+      throw new Error(`${lister} returned ${found}. Return an array of resources.`);
     }
     const resources: Resource[] = [];
     const problems: string[] = [];
@@ -165,9 +172,11 @@ function compileList({ options, methods, where, cls }: ResourceMember, template:
         problems.push((error as Error).message);
       }
     }
-    // one line, however many they are: clients may ask often
+    // one line for all of them: clients may list often
     if (problems.length > 0)
-      report(`${lister} returned ${problems.length} entries that are left out of the list. The first: ${problems[0]}`);
+      report(
+        `${lister} returned ${problems.length} invalid entries, which were left out of the list. The first: ${problems[0]}`,
+      );
     return resources;
   };
 }
@@ -177,7 +186,7 @@ const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
 
 const TEXT_FIELDS = ['name', 'title', 'description', 'mimeType'] as const;
 
-/** @throws {Error} for what clients could not read */
+/** @throws {Error} for an entry that clients could not read */
 function toResource(listing: unknown, template: UriTemplate, shared: Partial<Resource>): Resource {
   const listed = typeof listing === 'string' ? { uri: listing } : listing;
   const { variables, uri: own, ...fields } = (isObject(listed) ? listed : {}) as Partial<ResourceListing & Resource>;

@@ -70,7 +70,7 @@ describe('a parameter from which no schema can be inferred', () => {
       search(_query: TestClient) {}
     }
     expectMistake(start(Real), 'DECORUM_MISSING_INPUT', 'Real.search', 'write `import { MyDto }`', '`input: MyDto`.');
-    const remedies = ['`import type`, write `import { MyDto }`', 'name the schema: `input: MyDto`.'];
+    const remedies = ['`import type`, write `import { MyDto }`', 'pass `input: MyDto`.'];
     expectMistake(start(compiled([Object])), 'DECORUM_MISSING_INPUT', 'Shop.search', ...remedies);
   });
 
@@ -91,7 +91,7 @@ describe('a parameter from which no schema can be inferred', () => {
 
   it('may have a type that was not emitted: names the flag and the tsconfig that lacks it', () => {
     const file = project({ 'tsconfig.json': '{ "compilerOptions": { // "emitDecoratorMetadata": true\n} }' });
-    const flags = `Set "experimentalDecorators": true and "emitDecoratorMetadata": true in ${file}, or name the schema`;
+    const flags = `Set "experimentalDecorators": true and "emitDecoratorMetadata": true in ${file}, or pass`;
     expectMistake(start(compiled()), 'DECORUM_MISSING_INPUT', 'Shop.search', flags, '`input: MyDto`');
   });
 
@@ -108,7 +108,7 @@ describe('a parameter from which no schema can be inferred', () => {
 
   it('may be in a project without a tsconfig', () => {
     jest.spyOn(process, 'cwd').mockReturnValue('/');
-    expectMistake(start(compiled()), 'DECORUM_MISSING_INPUT', 'Shop.search', 'in tsconfig.json, or name the schema');
+    expectMistake(start(compiled()), 'DECORUM_MISSING_INPUT', 'Shop.search', 'in tsconfig.json, or pass');
   });
 
   it('is no parameter where another decorator has wrapped a method that has none', async () => {

@@ -458,7 +458,7 @@ describe('a form that a field cannot have is an error at startup:', () => {
       field(Object, Choices({ a: 'A' }), cv.MaxLength(1, { each: true })),
       /@MaxLength has \{ each/,
     ],
-    ['two forms', field(Array, ArrayOf(String), Schema({})), /@Schema stands beside @ArrayOf.*Keep one/],
+    ['two forms', field(Array, ArrayOf(String), Schema({})), /@Schema and @ArrayOf both.*Keep one/],
     [
       'classes in a record that class-transformer would have to make',
       Upper,
