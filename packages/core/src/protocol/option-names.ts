@@ -1,6 +1,6 @@
 import { startupError } from './errors.js';
 
-/** How many letters have to be added, removed or replaced to make one name from another (Levenshtein). */
+/** Number of letters to add, remove or replace to turn one name into another (Levenshtein distance). */
 function distance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (const [row, letter] of [...from].entries()) {
@@ -16,7 +16,7 @@ function distance(from: string, to: string): number {
 
 const lettersOf = (name: string): string => [...name].sort().join('');
 
-/** The name that was most likely meant; undefined if none is close. */
+/** The known name that was most likely meant; undefined if none is close. */
 function nearest(name: string, known: readonly string[]): string | undefined {
   const given = name.toLowerCase();
   const [found] = known
@@ -30,14 +30,14 @@ function nearest(name: string, known: readonly string[]): string | undefined {
 }
 
 /**
- * Refuses anything but an object with these options: a misspelt one would have no effect.
- * @param where what the options belong to, such as `McpServer` or `Shop.search`
- * @param known an object that has the options' names as keys
+ * Rejects unknown options: a misspelt one would have no effect.
+ * @param where where the options are set, such as `McpServer` or `Shop.search`
+ * @param known an object with the options' names as keys
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, with the nearest known name
  */
 export function requireKnown(where: string, options: unknown, known: object): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw startupError('DECORUM_INVALID_OPTION', where, 'options', 'are missing, or not an object. Pass { … }');
+    throw startupError('DECORUM_INVALID_OPTION', where, 'options', 'must be an object. Pass { … }');
   }
   const names = Object.keys(known);
   const unknown = Object.keys(options).find((name) => !names.includes(name));

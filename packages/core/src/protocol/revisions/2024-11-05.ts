@@ -8,7 +8,7 @@ import type { Revision } from './revision.js';
 
 const newer = revision20250326;
 
-/** There is no audio here: it travels as a resource, with nothing lost. */
+/** This revision has no audio: send it as an embedded resource, without loss. */
 function silent(content: ContentBlock): ContentBlock {
   if (content.type !== 'audio') return content;
   const { data, mimeType, annotations } = content;
@@ -16,11 +16,13 @@ function silent(content: ContentBlock): ContentBlock {
   return { type: 'resource', resource, ...(annotations && { annotations }) };
 }
 
-/** A model is asked with text and images; what cannot be heard is at least mentioned. */
+/** Sampling messages allow only text and images: mention audio by its MIME type. */
 const mentioned = (content: ContentBlock): ContentBlock =>
   content.type === 'audio' ? { type: 'text', text: `[${content.mimeType}]` } : content;
 
-/** Revision 2024-11-05: no audio, no tool annotations, no message with progress, completions undeclared. */
+/**
+ * Revision 2024-11-05: no audio, no tool annotations, no messages in progress notifications, no completions capability.
+ */
 export const revision20241105: Revision = allowOnly(allowList(FIELDS_20241105), {
   ...newer,
   id: '2024-11-05',

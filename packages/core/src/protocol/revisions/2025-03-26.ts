@@ -8,13 +8,13 @@ import type { Revision } from './revision.js';
 const newer = revision20250618;
 const list = allowList(FIELDS_20250326);
 
-/** Names are shown to people here, so a title takes the place of the name. */
+/** Clients of this revision show the name to the user, so send the title in its place. */
 const shown = <T extends { readonly name: string; readonly title?: string }>(entry: T): T => ({
   ...entry,
   name: entry.title ?? entry.name,
 });
 
-/** What is known of a link, as text: there are no links here. */
+/** This revision has no resource links: write the link as text. */
 function linkAsText({ uri, name, title, mimeType, description }: ContentBlock & { type: 'resource_link' }): string {
   const details = mimeType === undefined ? uri : `${uri}, ${mimeType}`;
   return `${title ?? name} (${details})${description === undefined ? '' : `: ${description}`}`;
