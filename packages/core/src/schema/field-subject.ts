@@ -9,10 +9,10 @@ import { decoratorOf } from './value-rule.js';
 const SCALARS = [String, Number, Boolean, Symbol, BigInt];
 const BUILT_IN: ReadonlySet<unknown> = new Set([...SCALARS, Date, Array, Object, Function, Uint8Array, Buffer]);
 
-/** Field rules that make a field a list: those named after arrays. */
+/** Names of rules that make a field a list. */
 const ABOUT_LISTS = /^(?:isArray$|array[A-Z])/;
 
-/** Whether a type is a class of the user, and not of the language. */
+/** Whether a type is a user's class, not a built-in one. */
 export const isClass = (type: unknown): type is Class => typeof type === 'function' && !BUILT_IN.has(type);
 
 /** Whether a rule is `@ValidateNested`. */
@@ -28,19 +28,19 @@ const looksLikeList = (emitted: unknown, rules: readonly Rule[]): boolean =>
 
 type Entry = readonly [key: string, rules: readonly Rule[], form: FieldForm | undefined];
 
-/** The fields that have a form. */
+/** Fields that have a form. */
 export const formedKeys = (described: ReadonlyMap<string, FieldFacts>): string[] =>
   [...described].filter(([, { form }]) => form !== undefined).map(([key]) => key);
 
-/** The fields in the order of the class, where its instances show it. */
+/** The fields in declaration order, if a new instance shows it. */
 export function inOrderOf(fresh: object, keys: readonly string[]): readonly string[] {
   const shown = Object.keys(fresh);
   return keys.every((key) => shown.includes(key)) ? shown.filter((key) => keys.includes(key)) : keys;
 }
 
-/** Reads what decorators and TypeScript say of a field. */
+/** Collects the facts about a field from its decorators and TypeScript. */
 export function readSubject(cls: Class, [key, rules, form]: Entry, direction: Direction) {
-  // the type as TypeScript emitted it
+  // type emitted by TypeScript
   const emitted = fieldType(cls, key);
   return {
     cls,
@@ -60,11 +60,11 @@ export function readSubject(cls: Class, [key, rules, form]: Entry, direction: Di
   };
 }
 
-/** One field while it is read. */
+/** A field while it is being read. */
 export type Subject = ReturnType<typeof readSubject>;
 
 /**
- * Refuses rules that make no sense for JSON.
+ * Rejects rules that make no sense for JSON.
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_RULE`
  */
 export function refuse({ where, rules }: Subject): void {
@@ -74,7 +74,7 @@ export function refuse({ where, rules }: Subject): void {
   }
 }
 
-/** Whether a request without the field is refused. */
+/** Whether requests without the field are rejected. */
 export function isRequired({ isOptional, isConditional, exposure, rules }: Subject, initial: unknown): boolean {
   if (isOptional || isConditional || initial !== undefined) return false;
   if (exposure.isTransformed && exposure.isExposed) return false;

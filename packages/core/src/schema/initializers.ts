@@ -5,7 +5,7 @@ import { type Rule, rulesOf } from './class-facts.js';
 import { MAPPED, runsOn } from './constraints.js';
 import { decoratorOf, isGenuine, passes } from './value-rule.js';
 
-/** Whether a rule is class-validator's own, so that trying it has no effect: a custom rule may ask a database. */
+/** Whether a rule is built into class-validator. Custom rules are not tried, because they may have effects. */
 function isOwn(rule: Rule): boolean {
   const mapping = MAPPED.get(rule.name ?? '');
   return mapping === undefined ? runsOn(rule.name) !== 'instance' : isGenuine(rule, mapping);
@@ -19,7 +19,7 @@ function holds(rule: Rule, value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => passes(rule, body, item));
 }
 
-/** The first rule that a value breaks. Of conditional rules nobody knows whether they apply. */
+/** The first rule that a value breaks. With conditional rules, it is unknown which apply, so none is reported. */
 function brokenBy(value: unknown, rules: readonly Rule[]): string | undefined {
   const conditions = rules.filter(({ type }) => type === 'conditionalValidation');
   if (conditions.some(({ name }) => name !== 'isOptional')) return undefined;
@@ -28,7 +28,7 @@ function brokenBy(value: unknown, rules: readonly Rule[]): string | undefined {
   return broken && `@${decoratorOf(broken)}`;
 }
 
-/** The same for the fields of a nested object, or of each in a list. */
+/** The same for the fields of a nested object, or of each object in a list. */
 function brokenInside(value: unknown, nested: Class): string | undefined {
   const fields = [value].flat().flatMap((item) => [...rulesOf(nested)].map(([key, rules]) => ({ item, key, rules })));
   for (const { item, key, rules } of fields) {
@@ -39,9 +39,8 @@ function brokenInside(value: unknown, nested: Class): string | undefined {
 }
 
 /**
- * Refuses an initializer that the field's own rules refuse: a handler would get it whenever the client leaves the field
- * out.
- * @param nested the class that `@ValidateNested` checks the value against
+ * Rejects an initializer that breaks the field's own rules: handlers would receive it whenever clients omit the field.
+ * @param nested the class that `@ValidateNested` validates the value against
  * @throws {DecorumError} `DECORUM_INVALID_FIELD`
  */
 export function checkInitializer(
@@ -55,6 +54,6 @@ export function checkInitializer(
   const remedy =
     initial === null
       ? 'Add @IsOptional(), or remove the initializer.'
-      : 'Correct the initializer. If clients must send the field, remove it and declare the field with `!`.';
+      : 'Correct the initializer. If clients must send the field, remove the initializer and declare the field with `!`.';
   throw startupError('DECORUM_INVALID_FIELD', where, `its initializer breaks ${broken}`, remedy);
 }

@@ -17,7 +17,7 @@ const json = (value: unknown): string => excerpt(JSON.stringify(value));
 const listed = (values: unknown): string =>
   excerpt((values as unknown[]).map((value) => JSON.stringify(value)).join(', '));
 
-/** Says what a keyword expects, given its value in the schema. */
+/** Describes what a keyword expects, given its value in the schema. */
 const EXPECTATIONS: Readonly<Record<string, (value: unknown) => string>> = {
   required: () => 'is required',
   dependentRequired: () => 'is required',
@@ -58,7 +58,7 @@ const EXPECTATIONS: Readonly<Record<string, (value: unknown) => string>> = {
   },
 };
 
-/** The way to a field, as it is written in JavaScript. */
+/** A path in JavaScript notation. */
 export function readablePath(keys: readonly string[]): string {
   let path = '';
   for (const key of keys) {
@@ -75,7 +75,7 @@ function keysOf(pointer: string): string[] {
   return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Errors about a field that is missing or unknown are at the object; the problem is at the field. */
+/** ajv reports a missing or unknown field at its object. The problem belongs to the field. */
 function pathOf({ instancePath, params }: ErrorObject): string {
   const { missingProperty, additionalProperty, unevaluatedProperty, tag } = params as Record<
     string,
@@ -99,12 +99,12 @@ function problemsIn(error: ErrorObject): readonly Problem[] {
   return [{ path, expected: own?.(data) ?? EXPECTATIONS[keyword]?.(offered) ?? error.message ?? 'is not valid' }];
 }
 
-/** A path inside the value at another path. */
+/** Joins two paths. */
 function joined(path: string, inner: string): string {
   return excerpt(inner === '' || inner.startsWith('[') || path === '' ? path + inner : `${path}.${inner}`);
 }
 
-/** A union with a hidden `null` is no choice for clients: they are told of the other branch only. */
+/** Removes the error of a hidden `null` branch, and that of its union: clients only know the other branch. */
 function withoutHiddenNull(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const hiding = errors.filter(({ keyword, parentSchema }) => keyword === 'anyOf' && hidesNull(parentSchema));
   const isOfNull = ({ schemaPath, schema }: ErrorObject): boolean =>
@@ -112,7 +112,7 @@ function withoutHiddenNull(errors: readonly ErrorObject[]): readonly ErrorObject
   return errors.filter((error) => !hiding.includes(error) && !isOfNull(error));
 }
 
-/** `if`, and unions, fail along with something inside them; that says more than the fact that they failed. */
+/** Removes errors of `if` and of unions that fail because of something inside them, which is more specific. */
 function withoutWrappers(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
   const isBranchType = ({ keyword, instancePath }: ErrorObject): boolean =>
@@ -124,7 +124,7 @@ function withoutWrappers(errors: readonly ErrorObject[]): readonly ErrorObject[]
   return explained.length > 0 ? explained : errors;
 }
 
-/** What ajv found, in plain English. */
+/** Converts ajv's errors to problems in plain English. */
 export function describeErrors(errors: readonly ErrorObject[]): Problem[] {
   const problems = new Map<string, Problem>();
   for (const error of withoutWrappers(withoutHiddenNull(errors))) {
@@ -145,12 +145,12 @@ function ruleProblems(error: ValidationError, parents: readonly string[]): Probl
   return [...own, ...children.flatMap((child) => ruleProblems(child, keys))];
 }
 
-/** What class-validator found. */
+/** Converts class-validator's errors to problems. */
 export function describeRuleErrors(errors: readonly ValidationError[], parents: readonly string[] = []): Problem[] {
   return errors.flatMap((error) => ruleProblems(error, parents)).slice(0, MAX_PROBLEMS);
 }
 
-/** What a Standard Schema found. */
+/** Converts the issues of a Standard Schema to problems. */
 export function describeIssues(issues: readonly StandardSchemaV1.Issue[]): Problem[] {
   return issues.slice(0, MAX_PROBLEMS).map(({ message, path = [] }) => ({
     path: readablePath(path.map((segment) => String(typeof segment === 'object' ? segment.key : segment))),

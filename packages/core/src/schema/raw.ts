@@ -14,11 +14,11 @@ function dialectOf({ $schema }: JsonObject, where: string): Dialect {
   if ($schema === undefined) return '2020-12';
   const dialect = DIALECTS.find(([uri]) => uri.test(String($schema)))?.[1];
   if (dialect !== undefined) return dialect;
-  const reason = `its dialect "${String($schema)}" is not supported; use JSON Schema 2020-12 or draft-07`;
+  const reason = `its dialect "${String($schema)}" is not supported. Use JSON Schema 2020-12 or draft-07`;
   throw startupError('DECORUM_INVALID_SCHEMA', where, reason);
 }
 
-/** Counts the objects in a schema, so that none is so large or deep that compiling it becomes a problem. */
+/** Counts the objects in a schema, up to the limits above. */
 function sizeOf(value: unknown, depth: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (depth > MAX_DEPTH) return Number.POSITIVE_INFINITY;
@@ -31,7 +31,7 @@ function sizeOf(value: unknown, depth: number): number {
 }
 
 /**
- * Refuses a schema that is too deep or too large.
+ * Rejects a schema that is too deep or too large to compile.
  * @throws {DecorumError} `DECORUM_INVALID_SCHEMA`
  */
 export function boundSchema(schema: JsonObject, where: string): void {
@@ -42,7 +42,7 @@ export function boundSchema(schema: JsonObject, where: string): void {
   if (size > MAX_SCHEMAS) throw startupError('DECORUM_INVALID_SCHEMA', where, `it has more than ${MAX_SCHEMAS} parts`);
 }
 
-/** A handler that asks the client may write a schema out on each call: equal text is compiled once. */
+/** A cache by text: a handler that asks the client may create an equal schema on each call. */
 const recent = new Map<string, Inspection>();
 const MAX_RECENT = 500;
 
@@ -53,7 +53,7 @@ function remember(text: string, inspection: Inspection): Inspection {
 }
 
 /**
- * Compiles a JSON Schema as the author wrote it. References to other documents are never fetched.
+ * Compiles a JSON Schema. References to other documents are never fetched.
  * @throws {DecorumError} `DECORUM_INVALID_SCHEMA`
  */
 export function inspectRaw(schema: JsonObject, where: string): Inspection {
@@ -65,7 +65,9 @@ export function inspectRaw(schema: JsonObject, where: string): Inspection {
   } catch (error) {
     const { message, missingRef } = error as Error & { missingRef?: string };
     const reason =
-      missingRef === undefined ? message : `the reference "${missingRef}" leads out of the schema, and none is fetched`;
+      missingRef === undefined
+        ? message
+        : `the reference "${missingRef}" points outside the schema, and is not fetched. Inline it`;
     throw startupError('DECORUM_INVALID_SCHEMA', where, reason);
   }
 }

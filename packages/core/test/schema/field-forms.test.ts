@@ -429,10 +429,10 @@ describe('a form that a field cannot have is an error at startup:', () => {
     ['a schema that is not valid', field(String, Schema({ type: 'text' })), /Dto\.x: .*DECORUM_INVALID_SCHEMA/],
     ['a schema that refers', field(String, Schema({ $ref: '#/$defs/a' })), /Dto\.x: .*\$ref.*DECORUM_INVALID_SCHEMA/],
     ['a slow pattern', field(String, Schema({ pattern: '^(a+)+$' })), /exponential.*DECORUM_INVALID_SCHEMA/],
-    ['a schema beside rules', field(String, Schema({}), cv.MaxLength(3)), /@Schema stands beside @MaxLength/],
+    ['a schema beside rules', field(String, Schema({}), cv.MaxLength(3)), /@Schema cannot be combined with @MaxLength/],
     ['rules that miss `each`', field(Array, ArrayOf(String), cv.MaxLength(3)), /@MaxLength.*\{ each: true \}/],
-    ['rules of another type', field(Array, ArrayOf(String), cv.IsInt({ each: true })), /says string .* integer/],
-    ['texts as dates', field(Array, ArrayOf(Date), cv.IsString({ each: true })), /says Date .* string/],
+    ['rules of another type', field(Array, ArrayOf(String), cv.IsInt({ each: true })), /says string, .* integer/],
+    ['texts as dates', field(Array, ArrayOf(Date), cv.IsString({ each: true })), /says Date, .* string/],
     [
       '@Transform',
       field(
