@@ -168,7 +168,7 @@ export function checkCache({ ttlMs, scope }: CacheHint, where: string): void {
   throw invalidOption(
     where,
     'cache',
-    'is invalid. Write { ttlMs: 60_000, scope: "private" }, with a \`ttlMs\` of 0 or more and "public" or "private"',
+    'is invalid. Write { ttlMs: 60_000, scope: "private" }, with a `ttlMs` of 0 or more and "public" or "private"',
   );
 }
 
@@ -240,5 +240,5 @@ export function listedFields({ kind, key, options, prefix, where }: ListedMember
 export function accessOf({ options, where }: ListedMember): Access | undefined {
   if (!('access' in options)) return undefined;
   if (typeof options.access === 'function') return options.access;
-  throw invalidOption(where, 'access', 'is not a function. Write \`access: (principal) => principal !== undefined\`');
+  throw invalidOption(where, 'access', 'is not a function. Write `access: (principal) => principal !== undefined`');
 }

@@ -147,16 +147,16 @@ describe('a schema that is undefined', () => {
     const because = [`is ${absent}`, 'two modules import each other'];
     for (const cls of [Input, Ask]) {
       const where = `${cls.name}.search`;
-      expectMistake(start(cls), 'DECORUM_INVALID_OPTION', where, '`input`', ...because, 'or leave `input` out.');
+      expectMistake(start(cls), 'DECORUM_INVALID_OPTION', where, '`input`', ...because, 'or remove `input`.');
     }
-    expectMistake(start(Output), 'DECORUM_INVALID_OPTION', 'Output.search', ...because, 'or leave `output` out.');
+    expectMistake(start(Output), 'DECORUM_INVALID_OPTION', 'Output.search', ...because, 'or remove `output`.');
   });
 
   it('is refused in a tool that is added', () => {
     const server = new McpServer({ name: 'test', version: '1' });
     const add = (options: object) => () => server.addTool({ name: 'search', ...options }, () => '');
-    expectMistake(add({ input: undefined }), 'DECORUM_INVALID_OPTION', 'addTool.search', 'or leave `input` out.');
-    expectMistake(add({ output: undefined }), 'DECORUM_INVALID_OPTION', 'addTool.search', 'or leave `output` out.');
+    expectMistake(add({ input: undefined }), 'DECORUM_INVALID_OPTION', 'addTool.search', 'or remove `input`.');
+    expectMistake(add({ output: undefined }), 'DECORUM_INVALID_OPTION', 'addTool.search', 'or remove `output`.');
   });
 });
 
