@@ -121,8 +121,11 @@ export function bytesOf(value: unknown): Uint8Array | undefined {
 const notJson = (what: string, name: string, remedy: string): NotJson =>
   new NotJson(`must not contain ${what}${name === '' ? '' : ` (in "${name}")`}. ${remedy}`);
 
-/** Traces of values that `JSON.stringify` cannot represent: objects without members, and bytes as lists of numbers. */
-const LEFTOVERS = ['{}', '{"0":', '"type":"Buffer"'];
+/**
+ * Traces of values that `JSON.stringify` cannot represent: objects without members, and bytes as lists of numbers. The
+ * last one is as short as possible, because searching for longer texts costs several times as much.
+ */
+const LEFTOVERS = ['{}', '{"0":', 'Buffer"'];
 
 /**
  * The JSON of a value, as with `toJsonForm`. Most values are written without visiting each member.
