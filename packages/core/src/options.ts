@@ -3,7 +3,7 @@ import { hkdfSync, randomBytes } from 'node:crypto';
 import type { ChangeBus } from './kernel/change-bus.js';
 import type { ErrorRules } from './kernel/expected.js';
 import { checkExtensions, type Extension } from './kernel/extension.js';
-import { SealedFlows, type SingleUse, useUp } from './kernel/flows.js';
+import { SealedFlows, type SingleUse, claimState } from './kernel/flows.js';
 import { KeyRing, sha256 } from './kernel/key-ring.js';
 import type { ErrorOrigin, Logger } from './kernel/error-reporter.js';
 import { intercepting, type Interceptor } from './kernel/interceptors.js';
@@ -24,8 +24,8 @@ export interface McpServerOptions<E extends readonly object[] = readonly object[
   /** Classes, constructed once each, and ready instances. */
   readonly providers?: readonly ProviderSource[];
   /**
-   * Creates or looks up the instance of a provider class, for example in a container:
-   * `(cls) => container.resolve(cls)`. Defaults to `new cls()`. A promise is awaited before the first transport opens.
+   * Creates or looks up the instance of a provider class. Defaults to `new cls()`. With a container, pass
+   * `(cls) => container.resolve(cls)`. A promise is awaited before the first transport opens.
    */
   readonly resolve?: Resolve;
   /**
@@ -46,10 +46,8 @@ export interface McpServerOptions<E extends readonly object[] = readonly object[
    * Seals data that clients hold for the server: list cursors, and the state of requests that ask the client. Use at
    * least 32 characters, and the same secret on every node that serves the same clients. Of several secrets, the first
    * seals and all open. Servers with different names cannot open each other's data. Defaults to the environment
-   * variable
-   * `DECORUM_SECRET` (several separated by commas), or else to a random secret, which makes cursors and state invalid
-   * after
-   * a restart.
+   * variable `DECORUM_SECRET` (several separated by commas), or else to a random secret, which makes cursors and state
+   * invalid after a restart.
    */
   readonly secret?: string | readonly string[];
   /**
@@ -59,8 +57,7 @@ export interface McpServerOptions<E extends readonly object[] = readonly object[
   readonly flowTtlMs?: number;
   /**
    * Makes every state of a stateless request valid for one use only. What a handler does once is then done at most
-   * once,
-   * even when the client repeats a request. A client whose connection drops has to start over.
+   * once, even when the client repeats a request. A client whose connection drops has to start over.
    */
   readonly singleUse?: SingleUse;
   /** Interceptors around every tool, prompt, resource and completion; the first is the outermost. */
@@ -72,8 +69,8 @@ export interface McpServerOptions<E extends readonly object[] = readonly object[
   /** How long clients of stateless revisions may cache lists and the server description. Defaults to no caching. */
   readonly cache?: CacheHint;
   /**
-   * Shares change notifications between processes that serve the same clients. By default, a server notifies only
-   * its own clients.
+   * Shares change notifications between processes that serve the same clients. By default, a server notifies only its
+   * own clients.
    */
   readonly changeBus?: ChangeBus;
   /** Receives warnings and masked errors. Defaults to stderr: one line each, or with stack traces on a terminal. */
@@ -167,7 +164,7 @@ export function kernelOptions(
     instructions,
     extensions: checkExtensions(options.extensions ?? []),
     experimental,
-    intercept: intercepting(singleUse ? [...interceptors, useUp] : interceptors),
+    intercept: intercepting(singleUse ? [...interceptors, claimState] : interceptors),
     cache,
     logLevel,
     pageSize,

@@ -25,8 +25,7 @@ export interface ProviderEntry {
   readonly uriPrefix?: string;
   /**
    * `request` creates an instance for each handler call, with `resolve(cls, context)` or else `new cls()`. Such a
-   * provider
-   * cannot have `onStart` or `onClose`. By default, all calls share one instance.
+   * provider cannot have `onStart` or `onClose`. By default, all calls share one instance.
    */
   readonly scope?: 'request';
 }
@@ -66,7 +65,7 @@ export class Providers {
     if (isPromise(source)) {
       throw startupError('DECORUM_BAD_PROVIDER', 'a promise', 'Await it: `providers: [await Files.create()]`');
     }
-    refuseServer(source);
+    rejectServer(source);
     const prototype = Object.getPrototypeOf(source) as object | null;
     // don't compare with `Object.prototype`: each realm has a different one
     if (prototype === null || Object.getPrototypeOf(prototype) === null) return this.#ofEntry(source, isScoped);
@@ -125,14 +124,14 @@ export class Providers {
       const problem = "is never called with `scope: 'request'`. Move it to a provider without `scope`";
       throw invalid(cls.name, hook, problem);
     }
-    return standIn(cls, (context) => this.#make(cls, context as Context));
+    return proxyFor(cls, (context) => this.#make(cls, context as Context));
   }
 
   #single(cls: Class): object {
     const made = this.#make(cls);
     if (!(made instanceof Promise)) return made;
-    const held: Held = {};
-    const settled = holdWhenMade(cls, made, held);
+    const slot: Slot = {};
+    const settled = fillSlot(cls, made, slot);
     if (!this.#isReady) this.#pending.add(settled);
     settled.catch((error: unknown) => {
       // until then, opening a transport fails with this error
@@ -140,22 +139,22 @@ export class Providers {
       this.#instances.delete(cls);
       this.#report(error);
     });
-    return standIn(cls, () => held.instance ?? made, held);
+    return proxyFor(cls, () => slot.instance ?? made, slot);
   }
 }
 
 /** An instance, once its promise has resolved. */
-interface Held {
+interface Slot {
   instance?: object;
 }
 
-async function holdWhenMade(cls: Class, made: Promise<object>, held: Held): Promise<void> {
+async function fillSlot(cls: Class, made: Promise<object>, slot: Slot): Promise<void> {
   const instance = await made;
   for (const { key, kind } of scanMembers(cls)) {
     if (typeof (instance as Methods)[key] === 'function') continue;
     throw startupError('DECORUM_NOT_A_METHOD', `${cls.name}.${key}`, kind);
   }
-  held.instance = instance;
+  slot.instance = instance;
 }
 
 type Methods = Readonly<Record<PropertyKey, (...args: unknown[]) => unknown>>;
@@ -163,14 +162,14 @@ type Methods = Readonly<Record<PropertyKey, (...args: unknown[]) => unknown>>;
 /**
  * Creates an object with the methods of a class. Each method first gets the instance, then calls it.
  * @param instanceFor gets the instance; its argument is the last argument of the call, which is the context
- * @param held holds the instance once it exists, which makes its own properties available too
+ * @param slot holds the instance once it exists, which makes its own properties available too
  */
-function standIn(cls: Class, instanceFor: (context: unknown) => object | Promise<object>, held: Held = {}): object {
+function proxyFor(cls: Class, instanceFor: (context: unknown) => object | Promise<object>, slot: Slot = {}): object {
   // not a proxy of the prototype itself: if it were frozen, the proxy would have to return its original methods
   const target = Object.create(cls.prototype as object) as object;
   return new Proxy(target, {
     get(_target, key) {
-      const value: unknown = Reflect.get(held.instance ?? target, key);
+      const value: unknown = Reflect.get(slot.instance ?? target, key);
       if (typeof value !== 'function') return value;
       return (...args: unknown[]) =>
         andThen(instanceFor(args.at(-1)), (instance) => (instance as Methods)[key]?.(...args));
@@ -193,12 +192,12 @@ function requireInstance(cls: Class, instance: unknown): object {
     const found = typeof instance === 'function' ? `the class ${instance.name}` : String(instance);
     throw invalid(cls.name, 'resolve', `returned ${found}. Return an instance, or a promise of one`);
   }
-  refuseServer(instance);
+  rejectServer(instance);
   return instance;
 }
 
 /** Rejects a server as a provider: its options and interceptors would be lost silently. */
-function refuseServer(instance: object): void {
+function rejectServer(instance: object): void {
   if (!(HOST in instance)) return;
   const remedy = 'List what it serves: `providers: [Calendar, Mail]`, or `{ provider: Calendar, prefix }`';
   throw startupError('DECORUM_BAD_PROVIDER', `the server ${instance.constructor.name}`, remedy);

@@ -16,7 +16,7 @@ import type { Principal } from './protocol/wire.js';
 import { Providers, type ProviderSource } from './providers.js';
 import type { Provider } from './registry/plan.js';
 import { type ListName, Registry } from './registry/registry.js';
-import { checkSpokenText } from './registry/results.js';
+import { checkTextOption } from './registry/results.js';
 import { NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 import { type ClosableHost, HOST, type HostPort, type Transport } from './transports/transport.js';
 
@@ -84,7 +84,7 @@ export class McpServer<E extends readonly object[] = readonly object[]> implemen
       options.onError,
       checkErrorRules(options.errors),
     );
-    checkSpokenText(options.text, 'McpServer');
+    checkTextOption(options.text, 'McpServer');
     const parts = kernelOptions(options, (message) => this.#reporter.warn({}, message));
     this.info = parts.server;
     this.#tickets = parts.tickets;
@@ -173,12 +173,10 @@ export class McpServer<E extends readonly object[] = readonly object[]> implemen
   /**
    * Opens the ticket on a page that `ctx.elicitUrl` or `ctx.requireUrl` sent the user to, and checks that this user is
    * the one who started the request. Without the check, an attacker could send their URL to another user, who would
-   * then
-   * sign in on the attacker's behalf.
+   * then sign in on the attacker's behalf.
    * @param ticket the ticket from the URL
    * @param principal the user signed in to the page, with the same subject as on the MCP connection. `undefined` opens
-   *   only
-   *   tickets of anonymous callers
+   *   only tickets of anonymous callers
    * @returns the question that the ticket belongs to
    * @throws {TicketError} if the ticket was tampered with, has expired, or was issued to another principal
    */

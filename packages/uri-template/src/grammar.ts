@@ -56,7 +56,7 @@ export function parseTemplate(text: string): readonly Part[] {
     parts.push(readExpression(text.slice(open + 1, close)));
     at = close + 1;
   }
-  refuseRepeatedLists(parts);
+  rejectRepeatedLists(parts);
   return parts;
 }
 
@@ -95,7 +95,7 @@ function readVariable(text: string): Variable {
 }
 
 /** Matching can compare two occurrences of a string, but cannot tell where one list ends and the next begins. */
-function refuseRepeatedLists(parts: readonly Part[]): void {
+function rejectRepeatedLists(parts: readonly Part[]): void {
   const exploded = new Map<string, boolean>();
   for (const { name, explode } of variablesOf(parts)) {
     if (exploded.has(name) && (explode || exploded.get(name))) {

@@ -74,8 +74,7 @@ const isInQuery: Accepts = (unit) => unit !== '&' && unit !== '#' && isReserved(
 
 /**
  * Compiles the parts of a template. A leading literal is left out, because it is compared separately. Steps are linked
- * from
- * last to first, because each refers to the next.
+ * from last to first, because each refers to the next.
  */
 export function compileMachine(parts: readonly Part[]): Machine {
   const chain = new Chain();

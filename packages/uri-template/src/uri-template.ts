@@ -80,9 +80,9 @@ export class UriTemplate {
   /**
    * Matches a URI and returns the values of the variables. RFC 6570, section 1.4, does not define matching.
    *
-   * The whole URI must match. If it can be read in several ways, variables are filled from the left, each value as short
-   * as the rest allows. The scheme and host of a literal prefix are case-insensitive (RFC 3986, section 6.2.2.1). Every
-   * value is percent-decoded exactly once. Invalid ASCII, percent-encoding or UTF-8 does not match.
+   * The whole URI must match. If it can be read in several ways, variables are filled from the left, each value as
+   * short as the rest allows. The scheme and host of a literal prefix are case-insensitive (RFC 3986, section 6.2.2.1).
+   * Every value is percent-decoded exactly once. Invalid ASCII, percent-encoding or UTF-8 does not match.
    *
    * | expression | matches |
    * |---|---|
@@ -99,8 +99,8 @@ export class UriTemplate {
    *
    * **No value can escape a directory.** In every variable, regardless of the operator, "." and ".." as a path segment,
    * backslashes and NUL keep the URI from matching, whether plain, percent-encoded (`..%2F`), or encoded several times
-   * (`%252e%252e%252f`, in case the handler decodes again). A value may contain "/", even in `{x}` if sent as `%2F`, and
-   * may start with it. Join it to a directory instead of resolving it as a path.
+   * (`%252e%252e%252f`, in case the handler decodes again). A value may contain "/", even in `{x}` if sent as `%2F`,
+   * and may start with it. Join it to a directory instead of resolving it as a path.
    *
    * The time is linear in the length of the URI. URIs longer than 65,536 characters don't match.
    */

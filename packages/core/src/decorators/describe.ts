@@ -1,6 +1,6 @@
 import type { FieldDescription } from '../metadata/records.js';
 import { fieldWriter } from '../metadata/store.js';
-import { refuseArgument, refuseBare, refusePlace, type Usage } from './misuse.js';
+import { rejectArgument, rejectBare, rejectPlace, type Usage } from './misuse.js';
 
 /** A field decorator, for both TC39 decorators and `experimentalDecorators`. */
 export interface FieldDecorator {
@@ -18,11 +18,11 @@ export function fieldDecorator(
   args: readonly unknown[],
   write: ReturnType<typeof fieldWriter>,
 ): FieldDecorator {
-  refuseBare(usage, args);
+  rejectBare(usage, args);
   return (...place: [...Parameters<typeof write>, extra?: unknown]) => {
-    refusePlace(usage, place);
+    rejectPlace(usage, place);
     const [given] = args;
-    if (given === undefined || given === null || given === '') refuseArgument(usage, place, 'is missing its argument');
+    if (given === undefined || given === null || given === '') rejectArgument(usage, place, 'is missing its argument');
     write(place[0], place[1]);
   };
 }

@@ -1,7 +1,7 @@
 import type { MemberOptions } from '../metadata/member-options.js';
 import type { MemberKind } from '../metadata/records.js';
 import { memberWriter } from '../metadata/store.js';
-import { refuseArgument, refuseBare, refusePlace, type Usage } from './misuse.js';
+import { rejectArgument, rejectBare, rejectPlace, type Usage } from './misuse.js';
 
 /** Any handler method. */
 export type Method = (...args: never[]) => unknown;
@@ -33,11 +33,11 @@ export function memberDecorator<Kind extends MemberKind, M extends Method>(
   args: readonly unknown[],
 ): MemberDecorator<M> {
   const usage = USAGES[kind];
-  refuseBare(usage, args);
+  rejectBare(usage, args);
   const write = memberWriter({ kind, options: { ...options } });
   return (...place: [...Parameters<typeof write>, extra?: unknown]) => {
-    refusePlace(usage, place);
-    if (typeof options !== 'object' || options === null) refuseArgument(usage, place, 'takes an options object');
+    rejectPlace(usage, place);
+    if (typeof options !== 'object' || options === null) rejectArgument(usage, place, 'takes an options object');
     write(place[0], place[1]);
   };
 }

@@ -35,7 +35,7 @@ export interface Usage {
  * @param args the arguments of the decorator call
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */
-export function refuseBare({ decorator, example, place }: Usage, args: readonly unknown[]): void {
+export function rejectBare({ decorator, example, place }: Usage, args: readonly unknown[]): void {
   const [target, context] = args;
   const isMember = typeof context === 'string' || typeof context === 'symbol' || isStandard(context);
   if (typeof target !== 'function' && !isMember) return;
@@ -49,7 +49,7 @@ export function refuseBare({ decorator, example, place }: Usage, args: readonly 
  * @param args the arguments that the compiler passes to the decorator
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */
-export function refusePlace({ decorator, example, place }: Usage, args: readonly unknown[]): void {
+export function rejectPlace({ decorator, example, place }: Usage, args: readonly unknown[]): void {
   const [target, context, extra] = args;
   const kind = isStandard(context) ? context.kind : undefined;
   if (typeof extra === 'number') {
@@ -71,7 +71,7 @@ export function refusePlace({ decorator, example, place }: Usage, args: readonly
  * @param args the arguments that the compiler passes to the decorator
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */
-export function refuseArgument(
+export function rejectArgument(
   { decorator, example, full = example }: Usage,
   args: readonly unknown[],
   problem: string,

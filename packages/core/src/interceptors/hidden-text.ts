@@ -19,8 +19,7 @@ const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g;
 
 /**
  * Runs of joiners, marks and variation selectors. Single ones, or a selector followed by a joiner, are common in
- * scripts
- * and emoji; a run can only hide data.
+ * scripts and emoji; a run can only hide data.
  */
 const RUN =
   // oxlint-disable-next-line no-misleading-character-class -- they are what is looked for

@@ -33,8 +33,7 @@ function keyOf({ ctx: { principal, sessionId, transport } }: Call): string {
  * seconds to wait. If the limiter itself fails, calls are rejected and the error is reported.
  *
  * In stateless revisions, every round of a call counts. The server keeps no state between rounds, so it cannot tell a
- * new
- * round from a repeated one: repeating rounds would bypass the limit if only the first counted.
+ * new round from a repeated one: repeating rounds would bypass the limit if only the first counted.
  * @param limiter for example a `RateLimiterMemory` or `RateLimiterRedis` of `rate-limiter-flexible`
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` if `limiter` has no `consume`, or `of` is not a function
  */

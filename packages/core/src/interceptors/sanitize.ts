@@ -68,12 +68,12 @@ function cleanBlock(block: ContentBlock, clean: Clean): ContentBlock {
 }
 
 /** Members of a block, resource or prompt that the model reads. */
-const READ = ['text', 'name', 'title', 'description'];
+const MODEL_FIELDS = ['text', 'name', 'title', 'description'];
 
 /** A copy with the members that the model reads cleaned. */
 function cleanMembers<T extends object>(from: T, clean: Clean): T {
   const copy = { ...from } as JsonObject;
-  for (const name of READ) if (copy[name] !== undefined) copy[name] = clean(copy[name]);
+  for (const name of MODEL_FIELDS) if (copy[name] !== undefined) copy[name] = clean(copy[name]);
   return copy as T;
 }
 

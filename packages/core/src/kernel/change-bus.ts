@@ -10,8 +10,7 @@ export type Change =
 
 /**
  * Distributes changes to every process that serves the same clients. Implement it on top of a message broker, and
- * clients
- * connected to one process are notified of changes in the others. The default stays within one server.
+ * clients connected to one process are notified of changes in the others. The default stays within one server.
  */
 export interface ChangeBus {
   /** Delivers a change to all subscribers, including those of this process. */

@@ -20,8 +20,7 @@ export class ClientLog {
 
   /**
    * @param data text or any JSON value. The client sees it, so include no personal data, and don't rely on redaction,
-   *   which
-   *   recognises only common secrets
+   *   which recognises only common secrets
    * @param logger name of the server component that logs
    */
   write(level: LogLevel, data: unknown, logger?: string): void {

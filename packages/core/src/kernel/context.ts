@@ -66,7 +66,7 @@ export class Context {
     }
     // the state of the first run: when the handler runs again, it may pass a different one
     const first = await this.#exchange.once(`${PRIVATE}needInput ${++this.#collected}`, () =>
-      toKept(state, 'The state of needInput'),
+      jsonRoundTrip(state, 'The state of needInput'),
     );
     const asked = Object.entries(requests).map(
       async ([key, { method, params = {} }]) => [key, await this.#exchange.ask({ key, method, params })] as const,
@@ -150,34 +150,31 @@ export class Context {
    * @throws {ClientError} if the client does not answer
    */
   elicit<S extends SchemaSource>(source: S, options: ElicitOptions): Promise<ElicitResult<Parsed<S>>> {
-    return this.#kept(elicit(this.#exchange, source, options));
+    return this.#handled(elicit(this.#exchange, source, options));
   }
 
   /**
    * Asks the user to do something at a URL that must not go through the client, such as signing in to another service
-   * or
-   * paying. Credentials and tokens of other services must never go through the MCP client: the page keeps them on the
-   * server. Don't use it to authorize the MCP client itself; the transport does that.
+   * or paying. Credentials and tokens of other services must never go through the MCP client: the page keeps them on
+   * the server. Don't use it to authorize the MCP client itself; the transport does that.
    * @returns `accept` if the user agreed to open the URL, which does not mean that they finished there
    * @throws {McpError} `missing-capability` if the client has no URL elicitation
    * @throws {TypeError} for an invalid URL
    */
   elicitUrl(options: ElicitUrlOptions): Promise<ElicitUrlResult> {
-    return this.#kept(elicitUrl(this.#exchange, options));
+    return this.#handled(elicitUrl(this.#exchange, options));
   }
 
   /**
    * Sends the user to a URL that the request cannot continue without. In 2025-11-25, the request fails with an error
-   * made
-   * for this, and the client retries it once the user has been there. In other revisions, the client is asked as with
-   * `elicitUrl`, and the promise resolves when the user agrees to open the URL. Check before and after the call whether
-   * you
-   * have what you need. Handle credentials as described at `elicitUrl`.
+   * made for this, and the client retries it once the user has been there. In other revisions, the client is asked as
+   * with `elicitUrl`, and the promise resolves when the user agrees to open the URL. Check before and after the call
+   * whether you have what you need. Handle credentials as described at `elicitUrl`.
    * @throws {McpError} `url-elicitation-required`, which you must not catch, and `missing-capability`
    * @throws {ClientError} if the user does not agree
    */
   requireUrl(options: ElicitUrlOptions): Promise<void> {
-    return this.#kept(requireUrl(this.#exchange, options));
+    return this.#handled(requireUrl(this.#exchange, options));
   }
 
   /**
@@ -186,7 +183,7 @@ export class Context {
    * @throws {McpError} `missing-capability` if the client has no elicitation
    */
   confirm(message: string, options: QuestionOptions = {}): Promise<boolean> {
-    return this.#kept(confirm(this.#exchange, message, options));
+    return this.#handled(confirm(this.#exchange, message, options));
   }
 
   /**
@@ -195,42 +192,39 @@ export class Context {
    * @throws {ClientError} if the client does not answer
    */
   sample(options: SampleOptions): Promise<SampleResult> {
-    return this.#kept(sample(this.#exchange, options));
+    return this.#handled(sample(this.#exchange, options));
   }
 
   /**
    * The directories and files that the client works in. This is guidance, not permission. Deprecated by the
-   * specification
-   * in 2026-07-28.
+   * specification in 2026-07-28.
    * @throws {McpError} `missing-capability` if the client has no roots
    * @throws {ClientError} if the client does not answer
    */
   roots(options: QuestionOptions = {}): Promise<readonly Root[]> {
-    return this.#kept(roots(this.#exchange, options));
+    return this.#handled(roots(this.#exchange, options));
   }
 
   /**
    * Runs an effect once per request. In stateless revisions, a handler that asks the client runs again from the start
-   * in
-   * each round. `once` skips effects that completed in an earlier round and returns their result. An effect that fails
-   * is
-   * not recorded: calling `once` with its key again retries it.
+   * in each round. `once` skips effects that completed in an earlier round and returns their result. An effect that
+   * fails is not recorded: calling `once` with its key again retries it.
    * @param key a key that is unique within the handler. If several effects share a key, only the first runs
    * @param effect the function to run
    * @returns the result after a JSON round trip, in the first round as well: a `Date` becomes a string
    * @throws {Error} if the result cannot be written as JSON
    */
   once<T>(key: string, effect: () => T | Promise<T>): Promise<Jsonified<T>> {
-    return this.#kept(
+    return this.#handled(
       this.#exchange.once(
         key,
-        async () => toKept(await effect(), `The result of ctx.once('${key}', …)`) as Jsonified<T>,
+        async () => jsonRoundTrip(await effect(), `The result of ctx.once('${key}', …)`) as Jsonified<T>,
       ),
     );
   }
 
   /** Marks the promise as handled: if the handler stops waiting, a rejection must not end the process. */
-  #kept<T>(question: Promise<T>): Promise<T> {
+  #handled<T>(question: Promise<T>): Promise<T> {
     const asked = question.catch((error: unknown) => this.#failed(error));
     asked.catch(() => {});
     return asked;
@@ -256,13 +250,12 @@ export class Context {
    * @throws {ClientError} if it does not answer in time
    */
   async ping(options: Pick<QuestionOptions, 'timeoutMs'> = {}): Promise<void> {
-    await this.#kept(this.#exchange.ask({ method: 'ping', params: {}, ...options }));
+    await this.#handled(this.#exchange.ask({ method: 'ping', params: {}, ...options }));
   }
 
   /**
    * Closes the response stream for now, which frees the connection while the handler works. The client reconnects to
-   * get
-   * the rest. A no-op if the transport or the revision does not support it.
+   * get the rest. A no-op if the transport or the revision does not support it.
    * @param options.retryMs milliseconds after which the client should reconnect
    */
   closeStream({ retryMs }: { readonly retryMs?: number } = {}): void {
@@ -271,7 +264,7 @@ export class Context {
 }
 
 /** The value after a JSON round trip. */
-function toKept(value: unknown, what: string): unknown {
+function jsonRoundTrip(value: unknown, what: string): unknown {
   if (value === undefined) return undefined;
   try {
     if (typeof value === 'number' && !Number.isFinite(value)) throw new NotJson(`must not be ${value}.`);

@@ -10,7 +10,7 @@ export interface Listener {
   wantsList(list: ListName): boolean;
   /** @param exactly ignore subscriptions to a parent of the URI */
   wantsResource(uri: string, exactly: boolean): boolean;
-  tell(method: string, params: JsonObject): void;
+  notify(method: string, params: JsonObject): void;
   /** Called when the user has completed the elicitation with this id. */
   completed?(elicitationId: string): void;
 }
@@ -84,7 +84,7 @@ export class Events {
   private resourceUpdated(uri: string): void {
     const exactly = this.options.isRestricted(uri);
     for (const listener of this.listeners) {
-      if (listener.wantsResource(uri, exactly)) listener.tell('notifications/resources/updated', { uri });
+      if (listener.wantsResource(uri, exactly)) listener.notify('notifications/resources/updated', { uri });
     }
   }
 
@@ -93,7 +93,7 @@ export class Events {
     const lists = [...this.pending];
     this.pending.clear();
     for (const listener of this.listeners) {
-      for (const list of lists) if (listener.wantsList(list)) listener.tell(`notifications/${list}/list_changed`, {});
+      for (const list of lists) if (listener.wantsList(list)) listener.notify(`notifications/${list}/list_changed`, {});
     }
   }
 

@@ -39,7 +39,7 @@ export class MemorySingleUse implements SingleUse {
  * The innermost interceptor if states are for single use. A request rejected by `access`, header checks or another
  * interceptor doesn't use up its state, so the client can retry.
  */
-export const useUp: Interceptor = async ({ ctx }, next) => {
+export const claimState: Interceptor = async ({ ctx }, next) => {
   await ctx.claim();
   return await next();
 };

@@ -76,8 +76,7 @@ export class InFlight {
 
   /**
    * Makes the kernel reject new requests. Responses and notifications still pass, because requests in flight may wait
-   * for
-   * them.
+   * for them.
    * @param owner the transport to stop; all by default
    */
   stop(owner?: object): void {
@@ -93,8 +92,7 @@ export class InFlight {
 
   /**
    * Ends open-ended requests such as `subscriptions/listen`, waits for the requests in flight, and cancels what is left
-   * at
-   * the deadline.
+   * at the deadline.
    * @param deadlineMs milliseconds to wait
    * @param owner the transport to drain; all by default
    */

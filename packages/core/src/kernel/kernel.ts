@@ -116,14 +116,14 @@ export class Kernel {
   /** Handles the messages of a batch concurrently (JSON-RPC 2.0, section 6). */
   private handleBatch(batch: readonly unknown[], wire: Wire, conversation: Conversation): Reply | Promise<Reply> {
     const fault = batchFault(batch);
-    if (fault) return this.refuse(new McpError('invalid-request', fault), conversation.revision.unreadableId);
+    if (fault) return this.reject(new McpError('invalid-request', fault), conversation.revision.unreadableId);
     const { transport, principal, owner } = wire;
     const keepAlive = () => wire.keepAlive?.();
     const each: Wire = { transport, principal, owner, keepAlive, send: (frame) => wire.send(frame) };
     const ids = new Set<RequestId>();
     const replies = batch.map((message) => {
       const id = readableId(message);
-      if (id !== undefined && ids.size === ids.add(id).size) return this.refuseDuplicate(conversation);
+      if (id !== undefined && ids.size === ids.add(id).size) return this.rejectDuplicate(conversation);
       return this.handle(message, each, conversation);
     });
     return replies.some((reply) => isPromise(reply))
@@ -134,7 +134,7 @@ export class Kernel {
   private request(request: JsonRpcRequest, wire: Wire, conversation: Conversation | undefined): Reply | Promise<Reply> {
     const { inFlight } = this;
     if (inFlight.busy > 0 && conversation !== undefined && inFlight.find(conversation, request.id) !== undefined) {
-      return this.refuseDuplicate(conversation);
+      return this.rejectDuplicate(conversation);
     }
     let exchange: Exchange;
     let method: Method;
@@ -144,7 +144,7 @@ export class Kernel {
       method = this.find(exchange);
       exchange.peer.resume?.();
     } catch (error) {
-      return this.refuse(error, request.id);
+      return this.reject(error, request.id);
     }
     if (exchange.peer.endsWithConnection && wire.gone) return { text: undefined, cancelled: 'gone' };
     // handlers may cause another message to be handled synchronously, so restore the previous request afterwards
@@ -217,7 +217,7 @@ export class Kernel {
   private failed(failure: unknown, exchange: Exchange): Reply {
     const { id, revision, cancelled } = exchange;
     if (cancelled !== undefined) {
-      const ended = ENDED[cancelled];
+      const ended = CANCELLATION_ERRORS[cancelled];
       return { text: ended && errorFrame(id, ended), cancelled };
     }
     const { reporter } = this.parts;
@@ -233,28 +233,28 @@ export class Kernel {
     }
   }
 
-  private refuse(error: unknown, id?: RequestId | null): Reply {
+  private reject(error: unknown, id?: RequestId | null): Reply {
     const failure = error instanceof McpError ? error : new McpError('internal-error', 'Internal error');
     if (failure !== error) this.parts.reporter.report(error);
     return { text: errorFrame(id, failure), failure };
   }
 
   /** Omits the id: the client would take this for the first request's response. */
-  private refuseDuplicate({ revision }: Conversation): Reply {
-    return this.refuse(new McpError('invalid-request', 'Another request has this id.'), revision.unreadableId);
+  private rejectDuplicate({ revision }: Conversation): Reply {
+    return this.reject(new McpError('invalid-request', 'Another request has this id.'), revision.unreadableId);
   }
 
   /** Rejects anything but a JSON-RPC message. */
   private malformed(error: unknown, message: unknown, conversation: Conversation | undefined): Reply {
     const id = readableId(message);
     const isTaken = conversation !== undefined && this.inFlight.find(conversation, id) !== undefined;
-    const refused = this.refuse(error, (isTaken ? undefined : id) ?? unreadableId(message, conversation));
+    const rejected = this.reject(error, (isTaken ? undefined : id) ?? unreadableId(message, conversation));
     // a malformed response still settles its question
     if (isObject(message) && !('method' in message)) {
       conversation?.settle({ jsonrpc: '2.0', id: message['id'] as RequestId });
     }
     // never answer responses: two peers rejecting each other's errors would loop forever
-    return isResponse(message) || isNotification(message) ? { ...refused, text: undefined } : refused;
+    return isResponse(message) || isNotification(message) ? { ...rejected, text: undefined } : rejected;
   }
 
   private cancel(exchange: Exchange, reason: unknown): void {
@@ -275,18 +275,18 @@ export class Kernel {
       return NOTHING;
     }
     // never answer notifications, even if they fail
-    const refused = (error: unknown): Reply => ({ ...this.refuse(error), text: undefined });
+    const rejected = (error: unknown): Reply => ({ ...this.reject(error), text: undefined });
     try {
       const kept = conversation.take(method);
-      return isPromise(kept) ? kept.then(() => NOTHING, refused) : NOTHING;
+      return isPromise(kept) ? kept.then(() => NOTHING, rejected) : NOTHING;
     } catch (error) {
-      return refused(error);
+      return rejected(error);
     }
   }
 }
 
 /** Errors for requests that the server cancelled. */
-const ENDED: Readonly<Partial<Record<Cancellation, McpError>>> = {
+const CANCELLATION_ERRORS: Readonly<Partial<Record<Cancellation, McpError>>> = {
   closing: new McpError('closing', 'The server is closing.'),
   session: new McpError('invalid-request', 'The session has ended.'),
 };

@@ -9,7 +9,7 @@ import { SECRET_FIELD } from '../text/redact.js';
  * `TypeError`, and the client sees a masked error.
  */
 
-const refuse = (message: string): never => {
+const reject = (message: string): never => {
   throw new TypeError(message);
 };
 
@@ -30,10 +30,10 @@ const FORMATS = new Set<unknown>(['email', 'uri', 'date', 'date-time']);
 export function formOf(schema: JsonObject): JsonObject {
   const properties: Record<string, unknown> = {};
   for (const [name, field] of Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject>)) {
-    if (SECRET_FIELD.test(name)) refuse(`A form must not ask for "${name}". Use ctx.elicitUrl for secrets.`);
+    if (SECRET_FIELD.test(name)) reject(`A form must not ask for "${name}". Use ctx.elicitUrl for secrets.`);
     properties[name] =
       fieldOf(field) ??
-      refuse(`A form cannot ask for "${name}". Use strings, numbers, booleans, and choices of strings.`);
+      reject(`A form cannot ask for "${name}". Use strings, numbers, booleans, and choices of strings.`);
   }
   return { type: 'object', properties, ...(Array.isArray(schema['required']) && { required: schema['required'] }) };
 }
@@ -85,8 +85,8 @@ const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]']);
 export function visitable(url: string): string {
   const { protocol, hostname, username, password, href } = new URL(url);
   const isSafe = protocol === 'https:' || (protocol === 'http:' && LOCAL.has(hostname));
-  if (!isSafe) refuse(`A user cannot be sent to "${url}". Use https.`);
-  if (username !== '' || password !== '') refuse('A URL for the user must not contain a user name or password.');
+  if (!isSafe) reject(`A user cannot be sent to "${url}". Use https.`);
+  if (username !== '' || password !== '') reject('A URL for the user must not contain a user name or password.');
   return href;
 }
 
@@ -99,7 +99,7 @@ const PRIORITIES = ['costPriority', 'speedPriority', 'intelligencePriority'];
 export function checkPreferences(preferences: JsonObject = {}): void {
   for (const name of PRIORITIES) {
     const value = preferences[name] ?? 0;
-    if (typeof value !== 'number' || !(value >= 0 && value <= 1)) refuse(`"${name}" is not between 0 and 1.`);
+    if (typeof value !== 'number' || !(value >= 0 && value <= 1)) reject(`"${name}" is not between 0 and 1.`);
   }
 }
 
@@ -118,7 +118,7 @@ const isSendable = (block: unknown): block is JsonObject =>
 function blocksIn(content: unknown): readonly JsonObject[] {
   const blocks = [content].flat();
   if (blocks.every(isSendable)) return blocks;
-  return refuse('Invalid block in a sampling message. Use text, image, audio, tool_use and tool_result blocks.');
+  return reject('Invalid block in a sampling message. Use text, image, audio, tool_use and tool_result blocks.');
 }
 
 const idsOf = (blocks: readonly JsonObject[], type: string, field: string) =>
@@ -135,12 +135,12 @@ export function checkConversation(messages: readonly { readonly content: unknown
     const blocks = blocksIn(content);
     const results = idsOf(blocks, 'tool_result', 'toolUseId');
     if (results.length > 0 && results.length < blocks.length)
-      refuse('A message with tool results must not contain other content.');
+      reject('A message with tool results must not contain other content.');
     if ([...pending].sort().join() !== [...results].sort().join())
-      refuse('Each tool use needs its result in the next message.');
+      reject('Each tool use needs its result in the next message.');
     pending = idsOf(blocks, 'tool_use', 'id');
   }
-  if (pending.length > 0) refuse('Each tool use needs its result in the next message.');
+  if (pending.length > 0) reject('Each tool use needs its result in the next message.');
 }
 
 /**

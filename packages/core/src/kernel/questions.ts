@@ -41,9 +41,8 @@ export type ElicitResult<T> =
 export interface ElicitUrlOptions extends ElicitOptions {
   /**
    * The URL to open; `https:`, and without secrets. If the page needs to know the question, pass a function: it
-   * receives
-   * an `id` for `server.notify.elicitationCompleted` and a `ticket` for `server.openTicket`. Insert both into the URL
-   * unchanged. The function is called again in each round, with new values.
+   * receives an `id` for `server.notify.elicitationCompleted` and a `ticket` for `server.openTicket`. Insert both into
+   * the URL unchanged. The function is called again in each round, with new values.
    */
   readonly url: string | ((visit: { readonly id: string; readonly ticket: string }) => string);
 }

@@ -17,14 +17,13 @@ export interface ListedOptions<I = unknown> {
   /**
    * Schema of the arguments: a DTO class, a Standard Schema or a JSON Schema. Defaults to the class of the first
    * parameter, if the compiler emits it (`emitDecoratorMetadata`). Arguments of prompts and templates arrive as
-   * strings;
-   * numbers and booleans are parsed.
+   * strings; numbers and booleans are parsed.
    */
   readonly input?: I;
 }
 
 /** A function from a value to text. Declared as a method, which lets functions of narrower types match. */
-type Words<V> = { words(value: V): string }['words'];
+type TextOf<V> = { text(value: V): string }['text'];
 
 /** Options of `@Tool`. `V` is the type of the handler's result. */
 export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends ListedOptions<I> {
@@ -38,12 +37,10 @@ export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends List
   readonly output?: O;
   /**
    * The text that is sent beside the structured content of `output`, for clients that ignore structured content: its
-   * JSON
-   * (`true`), nothing (`false`), a fixed text, or the result of a function of the returned value. Defaults to the
-   * server's
-   * `text`, or else to the JSON. Clients of revisions without structured content always get the JSON.
+   * JSON (`true`), nothing (`false`), a fixed text, or the result of a function of the returned value. Defaults to the
+   * server's `text`, or else to the JSON. Clients of revisions without structured content always get the JSON.
    */
-  readonly text?: boolean | string | Words<V>;
+  readonly text?: boolean | string | TextOf<V>;
 }
 
 /** Options of `@Resource`. */
@@ -55,8 +52,7 @@ export interface ResourceOptions<I = unknown> extends ListedOptions<I> {
   readonly annotations?: Annotations;
   /**
    * How long clients of stateless revisions may cache the content. Defaults to no caching. With `access`, it must not
-   * be
-   * `public`.
+   * be `public`.
    */
   readonly cache?: CacheHint;
   /**

@@ -36,16 +36,16 @@ function holderOf(target: unknown, context: Place): { holder: object; key: strin
 const unsupported = (name: unknown) => startupError('DECORUM_UNSUPPORTED_MEMBER', String(name));
 
 /** Creates a decorator for both dialects. It writes only to the class's own list; readers merge base classes. */
-function writer(slot: symbol, said: object): (target: unknown, context: Place) => void {
+function writer(slot: symbol, record: object): (target: unknown, context: Place) => void {
   return (target, context) => {
     const { holder, key } = holderOf(target, context);
     if (!Object.hasOwn(holder, slot)) Object.defineProperty(holder, slot, { value: [] });
-    (own(holder, slot) as object[]).push(Object.freeze({ key, ...said }));
+    (own(holder, slot) as object[]).push(Object.freeze({ key, ...record }));
   };
 }
 
 /** Creates a method decorator that writes a record. It throws for static, private and symbol-named members. */
-export const memberWriter = (said: Pick<MemberRecord, 'kind' | 'options'>) => writer(MEMBERS, said);
+export const memberWriter = (record: Pick<MemberRecord, 'kind' | 'options'>) => writer(MEMBERS, record);
 
 /** Creates a field decorator that writes a record. It throws for static, private and symbol-named members. */
 export const fieldWriter = (facts: FieldFacts) => writer(FIELDS, { facts });

@@ -6,7 +6,7 @@ export type Effect = readonly [key: string, result?: unknown];
 /** Runs each effect of a request once per key, no matter how often the handler asks for it or is replayed. */
 export class Effects {
   private readonly done: Map<string, unknown>;
-  private readonly underWay = new Map<string, Promise<unknown>>();
+  private readonly pending = new Map<string, Promise<unknown>>();
   private sealed = false;
   /** Whether an effect has started that no earlier run had done. */
   begun = false;
@@ -22,8 +22,8 @@ export class Effects {
    */
   once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
     if (this.done.has(key)) return Promise.resolve(this.done.get(key) as T);
-    const running = this.underWay.get(key) ?? this.run(key, effect).finally(() => this.underWay.delete(key));
-    this.underWay.set(key, running);
+    const running = this.pending.get(key) ?? this.run(key, effect).finally(() => this.pending.delete(key));
+    this.pending.set(key, running);
     return running as Promise<T>;
   }
 
@@ -32,7 +32,7 @@ export class Effects {
    * afterwards. Never rejects.
    */
   async settle(): Promise<void> {
-    while (this.underWay.size > 0) await Promise.allSettled(this.underWay.values());
+    while (this.pending.size > 0) await Promise.allSettled(this.pending.values());
     this.sealed = true;
   }
 

@@ -223,8 +223,7 @@ export class ClientError extends ToolError {
 
 /**
  * Thrown by `server.openTicket` for a ticket that was tampered with, has expired, or was issued to another principal.
- * The
- * error does not say which, to give an attacker no hints.
+ * The error does not say which, to give an attacker no hints.
  */
 export class TicketError extends Error {
   readonly [TICKET_ERROR] = true;

@@ -98,9 +98,8 @@ export const REVISION_KEY = 'io.modelcontextprotocol/protocolVersion';
 
 /**
  * Whether a message belongs to a session. The body decides: a message that declares its revision in `_meta` does not
- * belong
- * to one. Otherwise, it does not either if the transport declares a revision without sessions; the message is then
- * rejected instead of misread.
+ * belong to one. Otherwise, it does not either if the transport declares a revision without sessions; the message is
+ * then rejected instead of misread.
  */
 export function belongsToSession(message: JsonRpcMessage, declared: string | undefined, session?: Peer): boolean {
   const meta = 'params' in message ? message.params?.['_meta'] : undefined;
@@ -206,8 +205,7 @@ export class Exchange {
 
   /**
    * Registers a callback for cancellation. The framework does not listen to `signal`, because Node warns about more
-   * than ten
-   * listeners, and those are the handler's.
+   * than ten listeners, and those are the handler's.
    * @returns unregisters the callback
    */
   onCancel(callback: (reason: Error) => void): () => void {

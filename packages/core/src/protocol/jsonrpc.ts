@@ -56,8 +56,7 @@ export interface ResultEnvelope {
 
 /**
  * Writes the most common tool results directly: one text block, possibly with structured content. Every revision that
- * has
- * these fields sends them alike.
+ * has these fields sends them alike.
  * @param sendsObjects whether the revision sends structured objects of this tool unchanged
  * @returns undefined for any other result
  */

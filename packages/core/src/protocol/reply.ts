@@ -2,8 +2,7 @@ import type { McpError } from './errors.js';
 
 /**
  * Why a request was cancelled: by its client, by a lost connection, by the end of its session, or because the server or
- * its
- * transport is closing.
+ * its transport is closing.
  */
 export type Cancellation = 'client' | 'gone' | 'session' | 'closing';
 

@@ -33,8 +33,7 @@ export interface TransportInfo {
 
 /**
  * Decides who may see and use a tool, resource or prompt. Only `true` grants access: it is denied if the function
- * throws or
- * rejects.
+ * throws or rejects.
  * @param principal the caller, if authenticated
  * @param transport the transport that the request came over
  */
@@ -65,8 +64,7 @@ export interface Wire {
   readonly gone?: boolean;
   /**
    * Registers a callback for when the client disconnects before it has the response, on transports where that cancels
-   * the
-   * request. Called only for requests that are not answered synchronously.
+   * the request. Called only for requests that are not answered synchronously.
    */
   onDisconnect?(callback: () => void): void;
   /** The revision that the transport declares (`MCP-Protocol-Version`). */

@@ -19,8 +19,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
  * Arguments that a tool's schema mirrors in headers, by `x-mcp-header`.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  * @throws {DecorumError} `DECORUM_INVALID_HEADER` for an invalid name or type, or an argument whose existence depends
- *   on
- *   the value
+ *   on the value
  */
 export function mirroredArguments(schema: JsonObject, where: string): readonly MirroredArgument[] {
   const wrong = (header: unknown, problem: string) =>

@@ -219,8 +219,7 @@ const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
  * The fields that all list entries share.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for invalid icons and `_meta` keys, `DECORUM_INVALID_NAME` for names
- *   that
- *   clients may reject
+ *   that clients may reject
  */
 export function listedFields({ kind, key, options, prefix, where }: ListedMember): Omit<Prompt, 'arguments'> {
   const { name: called = key, icons, _meta } = options;

@@ -58,7 +58,7 @@ export class Registry {
     if (records.length === 0) throw startupError('DECORUM_NO_MEMBERS', provider.cls.name);
     const members = records.map((record) => memberOf(provider, record));
     const added: Added = { undo: [], lists: new Set(), completable: new Map() };
-    const takeBack = () => {
+    const rollBack = () => {
       for (const step of added.undo) step();
     };
     try {
@@ -66,7 +66,7 @@ export class Registry {
       // completions come last: they refer to other members
       for (const member of members) if (member.kind === 'completion') addCompletion(member, added.completable);
     } catch (error) {
-      takeBack();
+      rollBack();
       throw error;
     }
     for (const list of added.lists) this.offered.add(list);
@@ -76,7 +76,7 @@ export class Registry {
     return () => {
       if (!present) return;
       present = false;
-      takeBack();
+      rollBack();
       this.publish(added.lists);
     };
   }

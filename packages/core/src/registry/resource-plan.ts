@@ -48,7 +48,7 @@ export interface TemplatePlan extends Plan<ResourceTemplate>, Readable, Completa
 }
 
 /** No caching. */
-export const NOT_KEPT: CacheHint = { ttlMs: 0, scope: 'private' };
+export const NO_CACHE: CacheHint = { ttlMs: 0, scope: 'private' };
 
 type ResourceMember = Member<'resource'>;
 
@@ -58,7 +58,7 @@ type ResourceMember = Member<'resource'>;
  */
 export function compileResource(member: ResourceMember): ResourcePlan | TemplatePlan {
   const { options, where } = member;
-  const { uri, mimeType, cache = NOT_KEPT } = options;
+  const { uri, mimeType, cache = NO_CACHE } = options;
   const template = templateOf(uri, where);
   checkOptions(member, template !== undefined);
   const input = inputShape(member);

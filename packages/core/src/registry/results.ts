@@ -20,13 +20,13 @@ export function errorResult(message: string): CallToolResult {
 }
 
 /** The option `text`: the text beside structured content. */
-export type SpokenText = boolean | string | ((value: never) => string) | undefined;
+export type TextOption = boolean | string | ((value: never) => string) | undefined;
 
 /**
  * Rejects invalid values of `text`.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
-export function checkSpokenText(value: unknown, where: string): void {
+export function checkTextOption(value: unknown, where: string): void {
   if (['boolean', 'string', 'function', 'undefined'].includes(typeof value)) return;
   const problem = `is ${value === null ? 'null' : `a ${typeof value}`}. Use true, false, a string, or a function that returns one`;
   throw startupError('DECORUM_INVALID_OPTION', where, 'text', problem);
@@ -37,7 +37,7 @@ export interface ToolEncoding {
   /** The tool, for error messages. */
   readonly where: string;
   readonly output: Shape | undefined;
-  readonly text: SpokenText;
+  readonly text: TextOption;
 }
 
 /**
@@ -55,7 +55,7 @@ export function toCallToolResult(value: unknown, encoding: ToolEncoding): CallTo
   const checked = output.checkOutput(given);
   const build = (settled: Checked): CallToolResult => {
     const structuredContent = requireOutput(settled, where);
-    return { content: spoken(structuredContent, given, encoding), structuredContent };
+    return { content: fallbackText(structuredContent, given, encoding), structuredContent };
   };
   return checked instanceof Promise ? checked.then(build) : build(checked);
 }
@@ -108,9 +108,9 @@ function explicitResult(
   const { output, where } = encoding;
   const { content, structuredContent, isError, _meta: meta } = options;
   // the data of an error matches no schema, so always send it as text too
-  const words = isError === true ? { where, output, text: true } : encoding;
+  const chosen = isError === true ? { where, output, text: true } : encoding;
   const build = (data: unknown): CallToolResult => ({
-    content: content === undefined ? spoken(data, structuredContent, words) : contentOfResult(content, where),
+    content: content === undefined ? fallbackText(data, structuredContent, chosen) : contentOfResult(content, where),
     ...(data !== undefined && { structuredContent: data }),
     ...(isError !== undefined && { isError }),
     ...(meta !== undefined && { _meta: meta }),
@@ -126,13 +126,13 @@ const contentOfResult = (content: unknown, where: string): readonly ContentBlock
   Array.isArray(content) && content.length === 0 ? [] : sendable(where, () => toContent(content));
 
 /** The text beside structured content. */
-function spoken(data: unknown, returned: unknown, { where, text: option = true }: ToolEncoding): ContentBlock[] {
+function fallbackText(data: unknown, returned: unknown, { where, text: option = true }: ToolEncoding): ContentBlock[] {
   if (data === undefined || option === false) return [];
   if (option === true) return [text(JSON.stringify(data))];
-  const said: unknown = typeof option === 'string' ? option : option(returned as never);
-  if (typeof said === 'string') return [text(said)];
+  const value: unknown = typeof option === 'string' ? option : option(returned as never);
+  if (typeof value === 'string') return [text(value)];
   throw new Error(
-    `${where}: its \`text\` function returned ${said instanceof Promise ? 'a promise' : typeof said}. Return a string.`,
+    `${where}: its \`text\` function returned ${value instanceof Promise ? 'a promise' : typeof value}. Return a string.`,
   );
 }
 

@@ -20,7 +20,7 @@ import {
   repeaterOf,
   requireSwitch,
 } from './plan.js';
-import { checkSpokenText, errorResult, type SpokenText, toCallToolResult, type ToolEncoding } from './results.js';
+import { checkTextOption, errorResult, type TextOption, toCallToolResult, type ToolEncoding } from './results.js';
 
 /** A compiled tool. */
 export interface ToolPlan extends Plan<Tool> {
@@ -30,8 +30,7 @@ export interface ToolPlan extends Plan<Tool> {
   readonly sendsObjects: readonly boolean[];
   /**
    * Validates the arguments, calls the method and converts its return value to content. Invalid arguments produce a
-   * result
-   * with `isError` that lists every problem. Errors that the method throws are rethrown.
+   * result with `isError` that lists every problem. Errors that the method throws are rethrown.
    */
   run(args: JsonObject, caller: Caller): CallToolResult | Promise<CallToolResult>;
 }
@@ -39,7 +38,7 @@ export interface ToolPlan extends Plan<Tool> {
 /** Server-wide defaults for tools. */
 export interface ToolDefaults {
   /** The text beside structured content. */
-  readonly text?: SpokenText;
+  readonly text?: TextOption;
   /** Whether to repair invalid arguments. */
   readonly coerce?: boolean | undefined;
 }
@@ -79,12 +78,12 @@ const SAMPLE: CallToolResult = { content: [{ type: 'text', text: '{}' }], struct
  * The tool's option `text`.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` if it is invalid, or if the tool has no `output`
  */
-function textOf({ options: { text, output }, where }: Member<'tool'>): SpokenText {
+function textOf({ options: { text, output }, where }: Member<'tool'>): TextOption {
   if (text !== undefined && output === undefined) {
     const problem = 'is the text beside structured content, but there is no `output`. Add `output`, or return the text';
     throw invalidOption(where, 'text', problem);
   }
-  checkSpokenText(text, where);
+  checkTextOption(text, where);
   return text;
 }
 

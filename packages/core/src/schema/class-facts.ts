@@ -135,8 +135,7 @@ function ignoreRules(executor: { metadataStorage: RuleStore }, ignores: Ignores)
 
 /**
  * Runs class-validator on an instance. The class may have no class-validator rules, only Decorum's decorators. Returns
- * a
- * promise only if a rule does. This needs class-validator's executor: the public `validateSync` silently skips
+ * a promise only if a rule does. This needs class-validator's executor: the public `validateSync` silently skips
  * asynchronous rules, and `validate` always returns a promise.
  */
 export function runRules(instance: object, ignores?: Ignores): ValidationError[] | Promise<ValidationError[]> {

@@ -32,7 +32,7 @@ function andThen(checked: Checked | Promise<Checked>, step: Step): Checked | Pro
 }
 
 /** Rejects keys that could reach a prototype, for values that the schema leaves partly open. */
-function refuseHarmful(value: unknown): Checked {
+function rejectHarmful(value: unknown): Checked {
   const keys = harmfulPath(value);
   return keys === undefined ? passed(value) : failed([{ path: readablePath(keys), expected: 'is not a known field' }]);
 }
@@ -76,7 +76,7 @@ function rawShape(source: JsonObject, where: string): Shape {
   const inspect = inspectRaw(source, where);
   return shape(
     source,
-    () => (value) => andThen(refuseHarmful(value), () => inspected(inspect, value)),
+    () => (value) => andThen(rejectHarmful(value), () => inspected(inspect, value)),
     (value) => andThen(jsonForm(value), (json) => inspected(inspect, json)),
   );
 }
@@ -84,7 +84,7 @@ function rawShape(source: JsonObject, where: string): Shape {
 function standardShape(source: StandardSchemaV1, where: string, direction: Direction): Shape {
   return shape(
     standardJson(source, where, direction),
-    () => (value) => andThen(refuseHarmful(value), () => checkStandard(source, value)),
+    () => (value) => andThen(rejectHarmful(value), () => checkStandard(source, value)),
     (value) =>
       andThen(
         andThen(jsonForm(value), (json) => checkStandard(source, json)),
@@ -97,7 +97,7 @@ function inputCheck(reading: ClassReading, inspection: Inspection, hydrate: Hydr
   const check = instanceCheck(hydrate, inspection);
   const ruled = compileRules(reading);
   const rule = reading.needsInstance ? (value: unknown) => andThen(check(value), (it) => ruled(it as object)) : check;
-  return reading.isOpen ? (value) => andThen(refuseHarmful(value), rule) : rule;
+  return reading.isOpen ? (value) => andThen(rejectHarmful(value), rule) : rule;
 }
 
 function outputCheck(reading: ClassReading, inspection: () => Inspection, toInstance: Hydrate): Shape['checkOutput'] {

@@ -210,7 +210,7 @@ export const RUN = {
 };
 
 /** Decorators that are an error at startup, with the remedy. */
-export const REFUSED: Readonly<Record<string, string>> = {
+export const UNSUPPORTED: Readonly<Record<string, string>> = {
   ValidatePromise: 'Clients cannot send promises. Declare the field as the value itself.',
 };
 

@@ -112,7 +112,7 @@ export class Draft {
   /** Returns the finished schema. */
   finish(direction: Direction): JsonObject {
     this.add(Object.fromEntries(Object.entries(this.#bounds).filter(([keyword]) => !(keyword in this.node))));
-    if (this.#isNotEmpty) this.#refuseEmpty();
+    if (this.#isNotEmpty) this.#rejectEmpty();
     if (this.#isDefined && this.#allows('null')) this.add({ not: { type: 'null' } });
     const format = this.#run.map(({ name }) => FORMATS[name ?? '']).find((hint) => hint !== undefined);
     if (format !== undefined && direction === 'input') this.add({ format });
@@ -156,7 +156,7 @@ export class Draft {
     return this.node['type'] === undefined || [this.node['type']].flat().includes(type);
   }
 
-  #refuseEmpty(): void {
+  #rejectEmpty(): void {
     if (this.node['type'] === 'string') this.add({ minLength: 1 });
     else if (this.#allows('string') || this.#allows('null')) this.add({ not: { enum: ['', null] } });
   }

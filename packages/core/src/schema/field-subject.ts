@@ -2,7 +2,7 @@ import type { FieldFacts, FieldForm } from '../metadata/records.js';
 import { type Class, fieldType } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import { type Direction, exposureOf, type Rule, typeFact } from './class-facts.js';
-import { REFUSED } from './constraints.js';
+import { UNSUPPORTED } from './constraints.js';
 import { isListForm } from './field-form.js';
 import { decoratorOf } from './value-rule.js';
 
@@ -67,9 +67,9 @@ export type Subject = ReturnType<typeof readSubject>;
  * Rejects rules that make no sense for JSON.
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_RULE`
  */
-export function refuse({ where, rules }: Subject): void {
+export function reject({ where, rules }: Subject): void {
   for (const decorator of rules.map(decoratorOf)) {
-    const remedy = REFUSED[decorator];
+    const remedy = UNSUPPORTED[decorator];
     if (remedy !== undefined) throw startupError('DECORUM_UNSUPPORTED_RULE', where, decorator, remedy);
   }
 }

@@ -82,7 +82,7 @@ export function isOpen(node: JsonObject): boolean {
 export function checkType(field: Declaration, ruled: Ruled): void {
   const { where, emitted, named, exposure } = field;
   const { item, list, to, initial } = ruled;
-  refuseUncallable(field, ruled);
+  rejectUncallable(field, ruled);
   const own = list === undefined ? kindsOf(item, to) : (kindsOf(list, undefined) ?? ['array']);
   if (list !== undefined && own !== undefined && !own.includes('array')) throw contradiction(where, Array, own);
   agree(field, emitted, own);
@@ -146,7 +146,7 @@ const BOUNDS = [
 ] as const;
 
 /** Rejects rules that no value can satisfy. */
-function refuseUncallable({ where, rules }: Declaration, { item, list }: Ruled): void {
+function rejectUncallable({ where, rules }: Declaration, { item, list }: Ruled): void {
   if (![item, list ?? {}].some(isUnsatisfiable)) return;
   const names = [...new Set(rules.map(decoratorOf))].map((name) => `@${name}`);
   throw invalid(where, `no value passes its rules (${names.join(', ')})`, 'Correct or remove one of them.');

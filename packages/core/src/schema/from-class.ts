@@ -17,7 +17,7 @@ import {
   isOptionalRule,
   isRequired,
   readSubject,
-  refuse,
+  reject,
   type Subject,
 } from './field-subject.js';
 import { checkType, isOpen } from './field-type.js';
@@ -109,7 +109,7 @@ class ClassReader {
   }
 
   #field(subject: Subject, { title, description, examples, header }: FieldFacts, initial: unknown): FieldModel {
-    refuse(subject);
+    reject(subject);
     const { key, rules, isConditional, isOptional, exposure, form } = subject;
     const { checked, convert } = this.#value(subject, initial);
     const allowed = isOptional ? nullable(checked, this.#direction) : checked;

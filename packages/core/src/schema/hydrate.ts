@@ -53,8 +53,7 @@ export function compileHydrator(root: ClassModel): Hydrate {
 
 /**
  * Generates code, as ajv does for its checks. With straight-line code for each field, the engine knows the shapes of
- * the
- * objects, which makes both the instance and its JSON cheaper.
+ * the objects, which makes both the instance and its JSON cheaper.
  */
 function generate({ cls, takesNothing, initialized, fields }: ClassModel, converts: readonly unknown[]): Hydrate {
   const steps = fields.map(({ key, isNullable }, index) => {

@@ -40,8 +40,7 @@ type JsonifiedObject<T extends object> =
 /**
  * The JSON form of a value: dates and bigints as strings, instances as plain objects, maps with string keys as objects,
  * sets as arrays, bytes as base64, without `undefined` and functions. Numbers that JSON lacks are kept, for the schema
- * to
- * reject them.
+ * to reject them.
  * @param name the member that holds the value, for the error message
  * @throws {NotJson} for values that would be lost: cycles, errors, promises, streams, private state
  */
@@ -51,7 +50,7 @@ export function toJsonForm(value: unknown, name = '', depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth > MAX_DEPTH) throw new NotJson('must not be circular or nested deeper than 400 levels.');
   if (Array.isArray(value)) return value.map((item) => listed(toJsonForm(item, name, depth + 1)));
-  const plain = isPlain(value) ? value : standIn(value, name);
+  const plain = isPlain(value) ? value : substituteFor(value, name);
   if (plain !== value) return toJsonForm(plain, name, depth + 1);
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === 'function') return toJsonForm((value as { toJSON(): unknown }).toJSON(), name, depth + 1);
@@ -77,7 +76,7 @@ function isPlain(value: object): boolean {
  * The value to write in place of an instance whose own members don't represent it; otherwise the instance itself.
  * @throws {NotJson} if there is none
  */
-function standIn(value: object, name: string): unknown {
+function substituteFor(value: object, name: string): unknown {
   const bytes = bytesOf(value);
   if (bytes !== undefined) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return value;

@@ -88,8 +88,7 @@ export function hidesNull(schema: unknown): boolean {
 
 /**
  * The schema to publish. A `null` that means "absent" is accepted but not published: forms have no null, and some
- * clients
- * cannot handle a list of types.
+ * clients cannot handle a list of types.
  */
 export function published(schema: JsonObject): JsonObject {
   const offer = (_key: string, value: unknown): unknown => {

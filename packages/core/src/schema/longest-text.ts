@@ -3,9 +3,8 @@ import { Search } from './regex-search.js';
 import { contains, type Part, parseRegex, within } from './regex-syntax.js';
 
 // A backtracking matcher takes exponential time if a loop of the automaton can read a text in two ways, and polynomial
-// time
-// if several loops in a row can read the same text (Weideman et al., "Analyzing Matching Time Behavior of Backtracking
-// Regular Expression Matchers", CIAA 2016).
+// time if several loops in a row can read the same text (Weideman et al., "Analyzing Matching Time Behavior of
+// Backtracking Regular Expression Matchers", CIAA 2016).
 
 /** A loop with this many rounds counts as unbounded. */
 const MANY_ROUNDS = 1000;

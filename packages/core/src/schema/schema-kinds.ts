@@ -59,14 +59,14 @@ export class SchemaKinds {
     if (this.#known.has(schema)) return this.#known.get(schema);
     // for recursive schemas
     this.#known.set(schema, undefined);
-    const said = this.#saidBy(schema).filter((kinds) => kinds !== undefined);
-    const [first, ...others] = said;
+    const constraints = this.#constraintsOf(schema).filter((kinds) => kinds !== undefined);
+    const [first, ...others] = constraints;
     const kinds = others.reduce((all, each) => all?.and(each), first);
     this.#known.set(schema, kinds);
     return kinds;
   }
 
-  #saidBy(schema: JsonObject): (Kinds | undefined)[] {
+  #constraintsOf(schema: JsonObject): (Kinds | undefined)[] {
     const { type, enum: values, const: only, allOf } = schema;
     const target = resolve(schema, this.#root);
     return [

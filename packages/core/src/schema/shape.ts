@@ -38,8 +38,7 @@ export interface Shape {
   readonly fields: ReadonlyMap<string, { readonly required: boolean }>;
   /**
    * Validates a value from the wire and converts it to what the handler receives (a DTO instance with defaults
-   * applied).
-   * Never modifies `value`. Returns a promise only if a rule is asynchronous.
+   * applied). Never modifies `value`. Returns a promise only if a rule is asynchronous.
    */
   check(value: unknown): Checked | Promise<Checked>;
   /**

@@ -94,8 +94,7 @@ const KNOWN_KEY =
 
 /**
  * Redacts what looks like a credential. Each pattern runs in linear time: it can start only at the start of a word, or
- * its
- * repetitions are bounded.
+ * its repetitions are bounded.
  */
 function redactText(text: string): string {
   return redactPairs(text.replace(PRIVATE_KEY, REDACTED))

@@ -13,15 +13,14 @@ export interface LineSink {
 const NEWLINE = 0x0a;
 const EMPTY = Buffer.alloc(0);
 /** Larger buffers for incomplete lines are released after the line. */
-const KEEP_BYTES = 65_536;
+const MAX_IDLE_BYTES = 65_536;
 
 /**
  * Splits a stream of bytes into lines. A chunk is normally decoded as a whole. Only if it is not UTF-8, or longer than
- * the
- * limit, are its lines checked one by one. An incomplete line is buffered, up to the limit.
+ * the limit, are its lines checked one by one. An incomplete line is buffered, up to the limit.
  */
 export class LineReader {
-  private kept = EMPTY;
+  private buffer = EMPTY;
   private length = 0;
   /** Skips the rest of a line that is too long. */
   private skipping = false;
@@ -37,24 +36,24 @@ export class LineReader {
     let start = 0;
     if (this.length > 0 || this.skipping) {
       const end = chunk.indexOf(NEWLINE);
-      if (end === -1) return this.keep(chunk);
-      this.keep(chunk.subarray(0, end));
+      if (end === -1) return this.append(chunk);
+      this.append(chunk.subarray(0, end));
       this.end();
       start = end + 1;
     }
     const last = chunk.lastIndexOf(NEWLINE);
     if (last >= start) this.split(chunk.subarray(start, last));
-    if (last + 1 < chunk.length) this.keep(chunk.subarray(last + 1));
+    if (last + 1 < chunk.length) this.append(chunk.subarray(last + 1));
   }
 
   /** Completes the buffered line. */
   end(): void {
-    const line = this.kept.subarray(0, this.length);
+    const line = this.buffer.subarray(0, this.length);
     this.length = 0;
     this.skipping = false;
     // nothing is buffered after a line that was too long, and empty lines are ignored
-    this.take(line);
-    if (this.kept.length > KEEP_BYTES) this.kept = EMPTY;
+    this.decode(line);
+    if (this.buffer.length > MAX_IDLE_BYTES) this.buffer = EMPTY;
   }
 
   private split(lines: Buffer): void {
@@ -62,49 +61,49 @@ export class LineReader {
       const text = lines.toString();
       let start = 0;
       for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
-        this.give(text.slice(start, end));
+        this.emit(text.slice(start, end));
         start = end + 1;
       }
-      return this.give(text.slice(start));
+      return this.emit(text.slice(start));
     }
     let start = 0;
     for (let end = lines.indexOf(NEWLINE); end !== -1; end = lines.indexOf(NEWLINE, start)) {
-      this.take(lines.subarray(start, end));
+      this.decode(lines.subarray(start, end));
       start = end + 1;
     }
-    this.take(lines.subarray(start));
+    this.decode(lines.subarray(start));
   }
 
-  private take(line: Buffer): void {
-    if (line.length > this.limit) this.refuseLength();
-    else if (isUtf8(line)) this.give(line.toString());
+  private decode(line: Buffer): void {
+    if (line.length > this.limit) this.rejectLength();
+    else if (isUtf8(line)) this.emit(line.toString());
     else this.sink.unreadable(new McpError('parse-error', 'The message is not UTF-8.'));
   }
 
-  private give(text: string): void {
+  private emit(text: string): void {
     // fast path: almost every line starts a JSON object
     if (text.startsWith('{') || text.trim() !== '') this.sink.line(text);
   }
 
-  private keep(bytes: Buffer): void {
+  private append(bytes: Buffer): void {
     if (this.skipping) return;
     const length = this.length + bytes.length;
     if (length > this.limit) {
-      this.kept = EMPTY;
+      this.buffer = EMPTY;
       this.length = 0;
       this.skipping = true;
-      return this.refuseLength();
+      return this.rejectLength();
     }
-    if (length > this.kept.length) {
-      const grown = Buffer.allocUnsafe(Math.max(length, 2 * this.kept.length));
-      this.kept.copy(grown, 0, 0, this.length);
-      this.kept = grown;
+    if (length > this.buffer.length) {
+      const grown = Buffer.allocUnsafe(Math.max(length, 2 * this.buffer.length));
+      this.buffer.copy(grown, 0, 0, this.length);
+      this.buffer = grown;
     }
-    bytes.copy(this.kept, this.length);
+    bytes.copy(this.buffer, this.length);
     this.length = length;
   }
 
-  private refuseLength(): void {
+  private rejectLength(): void {
     this.sink.unreadable(new McpError('invalid-request', `The message is longer than ${this.limit} bytes.`));
   }
 }

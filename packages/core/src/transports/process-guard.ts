@@ -17,8 +17,7 @@ function report(error: unknown): void {
 /**
  * Keeps the process alive when a handler leaves a rejected promise behind, or throws in a timer or an event listener.
  * Such an error can no longer become a response, so it is reported. Guards can be nested: releasing the last one
- * removes
- * the listeners for `uncaughtException` and `unhandledRejection` (Node.js, `process`).
+ * removes the listeners for `uncaughtException` and `unhandledRejection` (Node.js, `process`).
  * @param host the server to report errors to
  * @returns releases the guard; calling it again is a no-op
  */

@@ -19,8 +19,7 @@ export interface StdioOptions {
   readonly output?: Writable;
   /**
    * Milliseconds that calls in flight may take to finish when the client disconnects, before they are cancelled.
-   * Defaults
-   * to 1500.
+   * Defaults to 1500.
    */
   readonly drainMs?: number;
   /** Maximum bytes per message. Defaults to 4 MiB. */
@@ -28,8 +27,7 @@ export interface StdioOptions {
   /**
    * Characters that may be pending for a slow reader. Above it, progress and log messages are dropped, and no requests
    * are read until the reader has caught up. Responses are never dropped. Changes of lists and resources have a cap of
-   * the
-   * same size, and repeated ones are coalesced. Defaults to 1 Mi.
+   * the same size, and repeated ones are coalesced. Defaults to 1 Mi.
    */
   readonly maxPendingChars?: number;
 }

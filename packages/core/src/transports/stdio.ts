@@ -32,12 +32,9 @@ const OPTION_NAMES: Readonly<Record<keyof StdioOptions, true>> = {
  * server is reading messages.
  *
  * With the process's own stdin, the process ends with the connection: when stdin ends, or on the first SIGTERM or
- * SIGINT,
- * calls in flight are drained, the server closes and the process exits. With the process's own stdout, only messages
- * are
- * written to it: `console` and `process.stdout.write` go to stderr. Errors outside a request do not end the process;
- * they
- * are reported to the server.
+ * SIGINT, calls in flight are drained, the server closes and the process exits. With the process's own stdout, only
+ * messages are written to it: `console` and `process.stdout.write` go to stderr. Errors outside a request do not end
+ * the process; they are reported to the server.
  *
  * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever an `onStart` hook throws
  */
@@ -48,17 +45,17 @@ export async function serveStdio(server: ClosableHost, options: StdioOptions = {
   const pipe = new StdioPipe(hostOf(server), { input, output, drainMs, maxMessageBytes, maxPendingChars });
   const restore = output === process.stdout ? divertStdout() : () => {};
   const release = guardProcess(server);
-  const giveBack = () => {
+  const restoreProcess = () => {
     release();
     restore();
   };
   try {
     await pipe.open();
   } catch (error) {
-    giveBack();
+    restoreProcess();
     throw error;
   }
-  const closed = over(pipe, server, input === process.stdin).then(giveBack);
+  const closed = whenOver(pipe, server, input === process.stdin).then(restoreProcess);
   return {
     closed,
     async close() {
@@ -72,7 +69,7 @@ export async function serveStdio(server: ClosableHost, options: StdioOptions = {
  * Waits for the connection to end, and for the hooks of a closing server, which may still print.
  * @param isProcess whether the process ends with the connection
  */
-async function over(pipe: StdioPipe, server: ClosableHost, isProcess: boolean): Promise<void> {
+async function whenOver(pipe: StdioPipe, server: ClosableHost, isProcess: boolean): Promise<void> {
   const end = async () => {
     await pipe.leave('client');
     await closeForGood(server, pipe.msLeft);

@@ -80,7 +80,7 @@ export function listenMethods({ registry, events, results, reporter }: MethodPar
       const listener: Listener = {
         wantsList: (list) => wanted.filter[fieldOf(list)] === true,
         wantsResource: (uri, exactly) => follows(wanted.resources, uri, exactly),
-        tell: (method, params) => exchange.notify(method, { ...params, _meta: meta }),
+        notify: (method, params) => exchange.notify(method, { ...params, _meta: meta }),
       };
       listening += 1;
       events.join(listener);

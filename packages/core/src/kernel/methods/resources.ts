@@ -4,7 +4,7 @@ import type { Exchange, Memory } from '../../protocol/exchange.js';
 import { andThen } from '../../protocol/maybe-promise.js';
 import type { ReadResourceResult, Resource, ResourceTemplate } from '../../protocol/model.js';
 import { ListPages } from '../../registry/page.js';
-import { NOT_KEPT } from '../../registry/resource-plan.js';
+import { NO_CACHE } from '../../registry/resource-plan.js';
 import { admission, isAdmitted } from '../admission.js';
 import { Context } from '../context.js';
 import type { Method, MethodParts } from './method.js';
@@ -52,7 +52,7 @@ export function resourceMethods({
         run: (_args, ctx) => plan.read(uri, variables, ctx),
       });
       // a result that depends on answers is specific to this request: the URI alone cannot reproduce it
-      const cache = 'inputResponses' in params || 'requestState' in params ? NOT_KEPT : plan.cache;
+      const cache = 'inputResponses' in params || 'requestState' in params ? NO_CACHE : plan.cache;
       return results.writeOutcome(revision, outcome, (result) =>
         results.write(revision, revision.readResult(result), cache),
       );

@@ -33,8 +33,7 @@ const EMPTY: Journal = { answers: [], effects: [], asked: [] };
 
 /**
  * One round of a request that is handled by replay. The handler runs from the start: questions that were answered
- * resolve
- * immediately, and the first one that was not ends the round.
+ * resolve immediately, and the first one that was not ends the round.
  */
 export class Round {
   private readonly answers: Map<string, Answered>;

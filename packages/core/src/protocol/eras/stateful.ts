@@ -182,7 +182,7 @@ export class Session implements Conversation, Memory {
 
   /** Announces once that a URL visit is complete, if this session was asked for it. */
   completed(elicitationId: string): void {
-    if (this.visits?.delete(elicitationId)) this.tell('notifications/elicitation/complete', { elicitationId });
+    if (this.visits?.delete(elicitationId)) this.notify('notifications/elicitation/complete', { elicitationId });
   }
 
   wantsList(): boolean {
@@ -195,7 +195,7 @@ export class Session implements Conversation, Memory {
   }
 
   /** Sends a notification that belongs to no request. */
-  tell(method: string, params: JsonObject): void {
+  notify(method: string, params: JsonObject): void {
     this.options.push(notificationFrame(method, params));
   }
 

@@ -50,7 +50,7 @@ class Envelope implements Peer {
   readonly resume: (() => void) | undefined;
   private readonly meta: JsonObject;
   private readonly traits: MethodTraits | undefined;
-  private begun: Round | undefined = undefined;
+  private current: Round | undefined = undefined;
 
   constructor(
     private readonly request: JsonRpcRequest,
@@ -62,8 +62,8 @@ class Envelope implements Peer {
     this.traits = means.revision.methods.get(request.method);
     const level = this.meta[LOG_LEVEL];
     this.logLevel = level === undefined ? undefined : requireOneOf(level, LOG_LEVEL, LOG_LEVELS);
-    const brings = requestState !== undefined || inputResponses !== undefined;
-    this.resume = brings && this.traits?.asks === true ? () => void this.round() : undefined;
+    const carriesState = requestState !== undefined || inputResponses !== undefined;
+    this.resume = carriesState && this.traits?.asks === true ? () => void this.round() : undefined;
   }
 
   get client(): Client {
@@ -75,7 +75,7 @@ class Envelope implements Peer {
   }
 
   get replaying(): boolean {
-    return this.begun?.replaying === true;
+    return this.current?.replaying === true;
   }
 
   async ask(question: Question, exchange: Exchange): Promise<JsonObject> {
@@ -108,8 +108,8 @@ class Envelope implements Peer {
   }
 
   endRound(exchange: Exchange): Promise<JsonObject> | undefined {
-    const { begun } = this;
-    return begun?.asking ? this.interim(begun, exchange) : undefined;
+    const { current } = this;
+    return current?.asking ? this.interim(current, exchange) : undefined;
   }
 
   /** Waits for running effects, so that their results are recorded, unless the client disconnects. */
@@ -123,7 +123,7 @@ class Envelope implements Peer {
 
   /** Created only for requests that ask something, or that carry something from earlier rounds. */
   private round(): Round {
-    if (this.begun) return this.begun;
+    if (this.current) return this.current;
     const { method, params = {} } = this.request;
     if (!this.traits?.asks) throw new ClientError(`Handlers of "${method}" cannot ask the client.`);
     const { wire, flows } = this.means;
@@ -131,8 +131,8 @@ class Envelope implements Peer {
     const target = String(params[this.traits.subject ?? 'name']);
     const binding = { principal: wire.principal?.subject ?? '', method, target, args };
     const journal = requestState === undefined ? undefined : flows.open(requestState, binding);
-    this.begun = new Round(flows.bind(binding), optionalObject(params, 'inputResponses') ?? {}, journal);
-    return this.begun;
+    this.current = new Round(flows.bind(binding), optionalObject(params, 'inputResponses') ?? {}, journal);
+    return this.current;
   }
 }
 

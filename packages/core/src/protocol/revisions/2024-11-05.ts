@@ -9,7 +9,7 @@ import type { Revision } from './revision.js';
 const newer = revision20250326;
 
 /** This revision has no audio: send it as an embedded resource, without loss. */
-function silent(content: ContentBlock): ContentBlock {
+function withoutAudio(content: ContentBlock): ContentBlock {
   if (content.type !== 'audio') return content;
   const { data, mimeType, annotations } = content;
   const resource = { uri: PART_OF_MESSAGE, mimeType, blob: data };
@@ -17,7 +17,7 @@ function silent(content: ContentBlock): ContentBlock {
 }
 
 /** Sampling messages allow only text and images: mention audio by its MIME type. */
-const mentioned = (content: ContentBlock): ContentBlock =>
+const audioAsText = (content: ContentBlock): ContentBlock =>
   content.type === 'audio' ? { type: 'text', text: `[${content.mimeType}]` } : content;
 
 /**
@@ -28,12 +28,12 @@ export const revision20241105: Revision = allowOnly(allowList(FIELDS_20241105), 
   id: '2024-11-05',
   rank: 0,
   batches: false,
-  toolResult: (result, tool) => newer.toolResult({ ...result, content: result.content.map(silent) }, tool),
-  promptResult: (result) => newer.promptResult(encodeMessages(result, silent)),
+  toolResult: (result, tool) => newer.toolResult({ ...result, content: result.content.map(withoutAudio) }, tool),
+  promptResult: (result) => newer.promptResult(encodeMessages(result, withoutAudio)),
   progressMessages: false,
   sampledKinds: ['text', 'image'],
   question(question) {
     const encoded = newer.question(question);
-    return encoded && { params: encodeMessages(encoded.params, mentioned) };
+    return encoded && { params: encodeMessages(encoded.params, audioAsText) };
   },
 });

@@ -47,8 +47,8 @@ export const revision20250326: Revision = allowOnly(list, {
   toolResult({ structuredContent, ...result }) {
     const content = result.content.map(withoutLink);
     const json = JSON.stringify(structuredContent) as string | undefined;
-    const isSaid = json === undefined || content.some((each) => each.type === 'text' && each.text === json);
-    return { ...result, content: isSaid ? content : [...content, { type: 'text', text: json }] };
+    const isIncluded = json === undefined || content.some((each) => each.type === 'text' && each.text === json);
+    return { ...result, content: isIncluded ? content : [...content, { type: 'text', text: json }] };
   },
   promptResult: (result) => encodeMessages(result, withoutLink),
   question(question) {

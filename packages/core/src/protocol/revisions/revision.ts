@@ -52,8 +52,7 @@ export interface EncodedQuestion {
 
 /**
  * One revision of the protocol: its methods, and the wire format of each object. Only data and pure functions:
- * lifecycle
- * belongs to `eras/`, and delivery to the transports.
+ * lifecycle belongs to `eras/`, and delivery to the transports.
  */
 export interface Revision {
   /** The date that identifies the revision on the wire. */
