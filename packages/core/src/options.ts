@@ -24,8 +24,8 @@ export interface McpServerOptions<E extends readonly object[] = readonly object[
   /** Classes, constructed once each, and ready instances. */
   readonly providers?: readonly ProviderSource[];
   /**
-   * Creates or looks up the instance of a provider class. Defaults to `new cls()`. With a container, pass
-   * `(cls) => container.resolve(cls)`. A promise is awaited before the first transport opens.
+   * Creates or looks up the instance of a provider class. Defaults to `new cls()`. With a container, pass `(cls) =>
+   * container.resolve(cls)`. A promise is awaited before the first transport opens.
    */
   readonly resolve?: Resolve;
   /**
@@ -76,8 +76,8 @@ export interface McpServerOptions<E extends readonly object[] = readonly object[
   /** Receives warnings and masked errors. Defaults to stderr: one line each, or with stack traces on a terminal. */
   readonly logger?: Logger;
   /**
-   * Errors that your code throws on purpose: for each class, what clients see. Return a text, or an `McpError` to
-   * choose the code. The first matching class wins. Errors of other classes are masked unless they have `expose: true`.
+   * Maps classes of expected errors to what clients see: a text, or an `McpError` if you want to choose the code. The
+   * first matching class wins. Errors of other classes are masked unless they have `expose: true`.
    * @example errors: [[NotFoundError, (error) => `There is no ${error.what}.`]]
    */
   readonly errors?: ErrorRules<E>;

@@ -231,5 +231,5 @@ export class McpServer<E extends readonly object[] = readonly object[]> implemen
   }
 }
 
-/** The class that messages name for tools added as functions. */
+/** Stands in for the class in error messages about tools that are functions. */
 const ADDED = class addTool {};

@@ -10,7 +10,7 @@ export interface FieldDecorator {
 
 /**
  * Creates a field decorator.
- * @param args all arguments of the decorator call; without parentheses, these are the compiler's
+ * @param args all arguments of the call; without parentheses, the compiler passes the decorated member here
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */
 export function fieldDecorator(

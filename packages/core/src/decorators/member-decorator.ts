@@ -24,7 +24,7 @@ const USAGES: Readonly<Record<MemberKind, Usage>> = {
 
 /**
  * Creates a decorator that writes one record of `kind`.
- * @param args all arguments of the decorator call; without parentheses, these are the compiler's
+ * @param args all arguments of the call; without parentheses, the compiler passes the decorated member here
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */
 export function memberDecorator<Kind extends MemberKind, M extends Method>(

@@ -1,20 +1,20 @@
-// Each pattern runs in linear time: what one part repeats cannot contain the start of the next match.
+// Each pattern runs in linear time: a repeated part ends before the next place where a match could start.
 
 /**
  * Characters that people don't see (UAX 44, `Default_Ignorable_Code_Point`) and annotation marks. Joiners, marks and
  * variation selectors are left to `RUN`. Mongolian and ideographic selectors are kept after the characters they modify.
  */
 const INVISIBLE =
-  // oxlint-disable-next-line no-misleading-character-class -- they are what is looked for
+  // oxlint-disable-next-line no-misleading-character-class -- matched on purpose
   /(?![\u00AD\u061C\u200C-\u200F\uFE00-\uFE0F])(?<![\u1820-\u18AA](?=[\u180B-\u180D\u180F])|\p{Ideographic}(?=[\u{E0100}-\u{E01EF}]))[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]/gu;
 
 /** Escape sequences (ECMA-48): strings with their terminator, CSI sequences, and short sequences. */
 const ESCAPE_SEQUENCE =
-  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  // oxlint-disable-next-line no-control-regex -- matched on purpose
   /(?:\u001B[P\]X^_]|[\u0090\u0098\u009D-\u009F])[^\u0007\u001B\u0080-\u009F]*(?:\u0007|\u001B\\|\u009C)|(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B[ -/]*[0-~]/g;
 
 /** C0 except tab and line ends, DEL, and C1. */
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
+// oxlint-disable-next-line no-control-regex -- matched on purpose
 const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g;
 
 /**
@@ -22,7 +22,7 @@ const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g;
  * scripts and emoji; a run can only hide data.
  */
 const RUN =
-  // oxlint-disable-next-line no-misleading-character-class -- they are what is looked for
+  // oxlint-disable-next-line no-misleading-character-class -- matched on purpose
   /[\u00AD\u061C\u200C-\u200F\uFE00-\uFE0F]{3,}|[\u00AD\u061C\u200C-\u200F]{2,}|[\uFE00-\uFE0F]{2,}/g;
 
 /** Removes everything that does not show: control characters, escape sequences and invisible characters. */

@@ -77,7 +77,7 @@ export class Context {
   }
 
   /**
-   * Internal: with single use, marks the state that the request carries as used.
+   * Internal: marks the state that the request carries as used, if states are for single use.
    * @throws {McpError} `invalid-state` if it was used before
    */
   async claim(): Promise<void> {
@@ -134,7 +134,7 @@ export class Context {
    * Reports progress, if the client asked for it. Values that do not increase are dropped.
    * @param progress the progress so far, in any unit
    * @param total the total, in the same unit
-   * @param message a text for the user
+   * @param message a message for the user
    */
   progress(progress: number, total?: number, message?: string): void {
     const value = Number(progress);
@@ -166,10 +166,10 @@ export class Context {
   }
 
   /**
-   * Sends the user to a URL that the request cannot continue without. In 2025-11-25, the request fails with an error
-   * made for this, and the client retries it once the user has been there. In other revisions, the client is asked as
-   * with `elicitUrl`, and the promise resolves when the user agrees to open the URL. Check before and after the call
-   * whether you have what you need. Handle credentials as described at `elicitUrl`.
+   * Sends the user to a URL that the request cannot continue without. In 2025-11-25, the request fails with a dedicated
+   * error, and the client retries it once the user has been there. In other revisions, the client is asked as with
+   * `elicitUrl`, and the promise resolves when the user agrees to open the URL. Check before and after the call whether
+   * you have what you need. Handle credentials as described at `elicitUrl`.
    * @throws {McpError} `url-elicitation-required`, which you must not catch, and `missing-capability`
    * @throws {ClientError} if the user does not agree
    */

@@ -50,7 +50,7 @@ const MAX_STATE_BYTES = 64 * 1024;
 /** Seals the journal of a request between its rounds: AES-256-GCM, bound to the request, for a limited time. */
 export class SealedFlows implements Flows {
   /**
-   * @param keys their `ttlMs` limits how long the client may take for one round
+   * @param keys the key ring; its `ttlMs` limits how long a client may take for one round
    * @param singleUse set if each state is for single use
    * @param warn explains to the operator what the client is told only in general terms
    */

@@ -57,7 +57,7 @@ async function runOne(interceptor: Interceptor, call: Call, next: () => Promise<
     if (isCalled) throw new Error(`The interceptor ${name} called next() twice. Call it once.`);
     isCalled = true;
     const running = next();
-    // an interceptor that returns a result of its own may never await this promise
+    // an interceptor that returns its own result may never await this promise
     running.catch(() => {});
     return running;
   });

@@ -22,5 +22,5 @@ export class SealedTickets implements Tickets {
   }
 }
 
-/** null for anonymous callers: a principal's subject may be the empty string. */
+/** `null` stands for an anonymous caller, because a principal's subject may be an empty string. */
 const holder = (subject: string | undefined) => ({ subject: subject ?? null });

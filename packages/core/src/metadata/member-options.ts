@@ -36,9 +36,9 @@ export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends List
   /** Schema of the result. It is published, and the handler's result is validated against it. */
   readonly output?: O;
   /**
-   * The text that is sent beside the structured content of `output`, for clients that ignore structured content: its
-   * JSON (`true`), nothing (`false`), a fixed text, or the result of a function of the returned value. Defaults to the
-   * server's `text`, or else to the JSON. Clients of revisions without structured content always get the JSON.
+   * The text that is sent beside the structured content of `output`: its JSON (`true`), nothing (`false`), a fixed
+   * text, or the result of a function of the returned value. Defaults to the server's `text`, or else to the JSON.
+   * Clients of revisions without structured content always get the JSON.
    */
   readonly text?: boolean | string | TextOf<V>;
 }

@@ -97,9 +97,8 @@ export interface Conversation extends Peer {
 export const REVISION_KEY = 'io.modelcontextprotocol/protocolVersion';
 
 /**
- * Whether a message belongs to a session. The body decides: a message that declares its revision in `_meta` does not
- * belong to one. Otherwise, it does not either if the transport declares a revision without sessions; the message is
- * then rejected instead of misread.
+ * Whether a message belongs to a session. A message that declares its revision in `_meta` does not. Neither does a
+ * message whose transport declares a revision without sessions: it is then rejected instead of misread.
  */
 export function belongsToSession(message: JsonRpcMessage, declared: string | undefined, session?: Peer): boolean {
   const meta = 'params' in message ? message.params?.['_meta'] : undefined;
@@ -158,7 +157,8 @@ export class Exchange {
   }
 
   /**
-   * Aborts when the client cancels, and when the server stops waiting. Created on first use, since most handlers don't.
+   * Aborts when the client cancels, and when the server stops waiting. Created on first use: most handlers never read
+   * it.
    */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();

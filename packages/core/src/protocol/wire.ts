@@ -27,7 +27,7 @@ export interface TransportInfo {
   readonly kind: 'stdio' | 'http' | 'memory';
   /** HTTP only. Headers with credentials are removed, such as `authorization`, `cookie` and `x-api-key`. */
   readonly headers?: RequestHeaders;
-  /** HTTP only: the client's IP address, or the one that a trusted proxy reports. Undefined once it is unknown. */
+  /** HTTP only: the client's IP address, or the one that a trusted proxy reports. Undefined if it is unknown. */
   readonly remoteAddress?: string | undefined;
 }
 

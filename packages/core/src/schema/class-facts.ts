@@ -13,7 +13,7 @@ import { type Class, lineage } from '../metadata/store.js';
  * libraries, so reading their stores loads nothing new. A server without DTOs never loads them.
  */
 
-/** A class-validator rule on a field, as class-validator stores it. Its own type lacks members that may be missing. */
+/** A rule on a field, as class-validator stores it. The library's own type does not mark optional members as such. */
 export interface Rule {
   readonly type: string;
   readonly name?: string;

@@ -47,8 +47,8 @@ async function honored(asked: JsonObject, registry: Registry, admits: Admits): P
 }
 
 /**
- * The URIs that the caller may read. If some resources are restricted, unknown URIs are left out too, to hide which
- * exist.
+ * The URIs that the caller may read. If access to some resources is restricted, unknown URIs are left out as well:
+ * otherwise, the acknowledgement would reveal which ones exist.
  */
 async function visible(uris: readonly string[], registry: Registry, admits: Admits): Promise<readonly string[]> {
   if (!registry.restrictsResources) return uris;

@@ -24,7 +24,7 @@ export interface KernelParts {
   readonly flows: Flows;
   readonly tickets: SealedTickets;
   readonly extensions: readonly Extension[];
-  /** Capabilities outside of any specification. */
+  /** Capabilities that no specification defines. */
   readonly experimental: Readonly<Record<string, JsonObject>> | undefined;
   /** Runs interceptors around members; undefined if there are none. */
   readonly intercept: Intercept | undefined;

@@ -34,7 +34,7 @@ export const revision20260728: Revision = allowOnly(allowList(FIELDS_20260728), 
   readResult: verbatim,
   complete(result, server, cache) {
     const { name, version } = server;
-    // keep the identity in every result short; server/discover has all of it
+    // keep the identity in every result short; server/discover returns it in full
     const identity = 'supportedVersions' in result ? revision20260728.implementation(server) : { name, version };
     return {
       resultType: 'complete',
