@@ -154,9 +154,9 @@ export class Context {
   }
 
   /**
-   * Asks the user to do something at a URL that must not go through the client, such as signing in to another service
-   * or paying. Credentials and tokens of other services must never go through the MCP client: the page keeps them on
-   * the server. Don't use it to authorize the MCP client itself; the transport does that.
+   * Sends the user to a URL for something that must not go through the client, such as signing in to another service or
+   * paying. Credentials and tokens of other services must never go through the MCP client: the page keeps them on the
+   * server. Don't use it to authorize the MCP client itself; the transport does that.
    * @returns `accept` if the user agreed to open the URL, which does not mean that they finished there
    * @throws {McpError} `missing-capability` if the client has no URL elicitation
    * @throws {TypeError} for an invalid URL

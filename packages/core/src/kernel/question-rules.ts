@@ -99,7 +99,7 @@ const PRIORITIES = ['costPriority', 'speedPriority', 'intelligencePriority'];
 export function checkPreferences(preferences: JsonObject = {}): void {
   for (const name of PRIORITIES) {
     const value = preferences[name] ?? 0;
-    if (typeof value !== 'number' || !(value >= 0 && value <= 1)) reject(`"${name}" is not between 0 and 1.`);
+    if (typeof value !== 'number' || !(value >= 0 && value <= 1)) reject(`"${name}" must be a number from 0 to 1.`);
   }
 }
 

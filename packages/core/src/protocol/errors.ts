@@ -198,8 +198,8 @@ export class ToolError extends Error {
 }
 
 /**
- * The client failed to answer a question: it declined, sent an invalid answer, or timed out. Handlers may catch it.
- * Otherwise its message goes to the model, as with any `ToolError`.
+ * The client failed to answer a question: it responded with an error, sent an invalid answer, or timed out. Handlers
+ * may catch it. Otherwise its message goes to the model, as with any `ToolError`.
  */
 export class ClientError extends ToolError {
   /** The code of the client's error, if it sent one. */

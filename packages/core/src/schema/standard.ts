@@ -21,9 +21,9 @@ export function standardJson(source: StandardSchemaV1, where: string, direction:
   if (jsonSchema === undefined) {
     const remedy =
       vendor === 'valibot'
-        ? 'wrap it in `toStandardJsonSchema` from @valibot/to-json-schema'
-        : 'use a library or an adapter that implements Standard JSON Schema, or give a JSON Schema';
-    throw startupError('DECORUM_INVALID_SCHEMA', where, `this ${vendor} schema offers no JSON Schema; ${remedy}`);
+        ? 'Wrap it in `toStandardJsonSchema` from @valibot/to-json-schema'
+        : 'Use a library or an adapter that implements Standard JSON Schema, or pass a JSON Schema';
+    throw startupError('DECORUM_INVALID_SCHEMA', where, `this ${vendor} schema offers no JSON Schema. ${remedy}`);
   }
   const target = 'draft-2020-12';
   try {

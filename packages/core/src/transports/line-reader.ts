@@ -16,8 +16,8 @@ const EMPTY = Buffer.alloc(0);
 const MAX_IDLE_BYTES = 65_536;
 
 /**
- * Splits a stream of bytes into lines. A chunk is normally decoded as a whole. Only if it is not UTF-8, or longer than
- * the limit, are its lines checked one by one. An incomplete line is buffered, up to the limit.
+ * Splits a stream of bytes into lines. A chunk is normally decoded as a whole. Its lines are checked one by one only if
+ * it is not UTF-8, or longer than the limit. An incomplete line is buffered, up to the limit.
  */
 export class LineReader {
   private buffer = EMPTY;
