@@ -18,14 +18,14 @@ import type { CacheHint } from './protocol/revisions/revision.js';
 import { checkCache, checkIcons, requireSwitch } from './registry/plan.js';
 
 /** Options of `McpServer`. */
-export interface McpServerOptions<E extends readonly object[] = readonly object[]> extends Implementation {
+export interface McpServerOptions<E extends readonly object[] = readonly Error[]> extends Implementation {
   /** Instructions for the model: how to use the server as a whole. */
   readonly instructions?: string;
   /** Classes, constructed once each, and ready instances. */
   readonly providers?: readonly ProviderSource[];
   /**
-   * Creates or looks up the instance of a provider class. Defaults to `new cls()`. With a container, pass `(cls) =>
-   * container.resolve(cls)`. A promise is awaited before the first transport opens.
+   * Creates or looks up the instance of a provider class. Defaults to `new cls()`. To use a container, pass
+   * `(cls) => container.resolve(cls)`. A promise is awaited before the first transport opens.
    */
   readonly resolve?: Resolve;
   /**
@@ -126,7 +126,7 @@ const DAY_MS = 86_400_000;
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_INVALID_EXTENSION`
  */
 export function kernelOptions(
-  options: McpServerOptions,
+  options: McpServerOptions<readonly object[]>,
   warn: (message: string) => void,
 ): Omit<KernelParts, 'registry' | 'reporter' | 'events'> {
   const { instructions, experimental, pageSize = 1000, logLevel = 'info', singleUse } = options;
@@ -179,7 +179,7 @@ export function kernelOptions(
  * Rejects options that are missing or unknown.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
-export function checkServerOptions(options: McpServerOptions): void {
+export function checkServerOptions(options: McpServerOptions<readonly object[]>): void {
   const remedy = "Write `new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop] })`";
   demand(isObject(options), 'options', `are missing. ${remedy}`);
   requireKnown('McpServer', options, OPTION_NAMES);
@@ -204,7 +204,7 @@ const isListOfFunctions = (list: unknown) => Array.isArray(list) && list.every((
 const isNested = (object: unknown) =>
   object === undefined || (isObject(object) && Object.values(object).every(isObject));
 
-function implementationOf(options: McpServerOptions): Implementation {
+function implementationOf(options: McpServerOptions<readonly object[]>): Implementation {
   checkIcons(options.icons, 'McpServer');
   const fields = IMPLEMENTATION_FIELDS.map((field) => [field, options[field]] as const);
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as unknown as Implementation;

@@ -59,7 +59,7 @@ export interface Notifier {
  * An MCP server. It serves the decorated methods of its providers, and its own if you subclass it. It starts to serve
  * when you open a transport on it, and may have several open at once. `E` is inferred from the option `errors`.
  */
-export class McpServer<E extends readonly object[] = readonly object[]> implements ClosableHost {
+export class McpServer<E extends readonly object[] = readonly Error[]> implements ClosableHost {
   /** Name, version and the other details that clients see. */
   readonly info: Implementation;
   readonly notify: Notifier;

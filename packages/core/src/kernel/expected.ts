@@ -5,11 +5,14 @@ type Class<T = object> = abstract new (...args: never[]) => T;
 /** What clients see of an error: a message, or a complete error. */
 export type PublicError = string | McpError;
 
-/** A class of errors that the server expects, and what clients see: a fixed value, or the result of a function. */
+/**
+ * A class of errors that the server expects, and what clients see: a fixed value, or the result of a function. If the
+ * function returns undefined, the rule does not apply to the error.
+ */
 export type ErrorRule<E = object> = readonly [
   cls: Class<E>,
   // declared as a method, which lets rules for narrower classes match
-  shown: PublicError | { show(error: E): PublicError }['show'],
+  shown: PublicError | { show(error: E): PublicError | undefined }['show'],
 ];
 
 /** One rule per class; `error` has the type of its class. */
@@ -57,13 +60,14 @@ const isWithin = (cls: { readonly prototype: unknown }, base: { readonly prototy
  * @throws whatever the function of a rule throws
  */
 export function expectedError(error: unknown, rules: readonly ErrorRule[]): PublicError | undefined {
-  const rule = rules.find(([cls]) => error instanceof cls);
-  if (rule !== undefined) {
-    const shown = typeof rule[1] === 'function' ? rule[1](error as object) : rule[1];
+  for (const [cls, rule] of rules) {
+    if (!(error instanceof cls)) continue;
+    const shown: unknown = typeof rule === 'function' ? rule(error) : rule;
     if (isShown(shown)) return shown;
-    throw new TypeError(
-      `\`errors\`: the function for ${rule[0].name} returned ${typeof shown}. Return a string or an McpError.`,
-    );
+    if (shown !== undefined)
+      throw new TypeError(
+        `\`errors\`: the function for ${cls.name} returned ${typeof shown}. Return a string or an McpError.`,
+      );
   }
   const { expose, message } = (error ?? {}) as { readonly expose?: unknown; readonly message?: unknown };
   return expose === true && typeof message === 'string' ? message : undefined;

@@ -88,6 +88,21 @@ describe('an error of a class that the server expects', () => {
     await expect(client.getPrompt('prompt')).rejects.toMatchObject(shown);
   });
 
+  it('is left to the next rule, and then masked, where its rule returns undefined', async () => {
+    const rules: McpServerOptions['errors'] = [
+      [NoteError, (error: NoteError) => (error.id === 'private' ? undefined : `There is no note ${error.id}.`)],
+      [Error, (error: Error) => ('code' in error ? `Failed with ${String(error.code)}.` : undefined)],
+    ];
+    const shown = await serve(new NoteError('42'), rules);
+    expect(await shown.client.callTool('tool')).toEqual(failed('There is no note 42.'));
+    const next = await serve(Object.assign(new NoteError('private'), { code: 'ENOENT' }), rules);
+    expect(await next.client.callTool('tool')).toEqual(failed('Failed with ENOENT.'));
+    const secret = new NoteError('private');
+    const masked = await serve(secret, rules);
+    expect(JSON.stringify(await masked.client.callTool('tool'))).toMatch(/Internal error/);
+    expect(masked.reported).toEqual([secret]);
+  });
+
   it('may become an McpError, everywhere', async () => {
     const { client } = await serve(new Forbidden());
     const shown = { code: 4711, message: 'Not for you', data: { why: 'private' } };

@@ -235,13 +235,19 @@ export const expecting: McpServer = new McpServer({
   errors: [
     [NotFound, (error) => error.what.toUpperCase()],
     [Refused, (error) => new McpError(error.code, 'refused')],
-    [Error, 'unknown'],
+    [Error, (error) => ('code' in error ? error.message : undefined)],
   ],
 });
 
 export class Subclass extends McpServer {
   constructor() {
     super({ name: 'x', version: '1', errors: [[NotFound, (error: NotFound) => error.what]] });
+  }
+}
+
+export class Messages extends McpServer {
+  constructor() {
+    super({ name: 'x', version: '1', errors: [[Refused, (error) => error.message]] });
   }
 }
 

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { chmod, type FileHandle, lstat, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+
+const CHUNK = 64 * 1024;
+
+// Refuses a link that has replaced the file since its path was resolved, and doesn't wait for the writer of a pipe.
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+export const readBytes = (path: string) => readFile(path, { flag: READ });
+
+export const readText = (path: string) => readFile(path, { flag: READ, encoding: 'utf8' });
+
+export async function readFirstLines(path: string, count: number): Promise<string> {
+  return await withFile(path, async (file) => {
+    const lines: string[] = [];
+    for await (const line of file.readLines({ encoding: 'utf8' })) {
+      lines.push(line);
+      if (lines.length === count) break;
+    }
+    return lines.join('\n');
+  });
+}
+
+/** Reads from the end, so that the last lines of a large log cost little. */
+export async function readLastLines(path: string, count: number): Promise<string> {
+  return await withFile(path, async (file) => {
+    let { size: start } = await file.stat();
+    let end = Buffer.alloc(0);
+    // one more than asked for: the first piece may be the rest of a line
+    while (start > 0 && linesOf(end).length <= count) {
+      const length = Math.min(start, Math.max(CHUNK, end.length));
+      start -= length;
+      const { buffer } = await file.read(Buffer.alloc(length), 0, length, start);
+      end = Buffer.concat([buffer, end]);
+    }
+    return linesOf(end).slice(-count).join('\n');
+  });
+}
+
+/**
+ * Replaces a file in one step. Readers see the old text or the new one, and a link that has taken the place of the file
+ * is replaced, not followed.
+ */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    const old = await lstat(path).catch(() => undefined);
+    const mode = old?.isFile() ? old.mode : 0o666;
+    await writeFile(temporary, text, { flag: 'wx', mode });
+    // the umask may have cleared some bits
+    if (old?.isFile()) await chmod(temporary, mode);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await open(path, READ);
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
+}
+
+const linesOf = (text: Buffer) =>
+  text
+    .toString()
+    .replace(/\r?\n$/, '')
+    .split(/\r?\n/);
