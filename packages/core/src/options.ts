@@ -77,7 +77,7 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
   readonly logger?: Logger;
   /**
    * Maps classes of expected errors to what clients see: a text, or an `McpError` if you want to choose the code. The
-   * first matching class wins. Errors of other classes are masked unless they have `expose: true`.
+   * first rule that applies wins. Other errors are masked unless they have `expose: true`.
    * @example errors: [[NotFoundError, (error) => `There is no ${error.what}.`]]
    */
   readonly errors?: ErrorRules<E>;
