@@ -34,7 +34,7 @@ function hasParameters(method: unknown): boolean {
 
 function problemOf(type: unknown): string | undefined {
   if (type === undefined) {
-    return `its class was not defined yet, because two modules import each other. Move the DTO to a module of its own, or ${NAME_IT}`;
+    return `its class did not exist yet, because two modules import each other. Move the DTO to a module of its own, or ${NAME_IT}`;
   }
   if (type === Object) {
     return `its type was emitted as Object. If it is a class imported with \`import type\`, write \`import { MyDto }\`. If it is an interface, a union or an object type, declare a DTO class, or ${NAME_IT}`;
