@@ -18,7 +18,7 @@ const ESCAPE_SEQUENCE =
 const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g;
 
 /**
- * Runs of joiners, marks and variation selectors. Single ones, or a selector followed by a joiner, are common in
+ * Runs of joiners, marks and variation selectors. Single ones, or a selector next to a joiner, are common in
  * scripts and emoji; a run can only hide data.
  */
 const RUN =

@@ -95,7 +95,7 @@ function asSent(data: unknown): unknown {
 function cleanError(error: unknown, clean: Clean): unknown {
   if (error instanceof McpError) {
     const { kind, code, message, data } = error;
-    // keep the URLs that the user must visit: without their tickets, they are useless
+    // don't clean the URLs that the user must visit: redacting their tickets would break them
     const sent = kind === 'url-elicitation-required' ? data : clean(asSent(data));
     return new McpError(kind ?? code, clean(message), sent);
   }

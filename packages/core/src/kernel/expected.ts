@@ -11,7 +11,7 @@ export type PublicError = string | McpError;
  */
 export type ErrorRule<E = object> = readonly [
   cls: Class<E>,
-  // declared as a method, which lets rules for narrower classes match
+  // method syntax makes the parameter bivariant: rules for narrower classes are assignable
   shown: PublicError | { show(error: E): PublicError | undefined }['show'],
 ];
 

@@ -22,7 +22,7 @@ export interface ListedOptions<I = unknown> {
   readonly input?: I;
 }
 
-/** A function from a value to text. Declared as a method, which lets functions of narrower types match. */
+/** A function from a value to text. Method syntax makes it bivariant: functions of narrower types are assignable. */
 type TextOf<V> = { text(value: V): string }['text'];
 
 /** Options of `@Tool`. `V` is the type of the handler's result. */

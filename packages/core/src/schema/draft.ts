@@ -13,7 +13,7 @@ import { complaintsOf, dateComplaints, dayComplaints, isGenuine, messageOf } fro
  */
 const FORMATS: Readonly<Record<string, string>> = { isEmail: 'email', isUrl: 'uri' };
 
-/** JSON types of TypeScript types. */
+/** The JSON type of each scalar type that TypeScript emits. */
 export const TYPES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [String, 'string'],
   [Number, 'number'],

@@ -112,7 +112,7 @@ export class Automaton {
       return this.#loop(body, least === 0, isCharacter ? range : Number.POSITIVE_INFINITY);
     }
     let ends = NOTHING;
-    // inside a loop, copies are more precise; outside, the number of rounds is
+    // inside a loop, copying is more precise; elsewhere, counting rounds is
     const endsInLoop = isEndless || (isCharacter && range > 1 && this.#depth === 0);
     for (let i = endsInLoop ? 1 : 0; i < least; i++) ends = this.#join(ends, this.add(body));
     if (endsInLoop) return this.#join(ends, this.#loop(body, least === 0, range));

@@ -12,7 +12,7 @@ export type Parsed<S> = S extends Class<infer T> ? T : S extends StandardSchemaV
 /** The type that a handler may return for a schema source. */
 export type Accepted<S> = S extends Class<infer T> ? T : S extends StandardSchemaV1<infer T, unknown> ? T : unknown;
 
-/** One problem of a value. */
+/** One problem with a value. */
 export interface Problem {
   /** Path of the field, such as `items[2].price`; empty for the value itself. */
   readonly path: string;
