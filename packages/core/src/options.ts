@@ -56,8 +56,8 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
    */
   readonly flowTtlMs?: number;
   /**
-   * Makes every state of a stateless request valid for one use only. What a handler does once is then done at most
-   * once, even when the client repeats a request. A client whose connection drops has to start over.
+   * Makes every state of a stateless request valid for one use only. Effects of `ctx.once` then run at most once, even if
+   * the client repeats a request. A client whose connection drops has to start over.
    */
   readonly singleUse?: SingleUse;
   /** Interceptors around every tool, prompt, resource and completion; the first is the outermost. */

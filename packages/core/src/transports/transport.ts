@@ -48,7 +48,7 @@ export function hostOf(server: Host): HostPort {
   throw startupError('DECORUM_INVALID_OPTION', 'transport', 'server', problem);
 }
 
-/** A server that can be closed, for transports that end with the process. `McpServer` is one. */
+/** A server that transports can close when the process ends. `McpServer` is one. */
 export interface ClosableHost extends Host {
   /**
    * Closes the server and all its transports.
