@@ -11,9 +11,18 @@ import type {
   TextContent,
 } from './model.js';
 
-/** Encodes bytes as base64. A string is expected to be base64 already and returned as it is. */
-export const base64 = (data: Uint8Array | string): string =>
-  typeof data === 'string' ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64');
+/** Checks the beginning only: that finds paths and data URLs, and images may be several megabytes. */
+const NOT_BASE64 = /^[^]{0,99}?[^A-Za-z0-9+/=\s]/;
+
+/**
+ * Encodes bytes as base64. A string is expected to be base64 already and returned as it is.
+ * @throws {TypeError} for a string that is not, such as a path or a data URL: clients would reject the whole result
+ */
+export function base64(data: Uint8Array | string): string {
+  if (typeof data !== 'string') return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64');
+  if (!NOT_BASE64.test(data)) return data;
+  throw new TypeError(`"${data.slice(0, 20)}…" is not base64. Pass bytes, or base64 without a "data:" prefix.`);
+}
 
 /** A block of text. */
 export function text(value: string, options?: BlockOptions): TextContent {

@@ -1,7 +1,7 @@
-import { audio, embedded, image, PART_OF_MESSAGE, text } from '../protocol/content.js';
+import { audio, base64, embedded, image, PART_OF_MESSAGE, text } from '../protocol/content.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { ContentBlock, JsonObject, ResourceContents } from '../protocol/model.js';
-import { bytesOf, toJsonText } from '../schema/json-form.js';
+import { bytesOf, NotJson, toJsonText } from '../schema/json-form.js';
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const hasData = ({ data, mimeType }: JsonObject) => isText(data) && isText(mimeType);
@@ -19,9 +19,45 @@ export function isContentBlock(value: unknown): value is ContentBlock {
   return isObject(value) && BLOCKS.get(value['type'])?.(value) === true;
 }
 
+/** The required members of each block, for error messages. */
+const NEEDS: ReadonlyMap<unknown, string> = new Map([
+  ['text', '`text`, a string. Write text(value)'],
+  ['image', '`data` as base64, and `mimeType`. Write image(bytes, mimeType)'],
+  ['audio', '`data` as base64, and `mimeType`. Write audio(bytes, mimeType)'],
+  ['resource', 'a `resource` with `uri`, and `text` or a base64 `blob`. Write embedded({ uri, data })'],
+  ['resource_link', '`uri` and `name`. Write link(uri, { name })'],
+]);
+
+/** Whether a value is a content block, or would be one if its bytes were base64. */
+export function isMeantAsBlock(value: unknown): boolean {
+  if (!isObject(value) || !BLOCKS.has(value['type'])) return false;
+  const { data, resource } = value;
+  const blob = isObject(resource) ? resource['blob'] : undefined;
+  return isContentBlock(value) || bytesOf(data) !== undefined || bytesOf(blob) !== undefined;
+}
+
+/**
+ * Converts one item of a content list to content blocks.
+ * @throws {NotJson} also for a block that lacks a required member
+ */
+export function toPart(value: unknown): readonly ContentBlock[] {
+  const { type } = isObject(value) && !isContentBlock(value) ? value : {};
+  const needs = NEEDS.get(type);
+  if (needs === undefined) return toContent(value);
+  throw new NotJson(`must not contain a block of the type "${String(type)}" without ${needs}.`);
+}
+
 /** Whether a value is the contents of a resource. */
 export function isContents(value: unknown): value is ResourceContents {
-  return isObject(value) && isText(value['uri']) && (isText(value['text']) || isText(value['blob']));
+  if (!isObject(value) || !['string', 'undefined'].includes(typeof value['mimeType'])) return false;
+  return isText(value['uri']) && (isText(value['text']) || isText(value['blob']));
+}
+
+/** The content of a resource that a value is, its bytes as base64; undefined for any other value. */
+export function contentsOf(value: unknown): ResourceContents | undefined {
+  const bytes = isObject(value) ? bytesOf(value['blob']) : undefined;
+  const contents = bytes === undefined ? value : { ...(value as JsonObject), blob: base64(bytes) };
+  return isContents(contents) ? contents : undefined;
 }
 
 /**
@@ -32,9 +68,10 @@ export function toContent(value: unknown): readonly ContentBlock[] {
   if (value === undefined) return [];
   if (typeof value === 'string' || typeof value === 'bigint' || typeof value === 'number') return [text(String(value))];
   if (isContentBlock(value)) return [value];
-  if (Array.isArray(value) && value.some((item) => isContentBlock(item) || bytesOf(item) !== undefined)) {
-    return value.flatMap((item: unknown) => toContent(item));
+  if (Array.isArray(value) && value.some((item) => isMeantAsBlock(item) || bytesOf(item) !== undefined)) {
+    return value.flatMap((item: unknown) => toPart(item));
   }
+  if (isMeantAsBlock(value)) return toPart(value);
   const bytes = bytesOf(value);
   if (bytes !== undefined) return [bytesBlock(bytes)];
   const json = toJsonText(value);

@@ -39,29 +39,57 @@ interface Readable {
  */
 export function readBody(value: object, caller: Caller): Promise<Body> | undefined {
   const { arrayBuffer, getReader, pipe, [Symbol.asyncIterator]: iterate } = value as Readable;
-  if (typeof arrayBuffer === 'function') return readTyped(value as Blob | Response);
+  if (typeof arrayBuffer === 'function') return readTyped(value as Blob | Response, caller);
   const isStream = typeof iterate === 'function' && (typeof getReader === 'function' || typeof pipe === 'function');
   return isStream ? collect(value as AsyncIterable<unknown>, caller) : undefined;
 }
 
-async function readTyped(value: Blob | Response): Promise<Body> {
+async function readTyped(value: Blob | Response, caller: Caller): Promise<Body> {
   if ('ok' in value && !value.ok)
     throw new Error(
       `The handler returned a Response with the status ${value.status}. Check \`response.ok\` before you return it.`,
     );
   const type = 'ok' in value ? value.headers.get('content-type') : value.type;
   const mimeType = type?.split(';')[0]?.trim().toLowerCase() || undefined;
-  return new Body(textOrBytes(new Uint8Array(await value.arrayBuffer()), mimeType), mimeType);
+  // a response may never end, so stop reading when the call is cancelled
+  const body = 'body' in value ? value.body : undefined;
+  const data = body ? (await collect(body, caller)).data : await value.arrayBuffer();
+  const bytes = bytesOf(data) ?? new Uint8Array();
+  // a 204, for example
+  if (bytes.length === 0 && mimeType === undefined) return new Body('', undefined);
+  return new Body(textOrBytes(bytes, mimeType), mimeType);
+}
+
+const RETURNED =
+  'A generator returned a value. In resources and prompts, yield what is to be sent, and report progress with ctx.progress().';
+
+type AnyIterator = AsyncIterator<unknown, unknown> | Iterator<unknown, unknown>;
+
+/**
+ * What an iterable gives, until it ends or nobody wants it any more.
+ * @throws {TypeError} for a generator that returns a value, which would be lost
+ */
+export async function listOf(iterable: AsyncIterable<unknown> | Iterable<unknown>, { signal }: Caller) {
+  const { [Symbol.asyncIterator]: open = (iterable as Iterable<unknown>)[Symbol.iterator] } = iterable as Partial<
+    AsyncIterable<unknown>
+  >;
+  const iterator = (open as () => AnyIterator).call(iterable);
+  const chunks: unknown[] = [];
+  for (;;) {
+    const { done, value } = await iterator.next();
+    if (done === true && value !== undefined) throw new TypeError(RETURNED);
+    if (done === true) return chunks;
+    if (signal.aborted) {
+      await iterator.return?.();
+      return chunks;
+    }
+    chunks.push(await value);
+  }
 }
 
 /** Collects an iterable: joins texts or bytes, and returns other values as a list. */
 export async function collect(iterable: AsyncIterable<unknown> | Iterable<unknown>, caller: Caller): Promise<Body> {
-  const chunks: unknown[] = [];
-  const { signal } = caller;
-  for await (const chunk of iterable) {
-    if (signal.aborted) break;
-    chunks.push(chunk);
-  }
+  const chunks = await listOf(iterable, caller);
   if (chunks.every((chunk) => typeof chunk === 'string')) return new Body(chunks.join(''), undefined);
   const bytes = chunks.flatMap((chunk) => bytesOf(typeof chunk === 'string' ? Buffer.from(chunk) : chunk) ?? []);
   return new Body(bytes.length === chunks.length ? new Uint8Array(Buffer.concat(bytes)) : chunks, undefined);

@@ -3,6 +3,18 @@ import type { MemberRecord } from '../metadata/records.js';
 import { startupError } from '../protocol/errors.js';
 import { requireKnown } from '../protocol/option-names.js';
 
+const TEXTS = ['name', 'title', 'description', 'mimeType'];
+
+/** The first option, or hint for tools, that strict clients would refuse a whole list for. */
+function unlistable(given: Readonly<Record<string, unknown>>): readonly [option: string, due: string] | undefined {
+  const isText = (value: unknown) => value === undefined || typeof value === 'string';
+  const text = TEXTS.find((name) => !isText(given[name]));
+  if (text !== undefined) return [text, 'a string'];
+  const hints = Object.entries((given['annotations'] ?? {}) as object).filter(([name]) => name.endsWith('Hint'));
+  const hint = hints.find(([, value]) => value !== undefined && typeof value !== 'boolean');
+  return hint && [`annotations.${hint[0]}`, 'true or false'];
+}
+
 const isNames = (value: unknown): boolean => [value].flat().every((name) => typeof name === 'string');
 
 /**
@@ -16,6 +28,8 @@ export function checkOptions({ kind, options }: MemberRecord, where: string): vo
   if ((kind === 'tool' || kind === 'resource') && given['annotations'] !== undefined) {
     requireKnown(`${where} (annotations)`, given['annotations'], ANNOTATION_NAMES[kind]);
   }
+  const wrong = unlistable(given);
+  if (wrong !== undefined) throw invalid(wrong[0], `must be ${wrong[1]}`);
   const absent = ['input', 'output'].find((name) => name in given && (given[name] ?? undefined) === undefined);
   if (absent !== undefined) {
     const cause = `is ${given[absent]}, often because two modules import each other`;

@@ -1,7 +1,9 @@
 import { andThen } from '../protocol/maybe-promise.js';
 import type { GetPromptResult, JsonObject, Prompt, PromptArgument } from '../protocol/model.js';
 import type { Shape } from '../schema/shape.js';
+import { listOf, readBody } from './bodies.js';
 import type { Completable } from './completion-plan.js';
+import { isGenerator } from './generators.js';
 import {
   accessOf,
   type Caller,
@@ -37,9 +39,18 @@ export function compilePrompt(member: Member<'prompt'>): PromptPlan {
     variables: input ? [...input.fields.keys()] : [],
     completions: new Map(),
     run: (args, caller) =>
-      andThen(call(input ? args : {}, caller), (value) => toGetPromptResult(value, entry.description, where)),
+      andThen(andThen(call(input ? args : {}, caller), read(caller)), (value) =>
+        toGetPromptResult(value, entry.description, where),
+      ),
   };
 }
+
+/** Reads what must be read before it can be sent. */
+const read = (caller: Caller) => (value: unknown) => {
+  if (typeof value !== 'object' || value === null) return value;
+  const body = readBody(value, caller)?.then(({ data }) => data);
+  return body ?? (isGenerator(value) ? listOf(value, caller) : value);
+};
 
 function promptArguments({ json, fields }: Shape): PromptArgument[] {
   const properties = (json['properties'] ?? {}) as Record<string, { title?: string; description?: string }>;

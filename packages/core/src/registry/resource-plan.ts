@@ -115,21 +115,30 @@ function templateOf(uri: string, where: string): UriTemplate | undefined {
   }
 }
 
-function checkOptions(member: ResourceMember, isTemplate: boolean): void {
-  const { annotations = {}, size, list, cache } = member.options;
+/** Refuses annotations and sizes that clients would not take. */
+function checkDetails(
+  { annotations = {}, size }: Partial<Pick<Resource, 'annotations' | 'size'>>,
+  wrong: (field: string, problem: string) => Error,
+): void {
   const { priority = 0, audience = [], lastModified } = annotations;
-  const wrong = (option: string, problem: string) => invalidOption(member.where, option, problem);
   if (!(priority >= 0 && priority <= 1)) throw wrong('annotations.priority', 'must be a number from 0 to 1');
-  if (!audience.every((role) => role === 'user' || role === 'assistant')) {
+  if (!Array.isArray(audience) || !audience.every((role) => role === 'user' || role === 'assistant')) {
     throw wrong('annotations.audience', 'must be an array of "user" and "assistant"');
   }
   if (lastModified !== undefined && Number.isNaN(Date.parse(lastModified))) {
     throw wrong('annotations.lastModified', 'must be an ISO 8601 date and time, such as "2026-01-31T12:00:00Z"');
   }
+  if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0)) {
+    throw wrong('size', 'must be the size in bytes, an integer of 0 or more');
+  }
+}
+
+function checkOptions(member: ResourceMember, isTemplate: boolean): void {
+  const { size, list, cache } = member.options;
+  const wrong = (option: string, problem: string) => invalidOption(member.where, option, problem);
+  checkDetails(member.options, wrong);
   if (size !== undefined && isTemplate)
     throw wrong('size', 'applies to fixed URIs only, but this one has variables. Remove it');
-  if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0))
-    throw wrong('size', 'must be the size in bytes, an integer of 0 or more');
   if (list !== undefined && !isTemplate)
     throw wrong('list', 'applies to templates only, but this URI has no variables. Remove it');
   if (cache !== undefined) checkCache(cache, member.where);
@@ -188,8 +197,13 @@ const TEXT_FIELDS = ['name', 'title', 'description', 'mimeType'] as const;
 
 /** @throws {Error} for an entry that clients could not read */
 function toResource(listing: unknown, template: UriTemplate, shared: Partial<Resource>): Resource {
-  const listed = typeof listing === 'string' ? { uri: listing } : listing;
-  const { variables, uri: own, ...fields } = (isObject(listed) ? listed : {}) as Partial<ResourceListing & Resource>;
+  const listed = typeof listing === 'string' || listing instanceof URL ? { uri: listing } : listing;
+  const {
+    variables,
+    uri: listedUri,
+    ...fields
+  } = (isObject(listed) ? listed : {}) as Partial<ResourceListing & Resource>;
+  const own = (listedUri as unknown) instanceof URL ? String(listedUri) : listedUri;
   if (own === undefined && !isObject(variables)) {
     throw new Error(`${excerpt(listing)} is not a URI and has neither \`uri\` nor \`variables\`.`);
   }
@@ -200,5 +214,6 @@ function toResource(listing: unknown, template: UriTemplate, shared: Partial<Res
   const entry = { uri, name: uri, ...shared, ...fields };
   const wrong = TEXT_FIELDS.find((field) => !['string', 'undefined'].includes(typeof entry[field]));
   if (wrong !== undefined) throw new Error(`the \`${wrong}\` of ${excerpt(uri)} is not a string.`);
+  checkDetails(entry, (field, problem) => new Error(`the \`${field}\` of ${excerpt(uri)} ${problem}.`));
   return entry;
 }

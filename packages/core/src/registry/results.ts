@@ -11,7 +11,7 @@ import type {
 } from '../protocol/model.js';
 import { bytesOf, NotJson, toJsonForm, toJsonText } from '../schema/json-form.js';
 import type { Checked, Shape } from '../schema/shape.js';
-import { bytesBlock, isContentBlock, isContents, textOfJson, toContent } from './blocks.js';
+import { bytesBlock, contentsOf, isContentBlock, isMeantAsBlock, textOfJson, toContent, toPart } from './blocks.js';
 import { Body, textOrBytes } from './bodies.js';
 
 /** A result with an error message. */
@@ -97,7 +97,7 @@ function isResult(value: unknown, output: Shape | undefined): value is CallToolR
     Object.keys(value).every((name) => RESULT_FIELDS.has(name)) &&
     (isError === undefined || typeof isError === 'boolean') &&
     isObject(meta) &&
-    content.every(isContentBlock)
+    (content.length === 0 || content.some(isMeantAsBlock))
   );
 }
 
@@ -123,7 +123,7 @@ function explicitResult(
 }
 
 const contentOfResult = (content: unknown, where: string): readonly ContentBlock[] =>
-  Array.isArray(content) && content.length === 0 ? [] : sendable(where, () => toContent(content));
+  sendable(where, () => (Array.isArray(content) ? content.flatMap((part) => toPart(part)) : toContent(content)));
 
 /** The text beside structured content. */
 function fallbackText(data: unknown, returned: unknown, { where, text: option = true }: ToolEncoding): ContentBlock[] {
@@ -142,7 +142,7 @@ function fallbackText(data: unknown, returned: unknown, { where, text: option = 
  */
 export function toGetPromptResult(value: unknown, description: string | undefined, where: string): GetPromptResult {
   if (value instanceof Error) throw value;
-  const isWhole = isObject(value) && Array.isArray(value['messages']);
+  const isWhole = isObject(value) && isList(value['messages']);
   const {
     messages,
     description: own = description,
@@ -183,6 +183,26 @@ function toMessages(item: unknown, where: string): PromptMessage[] {
   });
 }
 
+/**
+ * The result, if a resource returned a complete one rather than data.
+ * @throws {Error} if only some of its entries are valid contents
+ */
+function wholeResult(value: unknown, where: string): ReadResourceResult | undefined {
+  const listed: unknown = isObject(value) ? value['contents'] : undefined;
+  const entries: readonly unknown[] = Array.isArray(listed) ? listed : Array.isArray(value) ? value : [value];
+  const contents = entries.map(contentsOf);
+  const isMeant = entries.every((entry) => isObject(entry) && typeof entry['uri'] === 'string');
+  if (contents.every((entry) => entry !== undefined)) {
+    if (Array.isArray(listed)) return { ...(value as object), contents };
+    return contents.length > 0 ? { contents } : undefined;
+  }
+  if (contents.some((entry) => entry !== undefined) || (Array.isArray(listed) && isMeant)) {
+    const place = `contents[${contents.indexOf(undefined)}]`;
+    throw new Error(`${where} returned an invalid ${place}. Each entry needs a \`uri\`, and a \`text\` or a \`blob\`.`);
+  }
+  return undefined;
+}
+
 /** How to encode the contents of a resource. */
 export interface ResourceEncoding {
   /** The resource, for error messages. */
@@ -198,11 +218,10 @@ export interface ResourceEncoding {
 export function toReadResourceResult(value: unknown, uri: string, encoding: ResourceEncoding): ReadResourceResult {
   if (value === undefined || value === null) throw new McpError('unknown-resource', 'Resource not found', { uri });
   if (value instanceof Error) throw value;
-  if (isContents(value)) return { contents: [value] };
-  if (isObject(value) && Array.isArray(value['contents']) && value['contents'].every(isContents)) {
-    return value as unknown as ReadResourceResult;
-  }
-  if (Array.isArray(value) && value.length > 0 && value.every(isContents)) return { contents: value };
+  if (value instanceof ToolResult)
+    throw new Error(`${encoding.where} returned a toolResult. Return what is to be read.`);
+  const whole = wholeResult(value, encoding.where);
+  if (whole !== undefined) return whole;
   const { data, mimeType } = value instanceof Body ? value : new Body(value, undefined);
   const type = encoding.mimeType ?? mimeType;
   const bytes = bytesOf(data);

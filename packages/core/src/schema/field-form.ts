@@ -64,7 +64,7 @@ function checkEmitted(field: Formed): void {
   const { emitted } = field;
   const expected = emittedTypes(field);
   if (emitted === undefined || emitted === Object || expected.includes(emitted)) return;
-  const names = expected.map((type) => (type as { name?: string } | undefined)?.name).filter(Boolean);
+  const names = [...new Set(expected)].map((type) => (type as { name?: string } | undefined)?.name).filter(Boolean);
   const found = typeof emitted === 'function' ? emitted.name : String(emitted);
   const remedy = names.length > 0 ? names.join(' or ') : 'an object type such as Record<string, number>';
   throw wrong(
@@ -87,7 +87,9 @@ const isAboutValue = (rule: Rule): boolean =>
 
 const NO_ITEMS: ReadonlySet<unknown> = new Set([Array, Object, Function, Symbol, Map, Set, Promise]);
 
-const isItemType = (type: unknown): boolean => typeof type === 'function' && !NO_ITEMS.has(type);
+/** Arrow functions, as for `@Type`, have no prototype. */
+const isItemType = (type: unknown): boolean =>
+  typeof type === 'function' && type.prototype !== undefined && !NO_ITEMS.has(type);
 
 function checkChoices(field: Formed, titles: unknown): void {
   const choices = choicesOf(titles);

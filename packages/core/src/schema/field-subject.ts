@@ -1,6 +1,7 @@
 import type { FieldFacts, FieldForm } from '../metadata/records.js';
 import { type Class, fieldType } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
+import type { JsonObject } from '../protocol/model.js';
 import { type Direction, exposureOf, type Rule, typeFact } from './class-facts.js';
 import { UNSUPPORTED } from './constraints.js';
 import { isListForm } from './field-form.js';
@@ -32,6 +33,48 @@ type Entry = readonly [key: string, rules: readonly Rule[], form: FieldForm | un
 export const formedKeys = (described: ReadonlyMap<string, FieldFacts>): string[] =>
   [...described].filter(([, { form }]) => form !== undefined).map(([key]) => key);
 
+/** The accessor that a class declares in place of a field. */
+export function accessorOf(cls: Class, key: string): PropertyDescriptor | undefined {
+  for (
+    let holder = cls.prototype as object | null;
+    holder !== null;
+    holder = Object.getPrototypeOf(holder) as object | null
+  ) {
+    const found = Object.getOwnPropertyDescriptor(holder, key);
+    if (found !== undefined) return (found.get ?? found.set) ? found : undefined;
+  }
+  return undefined;
+}
+
+/** The value of a field in a new instance. The value of a getter without a setter does not count as a default. */
+export function initialOf(fresh: JsonObject, { key, accessor }: Pick<Subject, 'key' | 'accessor'>): unknown {
+  if (accessor !== undefined && accessor.set === undefined) return undefined;
+  try {
+    return fresh[key];
+  } catch {
+    // a getter may depend on fields that are not set yet
+    return undefined;
+  }
+}
+
+/**
+ * Rejects an accessor that clients could not set, or that results would lack.
+ * @throws {DecorumError} `DECORUM_INVALID_FIELD`
+ */
+export function checkAccessor({ where, accessor, direction, exposure }: Subject): void {
+  if (accessor === undefined) return;
+  const wrong = (problem: string, remedy: string) => startupError('DECORUM_INVALID_FIELD', where, problem, remedy);
+  if (direction === 'input' && accessor.set === undefined) {
+    throw wrong(
+      'it has a getter but no setter, so clients cannot send it',
+      'Remove its rules, or add @Exclude({ toClassOnly: true }) from class-transformer.',
+    );
+  }
+  if (direction === 'output' && !exposure.isExposed) {
+    throw wrong('JSON omits the values of getters', 'Add @Expose() from class-transformer, or make it a field.');
+  }
+}
+
 /** The fields in declaration order, if a new instance shows it. */
 export function inOrderOf(fresh: object, keys: readonly string[]): readonly string[] {
   const shown = Object.keys(fresh);
@@ -52,6 +95,7 @@ export function readSubject(cls: Class, [key, rules, form]: Entry, direction: Di
     named: typeFact(cls, key),
     exposure: exposureOf(cls, key, direction),
     emitted,
+    accessor: accessorOf(cls, key),
     isList: isListForm(form) || (form === undefined && looksLikeList(emitted, rules)),
     isRecord: form?.kind === 'RecordOf',
     isOptional:

@@ -1,6 +1,7 @@
 import type { Class } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
+import { compileGenerated } from './ajv.js';
 import type { Direction, Rule } from './class-facts.js';
 import type { Conversion } from './class-model.js';
 import { ENCODINGS } from './encoded.js';
@@ -102,12 +103,20 @@ function kindsOf(node: JsonObject, to: Ruled['to']): readonly unknown[] | undefi
   return node['type'] === undefined ? undefined : [node['type']].flat().filter((type) => type !== 'null');
 }
 
+/**
+ * Rejects a type that JSON cannot represent.
+ * @throws {DecorumError} `DECORUM_INVALID_FIELD`
+ */
+export function rejectLacking(type: unknown, where: string): void {
+  const remedy = LACKING.get(type);
+  if (remedy !== undefined) throw invalid(where, `JSON has no ${(type as Class).name}`, remedy);
+}
+
 /** Rejects a type that contradicts the rules. */
 function agree(field: Declaration, type: unknown, kinds: readonly unknown[] | undefined): void {
   const { where, direction, exposure, rules } = field;
   if (typeof type !== 'function' || type === Object) return;
-  const lack = exposure.isTransformed ? undefined : LACKING.get(type);
-  if (lack !== undefined) throw invalid(where, `JSON has no ${type.name}`, lack);
+  if (!exposure.isTransformed) rejectLacking(type, where);
   // results are validated in their JSON form
   if (direction === 'output' && typeof (type as Class<{ toJSON?: unknown }>).prototype.toJSON === 'function') return;
   const isNested = rules.some((rule) => rule.type === 'nestedValidation');
@@ -145,14 +154,31 @@ const BOUNDS = [
   ['minItems', 'maxItems'],
 ] as const;
 
-/** Rejects rules that no value can satisfy. */
-function rejectUncallable({ where, rules }: Declaration, { item, list }: Ruled): void {
+/**
+ * Rejects rules that no value can satisfy.
+ * @throws {DecorumError} `DECORUM_INVALID_FIELD`
+ */
+export function rejectUncallable(
+  { where, rules }: Pick<Declaration, 'where' | 'rules'>,
+  { item, list }: Pick<Ruled, 'item' | 'list'>,
+): void {
   if (![item, list ?? {}].some(isUnsatisfiable)) return;
   const names = [...new Set(rules.map(decoratorOf))].map((name) => `@${name}`);
   throw invalid(where, `no value passes its rules (${names.join(', ')})`, 'Correct or remove one of them.');
 }
 
+/** Whether none of the only values that a schema names fits what else it says. */
+function hasNoChoice(node: JsonObject): boolean {
+  const [keyword, named] = 'const' in node ? ['const', [node['const']]] : ['enum', node['enum']];
+  const others = Object.keys(node).filter((key) => key !== keyword && key !== 'type');
+  if (!Array.isArray(named) || others.length === 0) return false;
+  // a copy, because ajv remembers schemas and this one is not finished
+  const { fits } = compileGenerated({ ...node }, false);
+  return !named.some((value) => fits(value));
+}
+
 function isUnsatisfiable(node: JsonObject): boolean {
+  if (hasNoChoice(node)) return true;
   const { type, not, allOf = [], exclusiveMinimum = -Infinity, exclusiveMaximum = Infinity } = node;
   const others = (allOf as JsonObject[]).map((part) => part['type']).filter((it) => it !== undefined);
   const types = [type ?? []].flat().filter((it) => others.every((other) => [other].flat().includes(it)));

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { FieldFacts } from '../metadata/records.js';
 import { scanFields } from '../metadata/scan.js';
 import type { Class } from '../metadata/store.js';
@@ -10,7 +12,10 @@ import { Draft } from './draft.js';
 import { encodedSchema, encodingProblem, ENCODINGS } from './encoded.js';
 import { addForm, checkForm, checkItems, ownSchema, recordProblem } from './field-form.js';
 import {
+  accessorOf,
+  checkAccessor,
   formedKeys,
+  initialOf,
   inOrderOf,
   isClass,
   isNestedRule,
@@ -20,8 +25,8 @@ import {
   reject,
   type Subject,
 } from './field-subject.js';
-import { checkType, isOpen } from './field-type.js';
-import { checkInitializer } from './initializers.js';
+import { checkType, isOpen, rejectLacking, rejectUncallable } from './field-type.js';
+import { checkFormInitializer, checkInitializer } from './initializers.js';
 import { hinted, nullable } from './keywords.js';
 import { isSameTag, requireDeclared, taggedFields, transformerProblem, unionSchema, variantsOf } from './union.js';
 
@@ -73,14 +78,21 @@ class ClassReader {
     if (keys.length === 0 && tag === undefined) throw startupError('DECORUM_NO_RULES', cls.name, 'class');
     if (unruled !== undefined) throw startupError('DECORUM_NO_RULES', `${cls.name}.${unruled}`, 'field');
     const fresh = constructed ?? (Object.create(cls.prototype as object) as JsonObject);
-    const initialized = keys.filter((key) => fresh[key] !== undefined);
+    const initialized = keys.filter((key) => initialOf(fresh, { key, accessor: accessorOf(cls, key) }) !== undefined);
+    const another = construct(cls) ?? fresh;
     const model: ClassModel = { cls, tag, takesNothing: constructed !== undefined, initialized, fields: [] };
     this.#models.push(model);
     for (const key of keys.length > rules.size ? inOrderOf(fresh, keys) : keys) {
       const subject = readSubject(cls, [key, rules.get(key) ?? [], described.get(key)?.form], this.#direction);
       this.#noteTransformer(subject);
       if (subject.exposure.isHidden) continue;
-      model.fields.push(this.#field(subject, described.get(subject.key) ?? {}, fresh[subject.key]));
+      // a discriminator has one value, so nothing is lost if a getter returns it
+      if (this.#direction === 'output' || key !== tag?.property) checkAccessor(subject);
+      const initial = initialOf(fresh, subject);
+      const { schema, ...field } = this.#field(subject, described.get(key) ?? {}, initial);
+      // an initializer that differs between instances, such as a random id, is no default
+      if (!isDeepStrictEqual(initial, initialOf(another, subject))) delete schema['default'];
+      model.fields.push({ ...field, schema });
     }
     if (tag !== undefined) this.#tag(model, tag);
     this.#schemas.set(model, objectSchema(model.fields));
@@ -103,8 +115,10 @@ class ClassReader {
     return data;
   }
 
-  #noteTransformer({ exposure, key }: Subject): void {
-    if (exposure.isHidden || exposure.isTransformed || exposure.wire !== key) this.#flags.needsTransformer = true;
+  #noteTransformer({ exposure, key, accessor }: Subject): void {
+    const isComputed = accessor !== undefined && this.#direction === 'output';
+    if (isComputed || exposure.isHidden || exposure.isTransformed || exposure.wire !== key)
+      this.#flags.needsTransformer = true;
     if (exposure.isTransformed) this.#flags.needsInstance = true;
   }
 
@@ -112,6 +126,9 @@ class ClassReader {
     reject(subject);
     const { key, rules, isConditional, isOptional, exposure, form } = subject;
     const { checked, convert } = this.#value(subject, initial);
+    const isPlain = convert === undefined || typeof convert.to === 'string';
+    if (form !== undefined && isPlain)
+      checkFormInitializer({ where: subject.where, kind: form.kind }, initial, checked);
     const allowed = isOptional ? nullable(checked, this.#direction) : checked;
     const isSkipped = form === undefined && (isConditional || exposure.isTransformed);
     const schema = isSkipped ? hinted(allowed) : allowed;
@@ -148,9 +165,11 @@ class ClassReader {
       return { checked: ownSchema(form.schema as JsonObject, where), convert: undefined };
     }
     if (form !== undefined) checkItems({ ...subject, form }, subject);
-    const convert = this.#conversion(subject, item);
+    const convert = this.#conversion(subject, item, initial);
     const { to } = convert ?? {};
-    if (form === undefined) checkType(subject, { item: item.node, list: whole?.node, to, initial });
+    const ruled = { item: item.node, list: whole?.node, to, initial };
+    if (form === undefined) checkType(subject, ruled);
+    else rejectUncallable(subject, ruled);
     checkInitializer(subject, initial, typeof to === 'object' && 'cls' in to ? to.cls : undefined);
     return { checked: this.#finish(subject, { item, whole }, convert), convert };
   }
@@ -167,7 +186,7 @@ class ClassReader {
   }
 
   /** How to convert the value, or each item. Adds the schema of the wire format to the draft. */
-  #conversion(subject: Subject, draft: Draft): Conversion | undefined {
+  #conversion(subject: Subject, draft: Draft, initial: unknown): Conversion | undefined {
     const { where, rules, form, emitted, isList, isRecord, named, exposure } = subject;
     const of = form !== undefined && 'of' in form ? form.of : undefined;
     const type = of ?? named?.type ?? (isList ? undefined : emitted);
@@ -180,7 +199,9 @@ class ClassReader {
       const remedy = 'Add @ValidateNested(). Without it, the object is not validated.';
       throw startupError('DECORUM_UNSUPPORTED_RULE', where, 'Type without @ValidateNested', remedy);
     }
-    if (form !== undefined) addForm({ ...subject, form }, draft, type === Date || draft.isDate);
+    // TypeScript does not emit the type that it infers from an initializer
+    const isDate = type === Date || draft.isDate || initial instanceof Date;
+    if (form !== undefined) addForm({ ...subject, form }, draft, isDate);
     if (form?.kind === 'DateOnly') {
       this.#flags.hasDays ||= draft.isDate;
       return draft.isDate ? { to: 'day', isList, isRecord } : undefined;
@@ -200,6 +221,7 @@ class ClassReader {
   }
 
   #nested(type: unknown, where: string): ClassModel {
+    rejectLacking(type, where);
     if (!isClass(type)) throw startupError('DECORUM_UNKNOWN_FIELD_TYPE', where, 'object');
     return this.#model(type);
   }

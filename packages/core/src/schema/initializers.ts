@@ -1,7 +1,10 @@
 import type { Class } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
+import type { JsonObject } from '../protocol/model.js';
+import { compileGenerated } from './ajv.js';
 import { type Rule, rulesOf } from './class-facts.js';
+import { isJson } from './class-model.js';
 import { MAPPED, runsOn } from './constraints.js';
 import { decoratorOf, isGenuine, passes } from './value-rule.js';
 
@@ -38,6 +41,22 @@ function brokenInside(value: unknown, nested: Class): string | undefined {
   return undefined;
 }
 
+const CORRECT =
+  'Correct the initializer. If clients must send the field, remove the initializer and declare the field with `!`.';
+
+/**
+ * Rejects an initializer that does not match the field's `@Schema`, `@Choices`, `@ArrayOf`, `@RecordOf` or `@DateOnly`.
+ * @throws {DecorumError} `DECORUM_INVALID_FIELD`
+ */
+export function checkFormInitializer(
+  { where, kind }: { where: string; kind: string },
+  initial: unknown,
+  schema: JsonObject,
+): void {
+  if (initial === null || !isJson(initial) || compileGenerated(schema, false).fits(initial)) return;
+  throw startupError('DECORUM_INVALID_FIELD', where, `its initializer breaks @${kind}`, CORRECT);
+}
+
 /**
  * Rejects an initializer that breaks the field's own rules: handlers would receive it whenever clients omit the field.
  * @param nested the class that `@ValidateNested` validates the value against
@@ -51,9 +70,6 @@ export function checkInitializer(
   if (initial === undefined) return;
   const broken = brokenBy(initial, rules) ?? (nested && brokenInside(initial, nested));
   if (broken === undefined) return;
-  const remedy =
-    initial === null
-      ? 'Add @IsOptional(), or remove the initializer.'
-      : 'Correct the initializer. If clients must send the field, remove the initializer and declare the field with `!`.';
+  const remedy = initial === null ? 'Add @IsOptional(), or remove the initializer.' : CORRECT;
   throw startupError('DECORUM_INVALID_FIELD', where, `its initializer breaks ${broken}`, remedy);
 }

@@ -86,12 +86,12 @@ function substituteFor(value: object, name: string): unknown {
   }
   if (value instanceof Error) throw notJson(`an error (${value.name})`, name, 'Throw it, or return its message.');
   if (ArrayBuffer.isView(value)) return [...(value as Float32Array)];
-  if (Object.keys(value).length > 0) return value;
   if (value instanceof Promise) throw notJson('a promise', name, 'Await it.');
+  if (Object.keys(value).length > 0) return value;
   if (Symbol.iterator in value) return [...(value as Iterable<unknown>)];
   const cls = classWithMembers(value);
   if (cls !== undefined)
-    throw notJson(`an instance of ${cls.name}`, name, 'Return plain data, or give the class a toJSON().');
+    throw notJson(`an instance of ${cls.name || 'a class'}`, name, 'Return plain data, or give the class a toJSON().');
   return value;
 }
 
@@ -126,18 +126,28 @@ const notJson = (what: string, name: string, remedy: string): NotJson =>
  */
 const LEFTOVERS = ['{}', '{"0":', 'Buffer"'];
 
+/** Whether a value holds an error or a promise. `JSON.stringify` writes only members such as `code`, and loses the rest. */
+function holdsUnsent(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (value instanceof Error || value instanceof Promise) return true;
+  if (Array.isArray(value)) return value.some(holdsUnsent);
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return false;
+  for (const key in value) if (holdsUnsent((value as Fields)[key])) return true;
+  return false;
+}
+
 /**
  * The JSON of a value, as with `toJsonForm`. Most values are written without visiting each member.
  * @throws {NotJson}
  */
 export function toJsonText(value: unknown): string {
-  let json: string | undefined;
   try {
-    json = JSON.stringify(value);
+    const json = JSON.stringify(value) as string | undefined;
+    if (json !== undefined && !LEFTOVERS.some((leftover) => json.includes(leftover)) && !holdsUnsent(value))
+      return json;
   } catch {
     // toJsonForm finds out why
   }
-  if (json !== undefined && !LEFTOVERS.some((leftover) => json?.includes(leftover))) return json;
   const form = toJsonForm(value);
   if (!isWritten(form))
     throw new NotJson(`must not be ${typeof form === 'undefined' ? 'undefined' : `a ${typeof form}`}.`);

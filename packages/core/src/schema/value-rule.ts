@@ -36,12 +36,16 @@ export function isGenuine(rule: Rule, { says }: Mapping): boolean {
   }
 }
 
+/** A constraint as text. Date constraints may be functions that return the limit. */
+const limitOf = ({ name }: Rule, constraint: unknown): string =>
+  String(typeof constraint === 'function' && /^m(?:in|ax)Date$/.test(name ?? '') ? constraint() : constraint);
+
 /** The message of a rule without the field's name, which is already in the path. */
 export function messageOf(rule: Rule, body: ValidatorConstraintInterface | undefined, value: unknown): string {
   const args = argumentsOf(rule, value);
   const message = rule.message ?? body?.defaultMessage?.(args) ?? '';
   const filled = (typeof message === 'function' ? message(args) : message)
-    .replaceAll(/\$constraint(\d+)/g, (_, n: string) => String(args.constraints[Number(n) - 1]))
+    .replaceAll(/\$constraint(\d+)/g, (_, n: string) => limitOf(rule, args.constraints[Number(n) - 1]))
     .replaceAll('$value', () => String(value))
     .replaceAll('$target', () => args.targetName)
     .replaceAll('$property', () => rule.propertyName);
@@ -78,11 +82,15 @@ export function complaintsOf(rules: readonly Rule[]): Complaints {
 const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 const NOT_A_DATE = ['must be a date and time such as "2026-01-31T12:00:00Z"'];
 
+/** Validates the day too: V8 parses 30 February as 2 March. */
+const isDateTime = (value: unknown): value is string =>
+  typeof value === 'string' && DATE_TIME.test(value) && (Number(value.slice(8, 10)) < 29 || isDay(value.slice(0, 10)));
+
 /** The same for date rules. The value arrives as a string. */
 export function dateComplaints(rules: readonly Rule[]): Complaints {
   const complaints = complaintsOf(rules);
   return (value) => {
-    const date = typeof value === 'string' && DATE_TIME.test(value) ? new Date(value) : undefined;
+    const date = isDateTime(value) ? new Date(value) : undefined;
     return date === undefined || Number.isNaN(date.getTime()) ? NOT_A_DATE : complaints(date);
   };
 }
@@ -90,7 +98,6 @@ export function dateComplaints(rules: readonly Rule[]): Complaints {
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const NOT_A_DAY = ['must be a date such as "2026-01-31"'];
 
-/** Validates the day too: V8 parses 30 February as 2 March. */
 function isDay(value: unknown): value is string {
   if (typeof value !== 'string' || !DAY.test(value)) return false;
   const date = new Date(value);
