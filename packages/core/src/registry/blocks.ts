@@ -53,7 +53,7 @@ export function isContents(value: unknown): value is ResourceContents {
   return isText(value['uri']) && (isText(value['text']) || isText(value['blob']));
 }
 
-/** The content of a resource that a value is, its bytes as base64; undefined for any other value. */
+/** A value as resource contents, with bytes encoded as base64; undefined for any other value. */
 export function contentsOf(value: unknown): ResourceContents | undefined {
   const bytes = isObject(value) ? bytesOf(value['blob']) : undefined;
   const contents = bytes === undefined ? value : { ...(value as JsonObject), blob: base64(bytes) };

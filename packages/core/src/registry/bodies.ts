@@ -55,18 +55,18 @@ async function readTyped(value: Blob | Response, caller: Caller): Promise<Body> 
   const body = 'body' in value ? value.body : undefined;
   const data = body ? (await collect(body, caller)).data : await value.arrayBuffer();
   const bytes = bytesOf(data) ?? new Uint8Array();
-  // a 204, for example
+  // such as a 204
   if (bytes.length === 0 && mimeType === undefined) return new Body('', undefined);
   return new Body(textOrBytes(bytes, mimeType), mimeType);
 }
 
 const RETURNED =
-  'A generator returned a value. In resources and prompts, yield what is to be sent, and report progress with ctx.progress().';
+  'A generator returned a value. In resources and prompts, yield the content, and report progress with ctx.progress().';
 
 type AnyIterator = AsyncIterator<unknown, unknown> | Iterator<unknown, unknown>;
 
 /**
- * What an iterable gives, until it ends or nobody wants it any more.
+ * Reads an iterable, until it ends or the call is aborted.
  * @throws {TypeError} for a generator that returns a value, which would be lost
  */
 export async function listOf(iterable: AsyncIterable<unknown> | Iterable<unknown>, { signal }: Caller) {

@@ -5,7 +5,7 @@ import { requireKnown } from '../protocol/option-names.js';
 
 const TEXTS = ['name', 'title', 'description', 'mimeType'];
 
-/** The first option, or hint for tools, that strict clients would refuse a whole list for. */
+/** The first option or tool hint with a wrong type. Strict clients would reject the whole list because of it. */
 function unlistable(given: Readonly<Record<string, unknown>>): readonly [option: string, due: string] | undefined {
   const isText = (value: unknown) => value === undefined || typeof value === 'string';
   const text = TEXTS.find((name) => !isText(given[name]));

@@ -45,7 +45,7 @@ export function compilePrompt(member: Member<'prompt'>): PromptPlan {
   };
 }
 
-/** Reads what must be read before it can be sent. */
+/** Reads bodies, streams and generators, which cannot be sent as they are. */
 const read = (caller: Caller) => (value: unknown) => {
   if (typeof value !== 'object' || value === null) return value;
   const body = readBody(value, caller)?.then(({ data }) => data);

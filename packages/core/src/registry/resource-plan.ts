@@ -115,7 +115,7 @@ function templateOf(uri: string, where: string): UriTemplate | undefined {
   }
 }
 
-/** Refuses annotations and sizes that clients would not take. */
+/** Rejects annotations and sizes that clients would reject. */
 function checkDetails(
   { annotations = {}, size }: Partial<Pick<Resource, 'annotations' | 'size'>>,
   wrong: (field: string, problem: string) => Error,
@@ -129,7 +129,7 @@ function checkDetails(
     throw wrong('annotations.lastModified', 'must be an ISO 8601 date and time, such as "2026-01-31T12:00:00Z"');
   }
   if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0)) {
-    throw wrong('size', 'must be the size in bytes, an integer of 0 or more');
+    throw wrong('size', 'must be a non-negative integer (bytes)');
   }
 }
 
@@ -184,7 +184,7 @@ function compileList({ options, methods, where, cls }: ResourceMember, template:
     // one line for all of them: clients may list often
     if (problems.length > 0)
       report(
-        `${lister} returned ${problems.length} invalid entries, which were left out of the list. The first: ${problems[0]}`,
+        `${lister} returned invalid entries (${problems.length}), which were left out of the list. The first: ${problems[0]}`,
       );
     return resources;
   };

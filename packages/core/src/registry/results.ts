@@ -219,7 +219,7 @@ export function toReadResourceResult(value: unknown, uri: string, encoding: Reso
   if (value === undefined || value === null) throw new McpError('unknown-resource', 'Resource not found', { uri });
   if (value instanceof Error) throw value;
   if (value instanceof ToolResult)
-    throw new Error(`${encoding.where} returned a toolResult. Return what is to be read.`);
+    throw new Error(`${encoding.where} returned a toolResult. Return the content itself.`);
   const whole = wholeResult(value, encoding.where);
   if (whole !== undefined) return whole;
   const { data, mimeType } = value instanceof Body ? value : new Body(value, undefined);

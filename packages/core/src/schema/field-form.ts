@@ -87,7 +87,7 @@ const isAboutValue = (rule: Rule): boolean =>
 
 const NO_ITEMS: ReadonlySet<unknown> = new Set([Array, Object, Function, Symbol, Map, Set, Promise]);
 
-/** Arrow functions, as for `@Type`, have no prototype. */
+/** Arrow functions, as passed to `@Type`, have no prototype. */
 const isItemType = (type: unknown): boolean =>
   typeof type === 'function' && type.prototype !== undefined && !NO_ITEMS.has(type);
 

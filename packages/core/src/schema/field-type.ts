@@ -167,12 +167,12 @@ export function rejectUncallable(
   throw invalid(where, `no value passes its rules (${names.join(', ')})`, 'Correct or remove one of them.');
 }
 
-/** Whether none of the only values that a schema names fits what else it says. */
+/** Whether the rest of a schema rejects every value of its `const` or `enum`. */
 function hasNoChoice(node: JsonObject): boolean {
   const [keyword, named] = 'const' in node ? ['const', [node['const']]] : ['enum', node['enum']];
   const others = Object.keys(node).filter((key) => key !== keyword && key !== 'type');
   if (!Array.isArray(named) || others.length === 0) return false;
-  // a copy, because ajv remembers schemas and this one is not finished
+  // a copy, because ajv caches schemas, and this one is not finished
   const { fits } = compileGenerated({ ...node }, false);
   return !named.some((value) => fits(value));
 }

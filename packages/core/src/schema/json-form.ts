@@ -126,7 +126,7 @@ const notJson = (what: string, name: string, remedy: string): NotJson =>
  */
 const LEFTOVERS = ['{}', '{"0":', 'Buffer"'];
 
-/** Whether a value holds an error or a promise. `JSON.stringify` writes only members such as `code`, and loses the rest. */
+/** Whether a value contains an error or a promise. `JSON.stringify` would write only members such as `code`. */
 function holdsUnsent(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (value instanceof Error || value instanceof Promise) return true;

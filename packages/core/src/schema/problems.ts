@@ -140,7 +140,7 @@ function ruleProblems(error: ValidationError, parents: readonly string[]): Probl
   const keys = [...parents, property];
   const own = Object.values(constraints).map((message) => ({
     path: readablePath(keys),
-    // a rule of the author's own may have no message
+    // custom rules may have no message
     expected: excerpt(withoutName(message, property) || 'is not valid'),
   }));
   return [...own, ...children.flatMap((child) => ruleProblems(child, keys))];
