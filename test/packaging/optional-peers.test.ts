@@ -76,6 +76,22 @@ describe('without class-validator and class-transformer', () => {
   });
 });
 
+describe('without fastify', () => {
+  it('`listen` says what to install', async () => {
+    project = createProject({ peers: [] });
+    project.write(
+      'server.mjs',
+      `import { McpServer } from '@decorum/core';
+       import { listen } from '@decorum/http';
+       listen(new McpServer({ name: 'shop', version: '1.0.0' })).catch(({ message }) => console.log(message));`,
+    );
+    expect(await project.run('node', ['server.mjs'])).toBe(
+      'listen needs fastify, which could not be loaded. Run `npm install fastify`, or serve with `nodeHandler` of ' +
+        '@decorum/http/node. [DECORUM_MISSING_LIBRARY]\n',
+    );
+  });
+});
+
 describe('a DTO class without its libraries is an error at startup that says what to install', () => {
   const page = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
   const example = /### `DECORUM_MISSING_LIBRARY`[^]*?```ts\n([^]*?)```/.exec(page)?.[1] ?? '';

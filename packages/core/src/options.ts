@@ -13,9 +13,9 @@ import type { ProviderSource, Resolve } from './providers.js';
 import { startupError } from './protocol/errors.js';
 import { isObject } from './protocol/jsonrpc.js';
 import { type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './protocol/model.js';
-import { requireKnown } from './protocol/option-names.js';
+import { type OptionTypes, requireKnown } from './protocol/option-names.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
-import { checkCache, checkIcons, requireSwitch } from './registry/plan.js';
+import { checkCache, checkIcons } from './registry/plan.js';
 
 /** Options of `McpServer`. */
 export interface McpServerOptions<E extends readonly object[] = readonly Error[]> extends Implementation {
@@ -90,36 +90,36 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
   readonly onError?: (error: unknown, origin: ErrorOrigin) => void;
 }
 
-/** Names of all options. The type makes a missing one a compile error. */
-const OPTION_NAMES: Readonly<Record<keyof McpServerOptions, true>> = {
+const DAY_MS = 86_400_000;
+
+/** All options with their types. A missing one is a compile error. */
+const OPTIONS: OptionTypes<McpServerOptions> = {
   name: true,
   version: true,
-  title: true,
-  description: true,
-  icons: true,
-  websiteUrl: true,
-  instructions: true,
+  title: 'string',
+  description: 'string',
+  icons: 'array',
+  websiteUrl: 'string',
+  instructions: 'string',
   providers: true,
-  coerce: true,
+  coerce: 'boolean',
   resolve: true,
-  pageSize: true,
+  pageSize: [1, 1_000_000],
   logLevel: true,
-  questionTimeoutMs: true,
+  questionTimeoutMs: [1, DAY_MS],
   secret: true,
-  flowTtlMs: true,
+  flowTtlMs: [1, DAY_MS],
   singleUse: true,
   interceptors: true,
-  extensions: true,
+  extensions: 'array',
   experimental: true,
-  cache: true,
+  cache: 'object',
   changeBus: true,
   logger: true,
-  onError: true,
+  onError: 'function',
   errors: true,
   text: true,
 };
-
-const DAY_MS = 86_400_000;
 
 /**
  * Turns the user's options into the kernel's settings.
@@ -131,26 +131,16 @@ export function kernelOptions(
 ): Omit<KernelParts, 'registry' | 'reporter' | 'events'> {
   const { instructions, experimental, pageSize = 1000, logLevel = 'info', singleUse } = options;
   const { questionTimeoutMs = 600_000, flowTtlMs = 600_000, cache = { ttlMs: 0, scope: 'private' } } = options;
-  const secret = options.secret ?? secretsOfEnvironment();
+  const { secret = secretsOfEnvironment() } = options;
   const secrets = secret === undefined ? [randomBytes(32).toString('hex')] : [secret].flat();
-  demand(
-    secrets.length > 0 && secrets.every(({ length }) => length >= 32),
-    'secret',
-    'is shorter than 32 characters. Use a longer secret',
-  );
+  const isSecret = (text: unknown) => typeof text === 'string' && text.length >= 32;
+  const source = options.secret === undefined ? 'DECORUM_SECRET' : 'secret';
+  demand(secrets.length > 0 && secrets.every(isSecret), source, 'must be a string of at least 32 characters');
   demand(LOG_LEVELS.includes(logLevel), 'logLevel', `must be one of ${LOG_LEVELS.join(', ')}`);
   const interceptors = options.interceptors ?? [];
-  demand(
-    isListOfFunctions(interceptors),
-    'interceptors',
-    'is not an array of functions. Write `interceptors: [sanitize()]`',
-  );
-  demand(isNested(experimental), 'experimental', 'is not an object of objects. Write `{ feature: {} }`');
-  demandCount('flowTtlMs', flowTtlMs, DAY_MS);
-  demandCount('pageSize', pageSize, 1_000_000);
-  demandCount('questionTimeoutMs', questionTimeoutMs, DAY_MS);
+  demand(isListOfFunctions(interceptors), 'interceptors', 'must be an array of functions');
+  demand(isNested(experimental), 'experimental', 'must be an object whose members are objects');
   checkCache(cache, 'McpServer');
-  requireSwitch(options.coerce, 'McpServer', 'coerce');
   const server = implementationOf(options);
   let isKnown = secret !== undefined;
   const warnOnce = () => {
@@ -182,21 +172,28 @@ export function kernelOptions(
 export function checkServerOptions(options: McpServerOptions<readonly object[]>): void {
   const remedy = "Write `new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop] })`";
   demand(isObject(options), 'options', `are missing. ${remedy}`);
-  requireKnown('McpServer', options, OPTION_NAMES);
+  requireKnown('McpServer', options, OPTIONS);
   const { providers = [] } = options;
   for (const option of ['name', 'version'] as const) {
     demand(typeof options[option] === 'string' && options[option] !== '', option, `is missing. ${remedy}`);
   }
   demand(Array.isArray(providers), 'providers', 'is not an array. Write `providers: [Shop]`');
+  for (const [option, methods] of Object.entries(PARTS)) {
+    const part = options[option as keyof typeof PARTS] as Readonly<Record<string, unknown>> | null | undefined;
+    const isWhole = part === undefined || methods.every((method) => typeof part?.[method] === 'function');
+    demand(isWhole, option, `must be an object with the methods ${methods.map((each) => `\`${each}\``).join(' and ')}`);
+  }
 }
+
+/** The methods of options that are objects of the user's. */
+const PARTS = {
+  logger: ['warn', 'error'],
+  changeBus: ['publish', 'subscribe'],
+  singleUse: ['claim'],
+} as const;
 
 function demand(isMet: boolean, option: string, problem: string): void {
   if (!isMet) throw startupError('DECORUM_INVALID_OPTION', 'McpServer', option, problem);
-}
-
-function demandCount(option: string, value: number, max: number): void {
-  const isCount = Number.isInteger(value) && value >= 1 && value <= max;
-  demand(isCount, option, `is ${value}, but must be an integer from 1 to ${max}`);
 }
 
 const isListOfFunctions = (list: unknown) => Array.isArray(list) && list.every((each) => typeof each === 'function');

@@ -62,6 +62,9 @@ export class Providers {
   read(source: unknown, isScoped = false): Provider {
     if (typeof source === 'function') return this.#ofClass(source as Class, isScoped);
     if (typeof source !== 'object' || source === null) throw startupError('DECORUM_BAD_PROVIDER', String(source));
+    if (Array.isArray(source)) {
+      throw startupError('DECORUM_BAD_PROVIDER', 'an array', 'Spread it: `providers: [...shops]`');
+    }
     if (isPromise(source)) {
       throw startupError('DECORUM_BAD_PROVIDER', 'a promise', 'Await it: `providers: [await Files.create()]`');
     }
@@ -105,7 +108,8 @@ export class Providers {
   }
 
   #ofClass(cls: Class, isScoped: boolean): Provider {
-    if (typeof cls.prototype !== 'object') throw startupError('DECORUM_BAD_PROVIDER', `the function ${cls.name}`);
+    if (typeof cls.prototype !== 'object')
+      throw startupError('DECORUM_BAD_PROVIDER', `the function ${cls.name || 'without a name'}`);
     if (this.#resolve === undefined) requireNoArguments(cls);
     const instance = isScoped ? this.#scoped(cls) : (this.#instances.get(cls) ?? this.#single(cls));
     if (!isScoped) this.#instances.set(cls, instance);
@@ -201,6 +205,16 @@ function rejectServer(instance: object): void {
   if (!(HOST in instance)) return;
   const remedy = 'List what it serves: `providers: [Calendar, Mail]`, or `{ provider: Calendar, prefix }`';
   throw startupError('DECORUM_BAD_PROVIDER', `the server ${instance.constructor.name}`, remedy);
+}
+
+const HOOKS = ['onStart', 'onClose'];
+
+/** @throws {DecorumError} `DECORUM_INVALID_OPTION` for a hook that cannot be called */
+export function requireHooks(instance: object): void {
+  const hooks = instance as Readonly<Record<string, unknown>>;
+  const wrong = HOOKS.find((hook) => !['function', 'undefined'].includes(typeof hooks[hook]));
+  if (wrong === undefined) return;
+  throw invalid(nameOf(instance), wrong, 'is not a method. Make it a method, or rename it');
 }
 
 /** The class whose constructor runs. A subclass without a constructor runs its base's, although its own length is 0. */

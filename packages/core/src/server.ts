@@ -13,7 +13,7 @@ import { startupError } from './protocol/errors.js';
 import type { Visit } from './protocol/exchange.js';
 import type { Implementation } from './protocol/model.js';
 import type { Principal } from './protocol/wire.js';
-import { Providers, type ProviderSource } from './providers.js';
+import { Providers, type ProviderSource, requireHooks } from './providers.js';
 import type { Provider } from './registry/plan.js';
 import { type ListName, Registry } from './registry/registry.js';
 import { checkTextOption } from './registry/results.js';
@@ -108,7 +108,10 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
       warn: (message) => this.#reporter.warn({}, message),
     };
     this.notify = {
-      resourceUpdated: (uri) => this.#events.publish({ kind: 'resource', uri }),
+      resourceUpdated: (uri) => {
+        if (typeof uri !== 'string') throw new TypeError('`notify.resourceUpdated` needs the URI of the resource.');
+        this.#events.publish({ kind: 'resource', uri });
+      },
       toolsChanged: () => this.#events.publish({ kind: 'lists', lists: ['tools'] }),
       promptsChanged: () => this.#events.publish({ kind: 'lists', lists: ['prompts'] }),
       resourcesChanged: () => this.#events.publish({ kind: 'lists', lists: ['resources'] }),
@@ -165,6 +168,15 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
         "or the handler is missing. Write `addTool({ name: 'lookup' }, (input, ctx) => …)`",
       );
     }
+    if (/^class\b/.test(Function.prototype.toString.call(handler))) {
+      const problem = 'is a class, which cannot be called. Pass a function, or list the class in `providers`';
+      throw startupError('DECORUM_INVALID_OPTION', `addTool.${name}`, 'handler', problem);
+    }
+    if (!('input' in options) && handler.length === 1) {
+      const problem =
+        'functions have no emitted types. Name the schema: `input: MyDto`. Without arguments, write `() => …` or `(_, ctx) => …`';
+      throw startupError('DECORUM_MISSING_INPUT', `addTool.${name}`, problem);
+    }
     const record = { kind: 'tool', key: name, options: { input: NoInput, ...options } } as const;
     const instance = { [name]: handler };
     return this.#addProvider({ cls: ADDED, instance, prefix: '', uriPrefix: '', records: [record] });
@@ -217,6 +229,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   }
 
   #addProvider(provider: Provider): Registration {
+    requireHooks(provider.instance);
     const remove = this.#registry.add(provider);
     this.#hooks.add(provider.instance);
     let isServed = true;

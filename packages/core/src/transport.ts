@@ -15,6 +15,7 @@ export {
   type JsonRpcRequest,
   type JsonRpcResponse,
   MAX_DEPTH,
+  MAX_VALUES,
   parseMessage,
   readableId,
 } from './protocol/jsonrpc.js';
@@ -24,7 +25,7 @@ export type { Cancellation, Reply } from './protocol/reply.js';
 export { newestOf, revisionOf, UNDECLARED_REVISION } from './protocol/revisions/index.js';
 export type { Era, Revision } from './protocol/revisions/revision.js';
 export type { MirroredArgument, Subject, Wire } from './protocol/wire.js';
-export { requireKnown } from './protocol/option-names.js';
+export { type OptionType, type OptionTypes, requireKnown } from './protocol/option-names.js';
 export { closeForGood, endOnSignal } from './transports/process-end.js';
 export { guardProcess } from './transports/process-guard.js';
 export { isPassing, WaitingChanges } from './transports/slow-reader.js';

@@ -65,6 +65,22 @@ export function authenticate<HostRequest>(
   });
 }
 
+/**
+ * The option `principal`, with a check of what it returns: a promise, or a user of another form, would be nobody.
+ * @throws {MaskedError} for anything but a principal, or undefined for nobody
+ */
+export function checkedPrincipal<HostRequest>(principal: (request: HostRequest) => Principal | undefined) {
+  return (request: HostRequest): Principal | undefined => {
+    const found = principal(request);
+    if (found === undefined || isPrincipal(found)) return found;
+    const problem = '`principal` must return a principal with a `subject`, or undefined for nobody.';
+    throw new MaskedError(new TypeError(isPromise(found) ? `${problem} Use \`authenticate\` for promises.` : problem));
+  };
+}
+
+const isPrincipal = (found: unknown): found is Principal =>
+  isObject(found) && typeof found['subject'] === 'string' && found['subject'] !== '';
+
 /** A name that HTTP can carry (RFC 9110, section 5.1): any other would fail when the answer is written. */
 export const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 /** A value that it can carry (RFC 9110, section 5.5). */
@@ -76,9 +92,9 @@ const FRAMING = new Set(['content-length', 'transfer-encoding']);
 /** Fails closed: what is neither a principal nor a refusal is a bug of the application. */
 function admitted(found: unknown): Principal | undefined {
   if (found === undefined) return undefined;
-  const { status, subject } = isObject(found) ? found : {};
+  const { status } = isObject(found) ? found : {};
   if (status !== undefined) throw denial(found as unknown as AuthRefusal);
-  if (typeof subject === 'string' && subject !== '') return found as Principal;
+  if (isPrincipal(found)) return found;
   throw new MaskedError(
     new TypeError(
       '`authenticate` must return a principal with a `subject`, a refusal with a `status`, or undefined for nobody.',

@@ -1,7 +1,19 @@
-import { type Host, hostOf } from '@decorum/core/transport';
+import { type Host, hostOf, startupError } from '@decorum/core/transport';
 
 import { type Endpoint, type Opened, openEndpoint } from './endpoint.js';
 import type { ResolvedOptions } from './options.js';
+
+/**
+ * Refuses anything but a server. A framework that was given the function itself calls it with a request.
+ * @param where the function that makes the handler
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function requireServer(server: Host, where: string): void {
+  const isRequest = typeof server === 'object' && server !== null && 'headers' in server && 'method' in server;
+  if (!isRequest) return void hostOf(server, where);
+  const problem = `is a request. Call \`${where}\` once with the server, and pass on what it returns: \`${where}(server)\``;
+  throw startupError('DECORUM_INVALID_OPTION', where, 'server', problem);
+}
 
 /** An endpoint of a handler, which is there at once, while its server still starts. */
 export class LateEndpoint<HostRequest> {

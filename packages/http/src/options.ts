@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 
 import type { Principal } from '@decorum/core';
-import { requireKnown, startupError } from '@decorum/core/transport';
+import { type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
 
-import type { Authenticate } from './authenticate.js';
+import { type Authenticate, checkedPrincipal } from './authenticate.js';
 import { credentialHeaders, isHeaderName } from './credentials.js';
 import { Guard } from './guard.js';
 import { type EventStore, MemoryEventStore } from './event-store.js';
@@ -150,7 +150,11 @@ const OPTION_NAMES: Readonly<Record<keyof EndpointOptions<never>, true>> = {
  * @param others the names of options that are not the endpoint's
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
-export function checkOptionNames(where: string, options: object, others: Readonly<Record<string, true>> = {}): void {
+export function checkOptionNames(
+  where: string,
+  options: object,
+  others: OptionTypes<Record<string, unknown>> = {},
+): void {
   requireKnown(where, options, { ...OPTION_NAMES, ...others });
 }
 
@@ -160,7 +164,7 @@ export function checkOptionNames(where: string, options: object, others: Readonl
  */
 export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest>): ResolvedOptions<HostRequest> {
   const { sessions = true, path = DEFAULT_PATH, principal, authenticate, sessionStore } = options;
-  const legacySse = legacyPaths(options.legacySse);
+  const legacySse = legacyPaths(options.legacySse, path);
   requireFlag('sessions', sessions);
   if (legacySse && !sessions) throw invalid('legacySse', NEEDS_SESSIONS);
   if (principal !== undefined && typeof principal !== 'function') {
@@ -175,8 +179,9 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
     const value = options[name as keyof typeof COUNTS] ?? byDefault;
     return [name, requireCount(name, value, max)] as const;
   });
-  const allowedHosts = requireList('allowedHosts', options.allowedHosts ?? []);
-  const allowedOrigins = requireList('allowedOrigins', options.allowedOrigins ?? []);
+  const { allowedHosts: hosts = [], allowedOrigins: origins = [] } = options;
+  const allowedHosts = requireList('allowedHosts', hosts);
+  const allowedOrigins = requireList('allowedOrigins', origins);
   return {
     path: requirePath('path', path),
     allowedHosts,
@@ -185,7 +190,7 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
     events: requireEventStore(options.events ?? new MemoryEventStore()),
     sessionStore: requireSessionStore(sessionStore),
     credentials: credentialHeaders(requireHeaderNames(options.credentialHeaders ?? [])),
-    principal,
+    principal: principal && checkedPrincipal(principal),
     authenticate,
     sessions,
     legacySse,
@@ -195,7 +200,7 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
 
 const NEEDS_SESSIONS = 'needs sessions, because its answers come on a stream of their own';
 
-function legacyPaths(option: EndpointOptions<never>['legacySse']): Required<LegacyPaths> | undefined {
+function legacyPaths(option: EndpointOptions<never>['legacySse'], mcpPath: string): Required<LegacyPaths> | undefined {
   if (option === undefined || option === false) return undefined;
   if (option !== true && (typeof option !== 'object' || option === null)) {
     throw invalid('legacySse', 'is neither true nor false nor an object with `path` and `messagesPath`');
@@ -204,6 +209,7 @@ function legacyPaths(option: EndpointOptions<never>['legacySse']): Required<Lega
   const { path = '/sse', messagesPath = '/messages' } = option === true ? {} : option;
   requirePath('legacySse.path', path);
   requirePath('legacySse.messagesPath', messagesPath);
+  if (path === mcpPath) throw invalid('legacySse.path', `is "${path}", where Streamable HTTP is. Give it another path`);
   return { path, messagesPath };
 }
 
@@ -212,8 +218,11 @@ const invalid = (option: string, problem: string) =>
 
 /** An empty path is that of the prefix that the plugin is registered with. */
 function requirePath(option: string, path: string): string {
-  if (typeof path === 'string' && (path === '' || path.startsWith('/'))) return path;
-  throw invalid(option, `is ${inspect(path)}, but must be a path that begins with "/"`);
+  if (typeof path === 'string' && /^(?:\/[^?#\s]*)?$/.test(path)) return path;
+  throw invalid(
+    option,
+    `is ${inspect(path)}, but must be a path that begins with "/", without "?" and "#". Write "/mcp"`,
+  );
 }
 
 function requireList(option: string, values: readonly string[]): readonly string[] {

@@ -121,7 +121,12 @@ class Client {
   private readEvents(text: string, codes: unknown[]): string {
     const blocks = text.split('\n\n');
     for (const block of blocks.slice(0, -1)) {
-      const data = block.slice(block.indexOf('data: ') + 'data: '.length);
+      const data =
+        block
+          .split('\n')
+          .find((line) => line.startsWith('data: '))
+          ?.slice('data: '.length) ?? '';
+      // other blocks are comments, which keep a quiet stream open
       if (data === '') continue;
       const { id, method, error } = JSON.parse(data) as { id?: string; method?: string; error?: { code: number } };
       if (method === 'sampling/createMessage') this.answers.push(this.answer(id));

@@ -92,6 +92,14 @@ describe('A process that is served over HTTP', () => {
     expect(await said('')).not.toContain('onClose');
   });
 
+  it.each(['logs', 'throws'])('ends when nobody reads its stdout and stderr any more, while it %s', async (mode) => {
+    const { child } = await start(mode);
+    const exit = once(child, 'exit');
+    child.stdout.destroy();
+    child.stderr.destroy();
+    expect(await exit).toEqual([0, null]);
+  });
+
   it('leaves signals alone once it is closed', async () => {
     const { child, closed, said } = await start('closes-itself');
     expect(await said('listeners')).toContain('listeners 0\n');

@@ -1,5 +1,5 @@
 import type { ClientCapabilities, Host, Implementation, Principal } from '@decorum/core';
-import { type Era, newestOf, requireKnown, revisionOf } from '@decorum/core/transport';
+import { type Era, hostOf, newestOf, type OptionTypes, requireKnown, revisionOf } from '@decorum/core/transport';
 
 import { type InitializeResult, TestClient } from './client.js';
 import { Connection } from './connection.js';
@@ -19,15 +19,15 @@ export interface ConnectOptions extends ServerRequestHandlers {
   readonly principal?: Principal;
 }
 
-const OPTION_NAMES: Readonly<Record<keyof ConnectOptions, true>> = {
-  revision: true,
+const OPTIONS: OptionTypes<ConnectOptions> = {
+  revision: 'string',
   era: true,
-  capabilities: true,
-  clientInfo: true,
-  principal: true,
-  onElicit: true,
-  onSample: true,
-  onRoots: true,
+  capabilities: 'object',
+  clientInfo: 'object',
+  principal: 'object',
+  onElicit: 'function',
+  onSample: 'function',
+  onRoots: 'function',
 };
 
 const CLIENT_INFO: Implementation = { name: '@decorum/testing', version: '0.0.0' };
@@ -45,7 +45,8 @@ const CLIENT_INFO: Implementation = { name: '@decorum/testing', version: '0.0.0'
  * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, `DECORUM_INVALID_OPTION`
  */
 export async function connect(server: Host, options: ConnectOptions = {}): Promise<TestClient> {
-  requireKnown('connect', options, OPTION_NAMES);
+  hostOf(server, 'connect');
+  requireKnown('connect', options, OPTIONS);
   const { era = revisionOf(options.revision)?.era ?? 'stateful', clientInfo = CLIENT_INFO, principal } = options;
   const revision = options.revision ?? newestOf(era).id;
   const capabilities = capabilitiesOf(options, options.capabilities);

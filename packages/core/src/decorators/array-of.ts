@@ -1,5 +1,5 @@
-import { fieldWriter, type Class } from '../metadata/store.js';
-import type { FieldDecorator } from './describe.js';
+import type { Class } from '../metadata/store.js';
+import { type FieldDecorator, fieldDecorator } from './describe.js';
 
 /** Type of a list's items or a record's values: a constructor such as `String`, or a DTO class. */
 export type ItemType = StringConstructor | NumberConstructor | BooleanConstructor | BigIntConstructor | Class;
@@ -14,7 +14,14 @@ export type ItemType = StringConstructor | NumberConstructor | BooleanConstructo
  * }
  * ```
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a field
  */
-export function ArrayOf(type: ItemType): FieldDecorator {
-  return fieldWriter({ form: { kind: 'ArrayOf', of: type } });
+export function ArrayOf(type: ItemType): FieldDecorator;
+export function ArrayOf(type: ItemType, ...rest: unknown[]): FieldDecorator {
+  return fieldDecorator([type, ...rest], {
+    decorator: 'ArrayOf',
+    example: '@ArrayOf(String)',
+    takesClass: true,
+    facts: { form: { kind: 'ArrayOf', of: type } },
+  });
 }

@@ -1,5 +1,5 @@
-import { fieldWriter } from '../metadata/store.js';
-import type { FieldDecorator } from './describe.js';
+import { requireKnown } from '../protocol/option-names.js';
+import { type FieldDecorator, fieldDecorator } from './describe.js';
 
 /** Values with their titles. Use a `Map` when the values are not strings. */
 export type TitledChoices = Readonly<Record<string, string>> | ReadonlyMap<string | number | boolean, string>;
@@ -17,7 +17,18 @@ export type TitledChoices = Readonly<Record<string, string>> | ReadonlyMap<strin
  * }
  * ```
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a field
  */
-export function Choices(titles: TitledChoices, options: { readonly each?: boolean } = {}): FieldDecorator {
-  return fieldWriter({ form: { kind: 'Choices', titles, each: options.each === true } });
+export function Choices(titles: TitledChoices, options?: { readonly each?: boolean }): FieldDecorator;
+export function Choices(
+  titles: TitledChoices,
+  options: { readonly each?: boolean } = {},
+  ...rest: unknown[]
+): FieldDecorator {
+  return fieldDecorator([titles, options, ...rest], {
+    decorator: 'Choices',
+    example: "@Choices({ c: 'Celsius', f: 'Fahrenheit' })",
+    facts: { form: { kind: 'Choices', titles, each: options.each === true } },
+    check: (where) => requireKnown(where, options, { each: 'boolean' }),
+  });
 }

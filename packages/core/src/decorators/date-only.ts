@@ -1,5 +1,5 @@
-import { fieldWriter } from '../metadata/store.js';
-import type { FieldDecorator } from './describe.js';
+import { requireKnown } from '../protocol/option-names.js';
+import { type FieldDecorator, fieldDecorator } from './describe.js';
 
 /**
  * Declares a DTO field as a date without a time, such as `2026-01-31`. A field of type `Date` receives midnight UTC of
@@ -13,7 +13,14 @@ import type { FieldDecorator } from './describe.js';
  * }
  * ```
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a field
  */
-export function DateOnly(options: { readonly each?: boolean } = {}): FieldDecorator {
-  return fieldWriter({ form: { kind: 'DateOnly', each: options.each === true } });
+export function DateOnly(options?: { readonly each?: boolean }): FieldDecorator;
+export function DateOnly(options: { readonly each?: boolean } = {}, ...rest: unknown[]): FieldDecorator {
+  return fieldDecorator([options, ...rest], {
+    decorator: 'DateOnly',
+    example: '@DateOnly()',
+    facts: { form: { kind: 'DateOnly', each: options.each === true } },
+    check: (where) => requireKnown(where, options, { each: 'boolean' }),
+  });
 }

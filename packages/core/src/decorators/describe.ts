@@ -1,11 +1,21 @@
-import type { FieldDescription } from '../metadata/records.js';
+import type { FieldDescription, FieldFacts } from '../metadata/records.js';
 import { fieldWriter } from '../metadata/store.js';
-import { rejectArgument, rejectBare, rejectPlace, type Usage } from './misuse.js';
+import { requireKnown } from '../protocol/option-names.js';
+import { rejectArgument, rejectBare, rejectPlace, type Usage, whereOf } from './misuse.js';
 
 /** A field decorator, for both TC39 decorators and `experimentalDecorators`. */
 export interface FieldDecorator {
   (value: undefined, context: ClassFieldDecoratorContext): void;
   (target: object, key: string | symbol): void;
+}
+
+/** What a decorator for fields says, and how it is used. */
+interface FieldUsage extends Omit<Usage, 'place'> {
+  readonly facts: FieldFacts;
+  /** It means nothing without an argument. */
+  readonly needsArgument?: boolean;
+  /** Refuses options at this place. */
+  readonly check?: (where: string) => void;
 }
 
 /**
@@ -14,20 +24,21 @@ export interface FieldDecorator {
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */
 export function fieldDecorator(
-  usage: Usage,
   args: readonly unknown[],
-  write: ReturnType<typeof fieldWriter>,
+  { facts, needsArgument, check, ...rest }: FieldUsage,
 ): FieldDecorator {
+  const usage: Usage = { ...rest, place: 'field' };
   rejectBare(usage, args);
+  const write = fieldWriter(facts);
   return (...place: [...Parameters<typeof write>, extra?: unknown]) => {
     rejectPlace(usage, place);
     const [given] = args;
-    if (given === undefined || given === null || given === '') rejectArgument(usage, place, 'is missing its argument');
+    const isMissing = given === undefined || given === null || given === '';
+    if (needsArgument && isMissing) rejectArgument(usage, place, 'is missing its argument');
+    check?.(`${whereOf(place[0], place[1])} (@${usage.decorator})`);
     write(place[0], place[1]);
   };
 }
-
-const DESCRIBE: Usage = { decorator: 'Describe', example: "@Describe('City, for example Oslo')", place: 'field' };
 
 /**
  * Describes a DTO field. The text goes into its JSON Schema, where the model and the user read it.
@@ -38,5 +49,12 @@ const DESCRIBE: Usage = { decorator: 'Describe', example: "@Describe('City, for 
 export function Describe(description: string | FieldDescription): FieldDecorator;
 export function Describe(description: string | FieldDescription, ...rest: unknown[]): FieldDecorator {
   const facts = typeof description === 'string' ? { description } : description;
-  return fieldDecorator(DESCRIBE, [description, ...rest], fieldWriter(facts));
+  return fieldDecorator([description, ...rest], {
+    decorator: 'Describe',
+    example: "@Describe('City, for example Oslo')",
+    onMethod: "Describe a method by its own decorator: @Tool({ description: '…' })",
+    facts,
+    needsArgument: true,
+    check: (where) => requireKnown(where, facts, { title: 'string', description: 'string', examples: 'array' }),
+  });
 }

@@ -1,8 +1,4 @@
-import { fieldWriter } from '../metadata/store.js';
 import { type FieldDecorator, fieldDecorator } from './describe.js';
-import type { Usage } from './misuse.js';
-
-const MCP_HEADER: Usage = { decorator: 'McpHeader', example: "@McpHeader('Region')", place: 'field' };
 
 /**
  * Mirrors an input field of a tool in the request header `Mcp-Param-{name}`, which lets a proxy route by it without
@@ -16,5 +12,10 @@ const MCP_HEADER: Usage = { decorator: 'McpHeader', example: "@McpHeader('Region
  */
 export function McpHeader(name: string): FieldDecorator;
 export function McpHeader(name: string, ...rest: unknown[]): FieldDecorator {
-  return fieldDecorator(MCP_HEADER, [name, ...rest], fieldWriter({ header: name }));
+  return fieldDecorator([name, ...rest], {
+    decorator: 'McpHeader',
+    example: "@McpHeader('Region')",
+    facts: { header: name },
+    needsArgument: true,
+  });
 }

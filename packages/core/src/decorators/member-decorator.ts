@@ -15,9 +15,12 @@ export interface MemberDecorator<M extends Method = Method> {
 const method = (decorator: string, example: string): Usage => ({ decorator, example, place: 'method' });
 
 const USAGES: Readonly<Record<MemberKind, Usage>> = {
-  tool: { ...method('Tool', '@Tool()'), full: "@Tool({ description: '…' })" },
-  resource: method('Resource', "@Resource('docs://readme')"),
-  prompt: { ...method('Prompt', '@Prompt()'), full: "@Prompt({ description: '…' })" },
+  tool: { ...method('Tool', '@Tool()'), full: "@Tool({ description: '…' })", takesSchema: true },
+  resource: {
+    ...method('Resource', "@Resource('docs://readme')"),
+    full: "@Resource('docs://readme', { mimeType: 'text/markdown' })",
+  },
+  prompt: { ...method('Prompt', '@Prompt()'), full: "@Prompt({ description: '…' })", takesSchema: true },
   completion: method('Completion', "@Completion({ for: 'method', argument: 'name' })"),
   hidden: method('Hidden', '@Hidden()'),
 };
@@ -38,6 +41,7 @@ export function memberDecorator<Kind extends MemberKind, M extends Method>(
   return (...place: [...Parameters<typeof write>, extra?: unknown]) => {
     rejectPlace(usage, place);
     if (typeof options !== 'object' || options === null) rejectArgument(usage, place, 'takes an options object');
+    if ('~standard' in options) rejectArgument(usage, place, 'takes a schema as the option `input`');
     write(place[0], place[1]);
   };
 }

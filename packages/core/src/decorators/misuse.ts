@@ -10,7 +10,7 @@ function isStandard(context: unknown): context is Standard {
 const nameOf = (value: unknown): string => (value as { readonly name?: string } | undefined)?.name || 'the class';
 
 /** `Class.member` where possible. TC39 decorators don't know the class. */
-function whereOf(target: unknown, context: unknown): string {
+export function whereOf(target: unknown, context: unknown): string {
   if (isStandard(context)) return String(context.name);
   const cls = typeof target === 'function' ? target : (target as object | null)?.constructor;
   return context === undefined ? nameOf(cls) : `${nameOf(cls)}.${String(context)}`;
@@ -27,6 +27,12 @@ export interface Usage {
   /** An example with an argument, if `example` has none. */
   readonly full?: string;
   readonly place: 'method' | 'field';
+  /** Its argument may be a class. */
+  readonly takesClass?: boolean;
+  /** It has an option `input`. */
+  readonly takesSchema?: boolean;
+  /** What to write where a decorator for fields is on a method. */
+  readonly onMethod?: string;
 }
 
 /**
@@ -35,12 +41,22 @@ export interface Usage {
  * @param args the arguments of the decorator call
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */
-export function rejectBare({ decorator, example, place }: Usage, args: readonly unknown[]): void {
+export function rejectBare(
+  { decorator, example, place, takesClass, takesSchema }: Usage,
+  args: readonly unknown[],
+): void {
   const [target, context] = args;
-  const isMember = typeof context === 'string' || typeof context === 'symbol' || isStandard(context);
-  if (typeof target !== 'function' && !isMember) return;
+  const isHolder = typeof target === 'function' || (typeof target === 'object' && target !== null);
+  const isKey = typeof context === 'string' || typeof context === 'symbol';
+  const isMember = (isHolder && isKey) || isStandard(context);
+  if (!isMember && (takesClass || typeof target !== 'function')) return;
   const isClass = isStandard(context) ? context.kind === 'class' : !isMember;
-  const remedy = isClass ? `is on a class. Write ${example} on each ${place}` : `needs parentheses. Write ${example}`;
+  // `@Tool(MyDto)` calls as `@Tool class MyDto {}` does
+  const mayBeGiven = takesSchema && context === undefined;
+  const onClass = mayBeGiven ? ` (to name a schema, write @${decorator}({ input: MyDto }))` : '';
+  const remedy = isClass
+    ? `is on a class${onClass}. Write ${example} on each ${place}`
+    : `needs parentheses. Write ${example}`;
   throw misused(isClass ? [target] : args, decorator, remedy);
 }
 
@@ -49,7 +65,7 @@ export function rejectBare({ decorator, example, place }: Usage, args: readonly 
  * @param args the arguments that the compiler passes to the decorator
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */
-export function rejectPlace({ decorator, example, place }: Usage, args: readonly unknown[]): void {
+export function rejectPlace({ decorator, example, place, onMethod }: Usage, args: readonly unknown[]): void {
   const [target, context, extra] = args;
   const kind = isStandard(context) ? context.kind : undefined;
   if (typeof extra === 'number') {
@@ -61,7 +77,7 @@ export function rejectPlace({ decorator, example, place }: Usage, args: readonly
   }
   const isMethod = kind === 'method' || typeof (extra as PropertyDescriptor | undefined)?.value === 'function';
   if (place === 'field' && isMethod) {
-    const remedy = "Describe a method in its own decorator: @Tool({ description: '…' })";
+    const remedy = onMethod ?? `Write ${example} on each field`;
     throw misused(args, decorator, `is for DTO fields, but this is a method. ${remedy}`);
   }
 }

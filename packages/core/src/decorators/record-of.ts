@@ -1,6 +1,5 @@
-import { fieldWriter } from '../metadata/store.js';
 import type { ItemType } from './array-of.js';
-import type { FieldDecorator } from './describe.js';
+import { type FieldDecorator, fieldDecorator } from './describe.js';
 
 /**
  * Declares a DTO field as a record: an object whose keys the client chooses. Give class-validator rules for the values
@@ -13,7 +12,14 @@ import type { FieldDecorator } from './describe.js';
  * }
  * ```
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a field
  */
-export function RecordOf(type: ItemType): FieldDecorator {
-  return fieldWriter({ form: { kind: 'RecordOf', of: type } });
+export function RecordOf(type: ItemType): FieldDecorator;
+export function RecordOf(type: ItemType, ...rest: unknown[]): FieldDecorator {
+  return fieldDecorator([type, ...rest], {
+    decorator: 'RecordOf',
+    example: '@RecordOf(Number)',
+    takesClass: true,
+    facts: { form: { kind: 'RecordOf', of: type } },
+  });
 }

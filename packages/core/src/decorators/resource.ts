@@ -23,5 +23,7 @@ export function Resource(
   options?: ResourceOptions & { readonly input?: undefined },
 ): MemberDecorator<Method>;
 export function Resource(uri: string, options: ResourceOptions = {}, ...rest: unknown[]): MemberDecorator<Method> {
-  return memberDecorator('resource', { ...options, uri }, [uri, options, ...rest]);
+  // anything else is refused as it is
+  const given = typeof options === 'object' ? { ...options, uri } : (options as never);
+  return memberDecorator('resource', given, [uri, options, ...rest]);
 }

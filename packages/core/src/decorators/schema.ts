@@ -1,6 +1,5 @@
-import { fieldWriter } from '../metadata/store.js';
 import type { JsonObject } from '../protocol/model.js';
-import type { FieldDecorator } from './describe.js';
+import { type FieldDecorator, fieldDecorator } from './describe.js';
 
 /**
  * Sets the JSON Schema of one DTO field, for what validation rules cannot express. It is published unchanged and
@@ -13,7 +12,13 @@ import type { FieldDecorator } from './describe.js';
  * }
  * ```
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
+ * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a field
  */
-export function Schema(schema: JsonObject): FieldDecorator {
-  return fieldWriter({ form: { kind: 'Schema', schema } });
+export function Schema(schema: JsonObject): FieldDecorator;
+export function Schema(schema: JsonObject, ...rest: unknown[]): FieldDecorator {
+  return fieldDecorator([schema, ...rest], {
+    decorator: 'Schema',
+    example: "@Schema({ type: 'string' })",
+    facts: { form: { kind: 'Schema', schema } },
+  });
 }

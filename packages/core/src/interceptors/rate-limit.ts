@@ -1,7 +1,7 @@
-import type { Call, Interceptor } from '../kernel/interceptors.js';
+import { type Call, type Interceptor, requireCalled } from '../kernel/interceptors.js';
 import { startupError, ToolError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
-import { requireKnown } from '../protocol/option-names.js';
+import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 
 /** A limiter, such as those of `rate-limiter-flexible`. */
 export interface RateLimiter {
@@ -38,17 +38,17 @@ function keyOf({ ctx: { principal, sessionId, transport } }: Call): string {
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` if `limiter` has no `consume`, or `of` is not a function
  */
 export function rateLimit(limiter: RateLimiter, options: RateLimitOptions = {}): Interceptor {
-  requireKnown('rateLimit', options, { of: true } satisfies Record<keyof RateLimitOptions, true>);
+  requireCalled('rateLimit', limiter, 'rateLimit(limiter)');
+  requireKnown('rateLimit', options, { of: 'function' } satisfies OptionTypes<RateLimitOptions>);
   const { of = keyOf } = options;
   if (typeof (limiter as Partial<RateLimiter> | undefined)?.consume !== 'function') {
     throw startupError(
       'DECORUM_INVALID_OPTION',
       'rateLimit',
       'limiter',
-      'has no method "consume". Pass a limiter such as `new RateLimiterMemory({ points: 60, duration: 60 })`',
+      'has no method `consume`. Write `rateLimit(new RateLimiterMemory({ points: 10, duration: 1 }))`, for example',
     );
   }
-  if (typeof of !== 'function') throw startupError('DECORUM_INVALID_OPTION', 'rateLimit', 'of', 'is not a function');
   return async function rateLimited(call, next) {
     const key = of(call);
     if (key !== undefined) await consume(limiter, key);

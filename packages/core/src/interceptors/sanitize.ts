@@ -1,8 +1,8 @@
-import type { CallResult, Interceptor } from '../kernel/interceptors.js';
+import { type CallResult, type Interceptor, requireCalled } from '../kernel/interceptors.js';
 import { redactSecrets } from '../text/redact.js';
-import { ClientError, McpError, startupError, ToolError } from '../protocol/errors.js';
+import { ClientError, McpError, ToolError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
-import { requireKnown } from '../protocol/option-names.js';
+import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 import type { CallToolResult, ContentBlock, JsonObject } from '../protocol/model.js';
 import { withoutHidden } from './hidden-text.js';
 
@@ -22,9 +22,9 @@ type Clean = <T>(value: T) => T;
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` if `text` is not a function
  */
 export function sanitize(options: SanitizeOptions = {}): Interceptor {
-  requireKnown('sanitize', options, { text: true } satisfies Record<keyof SanitizeOptions, true>);
+  requireCalled('sanitize', options, 'sanitize()');
+  requireKnown('sanitize', options, { text: 'function' } satisfies OptionTypes<SanitizeOptions>);
   const { text = (same) => same } = options;
-  if (typeof text !== 'function') throw startupError('DECORUM_INVALID_OPTION', 'sanitize', 'text', 'is not a function');
   const further = (value: string) => {
     const changed: unknown = text(value);
     if (typeof changed === 'string') return changed;

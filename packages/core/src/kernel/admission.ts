@@ -11,9 +11,14 @@ export function isAdmitted(access: Access, exchange: Exchange, reporter: ErrorRe
     reporter.report(error, exchange);
     return false;
   };
+  const decide = (answer: unknown): boolean => {
+    // whoever returns a user, or a reason, means something else than what a condition would make of it
+    if (answer && answer !== true) throw new TypeError('`access` must return true or false, or a promise of one.');
+    return answer === true;
+  };
   try {
     const answer = access(principal, transport);
-    return isPromise(answer) ? Promise.resolve(answer).then((known) => known === true, deny) : answer === true;
+    return isPromise(answer) ? Promise.resolve(answer).then(decide).catch(deny) : decide(answer);
   } catch (error) {
     return deny(error);
   }

@@ -1,3 +1,4 @@
+import { startupError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { CallToolResult, GetPromptResult, JsonObject, ReadResourceResult } from '../protocol/model.js';
 import type { CompleteResult } from '../registry/completion-plan.js';
@@ -45,6 +46,16 @@ export function intercepting(interceptors: readonly Interceptor[]): Intercept | 
     );
     return chain() as Promise<R>;
   };
+}
+
+/**
+ * Rejects a call in place of options: the function that creates an interceptor was listed without calling it.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function requireCalled(maker: string, given: unknown, call: string): void {
+  if (!isObject(given) || !('kind' in given && 'ctx' in given)) return;
+  const problem = `contains \`${maker}\` itself. Write \`interceptors: [${call}]\``;
+  throw startupError('DECORUM_INVALID_OPTION', 'McpServer', 'interceptors', problem);
 }
 
 /** The member that each kind of result must have. */

@@ -1,4 +1,5 @@
 import type { Annotations, Icon, JsonObject, ToolAnnotations } from '../protocol/model.js';
+import type { OptionTypes } from '../protocol/option-names.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 
@@ -79,29 +80,41 @@ export interface MemberOptions {
   readonly hidden: Readonly<Record<string, never>>;
 }
 
-type Names<Options> = Readonly<Record<keyof Options, true>>;
-
 const LISTED = {
-  name: true,
-  title: true,
-  description: true,
-  icons: true,
-  _meta: true,
+  name: 'string',
+  title: 'string',
+  description: 'string',
+  icons: 'array',
+  _meta: 'object',
   access: true,
   input: true,
-} satisfies Names<ListedOptions>;
+} satisfies OptionTypes<ListedOptions>;
 
 /** Members allowed in `annotations`. Others would not be sent to clients. */
-export const ANNOTATION_NAMES = {
-  tool: { title: true, readOnlyHint: true, destructiveHint: true, idempotentHint: true, openWorldHint: true },
-  resource: { audience: true, priority: true, lastModified: true },
-} satisfies { readonly tool: Names<ToolAnnotations>; readonly resource: Names<Annotations> };
+export const ANNOTATIONS = {
+  tool: {
+    title: 'string',
+    readOnlyHint: 'boolean',
+    destructiveHint: 'boolean',
+    idempotentHint: 'boolean',
+    openWorldHint: 'boolean',
+  },
+  resource: { audience: 'array', priority: 'number', lastModified: 'string' },
+} satisfies { readonly tool: OptionTypes<ToolAnnotations>; readonly resource: OptionTypes<Annotations> };
 
-/** Names of all options. The types make a missing or unknown name a compile error. */
-export const OPTION_NAMES = {
-  tool: { ...LISTED, annotations: true, coerce: true, output: true, text: true },
+/** All options with their types. A missing or unknown name is a compile error. */
+export const OPTIONS = {
+  tool: { ...LISTED, annotations: 'object', coerce: 'boolean', output: true, text: true },
   prompt: LISTED,
-  resource: { ...LISTED, uri: true, mimeType: true, size: true, annotations: true, cache: true, list: true },
+  resource: {
+    ...LISTED,
+    uri: true,
+    mimeType: 'string',
+    size: true,
+    annotations: 'object',
+    cache: 'object',
+    list: 'string',
+  },
   completion: { for: true, argument: true },
   hidden: {},
-} satisfies { readonly [Kind in keyof MemberOptions]: Names<MemberOptions[Kind]> };
+} satisfies { readonly [Kind in keyof MemberOptions]: OptionTypes<MemberOptions[Kind]> };

@@ -43,7 +43,12 @@ export function scanFields(cls: Class): Map<string, FieldFacts> {
   const merged = new Map<string, FieldFacts>();
   for (const ancestor of lineage(cls)) {
     const forms = new Map<string, string>();
+    const described = new Set<string>();
     for (const { key, facts } of declaredFields(ancestor)) {
+      if (facts.description !== undefined) {
+        if (described.has(key)) throw startupError('DECORUM_DECORATED_TWICE', `${ancestor.name}.${key}`, 'Describe');
+        described.add(key);
+      }
       const [kind, other] = [facts.form?.kind, forms.get(key)];
       if (kind !== undefined && other !== undefined) {
         const problem = `@${kind} and @${other} both define the field`;

@@ -26,14 +26,15 @@ function own(holder: object, slot: symbol): unknown {
 function holderOf(target: unknown, context: Place): { holder: object; key: string } {
   if (typeof context === 'object') {
     const { name, metadata } = context;
-    if (typeof name !== 'string' || context.static || context.private || !metadata) throw unsupported(name);
+    if (typeof name !== 'string' || context.static || context.private || !metadata) throw unsupported(String(name));
     return { holder: metadata, key: name };
   }
-  if (typeof context !== 'string' || typeof target === 'function') throw unsupported(context);
-  return { holder: (target as { constructor: object }).constructor, key: context };
+  const cls = typeof target === 'function' ? target : (target as object).constructor;
+  if (typeof context !== 'string' || cls === target) throw unsupported(`${cls.name}.${String(context)}`);
+  return { holder: cls, key: context };
 }
 
-const unsupported = (name: unknown) => startupError('DECORUM_UNSUPPORTED_MEMBER', String(name));
+const unsupported = (member: string) => startupError('DECORUM_UNSUPPORTED_MEMBER', member);
 
 /** Creates a decorator for both dialects. It writes only to the class's own list; readers merge base classes. */
 function writer(slot: symbol, record: object): (target: unknown, context: Place) => void {

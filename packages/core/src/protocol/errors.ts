@@ -27,7 +27,7 @@ const STARTUP = {
   DECORUM_NOTHING_HIDDEN: (where: string) =>
     `${where} is decorated with @Hidden, but no base class has a decorated member of that name. Correct the name, or remove @Hidden.`,
   DECORUM_NOT_A_METHOD: (where: string, kind: string) =>
-    `${where} is decorated as a ${kind} but is not a method. Decorate a method.`,
+    `${where} is decorated as a ${kind}, and the provider has no such method. Decorate a method, and remove what hides it, such as a field of the same name.`,
   DECORUM_NO_MEMBERS: (cls: string) =>
     `${cls} is a provider without decorated methods. Decorate one with @Tool, @Resource, @Prompt or @Completion, or remove the class from \`providers\`.`,
   DECORUM_BAD_PROVIDER: (found: string, remedy = 'List classes, ready instances, or { provider, prefix }') =>
@@ -36,31 +36,33 @@ const STARTUP = {
     `The constructor of ${cls} takes ${count === 1 ? 'an argument' : `${count} arguments`}, but nothing provides ${count === 1 ? 'it' : 'them'}. Pass an instance, \`providers: [new ${cls}(…)]\`, or set \`resolve\` to get instances from a container. If the arguments are optional, give them default values.`,
   DECORUM_MISSING_INPUT: (where: string, problem: string) =>
     `${where}: no schema can be inferred from the first parameter: ${problem}.`,
-  DECORUM_DUPLICATE_NAME: (kind: string, name: string, places: Iterable<string>) =>
-    `Two ${kind}s are called "${name}": ${[...places].join(' and ')}. ${kind.startsWith('resource') ? "Change the URI of one, or give its provider a `uriPrefix`: `{ provider, prefix: 'eu_', uriPrefix: 'eu+' }`" : 'Give one of them another `name`, or its provider a `prefix`'}.`,
+  DECORUM_INVALID_PARAMETER: (where: string, problem: string, signature: string) =>
+    `${where}: ${problem}. Write \`${where.slice(where.lastIndexOf('.') + 1)}${signature}\`.`,
+  DECORUM_DUPLICATE_NAME: (kind: string, name: string, [one, other]: readonly [string, string]) =>
+    `Two ${kind}s ${kind.startsWith('resource') ? 'serve' : 'are called'} "${name}": ${one} and ${one === other ? 'again ' : ''}${other}. ${one === other ? 'List the provider once. Or, to serve it twice: ' : ''}${kind.startsWith('resource') ? "Change the URI of one, or give its provider a `uriPrefix`: `{ provider, prefix: 'eu_', uriPrefix: 'eu+' }`" : 'Give one of them another `name`, or its provider a `prefix`'}.`,
   DECORUM_INVALID_NAME: (where: string, name: string) =>
     `${where}: "${name}" is not a valid name. Use 1 to 128 characters from A–Z, a–z, 0–9, "_", "-" and ".".`,
   DECORUM_DANGLING_COMPLETION: (where: string, target: string, known: Iterable<string>) =>
-    `${where} completes "${target}", which is not a @Prompt or templated @Resource of the class. Correct the name; known members: ${quoted(known)}.`,
+    `${where} completes "${target}", which is not a @Prompt or templated @Resource of the class. Name the method of one: ${quoted(known)}.`,
   DECORUM_UNKNOWN_ARGUMENT: (where: string, argument: string, known: Iterable<string>) =>
-    `${where} completes the argument "${argument}", which its target does not have. Correct the name; known arguments: ${quoted(known)}.`,
+    `${where} completes the argument "${argument}", which its target does not have. Name one that it has: ${quoted(known)}.`,
   DECORUM_DUPLICATE_COMPLETION: (where: string, argument: string, target: string) =>
     `${where} completes "${argument}" of "${target}", which already has a @Completion. Remove one.`,
   DECORUM_DANGLING_LIST: (where: string, member: string) =>
     `${where}: \`list: '${member}'\` does not name a method of the class. Name the method that lists the template's resources.`,
   DECORUM_BAD_TEMPLATE: (where: string, template: string, reason: string) =>
-    `${where}: "${template}" is not a URI template (RFC 6570): ${reason}.`,
-  DECORUM_BAD_URI: (where: string, uri: string) =>
-    `${where}: "${uri}" is not an absolute URI (RFC 3986). Start it with a scheme, as in "docs://".`,
+    `${where}: "${template}" is not a URI template (RFC 6570): ${reason}. Write variables as in "docs://{id}" or "docs://{+path}".`,
+  DECORUM_BAD_URI: (where: string, uri: string, remedy = 'Begin with a scheme, as in "docs://readme"') =>
+    `${where}: "${uri}" is not an absolute URI (RFC 3986). ${remedy}.`,
   DECORUM_TEMPLATE_VARIABLE: (where: string, variable: string, known: Iterable<string>) =>
-    `${where}: the template variable "${variable}" has no field in the DTO. Add the field or rename the variable; known fields: ${quoted(known)}.`,
+    `${where}: the template variable "${variable}" has no field in the DTO. Add the field, or name one that the DTO has: ${quoted(known)}.`,
   DECORUM_TEMPLATE_FIELD: (where: string, field: string, known: Iterable<string>) =>
     `${where}: the required DTO field "${field}" is not a variable of the template, so no URI can provide it. Variables: ${quoted(known)}. Add it to the template or mark it @IsOptional().`,
   DECORUM_OBJECT_ARGUMENT: (where: string, field: string) =>
     `${where}: the argument "${field}" takes objects, but prompt and template arguments are strings. Move its fields to the DTO itself, or accept the object as JSON text: \`${field}: string\`.`,
   DECORUM_INVALID_OPTION: (where: string, option: string, problem: string) => `${where}: \`${option}\` ${problem}.`,
-  DECORUM_MISSING_LIBRARY: (where: string, cls: string, library: string) =>
-    `${where}: the DTO class ${cls} needs ${library}, which could not be loaded. Run \`npm install class-validator class-transformer\`, or pass a Standard Schema or a JSON Schema.`,
+  DECORUM_MISSING_LIBRARY: (where: string, library: string, remedy: string) =>
+    `${where} needs ${library}, which could not be loaded. ${remedy}.`,
   DECORUM_NO_RULES: (where: string, what: 'class' | 'field') =>
     what === 'class'
       ? `${where} has no class-validator rules, so its fields are unknown. Decorate them, for example with @IsString().`
@@ -73,7 +75,7 @@ const STARTUP = {
   DECORUM_INVALID_HEADER: (where: string, header: string, problem: string) =>
     `${where}: the header "${header}" ${problem}. Give @McpHeader (x-mcp-header) a unique token, and put it on a string, integer or boolean property.`,
   DECORUM_RESERVED_MEMBER: (where: string) =>
-    `${where} overrides a method of McpServer. Rename the method, and set the option \`name\` to keep the name that clients see.`,
+    `${where} has the same name as a method that the server itself has or calls. Rename the method, and set the option \`name\` to keep the name that clients see.`,
   DECORUM_INVALID_EXTENSION: (id: string, problem: string) => `The extension "${id}" ${problem}.`,
   DECORUM_UNSAFE_HOST: (host: string) =>
     `Listening on "${host}" exposes the server to other machines, but \`allowedHosts\` is not set. List the host names that clients use (\`allowedHosts: ['mcp.example.com']\`), or listen on 127.0.0.1.`,

@@ -105,9 +105,17 @@ export function parseMessage(text: string): unknown {
 /** Maximum nesting of arrays and objects in a message. */
 export const MAX_DEPTH = 64;
 
-/** Whether a value is a valid request id or progress token: a string or a safe integer. */
+/** Cap on members and items per message, over all levels. Memory and checks grow with their number, not with bytes. */
+export const MAX_VALUES = 100_000;
+
+/** Ids are repeated in every response, and progress tokens in every notification. */
+const MAX_ID_LENGTH = 256;
+
+/**
+ * Whether a value is a valid request id or progress token: a string of up to 256 characters, or a safe integer.
+ */
 export function isRequestId(value: unknown): value is RequestId {
-  return typeof value === 'string' || Number.isSafeInteger(value);
+  return typeof value === 'string' ? value.length <= MAX_ID_LENGTH : Number.isSafeInteger(value);
 }
 
 /**
@@ -121,33 +129,50 @@ export function readableId(message: unknown): RequestId | undefined {
 const invalid = (message: string) => new McpError('invalid-request', message);
 
 /**
- * Rejects anything but JSON-RPC messages, as well as excessive nesting and members called `__proto__`.
+ * Rejects anything but JSON-RPC messages, as well as excessive nesting, too many values, numbers beyond the range of a
+ * double, and members called `__proto__`.
  * @throws {McpError} `invalid-request` or `invalid-params`
  */
 export function checkMessage(message: unknown): asserts message is JsonRpcMessage {
   if (!isObject(message) || message['jsonrpc'] !== '2.0') throw invalid('The message is not a JSON-RPC 2.0 object.');
   const { id, method, params } = message;
-  if (id !== undefined && typeof id !== 'string' && !Number.isSafeInteger(id))
-    throw invalid('The id is neither a string nor an integer up to 2^53 - 1.');
+  if (id !== undefined && (typeof id === 'string' ? id.length > MAX_ID_LENGTH : !Number.isSafeInteger(id)))
+    throw invalid(`The id is neither a string of up to ${MAX_ID_LENGTH} characters nor an integer up to 2^53 - 1.`);
   if (method === undefined) {
     if ((message['result'] === undefined) === (message['error'] === undefined)) {
       throw invalid('The message has neither a method nor exactly one of result and error.');
     }
   } else if (typeof method !== 'string') throw invalid('The method is not a string.');
   if (params !== undefined && !isObject(params)) throw new McpError('invalid-params', 'The params are not an object.');
-  checkNesting(message, MAX_DEPTH);
+  checkValues(message, MAX_DEPTH, MAX_VALUES);
 }
 
-function checkNesting(value: object, depth: number): void {
+/** @returns how many more values there may be */
+function checkValues(value: object, depth: number, allowed: number): number {
   if (depth === 0) throw invalid(`The message is nested more than ${MAX_DEPTH} levels deep.`);
+  let left = allowed;
   if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === 'object' && item !== null) checkNesting(item as object, depth - 1);
-    return;
+    left -= value.length;
+    if (left < 0) throw tooMany();
+    for (const item of value) {
+      if (typeof item === 'object' && item !== null) left = checkValues(item as object, depth - 1, left);
+      else if (item === Number.POSITIVE_INFINITY || item === Number.NEGATIVE_INFINITY) throw notFinite();
+    }
+    return left;
   }
   for (const key in value) {
     // JSON.parse creates an own member, but copying it by assignment would set a prototype
     if (key === '__proto__') throw invalid('The message has a member called __proto__.');
+    left -= 1;
+    if (left < 0) throw tooMany();
     const member = (value as JsonObject)[key];
-    if (typeof member === 'object' && member !== null) checkNesting(member, depth - 1);
+    if (typeof member === 'object' && member !== null) left = checkValues(member, depth - 1, left);
+    else if (member === Number.POSITIVE_INFINITY || member === Number.NEGATIVE_INFINITY) throw notFinite();
   }
+  return left;
 }
+
+const tooMany = () => invalid(`The message has more than ${MAX_VALUES} values.`);
+
+/** JSON.parse makes infinity of `1e999`, which no JSON can say: it would be checked as one value and sealed as another. */
+const notFinite = () => invalid('The message has a number that is too large.');

@@ -1,4 +1,6 @@
 import { startupError } from './errors.js';
+import { isObject } from './jsonrpc.js';
+import { isPromise } from './maybe-promise.js';
 
 /** Number of letters to add, remove or replace to turn one name into another (Levenshtein distance). */
 function distance(from: string, to: string): number {
@@ -17,7 +19,7 @@ function distance(from: string, to: string): number {
 const lettersOf = (name: string): string => [...name].sort().join('');
 
 /** The known name that was most likely meant; undefined if none is close. */
-function nearest(name: string, known: readonly string[]): string | undefined {
+export function nearest(name: string, known: readonly string[]): string | undefined {
   const given = name.toLowerCase();
   const [found] = known
     .map((candidate) => {
@@ -29,20 +31,64 @@ function nearest(name: string, known: readonly string[]): string | undefined {
   return found?.candidate;
 }
 
+const isA = (type: string) => (value: unknown) => typeof value === type;
+
+const TYPES = {
+  string: [isA('string'), 'a string'],
+  number: [isA('number'), 'a number'],
+  boolean: [isA('boolean'), 'true or false'],
+  function: [isA('function'), 'a function'],
+  object: [isObject, 'an object'],
+  array: [Array.isArray, 'an array'],
+} as const;
+
+/** What an option may be: a value of a type, a whole number from the first to the second, or what is checked elsewhere. */
+export type OptionType = keyof typeof TYPES | readonly [min: number, max: number] | true;
+
+/** The type of each option, by its name. */
+export type OptionTypes<Options = object> = Readonly<Record<keyof Options, OptionType>>;
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return `"${value.slice(0, 100)}"`;
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'function') return 'a function';
+  return isObject(value) ? 'an object' : String(value);
+}
+
+function requireType(where: string, [option, value]: readonly [string, unknown], type?: OptionType): void {
+  if (value === undefined || type === undefined || type === true) return;
+  if (isPromise(value)) throw invalid(where, option, 'is a promise. Await it');
+  if (typeof type === 'string') {
+    const [fits, name] = TYPES[type];
+    if (!fits(value)) throw invalid(where, option, `is ${shown(value)}, but must be ${name}`);
+    return;
+  }
+  const [min, max] = type;
+  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return;
+  throw invalid(where, option, `is ${shown(value)}, but must be a whole number from ${min} to ${max}`);
+}
+
+const invalid = (where: string, option: string, problem: string) =>
+  startupError('DECORUM_INVALID_OPTION', where, option, problem);
+
 /**
- * Rejects unknown options: a misspelt one would have no effect.
+ * Rejects unknown options and wrong types: a misspelt option would have no effect, and a value of a wrong type would fail
+ * later, or at the client.
  * @param where where the options are set, such as `McpServer` or `Shop.search`
- * @param known an object with the options' names as keys
+ * @param known the options by name
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, with the nearest known name
  */
-export function requireKnown(where: string, options: unknown, known: object): void {
+export function requireKnown(where: string, options: unknown, known: Readonly<Record<string, OptionType>>): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw startupError('DECORUM_INVALID_OPTION', where, 'options', 'must be an object. Pass { … }');
+    throw invalid(where, 'options', 'must be an object. Pass { … }');
   }
+  if (isPromise(options)) throw invalid(where, 'options', 'are a promise. Await it');
   const names = Object.keys(known);
   const unknown = Object.keys(options).find((name) => !names.includes(name));
-  if (unknown === undefined) return;
-  const meant = nearest(unknown, names);
-  const remedy = meant === undefined ? `Remove it, or use one of ${names.join(', ')}` : `Write \`${meant}\``;
-  throw startupError('DECORUM_INVALID_OPTION', where, unknown, `is not an option. ${remedy}`);
+  if (unknown !== undefined) {
+    const meant = nearest(unknown, names);
+    const remedy = meant === undefined ? `Remove it, or use one of ${names.join(', ')}` : `Write \`${meant}\``;
+    throw invalid(where, unknown, `is not an option. ${remedy}`);
+  }
+  for (const each of Object.entries(options)) requireType(where, each, known[each[0]]);
 }

@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path';
 
-import { type Class, parameterTypes } from '../metadata/store.js';
+import { type Class, lineage, parameterTypes } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
+import type { MemberKind } from '../metadata/records.js';
 
 const PRIMITIVES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [String, 'a string'],
@@ -18,10 +19,49 @@ const NAME_IT = 'pass `input: MyDto`';
  */
 export function inferredInput(cls: Class, key: string, method: unknown): unknown {
   const emitted = parameterTypes(cls, key);
+  if (emitted?.length === 0 && isOverridden(cls, key) && hasParameters(method)) {
+    const problem = 'it overrides a method without parameters, and has no decorator of its own. Decorate it too';
+    throw startupError('DECORUM_MISSING_INPUT', `${cls.name}.${key}`, problem);
+  }
   if (emitted === undefined ? !hasParameters(method) : emitted.length === 0) return undefined;
-  const problem = emitted === undefined ? nothingEmitted() : problemOf(emitted[0]);
+  const isField = !(key in (cls.prototype as object));
+  const problem = emitted === undefined ? (isField ? FIELD : nothingEmitted()) : problemOf(emitted[0]);
   if (problem !== undefined) throw startupError('DECORUM_MISSING_INPUT', `${cls.name}.${key}`, problem);
   return emitted?.[0];
+}
+
+const FIELD = `compilers emit no parameter types for fields. Make it a method, or ${NAME_IT}`;
+
+/** Whether the emitted types are those of a base class, because a subclass overrides the method without a decorator. */
+function isOverridden(cls: Class, key: string): boolean {
+  const { getOwnMetadata } = Reflect as unknown as { getOwnMetadata(...of: unknown[]): unknown };
+  const owner = [...lineage(cls)].reverse().find(({ prototype }) => Object.hasOwn(prototype as object, key));
+  return owner !== undefined && getOwnMetadata('design:paramtypes', owner.prototype, key) === undefined;
+}
+
+const CONTEXTS = new Set(['Context', 'CompletionContext']);
+
+const isClass = (type: unknown): type is { readonly name: string } => typeof type === 'function' && type !== Object;
+
+/**
+ * Rejects parameters that handlers never receive.
+ * @param method the method as the class declares it
+ * @throws {DecorumError} `DECORUM_INVALID_PARAMETER`
+ */
+export function checkParameters(cls: Class, { kind, key }: { kind: MemberKind; key: string }, method: unknown): void {
+  const [first, second] = parameterTypes(cls, key) ?? [];
+  const { length } = method as { readonly length: number };
+  const isCompletion = kind === 'completion';
+  const signature = isCompletion ? '(value: string, ctx: CompletionContext)' : '(input: MyDto, ctx: Context)';
+  const wrong = (problem: string) =>
+    startupError('DECORUM_INVALID_PARAMETER', `${cls.name}.${key}`, problem, signature);
+  if (isCompletion && isClass(first) && first !== String) {
+    throw wrong(`the first parameter is a ${first.name}, but a completion receives the text typed so far`);
+  }
+  if (length > 1 && isClass(second) && !CONTEXTS.has(second.name) && !(isClass(first) && CONTEXTS.has(first.name))) {
+    throw wrong(`the second parameter is a ${second.name}, but handlers receive their context there`);
+  }
+  if (length > 2) throw wrong(`it takes ${length} parameters, but handlers receive two`);
 }
 
 /**
@@ -44,7 +84,7 @@ function problemOf(type: unknown): string | undefined {
     return `it is ${primitive}, but arguments are named. Use a DTO class, as in \`method({ city }: MyDto)\`, or ${NAME_IT}`;
   }
   const { name } = type as { readonly name?: string };
-  if (name !== 'Context' && name !== 'CompletionContext') return undefined;
+  if (!CONTEXTS.has(name ?? '')) return undefined;
   return 'it is the context, which is the second parameter. Put the input first, or `_: NoInput` if there is none';
 }
 

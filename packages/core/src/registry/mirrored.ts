@@ -2,15 +2,10 @@ import { startupError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 import type { MirroredArgument } from '../protocol/wire.js';
+import { NAMED, VALUES } from '../schema/raw-keywords.js';
 
 const KEYWORD = 'x-mcp-header';
 const TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
-
-/** Keywords that map names to schemas. A name may equal a keyword. */
-const NAMED = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
-
-/** Keywords whose values are data, not schemas. */
-const VALUES = new Set(['default', 'const', 'enum', 'examples']);
 
 // a token (RFC 9110, section 5.6.2)
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

@@ -1,9 +1,10 @@
 import type { MemberKind, MemberRecord } from '../metadata/records.js';
 import type { Class } from '../metadata/store.js';
-import { excerpt, McpError, startupError } from '../protocol/errors.js';
+import { McpError, startupError } from '../protocol/errors.js';
 import { NeedInput } from '../protocol/input.js';
 import { andThen } from '../protocol/maybe-promise.js';
 import type { Icon, JsonObject, Prompt } from '../protocol/model.js';
+import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 import { pick } from '../protocol/revisions/fields.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
@@ -11,7 +12,7 @@ import { compileShape, hasObjectRoot } from '../schema/compile.js';
 import { type Checked, NoInput, type Shape } from '../schema/shape.js';
 import { takesObjectsOnly } from '../schema/strings.js';
 import { checkOptions } from './check-options.js';
-import { inferredInput } from './inferred-input.js';
+import { checkParameters, inferredInput } from './inferred-input.js';
 import type { Listed } from './page.js';
 import { isTraceKey, isTraceValue } from './trace-meta.js';
 
@@ -60,16 +61,21 @@ export interface Caller {
 export const invalidOption = (where: string, option: string, problem: string) =>
   startupError('DECORUM_INVALID_OPTION', where, option, problem);
 
+/** Methods of providers that the server itself calls. */
+const HOOKS = new Set(['onStart', 'onClose']);
+
 /**
  * Creates the member for a record, with this provider's URI prefix.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_NOT_A_METHOD`
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_NOT_A_METHOD`, `DECORUM_RESERVED_MEMBER`
  */
 export function memberOf({ cls, instance, prefix, uriPrefix }: Provider, record: MemberRecord): Member {
   const { kind, key } = record;
   const where = `${cls.name}.${key}`;
   checkOptions(record, where);
   const methods = instance as Member['methods'];
+  if (HOOKS.has(key)) throw startupError('DECORUM_RESERVED_MEMBER', where);
   if (typeof methods[key] !== 'function') throw startupError('DECORUM_NOT_A_METHOD', where, kind);
+  checkParameters(cls, record, declaredMethod({ cls, key, methods }));
   const member = { ...record, cls, prefix, methods, where };
   if (member.kind !== 'resource') return member;
   return { ...member, options: { ...member.options, uri: uriPrefix + member.options.uri } };
@@ -138,47 +144,40 @@ export function inputShape(member: ListedMember): Shape | undefined {
   if (source === undefined || source === NoInput) return undefined;
   const shape = compileShape(source, where);
   if (!hasObjectRoot(shape)) {
-    const problem = 'the input must be an object. Set "type": "object" at its root';
+    const remedy = "Write `{ type: 'object', properties: { … } }`, or `z.object({ … })`";
+    const problem = `arguments are named, so its root must have "type": "object". ${remedy}`;
     throw startupError('DECORUM_INVALID_SCHEMA', where, problem);
   }
   return shape;
 }
 
 /** Read from the class: the instance may be a proxy, whose functions have no parameters. */
-const declaredMethod = ({ cls, key, methods }: Member): unknown =>
+const declaredMethod = ({ cls, key, methods }: Pick<Member, 'cls' | 'key' | 'methods'>): unknown =>
   (cls.prototype as Record<string, unknown>)[key] ?? methods[key];
 
 /**
  * Rejects icons that clients don't load.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for schemes other than http, https and data
  */
-export function checkIcons(icons: readonly Icon[] | undefined, where: string): void {
-  for (const { src } of icons ?? []) {
-    if (/^(?:https?|data):/i.test(src)) continue;
-    throw invalidOption(where, 'icons', `have the source "${src}". Use an https, http or data URI`);
+export function checkIcons(icons: readonly Icon[] = [], where: string): void {
+  for (const icon of icons) {
+    requireKnown(`${where} (icons)`, icon, ICON_OPTIONS);
+    if (/^(?:https?|data):/i.test(icon.src)) continue;
+    throw invalidOption(where, 'icons', `have the source "${icon.src}". Use an https, http or data URI`);
   }
 }
+
+const ICON_OPTIONS: OptionTypes<Icon> = { src: 'string', mimeType: 'string', sizes: 'array', theme: 'string' };
 
 /**
  * Rejects invalid cache hints.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
-export function checkCache({ ttlMs, scope }: CacheHint, where: string): void {
+export function checkCache(cache: CacheHint, where: string): void {
+  requireKnown(`${where} (cache)`, cache, { ttlMs: true, scope: true } satisfies OptionTypes<CacheHint>);
+  const { ttlMs, scope } = cache;
   if (Number.isInteger(ttlMs) && ttlMs >= 0 && (scope === 'public' || scope === 'private')) return;
-  throw invalidOption(
-    where,
-    'cache',
-    'is invalid. Write { ttlMs: 60_000, scope: "private" }, with a `ttlMs` of 0 or more and "public" or "private"',
-  );
-}
-
-/**
- * Checks an optional boolean option.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION`
- */
-export function requireSwitch(value: unknown, where: string, option: string): boolean | undefined {
-  if (value === undefined || typeof value === 'boolean') return value;
-  throw invalidOption(where, option, `is ${excerpt(value)}, but must be true or false`);
+  throw invalidOption(where, 'cache', 'must be { ttlMs: 0 or more, scope: "public" or "private" }');
 }
 
 const RESERVED = new Set<unknown>(['modelcontextprotocol', 'mcp']);

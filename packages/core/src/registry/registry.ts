@@ -55,7 +55,7 @@ export class Registry {
    */
   add(provider: Provider): () => void {
     const records = provider.records ?? scanMembers(provider.cls);
-    if (records.length === 0) throw startupError('DECORUM_NO_MEMBERS', provider.cls.name);
+    if (records.length === 0) throw startupError('DECORUM_NO_MEMBERS', provider.cls.name || 'A class without a name');
     const members = records.map((record) => memberOf(provider, record));
     const added: Added = { undo: [], lists: new Set(), completable: new Map() };
     const rollBack = () => {
@@ -134,6 +134,8 @@ export class Registry {
         const plan = compileResource(member);
         lists.add('resources');
         if ('template' in plan) {
+          const twin = [...this.templates.values()].find(({ key }) => shapeOf(key) === shapeOf(plan.key));
+          if (twin) throw duplicate('resource template', plan, twin);
           undo.push(put('resource template', this.templates, plan));
           completable.set(member.key, plan);
         } else undo.push(put('resource', this.resources, plan));
@@ -160,14 +162,21 @@ export class Registry {
   }
 }
 
+const duplicate = (kind: string, { key, where }: Plan<unknown>, other: Plan<unknown>) =>
+  startupError('DECORUM_DUPLICATE_NAME', kind, key, [other.where, where]);
+
+/** A template without the names of its variables, as far as they don't show in URIs: two alike match the same URIs. */
+const shapeOf = (template: string): string =>
+  template.replaceAll(/\{[^;?&{}][^{}]*\}/g, (expression) => expression.replaceAll(/[A-Za-z0-9_%][\w.%]*/g, 'x'));
+
 /**
  * Adds a plan under its key.
  * @returns removes it
  */
 function put<P extends Plan<unknown>>(kind: string, plans: Map<string, P>, plan: P): () => void {
-  const { key, where } = plan;
+  const { key } = plan;
   const other = plans.get(key);
-  if (other) throw startupError('DECORUM_DUPLICATE_NAME', kind, key, [other.where, where]);
+  if (other) throw duplicate(kind, plan, other);
   plans.set(key, plan);
   return () => plans.delete(key);
 }

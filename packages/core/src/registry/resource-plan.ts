@@ -73,12 +73,11 @@ export function compileResource(member: ResourceMember): ResourcePlan | Template
       andThen(call(variables, caller), (value) => finish(value, asked, { where, mimeType, caller })),
   };
   if (template === undefined) {
-    if (input)
-      throw invalidOption(
-        where,
-        'uri',
-        'has no variables, but the method has an input parameter. Remove the parameter, or add variables to the URI',
-      );
+    if (input) {
+      const problem =
+        'has no variables, but the method has an input parameter. Add variables in braces, as in "docs://{id}", or remove the parameter';
+      throw invalidOption(where, 'uri', problem);
+    }
     return { ...shared, entry: { uri, ...fields } };
   }
   if (input) compareVariables(template, input, where);
@@ -103,10 +102,30 @@ function finish(
   return andThen(reading ?? value, (body) => toReadResourceResult(body, uri, encoding));
 }
 
-/** Parses a URI template; undefined for a fixed URI. */
+/** Characters of a URI (RFC 3986, section 2). */
+const URI_TEXT = /^(?:[\w!#$&'()*+,./:;=?@[\]~-]|%[0-9a-f]{2})*$/i;
+
+/** A variable in the syntax of web routers or template literals. */
+const MISSPELT_VARIABLE = /\$\{(\w+)\}|<(\w+)>|\[(\w+)\]|(?<=\/):([a-z_]\w*)/gi;
+
+/** What to write instead of a URI or template that clients would alter; undefined if it is fine. */
+function corrected(uri: string): string | undefined {
+  const braced = uri.replaceAll(MISSPELT_VARIABLE, (...[, ...names]) => `{${names.slice(0, 4).join('')}}`);
+  if (braced !== uri && !/^\w+:\/\/\[[0-9a-f]+\]/i.test(uri)) return braced;
+  if (UriTemplate.isTemplate(uri) || (URI_TEXT.test(uri) && URL.canParse(uri))) return undefined;
+  const encoded = encodeURI(uri);
+  return encoded !== uri && URL.canParse(encoded) ? encoded : 'docs://readme';
+}
+
+/**
+ * Parses a URI template; undefined for a fixed URI.
+ * @throws {DecorumError} `DECORUM_BAD_URI`, `DECORUM_BAD_TEMPLATE`
+ */
 function templateOf(uri: string, where: string): UriTemplate | undefined {
   // RFC 3986, section 3.1
   if (!/^[A-Za-z][A-Za-z0-9+.-]*:./.test(uri)) throw startupError('DECORUM_BAD_URI', where, uri);
+  const right = corrected(uri);
+  if (right !== undefined) throw startupError('DECORUM_BAD_URI', where, uri, `Write "${right}"`);
   if (!UriTemplate.isTemplate(uri)) return undefined;
   try {
     return new UriTemplate(uri);

@@ -18,7 +18,6 @@ import {
   type Member,
   type Plan,
   repeaterOf,
-  requireSwitch,
 } from './plan.js';
 import { checkTextOption, errorResult, type TextOption, toCallToolResult, type ToolEncoding } from './results.js';
 
@@ -53,7 +52,7 @@ export function compileTool(member: Member<'tool'>, { text = true, coerce = fals
   const { options, where } = member;
   const input = inputShape(member) ?? compileShape(NO_ARGUMENTS, where);
   const output = options.output ? compileShape(options.output, `${where} (output)`, 'output') : undefined;
-  const repairs = requireSwitch(options.coerce, where, 'coerce') ?? coerce;
+  const repairs = options.coerce ?? coerce;
   const entry: Tool = {
     ...listedFields(member),
     inputSchema: input.json,

@@ -1,4 +1,4 @@
-import type { Ajv, KeywordCxt, ValidateFunction } from 'ajv';
+import type { Ajv, CodeKeywordDefinition, KeywordCxt, ValidateFunction } from 'ajv';
 
 import { loadAjv, loadAjv2020, loadAjvFormats } from '../metadata/libraries.cjs';
 import type { JsonObject } from '../protocol/model.js';
@@ -111,6 +111,35 @@ function lenientRegExp(pattern: string, flags: string): RegExp {
   }
 }
 
+/** References that the running check may still follow. Schemas themselves are checked without a limit. */
+const steps = { left: Number.POSITIVE_INFINITY };
+const MIN_STEPS = 50_000;
+const STEPS_PER_VALUE = 20;
+
+class TooComplex extends Error {}
+
+function tooComplex(): never {
+  throw new TooComplex();
+}
+
+/**
+ * Counts the references that a check follows. A recursive schema may reach a value by several ways, such as `properties`
+ * and `allOf`: the work doubles with each level of the value.
+ */
+function countReferences(ajv: Ajv): void {
+  const { _ } = loadAjv();
+  const rule = ajv.RULES.all['$ref'] as { definition: CodeKeywordDefinition };
+  const { code } = rule.definition;
+  rule.definition = {
+    ...rule.definition,
+    code(cxt) {
+      const left = _`${cxt.gen.scopeValue('obj', { ref: steps })}.left`;
+      cxt.gen.code(_`if (--${left} < 0) ${cxt.gen.scopeValue('func', { ref: tooComplex })}();`);
+      code(cxt);
+    },
+  };
+}
+
 function createAjv(dialect: Dialect, mode: Mode, allErrors: boolean): Ajv {
   const { default: AjvClass } = dialect === '2020-12' ? loadAjv2020() : loadAjv();
   const ajv = new AjvClass({
@@ -131,6 +160,7 @@ function createAjv(dialect: Dialect, mode: Mode, allErrors: boolean): Ajv {
   ajv.removeKeyword('uniqueItems');
   if (mode === 'dto') addRuleKeywords(ajv);
   else addRawKeywords(ajv);
+  countReferences(ajv);
   return ajv;
 }
 
@@ -148,6 +178,9 @@ function sharedAjv(dialect: Dialect, mode: Mode, all: boolean): Ajv {
   return shared.ajv;
 }
 
+/** Cap on the values in arguments for which all problems are listed. */
+const MAX_VALUES = 2500;
+
 /** Finding all problems takes time in proportion to the value, so only the first is reported for large values. */
 function isSmall(value: unknown, budget: { left: number; readonly text: number }): boolean {
   if (typeof value === 'string' && value.length > budget.text) return false;
@@ -156,16 +189,52 @@ function isSmall(value: unknown, budget: { left: number; readonly text: number }
   return typeof value !== 'object' || value === null || Object.values(value).every((item) => isSmall(item, budget));
 }
 
+function sizeOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce((size: number, item) => size + sizeOf(item), 1);
+}
+
+/** Runs a check that follows references. Gives undefined where it takes too many steps for the size of the value. */
+function runBounded(check: ValidateFunction, value: unknown): boolean | undefined {
+  // a check of a field, inside another: both take from the same steps
+  if (steps.left !== Number.POSITIVE_INFINITY) return check(value) as boolean;
+  const attempt = (limit: number): boolean | undefined => {
+    steps.left = limit;
+    try {
+      return check(value);
+    } catch (error) {
+      if (error instanceof TooComplex) return undefined;
+      throw error;
+    } finally {
+      steps.left = Number.POSITIVE_INFINITY;
+    }
+  };
+  const result = attempt(MIN_STEPS);
+  if (result !== undefined) return result;
+  const limit = STEPS_PER_VALUE * sizeOf(value);
+  return limit > MIN_STEPS ? attempt(limit) : undefined;
+}
+
+const TOO_COMPLEX: readonly Problem[] = [{ path: '', expected: 'is too complex to be checked' }];
+
 function inspector(compile: (all: boolean) => ValidateFunction, maxText = Number.POSITIVE_INFINITY): Inspection {
-  const fits = compile(false);
+  const check = compile(false);
+  const hasReferences = JSON.stringify(check.schema).includes('"$ref"');
+  let isTooComplex = false;
+  const bounded = (value: unknown) => {
+    const result = runBounded(check, value);
+    isTooComplex = result === undefined;
+    return result === true;
+  };
   let all: ValidateFunction | undefined;
   const explain = (value: unknown) => {
-    const errors = fits.errors ?? [];
-    if (!isSmall(value, { left: 10_000, text: maxText })) return describeErrors(errors);
+    if (isTooComplex) return TOO_COMPLEX;
+    const errors = check.errors ?? [];
+    if (!isSmall(value, { left: MAX_VALUES, text: maxText })) return describeErrors(errors);
     all ??= compile(true);
-    return describeErrors(all(value) || !all.errors ? errors : all.errors);
+    return describeErrors(runBounded(all, value) === false && all.errors ? all.errors : errors);
   };
-  return { fits, explain };
+  return { fits: hasReferences ? bounded : check, explain };
 }
 
 /** Compiles a schema that was generated from a DTO class. */
@@ -188,6 +257,9 @@ function hasNames(schema: JsonObject): boolean {
 export function compileRaw(schema: JsonObject, dialect: Dialect): Inspection {
   const ajvFor = hasNames(schema) ? createAjv : sharedAjv;
   const meta = sharedAjv(dialect, 'raw', false);
-  if (!meta.validateSchema(schema)) throw new Error(meta.errorsText(meta.errors, { dataVar: 'it' }));
+  if (!meta.validateSchema(schema)) {
+    const found = meta.errorsText(meta.errors, { dataVar: 'it' });
+    throw new Error(`${found}. Correct it, as JSON Schema ${dialect} says`);
+  }
   return inspector((all) => ajvFor(dialect, 'raw', all).compile(schema));
 }

@@ -119,8 +119,11 @@ function outputCheck(reading: ClassReading, inspection: () => Inspection, toInst
 
 function classShape(cls: Class, where: string, direction: Direction): Shape {
   const missing = missingLibrary();
-  if (missing !== undefined) throw startupError('DECORUM_MISSING_LIBRARY', where, cls.name, missing);
-  const reading = readClass(cls, direction);
+  if (missing !== undefined) {
+    const remedy = 'Run `npm install class-validator class-transformer`, or pass a Standard Schema or a JSON Schema';
+    throw startupError('DECORUM_MISSING_LIBRARY', `${where}: the DTO class ${cls.name}`, missing, remedy);
+  }
+  const reading = readClass(cls, direction, where);
   boundSchema(reading.schema, where);
   const json = published(reading.schema);
   boundSchema(json, where);

@@ -10,6 +10,7 @@ import { type Draft, TYPES } from './draft.js';
 import { type Presented, PUBLISHED } from './keywords.js';
 import { inspectRaw } from './raw.js';
 import type { FieldCheck } from './shape.js';
+import { isStandardSchema } from './standard.js';
 import { decoratorOf } from './value-rule.js';
 
 /** A field with a form, while it is being read. */
@@ -87,9 +88,9 @@ const isAboutValue = (rule: Rule): boolean =>
 
 const NO_ITEMS: ReadonlySet<unknown> = new Set([Array, Object, Function, Symbol, Map, Set, Promise]);
 
-/** Arrow functions, as passed to `@Type`, have no prototype. */
+// arrow functions, as passed to `@Type`, have no prototype
 const isItemType = (type: unknown): boolean =>
-  typeof type === 'function' && type.prototype !== undefined && !NO_ITEMS.has(type);
+  typeof type === 'function' && !NO_ITEMS.has(type) && (typeof type.prototype === 'object' || TYPES.has(type));
 
 function checkChoices(field: Formed, titles: unknown): void {
   const choices = choicesOf(titles);
@@ -103,7 +104,8 @@ function checkChoices(field: Formed, titles: unknown): void {
 }
 
 function checkSchema(field: Formed, schema: unknown): void {
-  if (!isObject(schema)) throw wrong(field, 'needs a JSON Schema', "Write `@Schema({ type: 'string' })`.");
+  if (!isObject(schema) || isStandardSchema(schema))
+    throw wrong(field, 'needs a JSON Schema', "Write `@Schema({ type: 'string' })`.");
   const stray = field.rules.find(isAboutValue);
   if (stray === undefined || field.exposure.isTransformed) return;
   const name = decoratorOf(stray);

@@ -51,7 +51,11 @@ class ClassReader {
   /** Errors that apply only if class-transformer is needed. */
   readonly #notForTransformer: DecorumError[] = [];
 
-  constructor(direction: Direction) {
+  /** @param where what takes the class, for messages */
+  constructor(
+    direction: Direction,
+    private readonly where: string,
+  ) {
     this.#direction = direction;
   }
 
@@ -75,7 +79,8 @@ class ClassReader {
     const held = [...described.keys(), ...this.#dataOf(cls, constructed ?? {})];
     const unruled = held.find((key) => !keys.includes(key) && key !== tag?.property);
     // a class of a union may have no fields besides the discriminator
-    if (keys.length === 0 && tag === undefined) throw startupError('DECORUM_NO_RULES', cls.name, 'class');
+    if (keys.length === 0 && tag === undefined)
+      throw startupError('DECORUM_NO_RULES', `${this.where}: the class ${cls.name}`, 'class');
     if (unruled !== undefined) throw startupError('DECORUM_NO_RULES', `${cls.name}.${unruled}`, 'field');
     const fresh = constructed ?? (Object.create(cls.prototype as object) as JsonObject);
     const initialized = keys.filter((key) => initialOf(fresh, { key, accessor: accessorOf(cls, key) }) !== undefined);
@@ -262,9 +267,10 @@ class ClassReader {
 
 /**
  * Reads a DTO class and the classes that it references, as one JSON Schema.
+ * @param where the owner of the class, for error messages
  * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE` or
  *   `DECORUM_INVALID_FIELD`
  */
-export function readClass(cls: Class, direction: Direction): ClassReading {
-  return new ClassReader(direction).read(cls);
+export function readClass(cls: Class, direction: Direction, where: string): ClassReading {
+  return new ClassReader(direction, where).read(cls);
 }

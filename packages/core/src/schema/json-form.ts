@@ -126,13 +126,18 @@ const notJson = (what: string, name: string, remedy: string): NotJson =>
  */
 const LEFTOVERS = ['{}', '{"0":', 'Buffer"'];
 
-/** Whether a value contains an error or a promise. `JSON.stringify` would write only members such as `code`. */
-function holdsUnsent(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
+/** Whether an object contains an error or a promise. `JSON.stringify` would write only members such as `code`. */
+function holdsUnsent(value: object): boolean {
   if (value instanceof Error || value instanceof Promise) return true;
-  if (Array.isArray(value)) return value.some(holdsUnsent);
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object' && item !== null && holdsUnsent(item as object)) return true;
+    return false;
+  }
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return false;
-  for (const key in value) if (holdsUnsent((value as Fields)[key])) return true;
+  for (const key in value) {
+    const member = (value as Fields)[key];
+    if (typeof member === 'object' && member !== null && holdsUnsent(member)) return true;
+  }
   return false;
 }
 
@@ -143,7 +148,7 @@ function holdsUnsent(value: unknown): boolean {
 export function toJsonText(value: unknown): string {
   try {
     const json = JSON.stringify(value) as string | undefined;
-    if (json !== undefined && !LEFTOVERS.some((leftover) => json.includes(leftover)) && !holdsUnsent(value))
+    if (json !== undefined && !LEFTOVERS.some((leftover) => json.includes(leftover)) && !holdsUnsent(value as object))
       return json;
   } catch {
     // toJsonForm finds out why

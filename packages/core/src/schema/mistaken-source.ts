@@ -1,3 +1,4 @@
+import { isPromise } from '../protocol/maybe-promise.js';
 import { isStandardSchema } from './standard.js';
 
 /** How to wrap a plain object of fields, by the vendor of its fields. */
@@ -10,7 +11,8 @@ const WRAPPERS: Readonly<Record<string, string>> = {
 const BUILT_IN: ReadonlySet<unknown> = new Set(
   [
     [Object, Function, Array, String, Number, Boolean, Symbol, BigInt],
-    [Date, RegExp, Error, Map, Set, Promise],
+    [Date, RegExp, Error, Map, Set, Promise, URL, URLSearchParams, Uint8Array, ArrayBuffer, AbortSignal],
+    [globalThis.Buffer, globalThis.Request, globalThis.Response, globalThis.Headers],
   ].flat(),
 );
 
@@ -38,6 +40,7 @@ export function mistakenSource(source: unknown): string | undefined {
   if (typeof source !== 'object' || source === null || Array.isArray(source)) {
     return 'it is not a DTO class, Standard Schema or JSON Schema object. Pass `MyDto`, `z.object({ … })` or `{ type: "object", … }`';
   }
+  if (isPromise(source)) return 'it is a promise. Await it before you pass it';
   if (!isPlain(source)) {
     const { name } = source.constructor;
     // such as a schema of zod 3

@@ -9,6 +9,8 @@ import type { FieldCheck, Problem } from './shape.js';
 import { type Complaints, withoutName } from './value-rule.js';
 
 const MAX_PROBLEMS = 50;
+/** Errors that are looked at: several may be the same problem, and wording one may cost as much as its schema is long. */
+const MAX_EXPLAINED = 100;
 
 const count = (n: unknown, noun: string): string => `${String(n)} ${noun}${n === 1 ? '' : 's'}`;
 const withArticle = (type: string): string => (type === 'null' ? type : `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`);
@@ -104,30 +106,40 @@ function joined(path: string, inner: string): string {
   return excerpt(inner === '' || inner.startsWith('[') || path === '' ? path + inner : `${path}.${inner}`);
 }
 
+/** The path of a place and those of its parents: `/a/0` has `''`, `/a` and `/a/0`. */
+function* pathsTo(pointer: string): Generator<string> {
+  for (let at = pointer.indexOf('/'); at !== -1; at = pointer.indexOf('/', at + 1)) yield pointer.slice(0, at);
+  yield pointer;
+}
+
 /** Removes the error of a hidden `null` branch, and that of its union: clients only know the other branch. */
 function withoutHiddenNull(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const hiding = errors.filter(({ keyword, parentSchema }) => keyword === 'anyOf' && hidesNull(parentSchema));
+  if (hiding.length === 0) return errors;
+  const unions = new Set<unknown>(hiding);
+  const paths = new Set(hiding.map(({ schemaPath }) => schemaPath));
   const isOfNull = ({ schemaPath, schema }: ErrorObject): boolean =>
-    schema === 'null' && hiding.some((union) => schemaPath.startsWith(`${union.schemaPath}/`));
-  return errors.filter((error) => !hiding.includes(error) && !isOfNull(error));
+    schema === 'null' && [...pathsTo(schemaPath)].some((path) => paths.has(path));
+  return errors.filter((error) => !unions.has(error) && !isOfNull(error));
 }
 
 /** Removes errors of `if` and of unions that fail because of something inside them, which is more specific. */
 function withoutWrappers(errors: readonly ErrorObject[]): readonly ErrorObject[] {
-  const unions = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
-  const isBranchType = ({ keyword, instancePath }: ErrorObject): boolean =>
-    keyword === 'type' && unions.some((union) => union.instancePath === instancePath);
-  const rest = errors.filter((error) => error.keyword !== 'if' && !isBranchType(error));
-  const isExplained = (union: ErrorObject): boolean =>
-    rest.some((error) => !unions.includes(error) && error.instancePath.startsWith(union.instancePath));
-  const explained = rest.filter((error) => !unions.includes(error) || !isExplained(error));
-  return explained.length > 0 ? explained : errors;
+  const isUnion = ({ keyword }: ErrorObject): boolean => keyword === 'anyOf' || keyword === 'oneOf';
+  const unions = new Set(errors.filter(isUnion).map(({ instancePath }) => instancePath));
+  const rest = errors.filter(
+    ({ keyword, instancePath }) => keyword !== 'if' && !(keyword === 'type' && unions.has(instancePath)),
+  );
+  const explained = new Set<string>();
+  for (const error of rest) if (!isUnion(error)) for (const path of pathsTo(error.instancePath)) explained.add(path);
+  const kept = rest.filter((error) => !isUnion(error) || !explained.has(error.instancePath));
+  return kept.length > 0 ? kept : errors;
 }
 
 /** Converts ajv's errors to problems in plain English. */
 export function describeErrors(errors: readonly ErrorObject[]): Problem[] {
   const problems = new Map<string, Problem>();
-  for (const error of withoutWrappers(withoutHiddenNull(errors))) {
+  for (const error of withoutWrappers(withoutHiddenNull(errors)).slice(0, MAX_EXPLAINED)) {
     for (const { path, expected } of problemsIn(error)) {
       if (problems.size < MAX_PROBLEMS) problems.set(`${path} ${expected}`, { path, expected: excerpt(expected) });
     }

@@ -1,6 +1,7 @@
 import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
 import { compileRaw, type Dialect, type Inspection } from './ajv.js';
+import { keywordMistake } from './raw-keywords.js';
 
 const MAX_DEPTH = 64;
 const MAX_SCHEMAS = 10_000;
@@ -37,9 +38,14 @@ function sizeOf(value: unknown, depth: number): number {
 export function boundSchema(schema: JsonObject, where: string): void {
   const size = sizeOf(schema, 0);
   if (size === Number.POSITIVE_INFINITY) {
-    throw startupError('DECORUM_INVALID_SCHEMA', where, `it is nested deeper than ${MAX_DEPTH} levels`);
+    throw startupError(
+      'DECORUM_INVALID_SCHEMA',
+      where,
+      `it is nested deeper than ${MAX_DEPTH} levels. Make it flatter`,
+    );
   }
-  if (size > MAX_SCHEMAS) throw startupError('DECORUM_INVALID_SCHEMA', where, `it has more than ${MAX_SCHEMAS} parts`);
+  if (size > MAX_SCHEMAS)
+    throw startupError('DECORUM_INVALID_SCHEMA', where, `it has more than ${MAX_SCHEMAS} parts. Make it smaller`);
 }
 
 /** A cache by text: a handler that asks the client may create an equal schema on each call. */
@@ -59,15 +65,29 @@ function remember(text: string, inspection: Inspection): Inspection {
 export function inspectRaw(schema: JsonObject, where: string): Inspection {
   const dialect = dialectOf(schema, where);
   boundSchema(schema, where);
-  const text = JSON.stringify(schema);
   try {
-    return recent.get(text) ?? remember(text, compileRaw(schema, dialect));
+    const text = textOf(schema);
+    return recent.get(text) ?? remember(text, compileChecked(schema, dialect));
   } catch (error) {
     const { message, missingRef } = error as Error & { missingRef?: string };
     const reason =
       missingRef === undefined
         ? message
-        : `the reference "${missingRef}" points outside the schema, and is not fetched. Inline it`;
+        : `the reference "${missingRef}" points outside the schema, and is not fetched. Move its target to \`$defs\``;
     throw startupError('DECORUM_INVALID_SCHEMA', where, reason);
   }
+}
+
+function textOf(schema: JsonObject): string {
+  try {
+    return JSON.stringify(schema);
+  } catch (error) {
+    throw new Error(`${(error as Error).message}. Pass \`z.object({ … })\`, or plain JSON`, { cause: error });
+  }
+}
+
+function compileChecked(schema: JsonObject, dialect: Dialect): Inspection {
+  const mistake = keywordMistake(schema);
+  if (mistake !== undefined) throw new Error(mistake);
+  return compileRaw(schema, dialect);
 }

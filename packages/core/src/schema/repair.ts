@@ -12,6 +12,12 @@ const BOOLEAN = /^(?:true|false)$/i;
 /** Cap on schemas followed for one value, against endless references. */
 const MAX_HOPS = 16;
 
+/**
+ * Steps on top of one per character of the JSON. A recursive schema may reach a value in several ways, and their number
+ * doubles with each level.
+ */
+const SPARE_STEPS = 1000;
+
 /** Position of a repair in the value and in the schema. */
 interface Place {
   readonly depth: number;
@@ -77,6 +83,7 @@ function fieldSchema({ properties, patternProperties, additionalProperties }: Js
 class Repairer {
   readonly #root: JsonObject;
   readonly #kinds: SchemaKinds;
+  #stepsLeft = 0;
 
   constructor(root: JsonObject) {
     this.#root = root;
@@ -84,8 +91,14 @@ class Repairer {
   }
 
   /** Returns the value itself if there is nothing to repair, otherwise a copy with the repairs. */
-  repair(value: unknown, schema = this.#root, place = ROOT): unknown {
-    if (place.hops > MAX_HOPS || place.depth > MAX_DEPTH) return value;
+  repair(value: unknown): unknown {
+    this.#stepsLeft = JSON.stringify(value).length + SPARE_STEPS;
+    return this.#repair(value, this.#root, ROOT);
+  }
+
+  #repair(value: unknown, schema: JsonObject, place: Place): unknown {
+    this.#stepsLeft -= 1;
+    if (place.hops > MAX_HOPS || place.depth > MAX_DEPTH || this.#stepsLeft < 0) return value;
     const kinds = this.#kinds.of(schema);
     const read = kinds === undefined || kinds.admits(value) ? value : this.#read(value, { schema, kinds, place });
     return this.#inside(read, schema, place);
@@ -120,15 +133,15 @@ class Repairer {
     const { $ref, allOf } = schema;
     let result = mapItems(value, (item, key) => {
       const inner = Array.isArray(value) ? itemSchema(schema, Number(key)) : fieldSchema(schema, key);
-      return inner === undefined ? item : this.repair(item, inner, deeper(place));
+      return inner === undefined ? item : this.#repair(item, inner, deeper(place));
     });
     const target = typeof $ref === 'string' ? resolve(schema, this.#root) : schema;
-    if (target !== schema) result = this.repair(result, target, further(place));
+    if (target !== schema) result = this.#repair(result, target, further(place));
     for (const part of Array.isArray(allOf) ? allOf.filter(isObject) : []) {
-      result = this.repair(result, part, further(place));
+      result = this.#repair(result, part, further(place));
     }
     const branch = this.#branchOf(result, schema);
-    return branch === undefined ? result : this.repair(result, branch, further(place));
+    return branch === undefined ? result : this.#repair(result, branch, further(place));
   }
 
   /** The only alternative that a value can match, if there is exactly one. */

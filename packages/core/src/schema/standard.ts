@@ -6,6 +6,13 @@ import type { Direction } from './class-facts.js';
 import { describeIssues } from './problems.js';
 import type { Checked } from './shape.js';
 
+/** Remedies for schemas without a JSON Schema, by vendor. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  valibot: 'Wrap it in `toStandardJsonSchema` from @valibot/to-json-schema',
+  // for the schemas of zod 3 and zod/mini
+  zod: "Upgrade to zod 4.2, and write `import { z } from 'zod'`",
+};
+
 /** Whether a value implements Standard Schema (zod, arktype, valibot …). */
 export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
   const isHolder = (typeof value === 'object' && value !== null) || typeof value === 'function';
@@ -20,16 +27,18 @@ export function standardJson(source: StandardSchemaV1, where: string, direction:
   const { jsonSchema, vendor } = source['~standard'] as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>;
   if (jsonSchema === undefined) {
     const remedy =
-      vendor === 'valibot'
-        ? 'Wrap it in `toStandardJsonSchema` from @valibot/to-json-schema'
-        : 'Use a library or an adapter that implements Standard JSON Schema, or pass a JSON Schema';
+      REMEDIES[vendor] ?? 'Use a library or an adapter that implements Standard JSON Schema, or pass a JSON Schema';
     throw startupError('DECORUM_INVALID_SCHEMA', where, `this ${vendor} schema offers no JSON Schema. ${remedy}`);
   }
   const target = 'draft-2020-12';
   try {
     return jsonSchema[direction]({ target });
   } catch (error) {
-    throw startupError('DECORUM_INVALID_SCHEMA', where, `${vendor} says "${(error as Error).message}"`);
+    throw startupError(
+      'DECORUM_INVALID_SCHEMA',
+      where,
+      `${vendor} says "${(error as Error).message}". Use types that JSON has, or pass a JSON Schema`,
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 import { errorFrame, type JsonRpcMessage, parseMessage } from '../protocol/jsonrpc.js';
-import { McpError } from '../protocol/errors.js';
+import { McpError, startupError } from '../protocol/errors.js';
 import type { Frame } from '../protocol/frame.js';
+import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 import type { Principal, Wire } from '../protocol/wire.js';
 import { type Host, hostOf, type Transport } from './transport.js';
 
@@ -23,9 +24,24 @@ export interface MemoryConnection {
   close(): void;
 }
 
-/** Connects to a server in the same process. Messages are serialized and parsed as on any other transport. */
-export async function connectMemory(server: Host, { receive, principal }: MemoryOptions): Promise<MemoryConnection> {
-  const host = hostOf(server);
+const OPTIONS: OptionTypes<MemoryOptions> = { receive: 'function', principal: 'object' };
+
+/**
+ * Connects to a server in the same process. Messages are serialized and parsed as on any other transport.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_SERVER_CLOSED`
+ */
+export async function connectMemory(server: Host, options: MemoryOptions): Promise<MemoryConnection> {
+  const host = hostOf(server, 'connectMemory');
+  requireKnown('connectMemory', options, OPTIONS);
+  const { receive, principal } = options;
+  if (receive === undefined) {
+    throw startupError(
+      'DECORUM_INVALID_OPTION',
+      'connectMemory',
+      'receive',
+      'is missing. Pass `{ receive: (message) => … }`',
+    );
+  }
   const deliver = (text: string) => receive(JSON.parse(text) as JsonRpcMessage);
   const push = (frame: Frame) => deliver(frame.text);
   return await host.open((kernel) => {

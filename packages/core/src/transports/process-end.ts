@@ -2,6 +2,7 @@ import { type ClosableHost, HOST } from './transport.js';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 const STDERR_MS = 100;
+const HOOKS_MS = 300;
 
 const ends = new Set<() => Promise<void>>();
 let ending: Promise<void> | undefined;
@@ -29,6 +30,11 @@ function ignoreSignals(): void {
   for (const signal of SIGNALS) process.off(signal, onSignal);
 }
 
+/** Whether the process is about to exit. */
+export function isProcessEnding(): boolean {
+  return ending !== undefined;
+}
+
 /** Ends the process in the way a signal does. Never resolves. */
 export function endProcess(): Promise<void> {
   ending ??= exit();
@@ -54,4 +60,17 @@ export async function closeForGood(server: ClosableHost, deadlineMs: number): Pr
     server[HOST].report(error);
     process.exitCode = 1;
   }
+}
+
+/**
+ * Does the same, but waits no longer than a client does: a hook that never ends must not leave the process behind.
+ * @param deadlineMs milliseconds for calls and hooks together; hooks get `HOOKS_MS` at least
+ */
+export async function closeInTime(server: ClosableHost, deadlineMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(deadlineMs, HOOKS_MS));
+  });
+  await Promise.race([closeForGood(server, deadlineMs), late]);
+  clearTimeout(timer);
 }

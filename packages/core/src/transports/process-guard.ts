@@ -1,9 +1,32 @@
+import { endProcess, isProcessEnding } from './process-end.js';
 import { type Host, HOST } from './transport.js';
 
-const guards = new Set<{ readonly host: Host }>();
+/** What a guard does beside reporting. */
+export interface GuardOptions {
+  /**
+   * Whether the process ends, as by a signal, when the reader of its stdout or stderr is gone. A transport that watches
+   * stdin doesn't need it. By default `false`.
+   */
+  readonly endsWithReader?: boolean;
+}
+
+interface Guard extends GuardOptions {
+  readonly host: Host;
+}
+
+const guards = new Set<Guard>();
+const CONSOLES = ['stdout', 'stderr'] as const;
+let hasReportedBrokenPipe = false;
+
+const isBrokenPipe = (error: unknown): boolean => (error as NodeJS.ErrnoException | null)?.code === 'EPIPE';
 
 /** Reports an uncaught error to every server of the process, since any of them may have caused it. */
 function report(error: unknown): void {
+  // A logger whose own pipe is broken raises this again for each report.
+  if (isBrokenPipe(error)) {
+    if (hasReportedBrokenPipe) return;
+    hasReportedBrokenPipe = true;
+  }
   for (const host of new Set([...guards].map((guard) => guard.host))) {
     try {
       host[HOST].report(error);
@@ -14,19 +37,30 @@ function report(error: unknown): void {
   }
 }
 
+/** Without this, writing a report to a broken stderr would raise the next error to report, forever. */
+function onConsoleError(error: Error): void {
+  if (isBrokenPipe(error) && [...guards].some(({ endsWithReader }) => endsWithReader)) void endProcess();
+}
+
 /**
  * Keeps the process alive when a handler leaves a rejected promise behind, or throws in a timer or an event listener.
- * Such an error can no longer become a response, so it is reported. Guards can be nested: releasing the last one
- * removes the listeners for `uncaughtException` and `unhandledRejection` (Node.js, `process`).
+ * Such an error can no longer become a response, so it is reported. A broken stdout or stderr raises no errors either.
+ * Guards can be nested: releasing the last one removes the listeners for `uncaughtException` and `unhandledRejection`
+ * (Node.js, `process`).
  * @param host the server to report errors to
  * @returns releases the guard; calling it again is a no-op
  */
-export function guardProcess(host: Host): () => void {
-  if (guards.size === 0) process.on('uncaughtException', report).on('unhandledRejection', report);
-  const guard = { host };
+export function guardProcess(host: Host, options: GuardOptions = {}): () => void {
+  if (guards.size === 0) {
+    process.on('uncaughtException', report).on('unhandledRejection', report);
+    for (const name of CONSOLES) process[name].on('error', onConsoleError);
+  }
+  const guard = { ...options, host };
   guards.add(guard);
   return () => {
-    if (!guards.delete(guard) || guards.size > 0) return;
+    // Errors of the last moments are still reported.
+    if (isProcessEnding() || !guards.delete(guard) || guards.size > 0) return;
     process.off('uncaughtException', report).off('unhandledRejection', report);
+    for (const name of CONSOLES) process[name].off('error', onConsoleError);
   };
 }

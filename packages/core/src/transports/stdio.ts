@@ -1,5 +1,8 @@
-import { requireKnown } from '../protocol/option-names.js';
-import { closeForGood, endOnSignal, endProcess } from './process-end.js';
+import type { Readable, Writable } from 'node:stream';
+
+import { startupError } from '../protocol/errors.js';
+import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
+import { closeInTime, endOnSignal, endProcess } from './process-end.js';
 import { guardProcess } from './process-guard.js';
 import { type StdioOptions, StdioPipe } from './stdio-pipe.js';
 import { type ClosableHost, hostOf } from './transport.js';
@@ -19,13 +22,16 @@ const DRAIN_MS = 1500;
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_PENDING_CHARS = 1024 * 1024;
 
-const OPTION_NAMES: Readonly<Record<keyof StdioOptions, true>> = {
-  input: true,
-  output: true,
-  drainMs: true,
-  maxMessageBytes: true,
-  maxPendingChars: true,
+const OPTIONS: OptionTypes<StdioOptions> = {
+  input: 'object',
+  output: 'object',
+  drainMs: [0, 2_147_483_647],
+  maxMessageBytes: [1, Number.MAX_SAFE_INTEGER],
+  maxPendingChars: [0, Number.MAX_SAFE_INTEGER],
 };
+
+/** The streams that are being read. */
+const served = new WeakSet<object>();
 
 /**
  * Serves over stdin and stdout: one JSON-RPC message per line of UTF-8 (MCP, "Transports", stdio). Resolves once the
@@ -36,18 +42,22 @@ const OPTION_NAMES: Readonly<Record<keyof StdioOptions, true>> = {
  * messages are written to it: `console` and `process.stdout.write` go to stderr. Errors outside a request do not end
  * the process; they are reported to the server.
  *
- * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever an `onStart` hook throws
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_SERVER_CLOSED`, and whatever an `onStart` hook throws
  */
 export async function serveStdio(server: ClosableHost, options: StdioOptions = {}): Promise<StdioConnection> {
+  const host = hostOf(server, 'serveStdio');
+  requireKnown('serveStdio', options, OPTIONS);
   const { input = process.stdin, output = process.stdout, drainMs = DRAIN_MS } = options;
   const { maxMessageBytes = MAX_MESSAGE_BYTES, maxPendingChars = MAX_PENDING_CHARS } = options;
-  requireKnown('serveStdio', options, OPTION_NAMES);
-  const pipe = new StdioPipe(hostOf(server), { input, output, drainMs, maxMessageBytes, maxPendingChars });
+  requireStreams(input, output);
+  const pipe = new StdioPipe(host, { input, output, drainMs, maxMessageBytes, maxPendingChars });
+  served.add(input);
   const restore = output === process.stdout ? divertStdout() : () => {};
   const release = guardProcess(server);
   const restoreProcess = () => {
     release();
     restore();
+    served.delete(input);
   };
   try {
     await pipe.open();
@@ -65,6 +75,19 @@ export async function serveStdio(server: ClosableHost, options: StdioOptions = {
   };
 }
 
+/** @throws {DecorumError} `DECORUM_INVALID_OPTION` */
+function requireStreams(input: Partial<Readable>, output: Partial<Writable>): void {
+  const wrong = (option: string, problem: string) =>
+    startupError('DECORUM_INVALID_OPTION', 'serveStdio', option, problem);
+  if (typeof input.on !== 'function')
+    throw wrong('input', 'is not a readable stream. Pass `process.stdin`, for example');
+  if (typeof output.write !== 'function')
+    throw wrong('output', 'is not a writable stream. Pass `process.stdout`, for example');
+  // each message would be answered twice
+  if (served.has(input))
+    throw wrong('input', 'is being served already. Call `serveStdio` once, with a server that lists all providers');
+}
+
 /**
  * Waits for the connection to end, and for the hooks of a closing server, which may still print.
  * @param isProcess whether the process ends with the connection
@@ -72,7 +95,7 @@ export async function serveStdio(server: ClosableHost, options: StdioOptions = {
 async function whenOver(pipe: StdioPipe, server: ClosableHost, isProcess: boolean): Promise<void> {
   const end = async () => {
     await pipe.leave('client');
-    await closeForGood(server, pipe.msLeft);
+    await closeInTime(server, pipe.msLeft);
   };
   const release = isProcess ? endOnSignal(end) : () => {};
   const ending = await pipe.closed;

@@ -39,13 +39,14 @@ export interface Host {
 
 /**
  * Returns the server's port for transports.
+ * @param where the function that was called with it, such as `listen`
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but a server
  */
-export function hostOf(server: Host): HostPort {
+export function hostOf(server: Host, where = 'transport'): HostPort {
   const host = (server as Partial<Host> | undefined)?.[HOST];
   if (host !== undefined) return host;
   const problem = 'is not an McpServer. Pass what `new McpServer({ … })` returns';
-  throw startupError('DECORUM_INVALID_OPTION', 'transport', 'server', problem);
+  throw startupError('DECORUM_INVALID_OPTION', where, 'server', problem);
 }
 
 /** A server that transports can close when the process ends. `McpServer` is one. */

@@ -161,11 +161,11 @@ describe.each(ERAS)('a member with access (%s)', (era) => {
     for (const [index, access] of fails.entries()) server.addTool({ name: `tool${index}`, access }, () => 'ran');
     const client = await connect(server, { era, principal: STAFF });
     expect(await client.listTools()).toEqual([]);
-    expect(errors.map(({ method }) => method)).toEqual(['tools/list', 'tools/list']);
+    expect(errors.map(({ method }) => method)).toEqual(fails.map(() => 'tools/list'));
     for (const index of fails.keys()) {
       await expect(client.callTool(`tool${index}`)).rejects.toMatchObject({ message: `Unknown tool: tool${index}` });
     }
-    expect(errors).toHaveLength(4);
+    expect(errors).toHaveLength(2 * fails.length);
   });
 
   it('is decided anew for each request, and once for all that share a function', async () => {

@@ -148,7 +148,7 @@ describe('a promise of an instance', () => {
 
   it.each([
     [undefined, /^Orders: `resolve` returned undefined\. Return an instance, or a promise of one\./],
-    [new Database(), /^Orders\.find is decorated as a tool but is not a method/],
+    [new Database(), /^Orders\.find is decorated as a tool, and the provider has no such method/],
   ])('of something else fails the start: %p', async (given, message) => {
     const server = serverOf([Orders], { resolve: () => later(given as object) });
     await expect(connect(server)).rejects.toThrow(message);

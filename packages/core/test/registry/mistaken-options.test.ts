@@ -109,20 +109,3 @@ describe('a transport', () => {
     }
   });
 });
-
-describe('options that clients see', () => {
-  it.each<[string, object, string]>([
-    ['a title', { title: 5 }, '`title` must be a string'],
-    ['a description', { description: { en: 'Searches' } }, '`description` must be a string'],
-    ['a name', { name: null }, '`name` must be a string'],
-    ['a hint', { annotations: { readOnlyHint: 'yes' } }, '`annotations.readOnlyHint` must be true or false'],
-  ])('fail at startup where clients would refuse the whole list: %s', (_name, options, problem) => {
-    class Wrong {
-      @Tool(options) search() {
-        return '';
-      }
-    }
-    expect(start({ providers: [Wrong] })).toThrow(INVALID);
-    expect(start({ providers: [Wrong] })).toThrow(`Wrong.search: ${problem}.`);
-  });
-});

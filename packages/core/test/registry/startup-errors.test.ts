@@ -47,7 +47,7 @@ describe('a mistake in annotations fails at startup, and says where and what to 
         static help() {}
       }
       return Wrong;
-    }).toThrow(/"help".*static.*DECORUM_UNSUPPORTED_MEMBER/);
+    }).toThrow(/"Wrong.help".*static.*DECORUM_UNSUPPORTED_MEMBER/);
   });
 
   it('a member named by a symbol', () => {

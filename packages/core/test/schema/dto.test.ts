@@ -310,8 +310,8 @@ describe('what is wrong with a value', () => {
     class Many {
       @cv.IsArray() @cv.IsInt({ each: true }) list!: number[];
     }
-    expect(problemsOf(Many, { list: Array.from({ length: 5000 }, () => 'x') })).toHaveLength(50);
-    expect(problemsOf(Many, { list: Array.from({ length: 50_000 }, () => 'x') })).toHaveLength(1);
+    expect(problemsOf(Many, { list: Array.from({ length: 2000 }, () => 'x') })).toHaveLength(50);
+    expect(problemsOf(Many, { list: Array.from({ length: 5000 }, () => 'x') })).toHaveLength(1);
     expect(problemsOf(Many, { list: [], ['k'.repeat(90_000)]: 1 })[0]?.length).toBeLessThan(250);
   });
 

@@ -55,4 +55,13 @@ describe('The guard of the process', () => {
     expect(stderr.mock.calls.flat()).toEqual(EVENTS.map(() => 'The error could not be reported: Error: logger\n'));
     stderr.mockRestore();
   });
+
+  it('reports a broken pipe once: a logger that writes to it would raise it again for each report', () => {
+    const heard: unknown[] = [];
+    guard(hostOf((error) => heard.push(error)));
+    const own = process.listeners('uncaughtException').at(-1);
+    const broken = () => Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+    for (let round = 0; round < 3; round += 1) own?.(broken(), 'uncaughtException');
+    expect(heard).toHaveLength(1);
+  });
 });

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { Host, Principal } from '@decorum/core';
-import { isPromise, startupError } from '@decorum/core/transport';
+import { HOST, hostOf, isPromise, startupError } from '@decorum/core/transport';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 
 import { type AnswerHeaders, type HttpContext, type Headers, JSON_TYPE, type Sink } from '../http-context.js';
@@ -90,7 +90,17 @@ class FastifyContext implements HttpContext {
  */
 export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
   async (app: FastifyInstance, options: McpPluginOptions): Promise<void> => {
+    // what is registered is `mcp(server)`, or the server itself
+    if (typeof options !== 'object' || HOST in options) {
+      throw startupError(
+        'DECORUM_INVALID_OPTION',
+        'mcp',
+        'options',
+        'are missing. Write `app.register(mcp, { server })`',
+      );
+    }
     checkOptionNames('mcp', options, PLUGIN_OPTIONS);
+    hostOf(options.server, 'mcp');
     const settings = resolveOptions(options);
     requireHosts(app, settings.allowedHosts);
     const { endpoint, detach } = await openEndpoint(options.server, settings);

@@ -1,7 +1,7 @@
 import type { Host } from '@decorum/core';
 
 import { internalError } from '../answer.js';
-import { LateEndpoint } from '../late-endpoint.js';
+import { LateEndpoint, requireServer } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
 import { isServed, Pipeline } from '../pipeline.js';
 import { noEndpoint } from '../http-error.js';
@@ -12,7 +12,7 @@ export type FetchHandlerOptions = EndpointOptions<Request>;
 
 /** Handles the requests of hosts that speak `fetch`: Deno, Bun, Hono, Next.js and others. */
 export interface FetchHandler {
-  /** Never rejects. Resolves with the response as soon as its headers are known. */
+  /** Rejects only what is not a web request. Resolves with the response as soon as its headers are known. */
   (request: Request, info?: ConnectionInfo): Promise<Response>;
   /** Resolves when the server has started. Requests wait for it. */
   readonly ready: Promise<void>;
@@ -26,6 +26,7 @@ export interface FetchHandler {
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): FetchHandler {
+  requireServer(server, 'fetchHandler');
   checkOptionNames('fetchHandler', options);
   const settings = resolveOptions(options);
   const { path } = options;
@@ -39,6 +40,15 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
     );
   };
   const handle = (request: Request, info: ConnectionInfo = {}): Promise<Response> =>
-    new Promise((resolve) => serve(new FetchContext(request, info, resolve), request));
+    new Promise((resolve) => {
+      requireRequest(request);
+      serve(new FetchContext(request, info, resolve), request);
+    });
   return Object.assign(handle, { ready: late.ready, close: () => late.close() });
+}
+
+/** Frameworks have requests of their own. */
+function requireRequest(request: Partial<Request> | undefined): void {
+  if (typeof request?.url === 'string' && typeof request.headers?.get === 'function') return;
+  throw new TypeError('The handler of `fetchHandler` takes a web Request. In Hono, pass `c.req.raw`.');
 }

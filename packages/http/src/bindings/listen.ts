@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import type { ClosableHost } from '@decorum/core';
-import { closeForGood, endOnSignal, guardProcess, startupError } from '@decorum/core/transport';
+import { closeForGood, endOnSignal, guardProcess, hostOf, startupError } from '@decorum/core/transport';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { type Endpoint, openEndpoint } from '../endpoint.js';
@@ -45,18 +45,21 @@ export interface Listening {
 
 /**
  * Serves MCP over Streamable HTTP, by a Fastify application of its own.
- * @throws {DecorumError} `DECORUM_UNSAFE_HOST`, `DECORUM_INVALID_OPTION` or `DECORUM_SERVER_CLOSED`
+ * @throws {DecorumError} `DECORUM_UNSAFE_HOST`, `DECORUM_INVALID_OPTION`, `DECORUM_MISSING_LIBRARY` or `DECORUM_SERVER_CLOSED`
  */
 export async function listen(server: ClosableHost, options: ListenOptions = {}): Promise<Listening> {
+  hostOf(server, 'listen');
   // Fastify's own `listen` adds `cb` to its options, which a program may use for both
   checkOptionNames('listen', options, { ...LISTEN_OPTIONS, cb: true });
-  const { port = 3000, host = '127.0.0.1', requestTimeoutMs = 20_000, signals = true, ...rest } = options;
+  const { port: givenPort = 3000, host = '127.0.0.1', requestTimeoutMs = 20_000, signals = true, ...rest } = options;
   requireCount('requestTimeoutMs', requestTimeoutMs, MAX_TIMER_MS);
   requireFlag('signals', signals);
   const settings = resolveOptions({ bodyTimeoutMs: requestTimeoutMs, ...rest });
   const { path, allowedHosts, closeDeadlineMs } = settings;
+  const port = requirePort(givenPort);
+  requireAddress(host, path);
   if (!isLoopback(host) && allowedHosts.length === 0) throw startupError('DECORUM_UNSAFE_HOST', host);
-  const release = guardProcess(server);
+  const release = guardProcess(server, { endsWithReader: signals });
   let ignoreSignals = () => {};
   let closed: Promise<void> | undefined;
   // the server may close it, or its user, or a signal: all wait for the same end
@@ -81,8 +84,37 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
     return { url: `http://${reachable(host)}:${address.port}${path}`, port: address.port, close };
   } catch (error) {
     await end();
-    throw error;
+    throw withRemedy(error, port);
   }
+}
+
+/** A number, or its digits, as environment variables have it. */
+function requirePort(port: unknown): number {
+  const number = typeof port === 'string' && /^\d+$/.test(port) ? Number(port) : port;
+  if (Number.isInteger(number) && (number as number) >= 0 && (number as number) <= 65_535) return number as number;
+  const found = typeof port === 'string' ? `"${port}"` : String(port);
+  const remedy = 'Pass a whole number from 0 to 65535, where 0 is any that is free';
+  throw startupError('DECORUM_INVALID_OPTION', 'listen', 'port', `is ${found}. ${remedy}`);
+}
+
+/** An IP address or the name of an interface, and no URL. */
+function requireAddress(host: unknown, path: string): void {
+  if (typeof host !== 'string' || !/^(?:[\w.-]+|[\da-f:.]*:[\da-f:.]*(?:%\w+)?)$/i.test(host)) {
+    const problem = "is not an address. Write '127.0.0.1', and pass the port as `port`";
+    throw startupError('DECORUM_INVALID_OPTION', 'listen', 'host', problem);
+  }
+  if (path === '') {
+    throw startupError('DECORUM_INVALID_OPTION', 'listen', 'path', 'is empty. Write "/", or leave it out for "/mcp"');
+  }
+}
+
+/** The same error, as programs may look at its `code`: it is the first that many see. */
+function withRemedy(error: unknown, port: number): unknown {
+  const failure = error as NodeJS.ErrnoException;
+  if (failure?.code === 'EADDRINUSE') {
+    failure.message += `. Another program listens on port ${port}. Pass another \`port\` to listen, or 0 for any that is free`;
+  }
+  return error;
 }
 
 async function endProcess(server: ClosableHost, close: () => Promise<void>, deadlineMs: number): Promise<void> {
@@ -91,9 +123,17 @@ async function endProcess(server: ClosableHost, close: () => Promise<void>, dead
   await closeForGood(server, Math.max(0, deadline - performance.now()));
 }
 
+function explainMissing(error: unknown): never {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const isMissing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
+  if (!isMissing || !/'fastify'/.test(message)) throw error;
+  const remedy = 'Run `npm install fastify`, or serve with `nodeHandler` of @decorum/http/node';
+  throw startupError('DECORUM_MISSING_LIBRARY', 'listen', 'fastify', remedy);
+}
+
 /** Fastify is loaded when it is needed: a program may serve over HTTP only now and then. */
 async function createApp(requestTimeoutMs: number): Promise<FastifyInstance> {
-  const { fastify } = await import('fastify');
+  const { fastify } = await import('fastify').catch(explainMissing);
   const app = fastify({
     requestTimeout: requestTimeoutMs,
     // the endpoint words what is refused while the application closes

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Host } from '@decorum/core';
 
 import { internalError } from '../answer.js';
-import { LateEndpoint } from '../late-endpoint.js';
+import { LateEndpoint, requireServer } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
 import { isServed, Pipeline } from '../pipeline.js';
 import { noEndpoint } from '../http-error.js';
@@ -29,6 +29,7 @@ export interface NodeHandler {
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): NodeHandler {
+  requireServer(server, 'nodeHandler');
   checkOptionNames('nodeHandler', options);
   const settings = resolveOptions(options);
   const { path } = options;
@@ -42,7 +43,9 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
     );
   };
   const handle = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void => {
-    if (isServed(settings, path, request.url ?? '')) serve(request, response);
+    // Express takes the path that a handler is mounted at off `url`
+    const { url = '', originalUrl = url } = request as IncomingMessage & { readonly originalUrl?: string };
+    if (isServed(settings, path, url) || isServed(settings, path, originalUrl)) serve(request, response);
     else if (next) next();
     else new NodeContext(request, response).answer(404, noEndpoint().body());
   };

@@ -1,0 +1,67 @@
+import { nearest } from '../protocol/option-names.js';
+import { isObject } from '../protocol/jsonrpc.js';
+import type { JsonObject } from '../protocol/model.js';
+
+/** The keywords of JSON Schema 2020-12 and draft-07, and two that OpenAPI has added. */
+const KEYWORDS = (
+  '$schema $id $ref $anchor $dynamicRef $dynamicAnchor $vocabulary $comment $defs definitions ' +
+  'allOf anyOf oneOf not if then else properties patternProperties additionalProperties propertyNames required ' +
+  'dependentSchemas dependentRequired dependencies unevaluatedProperties minProperties maxProperties ' +
+  'items prefixItems additionalItems contains minContains maxContains unevaluatedItems minItems maxItems uniqueItems ' +
+  'type enum const multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength pattern ' +
+  'format contentEncoding contentMediaType contentSchema ' +
+  'title description default deprecated readOnly writeOnly examples example nullable'
+).split(' ');
+
+const KNOWN: ReadonlySet<string> = new Set(KEYWORDS);
+
+// too short to tell a misspelling from a keyword of another vocabulary
+const LONG = KEYWORDS.filter(({ length }) => length > 3);
+
+/** Keywords with schemas by names, which may be called like keywords. */
+export const NAMED: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  'dependentSchemas',
+  '$defs',
+  'definitions',
+]);
+
+/** Keywords with values, in which everything is data. */
+export const VALUES: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'examples']);
+
+/** The parts of a schema that may say which properties there are. */
+const COMPOSED = ['allOf', 'anyOf', 'oneOf', '$ref', '$dynamicRef', 'if', 'patternProperties', 'dependentSchemas'];
+
+function misspelt(node: unknown): string | undefined {
+  if (Array.isArray(node)) return node.map(misspelt).find(Boolean);
+  if (!isObject(node)) return undefined;
+  for (const [key, value] of Object.entries(node)) {
+    const meant = KNOWN.has(key) ? undefined : nearest(key, LONG);
+    if (meant !== undefined) return `"${key}" is not a keyword of JSON Schema. Write "${meant}"`;
+    if (!KNOWN.has(key) || VALUES.has(key)) continue;
+    const parts = NAMED.has(key) && isObject(value) ? Object.values(value) : value;
+    const found = misspelt(parts);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/**
+ * What is most likely wrong with a JSON Schema although it is valid: validators ignore keywords that they don't know.
+ * @returns what to write; undefined where nothing stands out
+ */
+export function keywordMistake(schema: JsonObject): string | undefined {
+  const names = Object.keys(schema);
+  const found = misspelt(schema);
+  if (found !== undefined) return found;
+  if (names.length > 0 && !names.some((name) => KNOWN.has(name) || name.startsWith('x-'))) {
+    return `"${names[0]}" is not a keyword of JSON Schema. Write \`{ type: 'object', properties: { ${names[0]}: … } }\``;
+  }
+  const { properties, required, additionalProperties } = schema;
+  if (!isObject(properties) || !Array.isArray(required) || isObject(additionalProperties)) return undefined;
+  if (COMPOSED.some((name) => name in schema)) return undefined;
+  const missing: unknown = required.find((name) => typeof name === 'string' && !Object.hasOwn(properties, name));
+  if (missing === undefined) return undefined;
+  return `\`required\` lists "${String(missing)}". Add it to \`properties\`, or correct the name`;
+}
