@@ -185,7 +185,7 @@ export function checkServerOptions(options: McpServerOptions<readonly object[]>)
   }
 }
 
-/** The methods of options that are objects of the user's. */
+/** Required methods of options that are objects. */
 const PARTS = {
   logger: ['warn', 'error'],
   changeBus: ['publish', 'subscribe'],

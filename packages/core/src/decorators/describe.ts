@@ -9,12 +9,12 @@ export interface FieldDecorator {
   (target: object, key: string | symbol): void;
 }
 
-/** What a decorator for fields says, and how it is used. */
+/** The facts that a field decorator writes, and how to use it. */
 interface FieldUsage extends Omit<Usage, 'place'> {
   readonly facts: FieldFacts;
-  /** It means nothing without an argument. */
+  /** Whether the decorator needs an argument. */
   readonly needsArgument?: boolean;
-  /** Refuses options at this place. */
+  /** Rejects invalid options. */
   readonly check?: (where: string) => void;
 }
 

@@ -27,11 +27,11 @@ export interface Usage {
   /** An example with an argument, if `example` has none. */
   readonly full?: string;
   readonly place: 'method' | 'field';
-  /** Its argument may be a class. */
+  /** Whether its argument may be a class. */
   readonly takesClass?: boolean;
-  /** It has an option `input`. */
+  /** Whether it has an option `input`. */
   readonly takesSchema?: boolean;
-  /** What to write where a decorator for fields is on a method. */
+  /** What to write when a field decorator is on a method. */
   readonly onMethod?: string;
 }
 
@@ -51,7 +51,7 @@ export function rejectBare(
   const isMember = (isHolder && isKey) || isStandard(context);
   if (!isMember && (takesClass || typeof target !== 'function')) return;
   const isClass = isStandard(context) ? context.kind === 'class' : !isMember;
-  // `@Tool(MyDto)` calls as `@Tool class MyDto {}` does
+  // `@Tool(MyDto)` calls the decorator in the same way as `@Tool class MyDto {}`
   const mayBeGiven = takesSchema && context === undefined;
   const onClass = mayBeGiven ? ` (to name a schema, write @${decorator}({ input: MyDto }))` : '';
   const remedy = isClass

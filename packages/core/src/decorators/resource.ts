@@ -23,7 +23,7 @@ export function Resource(
   options?: ResourceOptions & { readonly input?: undefined },
 ): MemberDecorator<Method>;
 export function Resource(uri: string, options: ResourceOptions = {}, ...rest: unknown[]): MemberDecorator<Method> {
-  // anything else is refused as it is
+  // memberDecorator rejects anything but an object
   const given = typeof options === 'object' ? { ...options, uri } : (options as never);
   return memberDecorator('resource', given, [uri, options, ...rest]);
 }

@@ -12,7 +12,7 @@ export function isAdmitted(access: Access, exchange: Exchange, reporter: ErrorRe
     return false;
   };
   const decide = (answer: unknown): boolean => {
-    // whoever returns a user, or a reason, means something else than what a condition would make of it
+    // a truthy value, such as a user or a reason, may not mean that access is granted
     if (answer && answer !== true) throw new TypeError('`access` must return true or false, or a promise of one.');
     return answer === true;
   };

@@ -147,7 +147,7 @@ export function checkMessage(message: unknown): asserts message is JsonRpcMessag
   checkValues(message, MAX_DEPTH, MAX_VALUES);
 }
 
-/** @returns how many more values there may be */
+/** @returns the number of values still allowed */
 function checkValues(value: object, depth: number, allowed: number): number {
   if (depth === 0) throw invalid(`The message is nested more than ${MAX_DEPTH} levels deep.`);
   let left = allowed;
@@ -174,5 +174,8 @@ function checkValues(value: object, depth: number, allowed: number): number {
 
 const tooMany = () => invalid(`The message has more than ${MAX_VALUES} values.`);
 
-/** JSON.parse makes infinity of `1e999`, which no JSON can say: it would be checked as one value and sealed as another. */
+/**
+ * JSON.parse turns `1e999` into Infinity, which JSON cannot represent: it would be checked as one value and sealed as
+ * another.
+ */
 const notFinite = () => invalid('The message has a number that is too large.');

@@ -42,10 +42,10 @@ const TYPES = {
   array: [Array.isArray, 'an array'],
 } as const;
 
-/** What an option may be: a value of a type, a whole number from the first to the second, or what is checked elsewhere. */
+/** The values of an option: a type, a range of integers, or `true` if they are checked elsewhere. */
 export type OptionType = keyof typeof TYPES | readonly [min: number, max: number] | true;
 
-/** The type of each option, by its name. */
+/** Types of options by name. */
 export type OptionTypes<Options = object> = Readonly<Record<keyof Options, OptionType>>;
 
 function shown(value: unknown): string {

@@ -61,7 +61,7 @@ export interface Caller {
 export const invalidOption = (where: string, option: string, problem: string) =>
   startupError('DECORUM_INVALID_OPTION', where, option, problem);
 
-/** Methods of providers that the server itself calls. */
+/** Methods of providers that the server calls. */
 const HOOKS = new Set(['onStart', 'onClose']);
 
 /**

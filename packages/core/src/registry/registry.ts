@@ -165,7 +165,10 @@ export class Registry {
 const duplicate = (kind: string, { key, where }: Plan<unknown>, other: Plan<unknown>) =>
   startupError('DECORUM_DUPLICATE_NAME', kind, key, [other.where, where]);
 
-/** A template without the names of its variables, as far as they don't show in URIs: two alike match the same URIs. */
+/**
+ * A template with all variables renamed to `x`, except query parameters, whose names appear in URIs. Templates of equal
+ * shape match the same URIs.
+ */
 const shapeOf = (template: string): string =>
   template.replaceAll(/\{[^;?&{}][^{}]*\}/g, (expression) => expression.replaceAll(/[A-Za-z0-9_%][\w.%]*/g, 'x'));
 

@@ -111,7 +111,7 @@ function lenientRegExp(pattern: string, flags: string): RegExp {
   }
 }
 
-/** References that the running check may still follow. Schemas themselves are checked without a limit. */
+/** References that the current check may still follow. There is no limit for validating schemas themselves. */
 const steps = { left: Number.POSITIVE_INFINITY };
 const MIN_STEPS = 50_000;
 const STEPS_PER_VALUE = 20;
@@ -123,8 +123,8 @@ function tooComplex(): never {
 }
 
 /**
- * Counts the references that a check follows. A recursive schema may reach a value by several ways, such as `properties`
- * and `allOf`: the work doubles with each level of the value.
+ * Counts the references that a check follows. A recursive schema may reach a value in several ways, such as `properties`
+ * and `allOf`, which doubles the work with each level of the value.
  */
 function countReferences(ajv: Ajv): void {
   const { _ } = loadAjv();
@@ -194,9 +194,9 @@ function sizeOf(value: unknown): number {
   return Object.values(value).reduce((size: number, item) => size + sizeOf(item), 1);
 }
 
-/** Runs a check that follows references. Gives undefined where it takes too many steps for the size of the value. */
+/** Runs a check that follows references. Returns undefined if it takes too many steps for the size of the value. */
 function runBounded(check: ValidateFunction, value: unknown): boolean | undefined {
-  // a check of a field, inside another: both take from the same steps
+  // a field is checked within another check: both share the same steps
   if (steps.left !== Number.POSITIVE_INFINITY) return check(value) as boolean;
   const attempt = (limit: number): boolean | undefined => {
     steps.left = limit;

@@ -51,7 +51,7 @@ class ClassReader {
   /** Errors that apply only if class-transformer is needed. */
   readonly #notForTransformer: DecorumError[] = [];
 
-  /** @param where what takes the class, for messages */
+  /** @param where the owner of the class, for error messages */
   constructor(
     direction: Direction,
     private readonly where: string,

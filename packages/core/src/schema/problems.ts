@@ -9,7 +9,7 @@ import type { FieldCheck, Problem } from './shape.js';
 import { type Complaints, withoutName } from './value-rule.js';
 
 const MAX_PROBLEMS = 50;
-/** Errors that are looked at: several may be the same problem, and wording one may cost as much as its schema is long. */
+/** Cap on errors to describe: describing one may take time in proportion to its schema, and several may be the same. */
 const MAX_EXPLAINED = 100;
 
 const count = (n: unknown, noun: string): string => `${String(n)} ${noun}${n === 1 ? '' : 's'}`;

@@ -63,8 +63,8 @@ export async function closeForGood(server: ClosableHost, deadlineMs: number): Pr
 }
 
 /**
- * Does the same, but waits no longer than a client does: a hook that never ends must not leave the process behind.
- * @param deadlineMs milliseconds for calls and hooks together; hooks get `HOOKS_MS` at least
+ * Like `closeForGood`, with a deadline: a hook that never ends must not keep the process running.
+ * @param deadlineMs milliseconds for calls and hooks together; hooks get at least `HOOKS_MS`
  */
 export async function closeInTime(server: ClosableHost, deadlineMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,11 +1,11 @@
 import { endProcess, isProcessEnding } from './process-end.js';
 import { type Host, HOST } from './transport.js';
 
-/** What a guard does beside reporting. */
+/** Options of `guardProcess`. */
 export interface GuardOptions {
   /**
-   * Whether the process ends, as by a signal, when the reader of its stdout or stderr is gone. A transport that watches
-   * stdin doesn't need it. By default `false`.
+   * Whether to end the process when the reader of its stdout or stderr is gone. Transports that watch stdin don't need
+   * this. Defaults to `false`.
    */
   readonly endsWithReader?: boolean;
 }
@@ -22,7 +22,7 @@ const isBrokenPipe = (error: unknown): boolean => (error as NodeJS.ErrnoExceptio
 
 /** Reports an uncaught error to every server of the process, since any of them may have caused it. */
 function report(error: unknown): void {
-  // A logger whose own pipe is broken raises this again for each report.
+  // a logger with a broken pipe raises this error again for each report
   if (isBrokenPipe(error)) {
     if (hasReportedBrokenPipe) return;
     hasReportedBrokenPipe = true;
@@ -37,7 +37,7 @@ function report(error: unknown): void {
   }
 }
 
-/** Without this, writing a report to a broken stderr would raise the next error to report, forever. */
+/** Without this, writing a report to a broken stderr would raise another error to report, forever. */
 function onConsoleError(error: Error): void {
   if (isBrokenPipe(error) && [...guards].some(({ endsWithReader }) => endsWithReader)) void endProcess();
 }
@@ -58,7 +58,7 @@ export function guardProcess(host: Host, options: GuardOptions = {}): () => void
   const guard = { ...options, host };
   guards.add(guard);
   return () => {
-    // Errors of the last moments are still reported.
+    // errors during shutdown are still reported
     if (isProcessEnding() || !guards.delete(guard) || guards.size > 0) return;
     process.off('uncaughtException', report).off('unhandledRejection', report);
     for (const name of CONSOLES) process[name].off('error', onConsoleError);

@@ -30,7 +30,7 @@ const OPTIONS: OptionTypes<StdioOptions> = {
   maxPendingChars: [0, Number.MAX_SAFE_INTEGER],
 };
 
-/** The streams that are being read. */
+/** Input streams in use. */
 const served = new WeakSet<object>();
 
 /**
@@ -83,9 +83,9 @@ function requireStreams(input: Partial<Readable>, output: Partial<Writable>): vo
     throw wrong('input', 'is not a readable stream. Pass `process.stdin`, for example');
   if (typeof output.write !== 'function')
     throw wrong('output', 'is not a writable stream. Pass `process.stdout`, for example');
-  // each message would be answered twice
+  // two servers on one stream would answer each message twice
   if (served.has(input))
-    throw wrong('input', 'is being served already. Call `serveStdio` once, with a server that lists all providers');
+    throw wrong('input', 'is already being served. Call `serveStdio` once, with a server that lists all providers');
 }
 
 /**
