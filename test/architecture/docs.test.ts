@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import * as core from '@decorum/core';
@@ -30,8 +30,11 @@ const anchorsOf = (file: string): Set<string> =>
     ].map(([, heading = '']) => anchorOf(heading)),
   );
 
-const ROOT_PAGES = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].filter((file) => existsSync(join(ROOT, file)));
-const PAGES = [...ROOT_PAGES, ...filesUnder('docs', '.md')];
+const ROOT_PAGES = readdirSync(ROOT).filter((file) => file.endsWith('.md'));
+const PAGES = [
+  ...ROOT_PAGES,
+  ...['docs', 'packages', 'examples', 'bench'].flatMap((folder) => filesUnder(folder, '.md')),
+];
 
 function brokenLinks(page: string): string[] {
   const links = [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);

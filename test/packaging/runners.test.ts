@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
@@ -56,5 +56,40 @@ describe("a user's tests of a server with DTOs run", () => {
     project = createProject({ from: 'vitest' });
     const printed = await project.run('node', ['node_modules/vitest/vitest.mjs', 'run', '--reporter=json']);
     expect(statuses(printed)).toEqual({ 'calls a tool with a nested DTO': 'passed' });
+  });
+});
+
+/** The files that docs/testing.md shows, by name. */
+const shown = new Map(
+  [...readFileSync(join(ROOT, 'docs/testing.md'), 'utf8').matchAll(/^```\w+ file=(\S+)\n([^]*?)^```$/gm)].map(
+    ([, name = '', text = '']) => [name, text],
+  ),
+);
+
+describe('the tests of docs/testing.md pass', () => {
+  const projectOf = (from: string, ...files: string[]) => {
+    project = createProject({ from });
+    rmSync(project.path('shop.spec.ts'));
+    for (const name of ['src/greeter.ts', ...files]) project.write(name, shown.get(name) ?? '');
+    return project;
+  };
+
+  it('in Vitest, without configuration', async () => {
+    const { run, write } = projectOf('vitest', 'test/greeter.test.ts');
+    const compilerOptions = { experimentalDecorators: true, emitDecoratorMetadata: true };
+    write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['src', 'test'] }));
+    expect(statuses(await run('node', ['node_modules/vitest/vitest.mjs', 'run', '--reporter=json']))).toEqual({
+      'greets by name': 'passed',
+      'tells the model what is wrong': 'passed',
+    });
+  });
+
+  it('in Jest, with the configuration of the page', async () => {
+    const { run, write } = projectOf('jest', 'test/greeter.spec.ts', 'jest.config.json');
+    write('package.json', JSON.stringify({ type: 'module' }));
+    const env = { NODE_OPTIONS: '--experimental-vm-modules' };
+    expect(statuses(await run('node', ['node_modules/jest/bin/jest.js', '--ci', '--json'], { env }))).toEqual({
+      'greets by name': 'passed',
+    });
   });
 });

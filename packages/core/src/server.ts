@@ -58,6 +58,20 @@ export interface Notifier {
 /**
  * An MCP server. It serves the decorated methods of its providers, and its own if you subclass it. It starts to serve
  * when you open a transport on it, and may have several open at once. `E` is inferred from the option `errors`.
+ * @example
+ * ```ts
+ * import { McpServer, serveStdio, Tool } from '@decorum/core';
+ *
+ * class Greeter {
+ *   @Tool({ description: 'Greets everybody' })
+ *   greet() {
+ *     return 'Hello!';
+ *   }
+ * }
+ *
+ * const server = new McpServer({ name: 'greeter', version: '1.0.0', providers: [Greeter] });
+ * await serveStdio(server);
+ * ```
  */
 export class McpServer<E extends readonly object[] = readonly Error[]> implements ClosableHost {
   /** Name, version and the other details that clients see. */
@@ -131,29 +145,54 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   /**
    * Adds a provider at run time. Clients are notified that their lists changed.
    * @throws {DecorumError} for a mistake in its decorators; nothing is added in this case
+   * @example
+   * ```ts
+   * class Clock {
+   *   @Tool({ description: 'Tells the time' })
+   *   now() {
+   *     return new Date();
+   *   }
+   * }
+   *
+   * const registration = server.addProvider(Clock);
+   * registration.remove();
+   * ```
    */
   addProvider(source: ProviderSource): Registration {
     return this.#addProvider(this.#providers.read(source));
   }
 
+  /** Adds a tool that is a function, with a schema for what it takes and one for what it returns. */
+  addTool<I extends SchemaSource, O extends SchemaSource>(
+    options: Named<ToolOptions<I, O>> & { readonly input: I; readonly output: O },
+    handler: ToolMethod<I, O>,
+  ): Registration;
   /**
    * Adds a function as a tool, for tools that are only known at run time.
    * @param options the options of `@Tool`. `name` is required, and so is `input` if the tool takes arguments
    * @param handler receives the input and the context, even without `input`
    * @throws {DecorumError} for a mistake in the options
+   * @example
+   * ```ts
+   * import { z } from 'zod';
+   *
+   * const input = z.object({ sku: z.string() });
+   * server.addTool({ name: 'lookup', description: 'Finds an article', input }, ({ sku }, ctx) => {
+   *   ctx.log.info(`Looking for ${sku}`);
+   *   return `Article ${sku}`;
+   * });
+   * ```
    */
-  addTool<I extends SchemaSource, O extends SchemaSource>(
-    options: Named<ToolOptions<I, O>> & { readonly input: I; readonly output: O },
-    handler: ToolMethod<I, O>,
-  ): Registration;
   addTool<I extends SchemaSource>(
     options: Named<ToolOptions<I>> & { readonly input: I; readonly output?: undefined },
     handler: (input: Parsed<I>, context: Context) => unknown,
   ): Registration;
+  /** Adds a tool that is a function without arguments, with a schema for what it returns. */
   addTool<O extends SchemaSource>(
     options: Named<ToolOptions<never, O>> & { readonly output: O; readonly input?: undefined },
     handler: (input: NoInput, context: Context) => ReturnType<ToolMethod<never, O>>,
   ): Registration;
+  /** Adds a tool that is a function without arguments. */
   addTool(
     options: Named<ToolOptions> & { readonly input?: undefined; readonly output?: undefined },
     handler: (input: NoInput, context: Context) => unknown,

@@ -32,7 +32,10 @@ export interface EventStore {
 // not by lines as `m` sees them: JSON may have U+2028, which begins one
 const DATA = /(?:^|\n)data: ([^\n]+)/g;
 
-/** The events of a batch, each by itself. */
+/**
+ * The events of a batch, each by itself.
+ * @example eventsOf({ first: 7, count: 1, text: 'data: {"id":1}' }) // [{ sequence: 7, frame: '{"id":1}' }]
+ */
 export function eventsOf({ first, text }: EventBatch): StoredEvent[] {
   return Array.from(text.matchAll(DATA), ([, frame = ''], index) => ({ sequence: first + index, frame }));
 }

@@ -34,15 +34,16 @@ const CLIENT_INFO: Implementation = { name: '@decorum/testing', version: '0.0.0'
 
 /**
  * Connects a client to a server in the same process, and begins the session where the era has one.
- *
+ * @throws {McpError} when the server refuses `initialize`
+ * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, `DECORUM_INVALID_OPTION`
+ * @example
  * ```ts
+ * import { connect } from '@decorum/testing';
+ *
  * const client = await connect(server);
  * const { content } = await client.callTool('forecast', { city: 'Oslo' });
  * await client.close();
  * ```
- *
- * @throws {McpError} when the server refuses `initialize`
- * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, `DECORUM_INVALID_OPTION`
  */
 export async function connect(server: Host, options: ConnectOptions = {}): Promise<TestClient> {
   hostOf(server, 'connect');

@@ -57,16 +57,36 @@ const MAX_ROUNDS = 20;
  * A tool that is fit for both gives the same result and the same effects: what it does before its last question goes
  * through `ctx.once`.
  *
- * ```ts
- * const { session, replay } = await rehearse({ server, tool: 'book', onElicit });
- * expect(replay.result.content).toEqual(session.result.content);
- * expect(replay.effects).toEqual(session.effects);
- * ```
- *
  * Where a session is refused until the user has been at a URL (`ctx.requireUrl`), `onElicit` is asked for each URL, as
  * by replay, and the tool is called again when it accepts.
  *
  * @throws {McpError} when the server answers with an error
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ *
+ * import { Context, McpServer, NoInput, Tool } from '@decorum/core';
+ * import { rehearse } from '@decorum/testing';
+ *
+ * class Airline {
+ *   constructor(private readonly record: (effect: string) => void) {}
+ *
+ *   @Tool({ description: 'Books a seat' })
+ *   async book(_input: NoInput, ctx: Context) {
+ *     await ctx.once('hold', () => this.record('hold a seat'));
+ *     return (await ctx.confirm('Pay 20 €?')) ? 'Booked.' : 'Not booked.';
+ *   }
+ * }
+ *
+ * const { session, replay } = await rehearse({
+ *   server: ({ record, secret }) =>
+ *     new McpServer({ name: 'airline', version: '1.0.0', secret, providers: [new Airline(record)] }),
+ *   tool: 'book',
+ *   onElicit: () => ({ action: 'accept' }),
+ * });
+ * assert.deepEqual(replay.result.content, session.result.content);
+ * assert.deepEqual(replay.effects, session.effects);
+ * ```
  */
 export async function rehearse(options: RehearseOptions): Promise<Rehearsed> {
   return { session: await inSession(options), replay: await byReplay(options) };

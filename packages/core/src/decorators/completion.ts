@@ -12,6 +12,24 @@ export type CompletionMethod = (value: string, context: never) => CompletionValu
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a method
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
+ * @example
+ * ```ts
+ * class Place {
+ *   @IsString() city!: string;
+ * }
+ *
+ * class Travel {
+ *   @Prompt({ description: 'Asks what to pack for a city' })
+ *   pack({ city }: Place) {
+ *     return `What should I pack for a day in ${city}?`;
+ *   }
+ *
+ *   @Completion({ for: 'pack', argument: 'city' })
+ *   cities(typed: string) {
+ *     return ['Oslo', 'Odense', 'Turku'].filter((city) => city.startsWith(typed));
+ *   }
+ * }
+ * ```
  */
 export function Completion(options: CompletionOptions): MemberDecorator<CompletionMethod>;
 export function Completion(options: CompletionOptions, ...rest: unknown[]): MemberDecorator<CompletionMethod> {

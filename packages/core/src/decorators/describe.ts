@@ -45,6 +45,13 @@ export function fieldDecorator(
  * @param description a description, or an object with title, description and examples
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses or argument, and on anything but a field
+ * @example
+ * ```ts
+ * class Place {
+ *   @Describe('City, for example "Oslo"') @IsString() city!: string;
+ *   @Describe({ title: 'Country', examples: ['NO', 'DK'] }) @IsISO31661Alpha2() country!: string;
+ * }
+ * ```
  */
 export function Describe(description: string | FieldDescription): FieldDecorator;
 export function Describe(description: string | FieldDescription, ...rest: unknown[]): FieldDecorator {

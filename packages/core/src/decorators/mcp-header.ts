@@ -9,6 +9,12 @@ import { type FieldDecorator, fieldDecorator } from './describe.js';
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses or argument, and on anything but a field
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+ * @example
+ * ```ts
+ * class Order {
+ *   @McpHeader('Region') @IsIn(['eu', 'us']) region!: 'eu' | 'us'; // Mcp-Param-Region: eu
+ * }
+ * ```
  */
 export function McpHeader(name: string): FieldDecorator;
 export function McpHeader(name: string, ...rest: unknown[]): FieldDecorator {

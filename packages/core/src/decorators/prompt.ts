@@ -5,16 +5,30 @@ import { type MemberDecorator, memberDecorator, type Method } from './member-dec
 /** Options of `@Prompt`. */
 export type PromptOptions<I extends SchemaSource = SchemaSource> = ListedOptions<I>;
 
+/** Serves a method as a prompt, with a schema for its arguments. */
+export function Prompt<I extends SchemaSource>(
+  options: PromptOptions<I> & { readonly input: I },
+): MemberDecorator<(input: Parsed<I>, context: never) => unknown>;
 /**
  * Serves a method as a prompt. Return text (one user message), a content block, messages made by `user()` and
  * `assistant()`, a list of these, or a complete result.
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a method
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
+ * @example
+ * ```ts
+ * class Place {
+ *   @IsString() city!: string;
+ * }
+ *
+ * class Travel {
+ *   @Prompt({ description: 'Asks what to pack for a city' })
+ *   pack({ city }: Place) {
+ *     return `What should I pack for a day in ${city}?`;
+ *   }
+ * }
+ * ```
  */
-export function Prompt<I extends SchemaSource>(
-  options: PromptOptions<I> & { readonly input: I },
-): MemberDecorator<(input: Parsed<I>, context: never) => unknown>;
 export function Prompt(options?: PromptOptions & { readonly input?: undefined }): MemberDecorator<Method>;
 export function Prompt(options: PromptOptions = {}, ...rest: unknown[]): MemberDecorator<Method> {
   return memberDecorator('prompt', options, [options, ...rest]);

@@ -30,6 +30,18 @@ export type ToolMethod<I, O> = (input: Parsed<I>, context: never) => Returned<O>
 type InputOnly<I> = (input: Parsed<I>, context: never) => unknown;
 type OutputOnly<O> = (...args: never[]) => Returned<O>;
 
+/** Serves a method as a tool, with a schema for what it takes and one for what it returns. */
+export function Tool<I extends SchemaSource, O extends SchemaSource>(
+  options: ToolOptions<I, O> & { readonly input: I; readonly output: O },
+): MemberDecorator<ToolMethod<I, O>>;
+/** Serves a method as a tool, with a schema for what it takes. */
+export function Tool<I extends SchemaSource>(
+  options: ToolOptions<I> & { readonly input: I; readonly output?: undefined },
+): MemberDecorator<InputOnly<I>>;
+/** Serves a method as a tool, with a schema for what it returns. */
+export function Tool<O extends SchemaSource>(
+  options: ToolOptions<never, O> & { readonly output: O; readonly input?: undefined },
+): MemberDecorator<OutputOnly<O>>;
 /**
  * Serves a method as a tool. The method receives the validated arguments and the call's `Context`. Its return value
  * becomes content: text, numbers, objects (as JSON), bytes, streams, content blocks, or a complete result.
@@ -38,16 +50,21 @@ type OutputOnly<O> = (...args: never[]) => Returned<O>;
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a method
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
+ * @example
+ * ```ts
+ * class Place {
+ *   @IsString() city!: string;
+ * }
+ *
+ * class Weather {
+ *   @Tool({ description: 'Tells the temperature in a city', annotations: { readOnlyHint: true } })
+ *   temperature({ city }: Place, ctx: Context) {
+ *     ctx.log.info(`Looking up ${city}`);
+ *     return `21 °C in ${city}`;
+ *   }
+ * }
+ * ```
  */
-export function Tool<I extends SchemaSource, O extends SchemaSource>(
-  options: ToolOptions<I, O> & { readonly input: I; readonly output: O },
-): MemberDecorator<ToolMethod<I, O>>;
-export function Tool<I extends SchemaSource>(
-  options: ToolOptions<I> & { readonly input: I; readonly output?: undefined },
-): MemberDecorator<InputOnly<I>>;
-export function Tool<O extends SchemaSource>(
-  options: ToolOptions<never, O> & { readonly output: O; readonly input?: undefined },
-): MemberDecorator<OutputOnly<O>>;
 export function Tool(
   options?: ToolOptions & { readonly input?: undefined; readonly output?: undefined },
 ): MemberDecorator<Method>;

@@ -36,6 +36,14 @@ function keyOf({ ctx: { principal, sessionId, transport } }: Call): string {
  * new round from a repeated one: repeating rounds would bypass the limit if only the first counted.
  * @param limiter for example a `RateLimiterMemory` or `RateLimiterRedis` of `rate-limiter-flexible`
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` if `limiter` has no `consume`, or `of` is not a function
+ * @example
+ * ```ts
+ * import { McpServer, rateLimit } from '@decorum/core';
+ * import { RateLimiterMemory } from 'rate-limiter-flexible';
+ *
+ * const limiter = new RateLimiterMemory({ points: 60, duration: 60 });
+ * const server = new McpServer({ name: 'shop', version: '1.0.0', interceptors: [rateLimit(limiter)] });
+ * ```
  */
 export function rateLimit(limiter: RateLimiter, options: RateLimitOptions = {}): Interceptor {
   requireCalled('rateLimit', limiter, 'rateLimit(limiter)');

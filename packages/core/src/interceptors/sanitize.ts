@@ -20,6 +20,7 @@ type Clean = <T>(value: T) => T;
  * looks like a credential. Applies to text blocks, resource texts, links, prompt messages, structured content and error
  * messages. Binary data, URIs and completions are left alone. Results are copied, not modified.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` if `text` is not a function
+ * @example new McpServer({ name: 'shop', version: '1.0.0', interceptors: [sanitize()] });
  */
 export function sanitize(options: SanitizeOptions = {}): Interceptor {
   requireCalled('sanitize', options, 'sanitize()');

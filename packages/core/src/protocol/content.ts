@@ -24,7 +24,10 @@ export function base64(data: Uint8Array | string): string {
   throw new TypeError(`"${data.slice(0, 20)}…" is not base64. Pass bytes, or base64 without a "data:" prefix.`);
 }
 
-/** A block of text. */
+/**
+ * A block of text.
+ * @example text('Sales doubled in May.', { annotations: { audience: ['user'] } })
+ */
 export function text(value: string, options?: BlockOptions): TextContent {
   return options === undefined ? { type: 'text', text: value } : { type: 'text', text: value, ...options };
 }
@@ -33,6 +36,7 @@ export function text(value: string, options?: BlockOptions): TextContent {
  * An image block.
  * @param data bytes, or base64 text
  * @param mimeType for example `image/png`
+ * @example image(await readFile('sales.png'), 'image/png')
  */
 export function image(data: Uint8Array | string, mimeType: string, options?: BlockOptions): ImageContent {
   return { type: 'image', data: base64(data), mimeType, ...options };
@@ -42,6 +46,7 @@ export function image(data: Uint8Array | string, mimeType: string, options?: Blo
  * An audio block. Revision 2024-11-05 has no audio; its clients get an embedded resource.
  * @param data bytes, or base64 text
  * @param mimeType for example `audio/wav`
+ * @example audio(await readFile('hello.wav'), 'audio/wav')
  */
 export function audio(data: Uint8Array | string, mimeType: string, options?: BlockOptions): AudioContent {
   return { type: 'audio', data: base64(data), mimeType, ...options };
@@ -55,12 +60,18 @@ export interface EmbeddedOptions extends BlockOptions {
   readonly data: Uint8Array | string;
 }
 
-/** A resource embedded in a message. A string becomes `text`, bytes become `blob`. */
+/**
+ * A resource embedded in a message. A string becomes `text`, bytes become `blob`.
+ * @example embedded({ uri: 'sales://2025.csv', data: 'month,sales', mimeType: 'text/csv' })
+ */
 export function embedded({ uri, mimeType, data, ...options }: EmbeddedOptions): EmbeddedResource {
   return { type: 'resource', resource: resourceContents(uri, data, mimeType), ...options };
 }
 
-/** A link to a resource that the client may read. */
+/**
+ * A link to a resource that the client may read.
+ * @example link('sales://2024', { title: 'The year before' })
+ */
 export function link(
   uri: string,
   options: Omit<ResourceLink, 'type' | 'uri' | 'name'> & { name?: string } = {},
@@ -68,18 +79,27 @@ export function link(
   return { type: 'resource_link', uri, ...options, name: options.name ?? uri };
 }
 
-/** The content of one resource, from text or bytes. */
+/**
+ * The content of one resource, from text or bytes.
+ * @example resourceContents('docs://readme', '# Decorum', 'text/markdown')
+ */
 export function resourceContents(uri: string, data: Uint8Array | string, mimeType?: string): ResourceContents {
   if (typeof data === 'string') return { uri, mimeType: mimeType ?? 'text/plain', text: data };
   return { uri, mimeType: mimeType ?? 'application/octet-stream', blob: base64(data) };
 }
 
-/** A prompt message from the user. */
+/**
+ * A prompt message from the user.
+ * @example user('Write a haiku about tea.')
+ */
 export function user(content: string | ContentBlock): PromptMessage {
   return { role: 'user', content: typeof content === 'string' ? text(content) : content };
 }
 
-/** A prompt message from the assistant. */
+/**
+ * A prompt message from the assistant.
+ * @example assistant('Here it is:')
+ */
 export function assistant(content: string | ContentBlock): PromptMessage {
   return { role: 'assistant', content: typeof content === 'string' ? text(content) : content };
 }
@@ -98,7 +118,10 @@ export class ToolResult<T = unknown> {
   constructor(readonly options: ToolResultOptions<T>) {}
 }
 
-/** Creates a complete tool result: content, structured content, error flag and `_meta`. */
+/**
+ * Creates a complete tool result: content, structured content, error flag and `_meta`.
+ * @example toolResult({ content: 'The printer is out of paper.', isError: true })
+ */
 export function toolResult<T>(options: ToolResultOptions<T>): ToolResult<T> {
   return new ToolResult(options);
 }

@@ -154,6 +154,7 @@ export function startupError<C extends StartupErrorCode>(code: C, ...args: Param
 /**
  * A JSON-RPC error. When a handler throws one, the client receives its code, message and data unchanged. Don't put
  * anything into it that the client may not see.
+ * @example throw new McpError('invalid-params', 'The page must be at least 1.', { page: 0 });
  */
 export class McpError extends Error {
   readonly code: number;
@@ -183,6 +184,22 @@ export class McpError extends Error {
 /**
  * Tells the model what went wrong in a tool, which lets it correct itself. The message is sent unchanged, in a result
  * with `isError`. Errors of other classes are masked.
+ * @example
+ * ```ts
+ * class NoteId {
+ *   @IsString() id!: string;
+ * }
+ *
+ * class Notes {
+ *   private readonly notes = new Map<string, string>();
+ *
+ *   @Tool({ description: 'Forgets a note' })
+ *   forget({ id }: NoteId) {
+ *     if (!this.notes.delete(id)) throw new ToolError(`There is no note ${id}.`);
+ *     return 'Forgotten.';
+ *   }
+ * }
+ * ```
  */
 export class ToolError extends Error {
   readonly [TOOL_ERROR] = true;

@@ -36,13 +36,18 @@ export class NeedInput {
 /**
  * Asks the client through the handler's return value, which gives you full control over the requests. The handler runs
  * again with the unvalidated answers in `ctx.answers`, and with `state` in `ctx.state`.
- *
- * ```ts
- * if (!ctx.answers) return needInput({ roots: { method: 'roots/list' } });
- * ```
- *
  * @param requests requests by key, as sent to the client
  * @param state a JSON value for the next run of the handler; `null` counts as no state
+ * @example
+ * ```ts
+ * class Files {
+ *   @Tool({ description: 'Tells where the client works' })
+ *   where(_input: NoInput, ctx: Context) {
+ *     if (!ctx.answers) return needInput({ roots: { method: 'roots/list' } });
+ *     return ctx.answers['roots'];
+ *   }
+ * }
+ * ```
  */
 export function needInput(requests: Readonly<Record<string, InputRequest>>, state?: unknown): NeedInput {
   return new NeedInput(requests, state);

@@ -29,6 +29,12 @@ const OPTIONS: OptionTypes<MemoryOptions> = { receive: 'function', principal: 'o
 /**
  * Connects to a server in the same process. Messages are serialized and parsed as on any other transport.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_SERVER_CLOSED`
+ * @example
+ * ```ts
+ * const connection = await connectMemory(server, { receive: (message) => console.log(message) });
+ * await connection.send({ jsonrpc: '2.0', id: 1, method: 'ping' });
+ * connection.close();
+ * ```
  */
 export async function connectMemory(server: Host, options: MemoryOptions): Promise<MemoryConnection> {
   const host = hostOf(server, 'connectMemory');

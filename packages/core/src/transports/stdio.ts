@@ -43,6 +43,14 @@ const served = new WeakSet<object>();
  * the process; they are reported to the server.
  *
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_SERVER_CLOSED`, and whatever an `onStart` hook throws
+ * @example
+ * ```ts
+ * import { McpServer, serveStdio } from '@decorum/core';
+ *
+ * const server = new McpServer({ name: 'clock', version: '1.0.0' });
+ * server.addTool({ name: 'now', description: 'Tells the time' }, () => new Date());
+ * await serveStdio(server);
+ * ```
  */
 export async function serveStdio(server: ClosableHost, options: StdioOptions = {}): Promise<StdioConnection> {
   const host = hostOf(server, 'serveStdio');

@@ -1,4 +1,4 @@
-// Compiled, never run: what docs/providers.md says of containers, against the real ones.
+// Compiled, never run: what docs/dependency-injection.md says of containers, against the real ones.
 import { type Class, type Context, type Interceptor, McpServer, type Resolve, Tool } from '@decorum/core';
 import { createContainer } from 'awilix';
 import { container, type DependencyContainer, injectable } from 'tsyringe';

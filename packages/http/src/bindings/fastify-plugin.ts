@@ -87,6 +87,15 @@ class FastifyContext implements HttpContext {
  * Serves MCP over Streamable HTTP in a Fastify application: `app.register(mcp, { server })`. What it needs of Fastify –
  * the parser of bodies, hooks, the form of errors – applies to its own routes only.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` or `DECORUM_SERVER_CLOSED`
+ * @example
+ * ```ts
+ * import { mcp } from '@decorum/http';
+ * import { fastify } from 'fastify';
+ *
+ * const app = fastify();
+ * await app.register(mcp, { server });
+ * await app.listen({ port: 3000 });
+ * ```
  */
 export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
   async (app: FastifyInstance, options: McpPluginOptions): Promise<void> => {

@@ -24,6 +24,14 @@ export interface FetchHandler {
  * Serves MCP over Streamable HTTP wherever requests and responses are those of the web: `Deno.serve(fetchHandler(server))`.
  * `ready` rejects with `DECORUM_SERVER_CLOSED`, and with whatever a hook of the server throws.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ * @example
+ * ```ts
+ * // app/mcp/route.ts of a Next.js application
+ * import { fetchHandler } from '@decorum/http/fetch';
+ *
+ * const handler = fetchHandler(server, { allowedHosts: ['mcp.example.com'] });
+ * export { handler as DELETE, handler as GET, handler as POST };
+ * ```
  */
 export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): FetchHandler {
   requireServer(server, 'fetchHandler');

@@ -46,6 +46,12 @@ export interface Listening {
 /**
  * Serves MCP over Streamable HTTP, by a Fastify application of its own.
  * @throws {DecorumError} `DECORUM_UNSAFE_HOST`, `DECORUM_INVALID_OPTION`, `DECORUM_MISSING_LIBRARY` or `DECORUM_SERVER_CLOSED`
+ * @example
+ * ```ts
+ * import { listen } from '@decorum/http';
+ *
+ * const { url, close } = await listen(server, { port: 3000 }); // http://127.0.0.1:3000/mcp
+ * ```
  */
 export async function listen(server: ClosableHost, options: ListenOptions = {}): Promise<Listening> {
   hostOf(server, 'listen');

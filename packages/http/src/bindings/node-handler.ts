@@ -27,6 +27,15 @@ export interface NodeHandler {
  * in Express `app.use('/mcp', nodeHandler(server))`. `ready` rejects with `DECORUM_SERVER_CLOSED`, and with whatever a
  * hook of the server throws.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ * @example
+ * ```ts
+ * import { nodeHandler } from '@decorum/http/node';
+ * import express from 'express';
+ *
+ * const app = express();
+ * app.use('/mcp', nodeHandler(server));
+ * app.listen(3000, '127.0.0.1');
+ * ```
  */
 export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): NodeHandler {
   requireServer(server, 'nodeHandler');

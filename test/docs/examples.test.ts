@@ -1,0 +1,102 @@
+// The `@example`s of doc comments. They may leave out imports of what the packages and class-validator export.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import * as core from '@decorum/core';
+import * as http from '@decorum/http';
+import * as fetchEntry from '@decorum/http/fetch';
+import * as nodeEntry from '@decorum/http/node';
+import * as testing from '@decorum/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import * as validator from 'class-validator';
+
+import { expectNone, ROOT, SOURCES } from '../architecture/source.js';
+
+const COMMENT =
+  /\/\*\*\n((?: +\*(?!\/).*\n)+) +\*\/\n\s*(?:export )?(?:async |readonly )?(?:function |class |const )?(\w+)/g;
+
+/** The code of the example of a doc comment: a block, or the rest of its line. */
+function codeOf(comment: string): string | undefined {
+  const text = comment.replaceAll(/^ +\* ?/gm, '');
+  const block = /^@example\n```ts\n([^]*?)^```$/m.exec(text)?.[1];
+  return block ?? /^@example (\S.*)$/m.exec(text)?.[1];
+}
+
+/** The code of every example, with what it is an example of. */
+const EXAMPLES = SOURCES.flatMap(({ file, text }) =>
+  [...text.matchAll(COMMENT)].flatMap(([, comment = '', of = '']) => {
+    const code = codeOf(comment);
+    return code === undefined ? [] : [{ file, of, code }];
+  }),
+);
+
+/** Names that examples need not import, by module. */
+const IMPORTED: readonly (readonly [module: string, names: readonly string[]])[] = [
+  ['@decorum/core', Object.keys(core)],
+  ['@decorum/http', Object.keys(http)],
+  ['class-validator', Object.keys(validator)],
+  ['node:fs/promises', ['readFile']],
+];
+
+/** A module: the example, with imports of what it uses and does not declare itself. */
+function moduleOf(code: string): string {
+  // an option is an example by itself
+  const body = /^\w+: /.test(code) ? `new McpServer({ name: 'x', version: '1', ${code} });` : code;
+  const declared = new Set(body.match(/(?<=^import \{.*)\w+(?=.*\} from)|(?<=\b(?:class|const) )\w+/gm));
+  const used = new Set((body.match(/[A-Za-z]\w*/g) ?? []).filter((name) => !declared.has(name)));
+  const imports = IMPORTED.map(
+    ([module, names]) => `import { ${names.filter((name) => used.has(name)).join(', ')} } from '${module}';`,
+  );
+  return [...imports, body].join('\n');
+}
+
+/** What examples take for granted. */
+const GIVEN = `
+  declare const server: import('@decorum/core').McpServer;
+  declare class NotFoundError extends Error { readonly what: string }
+`;
+
+describe('the @examples of doc comments', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(ROOT, 'node_modules/.examples-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('compile under strict', () => {
+    for (const [index, { of, code }] of EXAMPLES.entries()) {
+      writeFileSync(join(folder, `${of}-${index}.ts`), moduleOf(code));
+    }
+    writeFileSync(join(folder, 'given.d.ts'), GIVEN);
+    const compilerOptions = {
+      target: 'es2023',
+      module: 'nodenext',
+      types: ['node'],
+      strict: true,
+      experimentalDecorators: true,
+      emitDecoratorMetadata: true,
+      skipLibCheck: true,
+      noEmit: true,
+    };
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+    const args = [join(ROOT, 'node_modules/ts7/bin/tsc'), '-p', folder];
+    expect(spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' }).stdout).toBe('');
+  });
+
+  it('are there for everything that people call or throw', () => {
+    const entries = [core, http, fetchEntry, nodeEntry, testing];
+    const functions = entries
+      .flatMap((entry) => Object.entries(entry))
+      .filter(([, value]) => typeof value === 'function');
+    const isMadeByUsers = (name: string, value: unknown) =>
+      !/^class\b/.test(String(value)) || ['McpServer', 'ToolError', 'McpError'].includes(name);
+    const names = functions.filter(([name, value]) => isMadeByUsers(name, value)).map(([name]) => name);
+    const shown = new Set(EXAMPLES.map(({ of }) => of));
+    expectNone(
+      'Add an @example to the doc comment: short, complete, correct.',
+      [...new Set(names)].filter((name) => !shown.has(name)),
+    );
+  });
+});
