@@ -1,0 +1,214 @@
+// How a block of TypeScript becomes a module that compiles.
+//
+// - A block is a module of its own. Names that it doesn't declare come from the blocks above it: in its section, in the
+//   sections around it, then in any other. Else they come from `setup/<page>.ts`, which holds what the page takes for
+//   granted, and last from a block below. The README of a package shares the setup of the page of that name.
+// - A block without imports may use everything that our packages, class-validator and class-transformer export.
+// - A block of class members is the body of a class, one with `return` or `this` the body of a function. In both, `this`
+//   is the `Self` of the setup.
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+
+import * as transformer from 'class-transformer';
+import * as validator from 'class-validator';
+import ts from 'typescript';
+
+import { filesUnder, ROOT, visit } from '../architecture/source.js';
+import { type Block, blocksOf } from './blocks.js';
+
+/** Where a name comes from. */
+interface Origin {
+  readonly module: string;
+  readonly name: string;
+}
+type Scope = ReadonlyMap<string, Origin>;
+
+/** A block as a module. Its first line is ours; the block begins on the second. */
+export interface Fragment {
+  readonly block: Block;
+  /** Absolute. It exists for the compiler only. */
+  readonly file: string;
+  readonly text: string;
+}
+
+const parse = (text: string) => ts.createSourceFile('block.ts', text, ts.ScriptTarget.Latest, true);
+const hasSyntaxErrors = (text: string) =>
+  (parse(text) as unknown as { parseDiagnostics: readonly unknown[] }).parseDiagnostics.length > 0;
+
+/** What a name of an export specifier or an import specifier is called where it comes from. */
+const originalName = ({ propertyName, name }: ts.ImportSpecifier | ts.ExportSpecifier) => (propertyName ?? name).text;
+
+/** The names that a module imports, and whence. */
+function importsOf(tree: ts.SourceFile): Map<string, Origin> {
+  const found = new Map<string, Origin>();
+  for (const statement of tree.statements) {
+    if (!ts.isImportDeclaration(statement)) continue;
+    const module = (statement.moduleSpecifier as ts.StringLiteral).text;
+    const { name, namedBindings } = statement.importClause ?? {};
+    if (name !== undefined) found.set(name.text, { module, name: 'default' });
+    if (namedBindings === undefined || ts.isNamespaceImport(namedBindings)) continue;
+    for (const each of namedBindings.elements) found.set(each.name.text, { module, name: originalName(each) });
+  }
+  return found;
+}
+
+function bound(name: ts.BindingName): string[] {
+  if (ts.isIdentifier(name)) return [name.text];
+  return name.elements.flatMap((element) => (ts.isOmittedExpression(element) ? [] : bound(element.name)));
+}
+
+const isExported = (statement: ts.Statement) =>
+  ts.canHaveModifiers(statement) &&
+  ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+
+/** The names that the top level of a module declares, and whether it exports them. */
+function declarationsOf(tree: ts.SourceFile): Map<string, boolean> {
+  const found = new Map<string, boolean>();
+  for (const statement of tree.statements) {
+    const exported = isExported(statement) === true;
+    const named = (statement as { name?: ts.Node }).name;
+    if (ts.isVariableStatement(statement)) {
+      for (const { name } of statement.declarationList.declarations)
+        bound(name).forEach((it) => found.set(it, exported));
+    } else if (named !== undefined && ts.isIdentifier(named)) found.set(named.text, exported);
+  }
+  return found;
+}
+
+/** The names that a module exports. */
+function exportsOf(file: string): string[] {
+  const tree = parse(readFileSync(file, 'utf8'));
+  const listed = tree.statements.flatMap((statement) => {
+    if (!ts.isExportDeclaration(statement)) return [];
+    const clause = statement.exportClause;
+    return clause !== undefined && ts.isNamedExports(clause) ? clause.elements.map(({ name }) => name.text) : [];
+  });
+  const declared = [...declarationsOf(tree)].filter(([, exported]) => exported).map(([name]) => name);
+  return [...listed, ...declared];
+}
+
+/** Our entries, by their specifiers. */
+const ENTRIES: Readonly<Record<string, string>> = {
+  '@decorum/uri-template': 'packages/uri-template/src/index.ts',
+  '@decorum/testing': 'packages/testing/src/index.ts',
+  '@decorum/http/fetch': 'packages/http/src/fetch.ts',
+  '@decorum/http/node': 'packages/http/src/node.ts',
+  '@decorum/http': 'packages/http/src/index.ts',
+  '@decorum/core': 'packages/core/src/index.ts',
+};
+
+/** What a block without imports may use. */
+export const PACKAGE_SCOPE: Scope = new Map(
+  [
+    ...Object.keys(transformer).map((name) => [name, 'class-transformer'] as const),
+    ...Object.keys(validator).map((name) => [name, 'class-validator'] as const),
+    ...Object.entries(ENTRIES).flatMap(([module, file]) =>
+      exportsOf(join(ROOT, file)).map((name) => [name, module] as const),
+    ),
+  ]
+    // `default` is Node's; `Headers` of @decorum/http would hide the global one
+    .filter(([name]) => !['default', 'module.exports', 'Headers'].includes(name))
+    .map(([name, module]) => [name, { module, name }]),
+);
+
+const PAGES_FOLDER = join(ROOT, 'test/docs/pages');
+const SETUP_FOLDER = join(ROOT, 'test/docs/setup');
+/** The modules of what pages take for granted. */
+export const SETUPS: ReadonlySet<string> = new Set(
+  filesUnder('test/docs/setup', '.ts').map((file) => join(ROOT, file)),
+);
+
+const relativeImport = (from: string, to: string) => {
+  const path = relative(dirname(from), to).replace(/\.ts$/, '.js');
+  return path.startsWith('.') ? path : `./${path}`;
+};
+
+/** Whether code is of the kind that only a function may hold. */
+function needsFunction(tree: ts.SourceFile): boolean {
+  const needs = (node: ts.Node, within: boolean): boolean => {
+    if (node.kind === ts.SyntaxKind.ThisKeyword) return true;
+    if (ts.isReturnStatement(node) && !within) return true;
+    if (ts.isClassLike(node) || (ts.isFunctionLike(node) && !ts.isArrowFunction(node))) return false;
+    const inFunction = within || ts.isArrowFunction(node);
+    return ts.forEachChild(node, (child) => needs(child, inFunction) || undefined) ?? false;
+  };
+  return needs(tree, false);
+}
+
+/** The lines before and after a block that make it a module. */
+function wrapping(text: string, self: boolean): readonly [before: string, after: string] {
+  if (hasSyntaxErrors(text)) {
+    const before = self ? 'class Fragment extends Self {' : 'class Fragment {';
+    if (!hasSyntaxErrors(`${before}\n${text}\n}`)) return [before, '}'];
+  }
+  const tree = parse(text);
+  if (needsFunction(tree)) return [`async function fragment(${self ? 'this: Self' : ''}) {`, '}'];
+  const own = [...declarationsOf(tree)].filter(([, exported]) => !exported).map(([name]) => name);
+  return ['', `export { ${own.join(', ')} };`];
+}
+
+/** A block with what others can take from it. */
+interface Parsed {
+  readonly block: Block;
+  readonly file: string;
+  readonly wrapped: readonly [before: string, after: string];
+  readonly tree: ts.SourceFile;
+  readonly own: ReadonlySet<string>;
+  readonly imports: number;
+  readonly offers: Scope;
+}
+
+function parsed(block: Block, self: boolean): Parsed {
+  const file = join(PAGES_FOLDER, block.page, block.file ?? `line-${block.line}.ts`);
+  const wrapped = wrapping(block.text, self);
+  const isModule = wrapped[0] === '';
+  const tree = parse(`${wrapped[0]}\n${block.text}\n${isModule ? '' : wrapped[1]}`);
+  const imports = importsOf(tree);
+  const declared = [...declarationsOf(tree).keys()];
+  const offers = new Map([...imports].filter(([, { module }]) => !module.startsWith('.')));
+  if (isModule) for (const name of declared) offers.set(name, { module: file, name });
+  return { block, file, wrapped, tree, own: new Set([...imports.keys(), ...declared]), imports: imports.size, offers };
+}
+
+/** Finds where a name of a block comes from. */
+function originOf(name: string, parts: readonly Parsed[], index: number, setup: Scope): Origin | undefined {
+  const { section } = (parts[index] as Parsed).block;
+  const above = parts.slice(0, index).filter(({ offers }) => offers.has(name));
+  const around = above.filter(({ block }) => block.section.every((heading, depth) => heading === section[depth]));
+  const origin = (around.at(-1) ?? above.at(-1))?.offers.get(name) ?? setup.get(name);
+  return (
+    origin ??
+    parts
+      .slice(index + 1)
+      .find(({ offers }) => offers.has(name))
+      ?.offers.get(name)
+  );
+}
+
+/** What `setup/<page>.ts` exports. */
+function setupOf(page: string): Scope {
+  const name = page.startsWith('packages/') ? page.split('/')[1] : basename(page, '.md');
+  const setup = join(SETUP_FOLDER, `${name}.ts`);
+  const names = SETUPS.has(setup) ? exportsOf(setup) : [];
+  return new Map(names.map((it) => [it, { module: setup, name: it }]));
+}
+
+/** The TypeScript blocks of a page as modules. */
+export function fragmentsOf(page: string): Fragment[] {
+  const setup = setupOf(page);
+  const blocks = blocksOf(page).filter(({ language }) => language === 'ts');
+  const parts = blocks.map((block) => parsed(block, setup.has('Self')));
+  return parts.map(({ block, file, wrapped: [before, after], tree, own, imports }, index) => {
+    const used = new Set<string>();
+    visit(tree, (node) => {
+      if (ts.isIdentifier(node) && !own.has(node.text)) used.add(node.text);
+    });
+    const lines = [...used].flatMap((name) => {
+      const origin = originOf(name, parts, index, setup) ?? (imports === 0 ? PACKAGE_SCOPE.get(name) : undefined);
+      if (origin === undefined) return [];
+      const module = origin.module.startsWith('/') ? relativeImport(file, origin.module) : origin.module;
+      return [`import { ${origin.name} as ${name} } from '${module}';`];
+    });
+    return { block, file, text: `${lines.join(' ')} ${before}\n${block.text}\n${after}\n` };
+  });
+}

@@ -1,0 +1,196 @@
+// Every server that a page shows starts, has the members that the page decorates, and answers.
+import type { McpServer, ToolEntry } from '@decorum/core';
+import { connect, type TestClient } from '@decorum/testing';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+
+import { PAGES } from './blocks.js';
+import { PagePrograms, PageProcess } from './running.js';
+
+const programs = new Map<string, PagePrograms>();
+const programsOf = (page: string): PagePrograms => {
+  const known = programs.get(page) ?? new PagePrograms(page);
+  programs.set(page, known);
+  return known;
+};
+afterAll(() => programs.forEach((each) => each.remove()));
+
+const SERVES = /serveStdio\(|listen\(/;
+const ADA = { subject: 'ada', scopes: ['staff'] };
+
+/** Blocks that make a server and leave it to others to serve it. test/architecture runs those of docs/errors.md. */
+const SERVERS = PAGES.filter((page) => page !== 'docs/errors.md').flatMap((page) =>
+  programsOf(page)
+    .all.filter(({ fragment: { block } }) => /^(export )?const server = new McpServer\(/m.test(block.text))
+    .filter(({ fragment: { block } }) => block.text.includes('providers:') && !SERVES.test(block.text))
+    .map(({ fragment: { block }, path }) => ({ at: `${page}:${block.line}`, text: block.text, path })),
+);
+
+/** The names of the methods that a block decorates. */
+const decorated = (text: string): string[] =>
+  [...text.matchAll(/^ *@(?:Tool|Prompt|Resource)\(.*\)\s+(?:async )?\*?(\w+)\(/gm)].map(([, name = '']) => name);
+
+async function membersOf(client: TestClient): Promise<string[]> {
+  const { tools, prompts, resources } = client.initialized?.capabilities ?? {};
+  const lists = await Promise.all<readonly { readonly name: string }[]>([
+    tools ? client.listTools() : [],
+    prompts ? client.listPrompts() : [],
+    resources ? client.listResources() : [],
+    resources ? client.listResourceTemplates() : [],
+  ]);
+  return lists.flat().map(({ name }) => name);
+}
+
+/** Arguments that fit the schema of a tool. */
+function argumentsOf({ inputSchema }: ToolEntry): Record<string, unknown> {
+  const { properties = {}, required = [] } = inputSchema as {
+    readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
+    readonly required?: readonly string[];
+  };
+  return Object.fromEntries(required.map((name) => [name, properties[name]?.type === 'string' ? 'Oslo' : 1]));
+}
+
+describe('a server that a page makes', () => {
+  it.each(SERVERS.map(({ at, ...rest }) => [at, rest] as const))('has its members: %s', async (_at, { path, text }) => {
+    const { server } = (await import(path)) as { readonly server: McpServer };
+    const client = await connect(server, { principal: ADA });
+    const members = await membersOf(client);
+    expect(members).toEqual(expect.arrayContaining(decorated(text)));
+    expect(members).not.toHaveLength(0);
+    await client.close();
+  });
+
+  it.each(SERVERS.map(({ at, path }) => [at, path]))('answers calls of its tools: %s', async (_at, path) => {
+    const { server } = (await import(path)) as { readonly server: McpServer };
+    const client = await connect(server, { principal: ADA });
+    for (const tool of await client.listTools()) {
+      expect(await client.callTool(tool.name, argumentsOf(tool))).not.toHaveProperty('isError');
+    }
+    await client.close();
+  });
+
+  it('shows members with access to those who have it only', async () => {
+    const { server } = (await import(programsOf('docs/access.md').programOf('const staff'))) as { server: McpServer };
+    const [nobody, ada] = [await connect(server), await connect(server, { principal: ADA })];
+    expect((await nobody.listTools()).map(({ name }) => name)).toEqual(['find']);
+    expect((await ada.listTools()).map(({ name }) => name)).toEqual(['find', 'refund']);
+    await Promise.all([nobody.close(), ada.close()]);
+  });
+});
+
+/** Asks a server for the weather, as the official client does. */
+async function forecastOver(transport: Transport): Promise<unknown> {
+  const client = new Client({ name: 'reader', version: '1.0.0' });
+  try {
+    await client.connect(transport);
+    return (await client.callTool({ name: 'forecast', arguments: { city: 'Oslo' } })).content;
+  } finally {
+    await client.close();
+  }
+}
+
+/** Runs a program while something is asked of it. */
+async function servedBy<T>(program: string, port: number, ask: (origin: string) => Promise<T>): Promise<T> {
+  const server = await PageProcess.start(program, port);
+  try {
+    return await ask(server.origin);
+  } finally {
+    await server.stop();
+  }
+}
+
+const SUNNY = [{ type: 'text', text: 'Sunny in Oslo' }];
+
+describe('a program of docs/http.md', () => {
+  // each stands on the first, which listens too
+  it.each([
+    ['const { url, close } = await listen', 1],
+    ["app.register(mcp, { server, path: '/mcp' })", 2],
+    ["app.use('/mcp', nodeHandler(server))", 2],
+    ['createServer({ ServerResponse: OneWriteResponse }', 3],
+    ["allowedHosts: ['mcp.example.com'], // with any port", 2],
+    ['async authenticate({ headers })', 2],
+    ['credentialHeaders:', 2],
+    ['new MemoryEventStore(', 2],
+  ])('answers: %s', async (text, port) => {
+    const answer = await servedBy(programsOf('docs/http.md').programOf(text), port, async (origin) => {
+      const requestInit = { headers: { authorization: 'Bearer secret' } };
+      return await forecastOver(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`), { requestInit }));
+    });
+    expect(answer).toEqual(SUNNY);
+  });
+
+  it('that authenticates refuses a client without a token', async () => {
+    const program = programsOf('docs/http.md').programOf('async authenticate(');
+    const { status, headers } = await servedBy(program, 2, (origin) => fetch(`${origin}/mcp`, { method: 'POST' }));
+    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  });
+});
+
+it('the program of docs/reference/transports.md serves HTTP beside stdio', async () => {
+  const program = programsOf('docs/reference/transports.md').programOf('await listen(server');
+  const tools = await servedBy(program, 1, async (origin) => {
+    const client = new Client({ name: 'reader', version: '1.0.0' });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`)));
+    const listed = await client.listTools();
+    await client.close();
+    return listed.tools.map(({ name }) => name);
+  });
+  expect(tools).toEqual(['now']);
+});
+
+describe('every page with a server', () => {
+  const ELSEWHERE = new Map([
+    ['docs/errors.md', 'test/architecture/docs.test.ts runs each example'],
+    ['docs/from-the-sdk.md', 'from-the-sdk.test.ts'],
+    ['docs/getting-started.md', 'getting-started.test.ts'],
+    ['docs/production.md', 'production.test.ts'],
+    ['docs/schemas.md', 'shows an option only'],
+    ['docs/testing.md', 'shows how to call a server, and not one'],
+    ['packages/core/README.md', 'has the first example of the README, which getting-started.test.ts runs'],
+  ]);
+  const HERE = [
+    'docs/http.md',
+    'docs/reference/transports.md',
+    'docs/running.md',
+    'docs/stdio.md',
+    ...SERVERS.map(({ at }) => at.split(':')[0]),
+  ];
+
+  it('is run by a test', () => {
+    const shown = PAGES.filter((page) =>
+      programsOf(page).all.some(({ fragment }) => fragment.block.text.includes('new McpServer(')),
+    );
+    expect(shown.filter((page) => !HERE.includes(page) && !ELSEWHERE.has(page))).toEqual([]);
+  });
+
+  it('of a package shows the first example of the README', () => {
+    const [first, copy] = ['README.md', 'packages/core/README.md'].map(
+      (page) =>
+        programsOf(page).all.find(({ fragment }) => fragment.block.text.includes('serveStdio('))?.fragment.block,
+    );
+    expect(copy?.text).toBe(first?.text);
+  });
+});
+
+it('the program of docs/stdio.md answers', async () => {
+  const program = programsOf('docs/stdio.md').programOf('await serveStdio(server);');
+  expect(await forecastOver(new StdioClientTransport({ command: process.execPath, args: [program] }))).toEqual(SUNNY);
+});
+
+it('the route handler of docs/running.md answers', async () => {
+  const { POST } = (await import(programsOf('docs/running.md').programOf('fetchHandler('))) as {
+    readonly POST: (request: Request) => Promise<Response>;
+  };
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'reader', version: '1.0.0' } };
+  const request = new Request('http://localhost:3000/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+  });
+  const response = await POST(request);
+  expect(await response.json()).toMatchObject({ result: { serverInfo: { name: 'shop' } } });
+});

@@ -1,0 +1,3 @@
+export declare class Self {
+  readonly store: { add(text: string): string };
+}

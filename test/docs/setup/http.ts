@@ -1,0 +1,61 @@
+import { McpServer } from '@decorum/core';
+import { MemoryEventStore, MemorySessionStore } from '@decorum/http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { IsString } from 'class-validator';
+
+import { Weather } from './weather.js';
+
+export { Weather };
+
+/** For the README of the package. */
+export const server = new McpServer({ name: 'weather', version: '1.0.0', providers: [Weather] });
+
+interface User {
+  readonly id: string;
+  readonly scopes: readonly string[];
+}
+
+/** What the page calls "yours". */
+export async function verifyToken(authorization: string | undefined): Promise<User | undefined> {
+  return authorization === 'Bearer secret' ? { id: 'ada', scopes: [] } : undefined;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    user: { id: string };
+  }
+}
+
+export async function authenticate(request: FastifyRequest, _reply: FastifyReply): Promise<void> {
+  request.user = { id: 'ada' };
+}
+
+export class RedisSessionStore extends MemorySessionStore {
+  constructor(readonly redis: object) {
+    super();
+  }
+}
+
+export class RedisEventStore extends MemoryEventStore {
+  constructor(readonly redis: object) {
+    super();
+  }
+}
+
+/** A client of Redis. */
+export const redis = {};
+
+/** The global object of another runtime. */
+export declare const Deno: {
+  serve(
+    handler: (request: Request, info: { readonly remoteAddr: { readonly hostname: string } }) => Promise<Response>,
+  ): void;
+};
+
+export class ReportQuery {
+  @IsString() topic!: string;
+}
+
+export declare class Self {
+  readonly reports: { build(query: ReportQuery): Promise<string> };
+}
