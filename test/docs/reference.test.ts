@@ -41,7 +41,7 @@ const types = new Map(
 );
 
 const isForFramework = (member: ts.Symbol): boolean =>
-  ts.displayPartsToString(member.getDocumentationComment(checker)).startsWith('For the framework');
+  ts.displayPartsToString(member.getDocumentationComment(checker)).startsWith('Internal');
 
 const isPublic = (member: ts.Symbol): boolean =>
   !/^(?:__|#)/.test(member.name) &&

@@ -82,7 +82,7 @@ describe('the trace context in `_meta`', () => {
 
   it('names the place and the key', () => {
     expect(() => serverOf({ providers: [provider({ traceparent: 'nonsense' })] })).toThrow(
-      /^Provider\.\w+: `_meta` has a "traceparent" that is not in its W3C format\. \[DECORUM_INVALID_OPTION\]$/,
+      /^Provider\.\w+: `_meta` has a "traceparent" that is not in its W3C format\. Correct or remove it\. \[DECORUM_INVALID_OPTION\]$/,
     );
   });
 

@@ -80,8 +80,8 @@ describe('ctx.requireUrl', () => {
         });
         for (const [action, said] of [
           ['accept', 'resolved'],
-          ['decline', 'client error: The user did not agree to go to the URL that this needs.'],
-          ['cancel', 'client error: The user did not agree to go to the URL that this needs.'],
+          ['decline', 'client error: The user did not agree to open the required URL.'],
+          ['cancel', 'client error: The user did not agree to open the required URL.'],
         ] as const) {
           const answers = { 'elicitation/create': doing(action) };
           const client = await RawClient.connect(server, { revision: WITHOUT, capabilities, answers }, transport);

@@ -3,26 +3,26 @@ interface Hooked {
   onClose?(): void | Promise<void>;
 }
 
-/** Runs the hooks of what a server serves: each instance starts once and closes once, in order and in reverse. */
+/** Runs lifecycle hooks. Each instance starts once and closes once; closing happens in reverse order. */
 export class Hooks {
-  /** Instances, and how often each is in service. */
+  /** How many times each instance is registered. */
   private readonly served = new Map<Hooked, number>();
   private started: Promise<void> | undefined;
 
-  /** @param report takes errors of hooks that nobody waits for */
+  /** @param report receives errors of hooks that no caller awaits */
   constructor(
     private readonly server: object,
     private readonly report: (error: unknown) => void,
   ) {}
 
-  /** An instance is served. Where the server runs already, it starts at once. */
+  /** Adds an instance. If the server is already running, the instance starts at once. */
   add(instance: Hooked): void {
     const times = this.served.get(instance) ?? 0;
     this.served.set(instance, times + 1);
     if (this.started && times === 0) this.attempt(() => instance.onStart?.(this.server));
   }
 
-  /** An instance is served once less. It closes when it is not served any more. */
+  /** Removes one registration of an instance. The instance closes with its last registration. */
   remove(instance: Hooked): void {
     const times = (this.served.get(instance) ?? 0) - 1;
     if (times > 0) return void this.served.set(instance, times);
@@ -30,14 +30,14 @@ export class Hooks {
     if (this.started) this.attempt(() => instance.onClose?.());
   }
 
-  /** Starts all, the first time. */
+  /** Starts all instances, on the first call. */
   start(): Promise<void> {
     return (this.started ??= this.startAll());
   }
 
   /**
-   * Closes all, where they were started.
-   * @throws the first error of a hook, when all have run
+   * Closes all instances, if they were started.
+   * @throws the first error of a hook, after all have run
    */
   async close(): Promise<void> {
     if (!this.started) return;

@@ -3,7 +3,7 @@ import { hkdfSync, randomBytes } from 'node:crypto';
 import type { ChangeBus } from './kernel/change-bus.js';
 import type { ErrorRules } from './kernel/expected.js';
 import { checkExtensions, type Extension } from './kernel/extension.js';
-import { SealedFlows, type SingleUse, useUp } from './kernel/flows.js';
+import { SealedFlows, type SingleUse, claimState } from './kernel/flows.js';
 import { KeyRing, sha256 } from './kernel/key-ring.js';
 import type { ErrorOrigin, Logger } from './kernel/error-reporter.js';
 import { intercepting, type Interceptor } from './kernel/interceptors.js';
@@ -19,79 +19,80 @@ import { checkCache, checkIcons } from './registry/plan.js';
 
 /** Options of `McpServer`. */
 export interface McpServerOptions<E extends readonly object[] = readonly Error[]> extends Implementation {
-  /** For the model: how to use the server as a whole. */
+  /** Instructions for the model: how to use the server as a whole. */
   readonly instructions?: string;
-  /** What is served: classes, which are constructed once, and ready instances. */
+  /** Classes, constructed once each, and ready instances. */
   readonly providers?: readonly ProviderSource[];
   /**
-   * Makes or finds the instance of a provider class, for example in a container: `(cls) => container.resolve(cls)`. By
-   * default `new cls()`. A promise is awaited before the first transport opens.
+   * Creates or looks up the instance of a provider class. Defaults to `new cls()`. To use a container, pass
+   * `(cls) => container.resolve(cls)`. A promise is awaited before the first transport opens.
    */
   readonly resolve?: Resolve;
   /**
-   * Repairs wrong arguments of tools that can only have been meant in one way, such as `"5"` for an integer, and checks
-   * them again. By default off; a tool may decide for itself.
+   * Repairs tool arguments that can only be meant one way, such as `"5"` for an integer, then validates them again.
+   * Defaults to `false`. A tool's own `coerce` takes precedence.
    */
   readonly coerce?: boolean;
-  /** Entries on one page of a list. By default 1000: many clients never ask for a second page. */
+  /** Entries per page of a list. Defaults to 1000, because many clients never ask for a second page. */
   readonly pageSize?: number;
   /**
-   * What a client in a session sees of `ctx.log` before it sets a level. By default `info`. The specification has
-   * deprecated logging to the client in 2026-07-28.
+   * Lowest level of `ctx.log` messages sent to a session before the client sets a level. Defaults to `info`. The
+   * specification deprecates logging to the client in 2026-07-28.
    */
   readonly logLevel?: LogLevel;
-  /** Milliseconds to wait for an answer of the client to `ctx.elicit`, `ctx.sample` … By default 10 minutes. */
+  /** Milliseconds to wait for the client to answer `ctx.elicit`, `ctx.sample` and the like. Defaults to 10 minutes. */
   readonly questionTimeoutMs?: number;
   /**
-   * Seals what clients carry for the server: the cursors of lists, and the state of requests that ask the client. At
-   * least 32 characters, the same on all nodes that share clients; of several, the first seals and all open. What a
-   * server with another `name` has sealed with it is not opened. By default
-   * the environment variable `DECORUM_SECRET` (several with commas between them), else a random one, so that cursors
-   * and states end with the process.
+   * Seals data that clients hold for the server: list cursors, and the state of requests that ask the client. Use at
+   * least 32 characters, and the same secret on every node that serves the same clients. Of several secrets, the first
+   * seals and all open. Servers with different names cannot open each other's data. Defaults to the environment
+   * variable `DECORUM_SECRET` (several separated by commas), or else to a random secret, which makes cursors and state
+   * invalid after a restart.
    */
   readonly secret?: string | readonly string[];
   /**
-   * Milliseconds that a client of a stateless revision has to answer a question, and a user to go to a URL with a
-   * ticket. By default 10 minutes.
+   * Milliseconds that a client of a stateless revision has to answer a question, and that a user has to visit a URL
+   * with a ticket. Defaults to 10 minutes.
    */
   readonly flowTtlMs?: number;
   /**
-   * Makes each state of a stateless request good for one use, so that what a handler does once is done at most once,
-   * whatever the client sends again. A client whose connection breaks off then has to begin anew.
+   * Makes every state of a stateless request valid for one use only. Effects of `ctx.once` then run at most once, even if
+   * the client repeats a request. A client whose connection drops has to start over.
    */
   readonly singleUse?: SingleUse;
-  /** What stands around every run of a tool, prompt, resource or completion, the first outermost. */
+  /** Interceptors around every tool, prompt, resource and completion; the first is the outermost. */
   readonly interceptors?: readonly Interceptor[];
-  /** What the specification leaves to extensions. */
+  /** Protocol extensions that the server supports. */
   readonly extensions?: readonly Extension[];
-  /** What the server declares as experimental capabilities: the settings of each, by its name. */
+  /** Experimental capabilities to declare: settings by capability name. */
   readonly experimental?: Readonly<Record<string, JsonObject>>;
-  /** How long clients of stateless revisions may keep lists and the description of the server. By default not at all. */
+  /** How long clients of stateless revisions may cache lists and the server description. Defaults to no caching. */
   readonly cache?: CacheHint;
   /**
-   * Carries changes between the processes that serve the same clients. By default a server tells its own clients only.
+   * Shares change notifications between processes that serve the same clients. By default, a server notifies only its
+   * own clients.
    */
   readonly changeBus?: ChangeBus;
-  /** Takes warnings and masked errors. By default they go to stderr: a line each, on a terminal with their stacks. */
+  /** Receives warnings and masked errors. Defaults to stderr: one line each, or with stack traces on a terminal. */
   readonly logger?: Logger;
   /**
-   * Errors that your code throws on purpose, by class, and what clients see of them: a text, or an `McpError` with a code
-   * of its own. The first class that fits decides. Errors of other classes are masked, unless they have `expose: true`.
+   * Maps classes of expected errors to what clients see: a text, or an `McpError` if you want to choose the code. The
+   * first rule that applies wins. Other errors are masked unless they have `expose: true`.
    * @example errors: [[NotFoundError, (error) => `There is no ${error.what}.`]]
    */
   readonly errors?: ErrorRules<E>;
   /**
-   * What tools with an `output` send as text beside their structured content, where their own option `text` does not say:
-   * its JSON (`true`, the default), nothing (`false`), a text, or what a function makes of the value.
+   * The text that tools with an `output` send beside their structured content: its JSON (`true`, the default), nothing
+   * (`false`), a fixed text, or the result of a function of the value. A tool's own `text` takes precedence.
    */
   readonly text?: boolean | string | ((value: unknown) => string);
-  /** Called with each error that was masked from the client, after it is logged. */
+  /** Called with every error that was masked from the client, after it is logged. */
   readonly onError?: (error: unknown, origin: ErrorOrigin) => void;
 }
 
 const DAY_MS = 86_400_000;
 
-/** The options: one that is missing here does not compile. */
+/** All options with their types. A missing one is a compile error. */
 const OPTIONS: OptionTypes<McpServerOptions> = {
   name: true,
   version: true,
@@ -121,7 +122,7 @@ const OPTIONS: OptionTypes<McpServerOptions> = {
 };
 
 /**
- * What the kernel needs of the options.
+ * Turns the user's options into the kernel's settings.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_INVALID_EXTENSION`
  */
 export function kernelOptions(
@@ -153,7 +154,7 @@ export function kernelOptions(
     instructions,
     extensions: checkExtensions(options.extensions ?? []),
     experimental,
-    intercept: intercepting(singleUse ? [...interceptors, useUp] : interceptors),
+    intercept: intercepting(singleUse ? [...interceptors, claimState] : interceptors),
     cache,
     logLevel,
     pageSize,
@@ -165,7 +166,7 @@ export function kernelOptions(
 }
 
 /**
- * Refuses options that a server does not have, and anything but options.
+ * Rejects options that are missing or unknown.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function checkServerOptions(options: McpServerOptions<readonly object[]>): void {
@@ -184,7 +185,7 @@ export function checkServerOptions(options: McpServerOptions<readonly object[]>)
   }
 }
 
-/** The methods of options that are objects of the user's. */
+/** Required methods of options that are objects. */
 const PARTS = {
   logger: ['warn', 'error'],
   changeBus: ['publish', 'subscribe'],
@@ -209,16 +210,16 @@ function implementationOf(options: McpServerOptions<readonly object[]>): Impleme
 const IMPLEMENTATION_FIELDS = ['name', 'version', 'title', 'description', 'icons', 'websiteUrl'] as const;
 
 const RANDOM_SECRET =
-  'requestState and tickets are sealed with a random key: flows end with this process, and cannot move to another. Set `secret` or DECORUM_SECRET.';
+  'requestState and tickets are sealed with a random key: they become invalid when this process ends, and no other process can open them. Set `secret` or DECORUM_SECRET.';
 
-/** As in a file of variables: one that is empty is not set. */
+/** An empty variable counts as unset, as in a `.env` file. */
 function secretsOfEnvironment(): readonly string[] | undefined {
   const given = process.env['DECORUM_SECRET']?.trim();
   return given ? given.split(',').map((secret) => secret.trim()) : undefined;
 }
 
-/** A key for one purpose (RFC 5869). */
+/** Derives a key for one purpose (RFC 5869). */
 function derive(secret: string, purpose: string): Uint8Array {
-  // as a digest: the purpose names the server, and may be longer than what is allowed there
+  // hash the purpose: it includes the server's name, which may exceed HKDF's limit for `info`
   return new Uint8Array(hkdfSync('sha256', secret, '', sha256(`decorum ${purpose}`), 32));
 }

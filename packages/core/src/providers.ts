@@ -7,25 +7,25 @@ import { requireKnown } from './protocol/option-names.js';
 import type { Provider } from './registry/plan.js';
 import { HOST } from './transports/transport.js';
 
-/** A provider class, as containers take it. */
+/** A provider class with any constructor, as containers expect it. */
 export type ProviderClass = new (...args: unknown[]) => object;
 
 /**
- * Makes or finds the instance of a provider class.
- * @param context of the request that needs an instance, for providers with `scope: 'request'`; else undefined
+ * Creates or looks up the instance of a provider class.
+ * @param context the context of the request, for providers with `scope: 'request'`; otherwise undefined
  */
 export type Resolve = (cls: ProviderClass, context: Context | undefined) => object | Promise<object>;
 
-/** A provider, and how it is served. */
+/** A provider with options. */
 export interface ProviderEntry {
   readonly provider: Class | object;
-  /** Put before the names of its tools, prompts and resources. */
+  /** Prefix for the names of its tools, prompts and resources. */
   readonly prefix?: string;
-  /** Put before the URIs of its resources, so that `eu+` makes `clock://now` `eu+clock://now`. */
+  /** Prefix for the URIs of its resources: `eu+` turns `clock://now` into `eu+clock://now`. */
   readonly uriPrefix?: string;
   /**
-   * `request` gets an instance for each run of a handler, by `resolve(cls, context)` or else `new cls()`. Such a provider
-   * has no `onStart` and no `onClose`. By default there is one instance.
+   * `request` creates an instance for each handler call, with `resolve(cls, context)` or else `new cls()`. Such a
+   * provider cannot have `onStart` or `onClose`. By default, all calls share one instance.
    */
   readonly scope?: 'request';
 }
@@ -40,16 +40,16 @@ const ENTRY_OPTIONS: Readonly<Record<keyof ProviderEntry, true>> = {
   scope: true,
 };
 
-/** Reads what users list as providers, and gets their instances. */
+/** Reads the list of providers and creates their instances. */
 export class Providers {
   readonly #resolve: Resolve | undefined;
   readonly #report: (error: unknown) => void;
   readonly #instances = new Map<Class, object>();
-  /** Instances that the first transport waits for. */
+  /** Pending instances; the first transport waits for them. */
   readonly #pending = new Set<Promise<void>>();
   #isReady = false;
 
-  /** @param report takes the error of an instance that nobody waits for */
+  /** @param report receives the errors of instances that fail after startup */
   constructor(resolve: Resolve | undefined, report: (error: unknown) => void) {
     if (resolve !== undefined && typeof resolve !== 'function') {
       throw invalid('McpServer', 'resolve', 'is not a function. Write `resolve: (cls) => container.resolve(cls)`');
@@ -68,20 +68,20 @@ export class Providers {
     if (isPromise(source)) {
       throw startupError('DECORUM_BAD_PROVIDER', 'a promise', 'Await it: `providers: [await Files.create()]`');
     }
-    refuseServer(source);
+    rejectServer(source);
     const prototype = Object.getPrototypeOf(source) as object | null;
-    // not `Object.prototype`, which each realm has its own of
+    // don't compare with `Object.prototype`: each realm has a different one
     if (prototype === null || Object.getPrototypeOf(prototype) === null) return this.#ofEntry(source, isScoped);
     if (isScoped) throw invalid(nameOf(source), 'scope', 'needs a class. Pass the class, not an instance');
     return { cls: source.constructor as Class, instance: source, prefix: '', uriPrefix: '' };
   }
 
   /**
-   * Waits, the first time, for the instances that `resolve` has promised.
+   * On the first call, waits for the instances that `resolve` promised.
    * @throws whatever `resolve` rejects with, and `DecorumError` for anything that is not an instance of the class
    */
   async ready(): Promise<void> {
-    // also for those that are added while it waits
+    // the loop also sees instances that are added while it waits
     for (const settled of this.#pending) await settled;
     this.#isReady = true;
     this.#pending.clear();
@@ -95,10 +95,12 @@ export class Providers {
     const { provider, prefix = '', uriPrefix = '', scope } = entry as Readonly<Record<string, unknown>>;
     const name = nameOf(provider);
     requireKnown(name, entry, ENTRY_OPTIONS);
-    if (scope !== undefined && scope !== 'request') throw invalid(name, 'scope', "must be 'request'. Or leave it out");
-    if (typeof prefix !== 'string') throw invalid(name, 'prefix', "must be a string. Write 'eu_', for example");
+    if (scope !== undefined && scope !== 'request')
+      throw invalid(name, 'scope', "must be 'request'. Remove it to share one instance");
+    if (typeof prefix !== 'string')
+      throw invalid(name, 'prefix', "must be a string. Write `prefix: 'eu_'`, for example");
     if (typeof uriPrefix !== 'string' || !URI_PREFIX.test(uriPrefix)) {
-      const problem = `must begin a URI scheme: a letter, then letters, digits, "+", "-" and ".". Write 'eu+', for example`;
+      const problem = `must be the start of a URI scheme: a letter, then letters, digits, "+", "-" and ".". Write \`uriPrefix: 'eu+'\`, for example`;
       throw invalid(name, 'uriPrefix', problem);
     }
     const inner = this.read(provider, isScoped || scope !== undefined);
@@ -126,52 +128,52 @@ export class Providers {
       const problem = "is never called with `scope: 'request'`. Move it to a provider without `scope`";
       throw invalid(cls.name, hook, problem);
     }
-    return standIn(cls, (context) => this.#make(cls, context as Context));
+    return proxyFor(cls, (context) => this.#make(cls, context as Context));
   }
 
   #single(cls: Class): object {
     const made = this.#make(cls);
     if (!(made instanceof Promise)) return made;
-    const held: Held = {};
-    const settled = holdWhenMade(cls, made, held);
+    const slot: Slot = {};
+    const settled = fillSlot(cls, made, slot);
     if (!this.#isReady) this.#pending.add(settled);
     settled.catch((error: unknown) => {
-      // before that, the start of a transport fails with it
+      // until then, opening a transport fails with this error
       if (!this.#isReady) return;
       this.#instances.delete(cls);
       this.#report(error);
     });
-    return standIn(cls, () => held.instance ?? made, held);
+    return proxyFor(cls, () => slot.instance ?? made, slot);
   }
 }
 
-/** An instance, once it is there. */
-interface Held {
+/** An instance, once its promise has resolved. */
+interface Slot {
   instance?: object;
 }
 
-async function holdWhenMade(cls: Class, made: Promise<object>, held: Held): Promise<void> {
+async function fillSlot(cls: Class, made: Promise<object>, slot: Slot): Promise<void> {
   const instance = await made;
   for (const { key, kind } of scanMembers(cls)) {
     if (typeof (instance as Methods)[key] === 'function') continue;
     throw startupError('DECORUM_NOT_A_METHOD', `${cls.name}.${key}`, kind);
   }
-  held.instance = instance;
+  slot.instance = instance;
 }
 
 type Methods = Readonly<Record<PropertyKey, (...args: unknown[]) => unknown>>;
 
 /**
- * Has the methods of a class, each of which gets the instance first and then calls it.
- * @param instanceFor takes the last argument of the call, which is the context
- * @param held has the instance once it is there, so that its own properties are found too
+ * Creates an object with the methods of a class. Each method first gets the instance, then calls it.
+ * @param instanceFor gets the instance; its argument is the last argument of the call, which is the context
+ * @param slot holds the instance once it exists, which makes its own properties available too
  */
-function standIn(cls: Class, instanceFor: (context: unknown) => object | Promise<object>, held: Held = {}): object {
-  // not a proxy of the prototype itself: of one that is frozen, a proxy must give the very methods
+function proxyFor(cls: Class, instanceFor: (context: unknown) => object | Promise<object>, slot: Slot = {}): object {
+  // not a proxy of the prototype itself: if it were frozen, the proxy would have to return its original methods
   const target = Object.create(cls.prototype as object) as object;
   return new Proxy(target, {
     get(_target, key) {
-      const value: unknown = Reflect.get(held.instance ?? target, key);
+      const value: unknown = Reflect.get(slot.instance ?? target, key);
       if (typeof value !== 'function') return value;
       return (...args: unknown[]) =>
         andThen(instanceFor(args.at(-1)), (instance) => (instance as Methods)[key]?.(...args));
@@ -194,12 +196,12 @@ function requireInstance(cls: Class, instance: unknown): object {
     const found = typeof instance === 'function' ? `the class ${instance.name}` : String(instance);
     throw invalid(cls.name, 'resolve', `returned ${found}. Return an instance, or a promise of one`);
   }
-  refuseServer(instance);
+  rejectServer(instance);
   return instance;
 }
 
-/** A server has options and interceptors of its own, which would get lost without a word. */
-function refuseServer(instance: object): void {
+/** Rejects a server as a provider: its options and interceptors would be lost silently. */
+function rejectServer(instance: object): void {
   if (!(HOST in instance)) return;
   const remedy = 'List what it serves: `providers: [Calendar, Mail]`, or `{ provider: Calendar, prefix }`';
   throw startupError('DECORUM_BAD_PROVIDER', `the server ${instance.constructor.name}`, remedy);
@@ -209,13 +211,13 @@ const HOOKS = ['onStart', 'onClose'];
 
 /** @throws {DecorumError} `DECORUM_INVALID_OPTION` for a hook that cannot be called */
 export function requireHooks(instance: object): void {
-  const held = instance as Readonly<Record<string, unknown>>;
-  const wrong = HOOKS.find((hook) => !['function', 'undefined'].includes(typeof held[hook]));
+  const hooks = instance as Readonly<Record<string, unknown>>;
+  const wrong = HOOKS.find((hook) => !['function', 'undefined'].includes(typeof hooks[hook]));
   if (wrong === undefined) return;
-  throw invalid(nameOf(instance), wrong, 'is not a method. Make it one, or give it another name');
+  throw invalid(nameOf(instance), wrong, 'is not a method. Make it a method, or rename it');
 }
 
-/** The class whose constructor runs: a subclass without one takes what its base class takes, and has the length 0. */
+/** The class whose constructor runs. A subclass without a constructor runs its base's, although its own length is 0. */
 function constructorOf(cls: Class): Class {
   const base: unknown = Object.getPrototypeOf(cls);
   const source = Function.prototype.toString.call(cls);

@@ -16,48 +16,48 @@ import type { Principal } from './protocol/wire.js';
 import { Providers, type ProviderSource, requireHooks } from './providers.js';
 import type { Provider } from './registry/plan.js';
 import { type ListName, Registry } from './registry/registry.js';
-import { checkSpokenText } from './registry/results.js';
+import { checkTextOption } from './registry/results.js';
 import { NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 import { type ClosableHost, HOST, type HostPort, type Transport } from './transports/transport.js';
 
-/** What providers and subclasses of `McpServer` may implement. */
+/** Hooks that providers and subclasses of `McpServer` may implement. */
 export interface Lifecycle {
   /**
-   * Runs once, before the server serves its first message.
-   * @param server the server, for example to tell clients of changes: `server.notify`
+   * Runs once, before the server handles its first message.
+   * @param server the server, for example to notify clients of changes: `server.notify`
    */
   onStart?(server: McpServer): void | Promise<void>;
-  /** Runs once, when the server has served its last message. */
+  /** Runs once, after the server has handled its last message. */
   onClose?(): void | Promise<void>;
 }
 
 type Named<T> = T & { readonly name: string };
 
-/** Something that was added to a server. */
+/** A provider or tool that was added to a server. */
 export interface Registration {
-  /** Takes it out of service; clients are told that their lists changed. */
+  /** Removes it. Clients are notified that their lists changed. */
   remove(): void;
 }
 
-/** Tells clients of changes that the server cannot see by itself. */
+/** Notifies clients of changes that the server cannot see itself. */
 export interface Notifier {
-  /** A resource has changed; those who subscribed to its URI are told. */
+  /** Announces a change of a resource to the clients that subscribed to its URI. */
   resourceUpdated(uri: string): void;
   toolsChanged(): void;
   promptsChanged(): void;
-  /** There are other resources than before, for example because a template enumerates others. */
+  /** Announces that the set of resources changed, for example because a template now lists others. */
   resourcesChanged(): void;
   /**
-   * What a user was asked to do at a URL is done. Told to the session that was asked, where its revision has the
-   * notification (2025-11-25) and this process holds it; nothing is sent elsewhere.
-   * @param id the id of the visit, as of `server.openTicket`
+   * Announces that the user has completed what they were asked to do at a URL. Only the session that was asked is
+   * notified: this process must hold it, and its revision must have the notification (2025-11-25).
+   * @param id the `id` of the visit that `server.openTicket` returned
    */
   elicitationCompleted(id: string): void;
 }
 
 /**
- * An MCP server: its providers' decorated methods, and its own where it is subclassed. It serves nothing until a
- * transport is opened on it, and may serve several at once. `E` are the classes of its option `errors`.
+ * An MCP server. It serves the decorated methods of its providers, and its own if you subclass it. It starts to serve
+ * when you open a transport on it, and may have several open at once. `E` is inferred from the option `errors`.
  * @example
  * ```ts
  * import { McpServer, serveStdio, Tool } from '@decorum/core';
@@ -74,10 +74,10 @@ export interface Notifier {
  * ```
  */
 export class McpServer<E extends readonly object[] = readonly Error[]> implements ClosableHost {
-  /** Name, version and what else clients see of the server. */
+  /** Name, version and the other details that clients see. */
   readonly info: Implementation;
   readonly notify: Notifier;
-  /** For transports. */
+  /** Used by transports. */
   readonly [HOST]: HostPort;
   readonly #registry: Registry;
   readonly #kernel: Kernel;
@@ -90,7 +90,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   #isOpen = false;
   #closed: Promise<void> | undefined;
 
-  /** @throws {DecorumError} for the first mistake in options or annotations */
+  /** @throws {DecorumError} for the first mistake in the options or decorators */
   constructor(options: McpServerOptions<E>) {
     checkServerOptions(options);
     this.#reporter = new ErrorReporter(
@@ -98,7 +98,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
       options.onError,
       checkErrorRules(options.errors),
     );
-    checkSpokenText(options.text, 'McpServer');
+    checkTextOption(options.text, 'McpServer');
     const parts = kernelOptions(options, (message) => this.#reporter.warn({}, message));
     this.info = parts.server;
     this.#tickets = parts.tickets;
@@ -110,7 +110,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
       report,
     });
     const changed = (lists: Iterable<ListName>) => {
-      // until then nobody has seen the lists
+      // before the first transport opens, no client has seen the lists
       if (this.#isOpen) this.#events.publish({ kind: 'lists', lists: [...lists] });
     };
     this.#registry = new Registry(changed, options);
@@ -143,8 +143,8 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   }
 
   /**
-   * Adds a provider at run time. Clients are told that their lists changed.
-   * @throws {DecorumError} for a mistake in its annotations; nothing is added then
+   * Adds a provider at run time. Clients are notified that their lists changed.
+   * @throws {DecorumError} for a mistake in its decorators; nothing is added in this case
    * @example
    * ```ts
    * class Clock {
@@ -168,9 +168,9 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     handler: ToolMethod<I, O>,
   ): Registration;
   /**
-   * Adds a tool that is a function, for what is known only at run time.
-   * @param options as of `@Tool`; `name` is needed, and `input` when the tool takes arguments
-   * @param handler takes the input and the context, also where there is no `input`
+   * Adds a function as a tool, for tools that are only known at run time.
+   * @param options the options of `@Tool`. `name` is required, and so is `input` if the tool takes arguments
+   * @param handler receives the input and the context, even without `input`
    * @throws {DecorumError} for a mistake in the options
    * @example
    * ```ts
@@ -222,21 +222,22 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   }
 
   /**
-   * For the page that a URL of `ctx.elicitUrl` or `ctx.requireUrl` leads to: makes sure that the user who came is the one
-   * who began. Without this, somebody may send the URL to another user, who then signs in on their behalf.
-   * @param ticket as the URL brought it
-   * @param principal who is signed in at the page, by the same subject as on the MCP connection; undefined opens only
-   * tickets of callers that nobody knew
-   * @returns which question it belongs to
-   * @throws {TicketError} when the ticket was changed, has expired, or was made for another principal
+   * Opens the ticket on a page that `ctx.elicitUrl` or `ctx.requireUrl` sent the user to, and checks that this user is
+   * the one who started the request. Without the check, an attacker could send their URL to another user, who would
+   * then sign in on the attacker's behalf.
+   * @param ticket the ticket from the URL
+   * @param principal the user signed in to the page, with the same subject as on the MCP connection. `undefined` opens
+   *   only tickets of anonymous callers
+   * @returns the question that the ticket belongs to
+   * @throws {TicketError} if the ticket was tampered with, has expired, or was issued to another principal
    */
   openTicket(ticket: string, principal: Principal | undefined): Visit {
     return this.#tickets.open(ticket, principal);
   }
 
   /**
-   * Takes no more requests, lets running calls end, closes the transports, and runs the `onClose` hooks.
-   * @param options.deadlineMs milliseconds after which running calls are cancelled; by default 5000
+   * Stops accepting requests, lets calls in flight finish, closes the transports and runs the `onClose` hooks.
+   * @param options.deadlineMs milliseconds after which calls in flight are cancelled. Defaults to 5000
    */
   async close({ deadlineMs = 5000 }: { readonly deadlineMs?: number } = {}): Promise<void> {
     this.#closed ??= this.#close(deadlineMs);
@@ -247,7 +248,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
     await this.#providers.ready();
     await this.#hooks.start();
-    // it may have closed meanwhile
+    // the server may have closed in the meantime
     if (this.#closed) throw startupError('DECORUM_SERVER_CLOSED');
     this.#isOpen = true;
     const transport = create(this.#kernel);
@@ -282,5 +283,5 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   }
 }
 
-/** Stands for the class of tools that are functions, in messages. */
+/** Stands in for the class in error messages about tools that are functions. */
 const ADDED = class addTool {};

@@ -1,4 +1,4 @@
-// What authors of transports need beside the public API: `@decorum/core/transport`.
+// `@decorum/core/transport`: what authors of transports need beyond the public API.
 export type { InFlight } from './kernel/in-flight.js';
 export type { Kernel, OpenSessionOptions } from './kernel/kernel.js';
 export { excerpt, FAILURES, startupError } from './protocol/errors.js';

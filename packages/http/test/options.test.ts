@@ -63,7 +63,7 @@ describe('an unknown option', () => {
     const options = untyped({ port: 0, allowedHost: ['mcp.example.com'] });
     await expect(listen(server, options)).rejects.toMatchObject(misspelt('listen'));
     await expect(listen(server, untyped({ prot: 1 }))).rejects.toThrow('`prot` is not an option. Write `port`.');
-    await expect(listen(server, null as never)).rejects.toThrow('listen: `options` are missing');
+    await expect(listen(server, null as never)).rejects.toThrow('listen: `options` must be an object');
     const app = fastify();
     afterwards(() => app.close());
     app.register(mcp, untyped({ server, allowedHost: [] }));

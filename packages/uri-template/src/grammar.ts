@@ -1,32 +1,32 @@
-/** How one kind of expression expands: a row of the table in RFC 6570, appendix A. */
+/** How an operator expands: a row of the table in RFC 6570, appendix A. */
 export interface Operator {
-  /** What opens the expansion, unless it is empty. */
+  /** Character before the first value. */
   readonly first: string;
   readonly separator: string;
   /** Whether values are written as `name=value`. */
   readonly named: boolean;
-  /** What follows the name of an empty value. */
+  /** Text after the name of an empty value. */
   readonly ifEmpty: string;
-  /** Whether reserved characters (RFC 3986, section 2.2) stand for themselves. */
+  /** Whether reserved characters (RFC 3986, section 2.2) are left unencoded. */
   readonly reserved: boolean;
 }
 
-/** One variable of an expression: RFC 6570, section 2.3. */
+/** A variable of an expression: RFC 6570, section 2.3. */
 export interface Variable {
   readonly name: string;
-  /** `{name:3}`: at most so many characters of the value. RFC 6570, section 2.4.1. */
+  /** `{name:3}`: the maximum number of characters. RFC 6570, section 2.4.1. */
   readonly prefix: number | undefined;
-  /** `{name*}`: each member of a list on its own. RFC 6570, section 2.4.2. */
+  /** `{name*}`: each member of a list separately. RFC 6570, section 2.4.2. */
   readonly explode: boolean;
 }
 
-/** What stands between braces: RFC 6570, section 2.2. */
+/** The content of a pair of braces: RFC 6570, section 2.2. */
 export interface Expression {
   readonly operator: Operator;
   readonly variables: readonly Variable[];
 }
 
-/** A literal, written as it stands in a URI, or an expression: RFC 6570, section 2. */
+/** A literal, encoded as in a URI, or an expression: RFC 6570, section 2. */
 export type Part = string | Expression;
 
 const plain: Operator = { first: '', separator: ',', named: false, ifEmpty: '', reserved: false };
@@ -42,7 +42,7 @@ const OPERATORS = new Map<string, Operator>([
 ]);
 
 /**
- * Reads a URI template: RFC 6570, section 2.
+ * Parses a URI template: RFC 6570, section 2.
  * @throws {SyntaxError} with the reason
  */
 export function parseTemplate(text: string): readonly Part[] {
@@ -56,23 +56,23 @@ export function parseTemplate(text: string): readonly Part[] {
     parts.push(readExpression(text.slice(open + 1, close)));
     at = close + 1;
   }
-  refuseRepeatedLists(parts);
+  rejectRepeatedLists(parts);
   return parts;
 }
 
-/** The variables of a template in order of appearance, each as often as it appears. */
+/** All occurrences of variables, in order. */
 export function variablesOf(parts: readonly Part[]): Variable[] {
   return parts.flatMap((part) => (typeof part === 'string' ? [] : part.variables));
 }
 
-// RFC 6570, section 2.1, but for the apostrophe: in a URI it may stand (RFC 3986, section 2.2).
+// RFC 6570, section 2.1, except that it allows the apostrophe, which is valid in URIs (RFC 3986, section 2.2).
 const NOT_LITERAL = /[\p{Cc}\p{Cs} "<>\\^`|}]|%(?![\dA-Fa-f]{2})/u;
 
 function readLiteral(text: string): string {
   const wrong = NOT_LITERAL.exec(text)?.[0];
   if (wrong === '}') throw new SyntaxError('a "}" has no "{" before it');
   if (wrong === '%') throw new SyntaxError('a "%" is not followed by two hexadecimal digits');
-  if (wrong !== undefined) throw new SyntaxError(`${JSON.stringify(wrong)} may not stand in a URI`);
+  if (wrong !== undefined) throw new SyntaxError(`${JSON.stringify(wrong)} is not allowed in a URI`);
   return encodeReserved(text);
 }
 
@@ -94,8 +94,8 @@ function readVariable(text: string): Variable {
   throw new SyntaxError(`"${text}" is not a variable name`);
 }
 
-/** Two occurrences of a string can be compared when matching; two lists cannot be told from one long list. */
-function refuseRepeatedLists(parts: readonly Part[]): void {
+/** Matching can compare two occurrences of a string, but cannot tell where one list ends and the next begins. */
+function rejectRepeatedLists(parts: readonly Part[]): void {
   const exploded = new Map<string, boolean>();
   for (const { name, explode } of variablesOf(parts)) {
     if (exploded.has(name) && (explode || exploded.get(name))) {
@@ -105,13 +105,13 @@ function refuseRepeatedLists(parts: readonly Part[]): void {
   }
 }
 
-/** Percent-encodes all but unreserved characters: RFC 6570, section 3.2.1. */
+/** Percent-encodes everything but unreserved characters: RFC 6570, section 3.2.1. */
 export function encodeUnreserved(text: string): string {
   const escape = (mark: string) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, escape);
 }
 
-/** Percent-encodes all but unreserved and reserved characters and what is encoded already: RFC 6570, section 3.2.1. */
+/** Percent-encodes everything but unreserved and reserved characters and existing octets: RFC 6570, section 3.2.1. */
 export function encodeReserved(text: string): string {
   const encode = (found: string) => (found.length === 3 ? found : encodeURIComponent(found));
   return text.replaceAll(/%[\dA-Fa-f]{2}|[^\w\-.~:/?#[\]@!$&'()*+,;=]/gu, encode);

@@ -1,16 +1,16 @@
 import type { Expression, Operator, Part, Variable } from './grammar.js';
 
-/** A step of the machine that a template is compiled to. */
+/** A step of the matching machine. */
 export type Step = Take | Fork | Open | Close | Done;
 
-/** Goes on if the next unit is acceptable. */
+/** Consumes a unit if it is acceptable. */
 interface Take {
   readonly op: 'take';
   readonly accepts: Accepts;
   readonly next: Step;
 }
 
-/** Tries one way, then another. */
+/** Tries the first branch, then the second. */
 interface Fork {
   readonly op: 'fork';
   readonly id: number;
@@ -18,39 +18,39 @@ interface Fork {
   second: Step;
 }
 
-/** A value begins. */
+/** Starts a value. */
 interface Open {
   readonly op: 'open';
   readonly next: Step;
 }
 
-/** A value ends. */
+/** Ends a value. */
 interface Close {
   readonly op: 'close';
   readonly variable: Variable;
   readonly next: Step;
 }
 
-/** All is read, if this is the end. */
+/** Succeeds at the end of the input. */
 interface Done {
   readonly op: 'done';
 }
 
 type Accepts = (unit: string) => boolean;
 
-/** A template, ready to be matched. */
+/** A compiled template. */
 export interface Machine {
   readonly start: Step;
   readonly forks: number;
 }
 
-/** What stands for a variable at one place of a URI. */
+/** The text captured for a variable at one position. */
 export interface Capture {
   readonly variable: Variable;
   readonly encoded: string;
 }
 
-/** The units of a captured value, and what was captured before it. */
+/** A captured range of units, linked to the previous capture. */
 interface Mark {
   readonly variable: Variable;
   readonly from: number;
@@ -58,7 +58,7 @@ interface Mark {
   readonly before: Mark | undefined;
 }
 
-/** Where a way that was not taken goes on. */
+/** A branch that is still to be tried. */
 interface Way {
   readonly step: Step;
   readonly at: number;
@@ -66,15 +66,15 @@ interface Way {
   readonly last: Mark | undefined;
 }
 
-// RFC 3986, sections 2.2 and 2.3. A unit of more than one character is percent-encoded.
+// RFC 3986, sections 2.2 and 2.3. Units of more than one character are percent-encoded.
 const isUnreserved: Accepts = (unit) => unit.length > 1 || /[\w\-.~]/.test(unit);
 const isReserved: Accepts = (unit) => isUnreserved(unit) || /[:/?#[\]@!$&'()*+,;=]/.test(unit);
-// Looser than what expands: people write queries by hand, with "/", ":" or "," in the values.
+// More lenient than what expansion writes: people type queries with "/", ":" or "," in the values.
 const isInQuery: Accepts = (unit) => unit !== '&' && unit !== '#' && isReserved(unit);
 
 /**
- * Compiles the parts of a template but for a literal beginning, which is compared as a whole.
- * They are chained from the last to the first, since each step knows the next.
+ * Compiles the parts of a template. A leading literal is left out, because it is compared separately. Steps are linked
+ * from last to first, because each refers to the next.
  */
 export function compileMachine(parts: readonly Part[]): Machine {
   const chain = new Chain();
@@ -92,7 +92,7 @@ export function compileMachine(parts: readonly Part[]): Machine {
   return { start, forks: chain.forks };
 }
 
-/** `{?a}{&b}` is one query, whose parameters may come in any order; it starts with "&" where `a` is undefined. */
+/** Joins `{?a}{&b}` into one query, whose parameters may come in any order. If `a` is undefined, it starts with "&". */
 function joinQueries(parts: readonly Part[]): Part[] {
   const joined: Part[] = [];
   for (const part of parts) {
@@ -118,7 +118,7 @@ class Chain {
     return unitsOf(text).reduceRight<Step>((rest, unit) => this.take((other) => other === unit, rest), next);
   }
 
-  /** `a,b`, `/a/b` and the like: values by position. What an operator opens may be missing from the right. */
+  /** Positional values, as in `a,b` and `/a/b`. With an operator, values may be missing from the right. */
   positions({ operator, variables }: Expression, next: Step): Step {
     return variables.reduceRight<Step>((rest, variable, index) => {
       const value = this.listOrValue(variable, operator, rest);
@@ -127,21 +127,21 @@ class Chain {
     }, next);
   }
 
-  /** `?a=1&b=2` and the like: values by name, in any order, each optional. */
+  /** Named values, as in `?a=1&b=2`, in any order. Each is optional. */
   parameters({ operator, variables }: Expression, inQuery: boolean, next: Step): Step {
     const { first, separator } = operator;
     const accepts = separator === '&' ? isInQuery : isUnreserved;
-    // The way back to another parameter is known only below.
+    // the branch back to another parameter is set below
     const more = this.fork(next, next);
     const known = variables.map((variable) => {
       const close: Close = { op: 'close', variable, next: more };
       const value = this.text('=', { op: 'open', next: this.shortest(accepts, close) });
       return this.text(variable.name, this.fork(value, { op: 'open', next: close }));
     });
-    // A client may add parameters to a query, such as a cache key; in a path they would name something else.
+    // a client may add parameters to a query, such as a cache key, but in a path they would name another resource
     const all = this.oneOf(separator === '&' ? [...known, this.shortest(accepts, more)] : known);
     more.second = this.text(separator, all);
-    // Without a "?" an "&" may belong to a path, which must not be cut off as an unknown parameter.
+    // without a "?", an "&" may belong to the path, which must not be cut off as an unknown parameter
     const opened = Array.from(first, (sign) => this.text(sign, sign === '&' && !inQuery ? this.oneOf(known) : all));
     return this.oneOf([...opened, next]);
   }
@@ -159,13 +159,13 @@ class Chain {
     return item;
   }
 
-  /** One or more units, as few as will do. */
+  /** One or more units, as few as possible. */
   private value(variable: Variable, accepts: Accepts, next: Step): Step {
     const rest = this.shortest(accepts, { op: 'close', variable, next });
     return { op: 'open', next: this.take(accepts, rest) };
   }
 
-  /** Any number of units, as few as will do. */
+  /** Any number of units, as few as possible. */
   private shortest(accepts: Accepts, next: Step): Step {
     const loop = this.fork(next, next);
     loop.second = this.take(accepts, loop);
@@ -181,20 +181,19 @@ class Chain {
   }
 }
 
-/** Writes percent-encoded octets in upper case, in which they are compared: RFC 3986, section 6.2.2.1. */
+/** Normalizes percent-encoded octets to upper case for comparison: RFC 3986, section 6.2.2.1. */
 export function upperCaseOctets(uri: string): string {
   return uri.replaceAll(/%[\da-f]{2}/gi, (octet) => octet.toUpperCase());
 }
 
-/** Cuts a URI into what is compared as one: a character, or the percent-encoded octets of one (RFC 3629, section 3). */
+/** Splits a URI into units: single characters, or all percent-encoded octets of one character (RFC 3629, section 3). */
 export function unitsOf(uri: string): readonly string[] {
   return upperCaseOctets(uri).match(/%[CD].{4}|%E.{7}|%F.{10}|%..|./gs) ?? [];
 }
 
 /**
- * Runs the machine over the whole text, and returns what it captured on the way.
- * No fork is taken twice at the same unit: what failed there will fail again. So the time is at most the product of
- * the lengths of template and text, whatever the text.
+ * Runs the machine on the whole text and returns the captures. No fork is taken twice at the same position, because it
+ * would fail again. The time is therefore at most the product of the lengths of template and text.
  */
 export function runMachine({ start, forks }: Machine, units: readonly string[]): readonly Capture[] | undefined {
   const taken = new Uint8Array(forks * (units.length + 1));

@@ -13,10 +13,10 @@ import { firstCharacters, readValues, type TemplateMatch } from './values.js';
 
 export type { TemplateMatch } from './values.js';
 
-/** What is written as a string. */
+/** A value that is written as a string. */
 type Scalar = string | number | boolean;
 
-/** What a variable may stand for when expanding: a string, a list, an associative array or nothing. RFC 6570, section 2.3. */
+/** Value of a variable: a string, a list, an associative array, or undefined. RFC 6570, section 2.3. */
 export type TemplateValue =
   | Scalar
   | readonly (Scalar | null | undefined)[]
@@ -24,26 +24,32 @@ export type TemplateValue =
   | null
   | undefined;
 
-/** A longer URI matches nothing, so that a match needs little memory, too. RFC 9110, section 4.1, asks for 8,000 octets. */
+/**
+ * Longer URIs don't match, which bounds the memory of matching. RFC 9110, section 4.1, recommends at least 8,000
+ * octets.
+ */
 const LONGEST_URI = 65_536;
 
 /** A URI template: RFC 6570, all four levels. */
 export class UriTemplate {
-  /** As it was written. */
+  /** The template's source text. */
   readonly template: string;
-  /** The names of the variables, each once, in order of appearance. */
+  /** Distinct names of the variables, in order of appearance. */
   readonly variables: readonly string[];
-  /** The text before the first expression: every URI of the template starts with it. */
+  /** The text before the first expression. Every matching URI starts with it. */
   readonly prefix: string;
-  /** How many characters are literal. Of two templates that match a URI, the one with more of them says more about it. */
+  /**
+   * The number of literal characters. If several templates match a URI, the one with the highest number is the most
+   * specific.
+   */
   readonly specificity: number;
   private readonly parts: readonly Part[];
-  /** The prefix as it is compared: its first `anyCase` characters are in lower case. */
+  /** The prefix in comparable form: its first `anyCase` characters are in lower case. */
   private readonly head: string;
   private readonly anyCase: number;
   private readonly machine: Machine;
 
-  /** @throws {SyntaxError} with the reason, when the text is not a template */
+  /** @throws {SyntaxError} with the reason, if the text is not a valid template */
   constructor(template: string) {
     const parts = parseTemplate(template);
     const [first] = parts;
@@ -57,14 +63,14 @@ export class UriTemplate {
     this.machine = compileMachine(parts);
   }
 
-  /** Whether a text is meant as a template: a URI has no braces (RFC 3986, section 2). */
+  /** Whether a text is a template rather than a URI, which cannot contain braces (RFC 3986, section 2). */
   static isTemplate(text: string): boolean {
     return /[{}]/.test(text);
   }
 
   /**
-   * Writes the URI for some values: RFC 6570, section 3. An undefined variable is left out.
-   * @throws {TypeError} for a list or an associative array where the template wants a prefix: `{list:3}`
+   * Expands the template: RFC 6570, section 3. Undefined variables are omitted.
+   * @throws {TypeError} for a list or an associative array where the template has a prefix: `{list:3}`
    * @throws {URIError} for a value that is not well-formed Unicode
    */
   expand(values: Readonly<Record<string, TemplateValue>>): string {
@@ -72,32 +78,31 @@ export class UriTemplate {
   }
 
   /**
-   * Finds the values for which a URI would be written: RFC 6570, section 1.4, leaves open how.
+   * Matches a URI and returns the values of the variables. RFC 6570, section 1.4, does not define matching.
    *
-   * The whole URI must match. Where it can be read in several ways, each value is as short as the rest allows, and
-   * variables are filled from the left. Scheme and host of the literal beginning match in any case (RFC 3986,
-   * section 6.2.2.1). Every value is percent-decoded exactly once; what is not valid ASCII, percent-encoding or UTF-8
-   * matches nothing.
+   * The whole URI must match. If it can be read in several ways, variables are filled from the left, each value as
+   * short as the rest allows. The scheme and host of a literal prefix are case-insensitive (RFC 3986, section 6.2.2.1).
+   * Every value is percent-decoded exactly once. Invalid ASCII, percent-encoding or UTF-8 does not match.
    *
    * | expression | matches |
    * |---|---|
-   * | `{x}` `{x,y}` | all variables, each of one or more unreserved or percent-encoded characters |
+   * | `{x}` `{x,y}` | all variables, each with one or more unreserved or percent-encoded characters |
    * | `{+x}` `{+x,y}` | the same, and reserved characters such as "/" |
-   * | `{.x}` `{/x,y}` `{#x}` | as `{x}`, and `{#x}` as `{+x}`; variables may be missing from the right |
+   * | `{.x}` `{/x,y}` `{#x}` | like `{x}`, and `{#x}` like `{+x}`; variables may be missing from the right |
    * | `{;x,y}` | parameters in any order, each optional |
-   * | `{?x,y}` `{&x}` | the same, and unknown ones are ignored |
+   * | `{?x,y}` `{&x}` | the same; unknown parameters are ignored |
    * | `{x:3}` | at most three characters |
-   * | `{x*}` | a list, always as an array; associative arrays are not matched |
+   * | `{x*}` | a list, always as an array; associative arrays don't match |
    *
-   * A missing variable is absent from the result. A parameter that is not a list and is sent twice, a variable with
-   * two different values, and a prefix that is too long match nothing; another way to read the URI is not tried then.
+   * The result lacks variables that are missing from the URI. A repeated parameter (except for a list), two different
+   * values of one variable, and a prefix that is too long do not match, even if the URI could be read in another way.
    *
-   * **No value leads out of a directory.** In every variable, whatever its operator, "." and ".." as a segment between
-   * slashes, backslashes and NUL make the URI match nothing: written plainly, percent-encoded (`..%2F`), or encoded
-   * several times (`%252e%252e%252f`), should the handler decode once more. A value may contain "/", also in `{x}` if
-   * sent as `%2F`, and may begin with it: join it to a directory, do not resolve it as a path of its own.
+   * **No value can escape a directory.** In every variable, regardless of the operator, "." and ".." as a path segment,
+   * backslashes and NUL keep the URI from matching, whether plain, percent-encoded (`..%2F`), or encoded several times
+   * (`%252e%252e%252f`, in case the handler decodes again). A value may contain "/", even in `{x}` if sent as `%2F`,
+   * and may start with it. Join it to a directory instead of resolving it as a path.
    *
-   * The time is linear in the length of the URI, and a URI of more than 65,536 characters matches nothing.
+   * The time is linear in the length of the URI. URIs longer than 65,536 characters don't match.
    */
   match(uri: string): TemplateMatch | undefined {
     if (uri.length > LONGEST_URI || /[^!-~]/.test(uri)) return undefined;
@@ -109,7 +114,7 @@ export class UriTemplate {
   }
 }
 
-/** How much of a literal beginning is scheme and host. A user name before the host has its case. */
+/** Length of the scheme and host in a literal prefix. User information before the host is case-sensitive. */
 function anyCaseLength(prefix: string): number {
   return /^[a-z][a-z0-9+.-]*:(?:\/\/[^/?#@]*(?![^/?#]))?/i.exec(prefix)?.[0].length ?? 0;
 }
@@ -135,7 +140,7 @@ function expand({ operator, variables }: Expression, values: Readonly<Record<str
   return written.length === 0 ? '' : operator.first + written.join(operator.separator);
 }
 
-/** What the operator's separator joins: nothing for an undefined value. RFC 6570, section 3.2.1. */
+/** The values to join with the operator's separator; none for an undefined value. RFC 6570, section 3.2.1. */
 function write(variable: Variable, operator: Operator, value: TemplateValue): string[] {
   if (value === undefined || value === null) return [];
   const { name, prefix, explode } = variable;

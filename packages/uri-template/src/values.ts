@@ -1,19 +1,19 @@
 import type { Variable } from './grammar.js';
 import type { Capture } from './machine.js';
 
-/** What the variables of a template stand for in one URI. It has no prototype, so that any name is harmless. */
+/** Values of a template's variables in one URI. It has no prototype, which makes any name safe. */
 export type TemplateMatch = Record<string, string | string[]>;
 
 /**
- * Reads the values out of a URI, decoding each exactly once.
- * @returns nothing when one of them is unsafe, or two of one variable contradict each other
+ * Decodes the captured values, each exactly once.
+ * @returns undefined if a value is unsafe, or if two values of a variable contradict each other
  */
 export function readValues(captures: readonly Capture[]): TemplateMatch | undefined {
   const values = Object.create(null) as TemplateMatch;
   const strings = new Map<Variable, string>();
   for (const { variable, encoded } of captures) {
     const text = decodeURIComponent(encoded);
-    // A parameter sent twice means one thing to a filter and another to a handler.
+    // a repeated parameter may mean one thing to a filter and another to a handler
     if (strings.has(variable) || isUnsafe(text)) return undefined;
     const known = values[variable.name];
     if (variable.explode) {
@@ -30,27 +30,27 @@ export function readValues(captures: readonly Capture[]): TemplateMatch | undefi
   return values;
 }
 
-/** The part of a value that `{name:3}` expands: RFC 6570, section 2.4.1. */
+/** The part of a value that `{name:3}` expands to: RFC 6570, section 2.4.1. */
 export function firstCharacters(text: string, count: number | undefined): string {
   if (count === undefined || text.length <= count) return text;
-  // A character is at most two code units, and a long value need not be cut up whole.
+  // slice first: a character has at most two code units, so there is no need to split a long value
   return Array.from(text.slice(0, 2 * count))
     .slice(0, count)
     .join('');
 }
 
 /**
- * Whether a value, taken as a path, would lead upwards: a segment "." or "..", a backslash or a NUL, written plainly
- * or percent-encoded once more, however often.
+ * Whether a value, used as a path, would leave its directory: "." or ".." as a segment, a backslash or a NUL, either
+ * plain or percent-encoded any number of times.
  */
 export function isUnsafe(value: string): boolean {
   const decoded = decodeRepeatedly(value);
   if (decoded.includes('\\') || decoded.includes('\0')) return true;
-  // Windows drops spaces around a segment.
+  // Windows ignores spaces around a segment
   return decoded.split('/').some((segment) => ['.', '..'].includes(segment.trim()));
 }
 
-/** Decodes octets until none is left. One pass: what a decoded octet completes is at the end of what was read. */
+/** Decodes octets until none is left, in a single pass: an octet completed by decoding is at the end of the output. */
 function decodeRepeatedly(text: string): string {
   if (!text.includes('%')) return text;
   const read: string[] = [];

@@ -232,10 +232,10 @@ describe('parsing a URI template', () => {
     ['{x:2*}', 'the prefix ":2*" is not a number from 1 to 9999'],
     ['{x*}{?x}', 'the variable "x" is a list and appears twice'],
     ['{x}{?x*}', 'the variable "x" is a list and appears twice'],
-    ['x://a b/{x}', '" " may not stand in a URI'],
-    ['x://a\n/{x}', '"\\n" may not stand in a URI'],
-    ['x:\\{x}', '"\\\\" may not stand in a URI'],
-    ['x:\uD800{x}', '"\\ud800" may not stand in a URI'],
+    ['x://a b/{x}', '" " is not allowed in a URI'],
+    ['x://a\n/{x}', '"\\n" is not allowed in a URI'],
+    ['x:\\{x}', '"\\\\" is not allowed in a URI'],
+    ['x:\uD800{x}', '"\\ud800" is not allowed in a URI'],
     ['x:%zz{x}', 'a "%" is not followed by two hexadecimal digits'],
   ])('rejects %j with a reason', (template, reason) => {
     expect(() => new UriTemplate(template)).toThrow(new SyntaxError(reason));

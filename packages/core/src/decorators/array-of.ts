@@ -1,11 +1,11 @@
 import type { Class } from '../metadata/store.js';
 import { type FieldDecorator, fieldDecorator } from './describe.js';
 
-/** What the items of a list or the values of a record may be: a DTO class, or a type of its own. */
+/** Type of a list's items or a record's values: a constructor such as `String`, or a DTO class. */
 export type ItemType = StringConstructor | NumberConstructor | BooleanConstructor | BigIntConstructor | Class;
 
 /**
- * Declares a DTO field as a list. Rules for the items take class-validator's `{ each: true }`.
+ * Declares a DTO field as a list. Give class-validator rules for the items `{ each: true }`.
  * @param type `String`, `Number`, `Boolean`, `Date`, `BigInt`, `Uint8Array`, or a DTO class
  * @example
  * ```ts

@@ -1,14 +1,14 @@
 import { requireKnown } from '../protocol/option-names.js';
 import { type FieldDecorator, fieldDecorator } from './describe.js';
 
-/** The values of a choice with their titles: an object, or a `Map` where the values aren't strings. */
+/** Values with their titles. Use a `Map` when the values are not strings. */
 export type TitledChoices = Readonly<Record<string, string>> | ReadonlyMap<string | number | boolean, string>;
 
 /**
- * Declares the values that a DTO field may have, each with a title for people. Where titles aren't needed, use
- * class-validator's `@IsIn`.
- * @param titles the title of each value
- * @param options `each`: the field is a list, and each item is one of the values
+ * Declares the values that a DTO field may have, with a title for each. If you don't need titles, use class-validator's
+ * `@IsIn`.
+ * @param titles a title for each value
+ * @param options set `each` if the field is a list of such values
  * @example
  * ```ts
  * class Query {

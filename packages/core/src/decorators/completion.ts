@@ -2,11 +2,13 @@ import type { CompletionOptions } from '../metadata/member-options.js';
 import type { CompletionValues } from '../metadata/records.js';
 import { type MemberDecorator, memberDecorator } from './member-decorator.js';
 
-/** Methods that complete: they take what is typed so far and the `CompletionContext`, whose `args` are filled in already. */
+/**
+ * A completion method. It receives the text typed so far and the `CompletionContext`, which has the other arguments.
+ */
 export type CompletionMethod = (value: string, context: never) => CompletionValues | Promise<CompletionValues>;
 
 /**
- * Serves a method as the completion of one argument.
+ * Completes one argument of a prompt or resource template.
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a method
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion

@@ -3,8 +3,8 @@ import { type FieldDecorator, fieldDecorator } from './describe.js';
 
 /**
  * Declares a DTO field as a date without a time, such as `2026-01-31`. A field of type `Date` receives midnight UTC of
- * that day; any other receives the text.
- * @param options `each`: the field is a list of dates
+ * that day; any other field receives the text.
+ * @param options set `each` if the field is a list of dates
  * @example
  * ```ts
  * class Booking {

@@ -1,26 +1,26 @@
 import type { FieldDescription, FieldFacts } from '../metadata/records.js';
 import { fieldWriter } from '../metadata/store.js';
 import { requireKnown } from '../protocol/option-names.js';
-import { refuseArgument, refuseBare, refusePlace, type Usage, whereOf } from './misuse.js';
+import { rejectArgument, rejectBare, rejectPlace, type Usage, whereOf } from './misuse.js';
 
-/** A decorator for fields, in the TC39 dialect and in that of `experimentalDecorators`. */
+/** A field decorator, for both TC39 decorators and `experimentalDecorators`. */
 export interface FieldDecorator {
   (value: undefined, context: ClassFieldDecoratorContext): void;
   (target: object, key: string | symbol): void;
 }
 
-/** What a decorator for fields says, and how it is used. */
+/** The facts that a field decorator writes, and how to use it. */
 interface FieldUsage extends Omit<Usage, 'place'> {
   readonly facts: FieldFacts;
-  /** It means nothing without an argument. */
+  /** Whether the decorator needs an argument. */
   readonly needsArgument?: boolean;
-  /** Refuses options at this place. */
+  /** Rejects invalid options. */
   readonly check?: (where: string) => void;
 }
 
 /**
- * Makes a decorator for fields.
- * @param args everything that the user's call passed: without parentheses, the compiler calls
+ * Creates a field decorator.
+ * @param args all arguments of the call; without parentheses, the compiler passes the decorated member here
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */
 export function fieldDecorator(
@@ -28,21 +28,21 @@ export function fieldDecorator(
   { facts, needsArgument, check, ...rest }: FieldUsage,
 ): FieldDecorator {
   const usage: Usage = { ...rest, place: 'field' };
-  refuseBare(usage, args);
+  rejectBare(usage, args);
   const write = fieldWriter(facts);
   return (...place: [...Parameters<typeof write>, extra?: unknown]) => {
-    refusePlace(usage, place);
+    rejectPlace(usage, place);
     const [given] = args;
     const isMissing = given === undefined || given === null || given === '';
-    if (needsArgument && isMissing) refuseArgument(usage, place, 'has no argument');
+    if (needsArgument && isMissing) rejectArgument(usage, place, 'is missing its argument');
     check?.(`${whereOf(place[0], place[1])} (@${usage.decorator})`);
     write(place[0], place[1]);
   };
 }
 
 /**
- * Describes a field of a DTO in its JSON Schema: what a model or a person reads about the argument.
- * @param description the description, or title, description and examples
+ * Describes a DTO field. The text goes into its JSON Schema, where the model and the user read it.
+ * @param description a description, or an object with title, description and examples
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named fields
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses or argument, and on anything but a field
  * @example

@@ -1,7 +1,7 @@
 import { type MemberDecorator, memberDecorator } from './member-decorator.js';
 
 /**
- * Takes an inherited member out of service: neither listed nor callable.
+ * Removes an inherited member: clients can neither list nor call it.
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a method
  * @example

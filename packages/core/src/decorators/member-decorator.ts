@@ -1,12 +1,12 @@
 import type { MemberOptions } from '../metadata/member-options.js';
 import type { MemberKind } from '../metadata/records.js';
 import { memberWriter } from '../metadata/store.js';
-import { refuseArgument, refuseBare, refusePlace, type Usage } from './misuse.js';
+import { rejectArgument, rejectBare, rejectPlace, type Usage } from './misuse.js';
 
-/** A handler of any parameters and result. */
+/** Any handler method. */
 export type Method = (...args: never[]) => unknown;
 
-/** A decorator for methods assignable to `M`, in the TC39 dialect and in that of `experimentalDecorators`. */
+/** A decorator for methods assignable to `M`, for both TC39 decorators and `experimentalDecorators`. */
 export interface MemberDecorator<M extends Method = Method> {
   <T extends M>(value: T, context: ClassMethodDecoratorContext): void;
   <T extends M>(target: object, key: string | symbol, descriptor: TypedPropertyDescriptor<T>): void;
@@ -26,8 +26,8 @@ const USAGES: Readonly<Record<MemberKind, Usage>> = {
 };
 
 /**
- * Makes the decorator that writes one record of `kind`.
- * @param args everything that the user's call passed: without parentheses, the compiler calls
+ * Creates a decorator that writes one record of `kind`.
+ * @param args all arguments of the call; without parentheses, the compiler passes the decorated member here
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */
 export function memberDecorator<Kind extends MemberKind, M extends Method>(
@@ -36,12 +36,12 @@ export function memberDecorator<Kind extends MemberKind, M extends Method>(
   args: readonly unknown[],
 ): MemberDecorator<M> {
   const usage = USAGES[kind];
-  refuseBare(usage, args);
+  rejectBare(usage, args);
   const write = memberWriter({ kind, options: { ...options } });
   return (...place: [...Parameters<typeof write>, extra?: unknown]) => {
-    refusePlace(usage, place);
-    if (typeof options !== 'object' || options === null) refuseArgument(usage, place, 'takes an object of options');
-    if ('~standard' in options) refuseArgument(usage, place, 'takes a schema as the option `input`');
+    rejectPlace(usage, place);
+    if (typeof options !== 'object' || options === null) rejectArgument(usage, place, 'takes an options object');
+    if ('~standard' in options) rejectArgument(usage, place, 'takes a schema as the option `input`');
     write(place[0], place[1]);
   };
 }

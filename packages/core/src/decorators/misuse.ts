@@ -2,14 +2,14 @@ import { startupError } from '../protocol/errors.js';
 
 type Standard = Pick<ClassMethodDecoratorContext, 'name'> & { readonly kind: string };
 
-/** Whether a value is what standard (TC39) decorators get as their second argument. */
+/** Whether a value is the context that TC39 decorators receive as their second argument. */
 function isStandard(context: unknown): context is Standard {
   return typeof context === 'object' && context !== null && 'kind' in context && 'metadata' in context;
 }
 
 const nameOf = (value: unknown): string => (value as { readonly name?: string } | undefined)?.name || 'the class';
 
-/** `Class.member` as far as the dialect tells: standard decorators don't know the class. */
+/** `Class.member` where possible. TC39 decorators don't know the class. */
 export function whereOf(target: unknown, context: unknown): string {
   if (isStandard(context)) return String(context.name);
   const cls = typeof target === 'function' ? target : (target as object | null)?.constructor;
@@ -19,29 +19,29 @@ export function whereOf(target: unknown, context: unknown): string {
 const misused = (place: readonly unknown[], decorator: string, problem: string) =>
   startupError('DECORUM_MISUSED_DECORATOR', whereOf(place[0], place[1]), decorator, problem);
 
-/** One use of a decorator: its name, an example of it, and what it belongs on. */
+/** How to use a decorator, for error messages: its name, an example, and where it belongs. */
 export interface Usage {
   readonly decorator: string;
-  /** Such as `@Tool()`. */
+  /** For example `@Tool()`. */
   readonly example: string;
-  /** An example with an argument, where the first has none. */
+  /** An example with an argument, if `example` has none. */
   readonly full?: string;
   readonly place: 'method' | 'field';
-  /** Its argument may be a class. */
+  /** Whether its argument may be a class. */
   readonly takesClass?: boolean;
-  /** It has an option `input`. */
+  /** Whether it has an option `input`. */
   readonly takesSchema?: boolean;
-  /** What to write where a decorator for fields is on a method. */
+  /** What to write when a field decorator is on a method. */
   readonly onMethod?: string;
 }
 
 /**
- * Refuses a decorator without parentheses: it gets the decorated member where its own arguments should be, and would
- * replace the method.
- * @param args what the decorator was called with
+ * Rejects a decorator without parentheses. It would receive the decorated member as its first argument and replace the
+ * method.
+ * @param args the arguments of the decorator call
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */
-export function refuseBare(
+export function rejectBare(
   { decorator, example, place, takesClass, takesSchema }: Usage,
   args: readonly unknown[],
 ): void {
@@ -51,7 +51,7 @@ export function refuseBare(
   const isMember = (isHolder && isKey) || isStandard(context);
   if (!isMember && (takesClass || typeof target !== 'function')) return;
   const isClass = isStandard(context) ? context.kind === 'class' : !isMember;
-  // `@Tool(MyDto)` calls as `@Tool class MyDto {}` does
+  // `@Tool(MyDto)` calls the decorator in the same way as `@Tool class MyDto {}`
   const mayBeGiven = takesSchema && context === undefined;
   const onClass = mayBeGiven ? ` (to name a schema, write @${decorator}({ input: MyDto }))` : '';
   const remedy = isClass
@@ -61,11 +61,11 @@ export function refuseBare(
 }
 
 /**
- * Refuses a decorator on a class or a parameter, and one for fields on a method: it would have no effect.
- * @param args what the compiler passes to the decorator
+ * Rejects decorators where they would have no effect: on a class, on a parameter, or a field decorator on a method.
+ * @param args the arguments that the compiler passes to the decorator
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */
-export function refusePlace({ decorator, example, place, onMethod }: Usage, args: readonly unknown[]): void {
+export function rejectPlace({ decorator, example, place, onMethod }: Usage, args: readonly unknown[]): void {
   const [target, context, extra] = args;
   const kind = isStandard(context) ? context.kind : undefined;
   if (typeof extra === 'number') {
@@ -78,16 +78,16 @@ export function refusePlace({ decorator, example, place, onMethod }: Usage, args
   const isMethod = kind === 'method' || typeof (extra as PropertyDescriptor | undefined)?.value === 'function';
   if (place === 'field' && isMethod) {
     const remedy = onMethod ?? `Write ${example} on each field`;
-    throw misused(args, decorator, `is for fields of DTO classes, and this is a method. ${remedy}`);
+    throw misused(args, decorator, `is for DTO fields, but this is a method. ${remedy}`);
   }
 }
 
 /**
- * Refuses an argument of a decorator that is missing, or of another kind.
- * @param args what the compiler passes to the decorator
+ * Rejects a missing or invalid decorator argument.
+ * @param args the arguments that the compiler passes to the decorator
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */
-export function refuseArgument(
+export function rejectArgument(
   { decorator, example, full = example }: Usage,
   args: readonly unknown[],
   problem: string,

@@ -2,9 +2,9 @@ import type { ItemType } from './array-of.js';
 import { type FieldDecorator, fieldDecorator } from './describe.js';
 
 /**
- * Declares a DTO field as a record: an object with keys of the client's choice. Rules for the values take
- * class-validator's `{ each: true }`.
- * @param type the type of the values: as of `@ArrayOf`
+ * Declares a DTO field as a record: an object whose keys the client chooses. Give class-validator rules for the values
+ * `{ each: true }`.
+ * @param type the type of the values, as in `@ArrayOf`
  * @example
  * ```ts
  * class Prices {

@@ -11,9 +11,9 @@ export function Resource<I extends SchemaSource>(
   options: ResourceOptions<I> & { readonly input: I },
 ): MemberDecorator<(input: Parsed<I>, context: never) => unknown>;
 /**
- * Serves a method as a resource, or as a family of resources where `uri` is a template (RFC 6570). The method gets the
- * template's variables and the `Context`. It returns text, bytes, a stream, an object (sent as JSON) or complete contents;
- * `undefined` and `null` mean that there is no such resource.
+ * Serves a method as a resource, or as a family of resources if `uri` is a template (RFC 6570). The method receives the
+ * template's variables and the `Context`. Return text, bytes, a stream, an object (sent as JSON) or complete contents.
+ * `undefined` and `null` mean that the resource does not exist.
  * @param uri an absolute URI (RFC 3986) or a URI template, such as `docs://{+path}`
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR` without parentheses, and on anything but a method
@@ -43,7 +43,7 @@ export function Resource(
   options?: ResourceOptions & { readonly input?: undefined },
 ): MemberDecorator<Method>;
 export function Resource(uri: string, options: ResourceOptions = {}, ...rest: unknown[]): MemberDecorator<Method> {
-  // anything else is refused as it is
+  // memberDecorator rejects anything but an object
   const given = typeof options === 'object' ? { ...options, uri } : (options as never);
   return memberDecorator('resource', given, [uri, options, ...rest]);
 }

@@ -2,8 +2,8 @@ import type { JsonObject } from '../protocol/model.js';
 import { type FieldDecorator, fieldDecorator } from './describe.js';
 
 /**
- * Declares one DTO field by a JSON Schema, for what rules cannot say. It is published as it is, and describes what comes
- * over the wire: it is checked before `@Transform` runs.
+ * Sets the JSON Schema of one DTO field, for what validation rules cannot express. It is published unchanged and
+ * describes the value on the wire: validation happens before `@Transform` runs.
  * @param schema JSON Schema 2020-12 without `$ref`
  * @example
  * ```ts

@@ -12,7 +12,7 @@ export type ToolOptions<I extends SchemaSource = SchemaSource, O extends SchemaS
   Accepted<O>
 >;
 
-/** As users of the official SDK write a result. */
+/** A complete result as users of the official SDK write it. */
 type WrittenOut<T> = Omit<CallToolResult, 'structuredContent'> &
   ({ readonly structuredContent: T } | { readonly isError: boolean });
 
@@ -24,7 +24,7 @@ type Returned<O> =
   | AsyncGenerator<unknown, Answer<O>, void>
   | Generator<unknown, Answer<O>, void>;
 
-/** Methods that take what the schema `I` gives, and return what the schema `O` accepts. */
+/** Methods that accept the output of the schema `I` and return a value that the schema `O` accepts. */
 export type ToolMethod<I, O> = (input: Parsed<I>, context: never) => Returned<O>;
 
 type InputOnly<I> = (input: Parsed<I>, context: never) => unknown;
@@ -43,8 +43,8 @@ export function Tool<O extends SchemaSource>(
   options: ToolOptions<never, O> & { readonly output: O; readonly input?: undefined },
 ): MemberDecorator<OutputOnly<O>>;
 /**
- * Serves a method as a tool. The method gets the checked arguments and the call's `Context`; what it returns becomes
- * content: text, numbers, objects (as JSON), bytes, streams, content blocks, or a whole result.
+ * Serves a method as a tool. The method receives the validated arguments and the call's `Context`. Its return value
+ * becomes content: text, numbers, objects (as JSON), bytes, streams, content blocks, or a complete result.
  *
  * A method whose parameter contradicts `input`, or whose result contradicts `output`, does not compile.
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_MEMBER` for static, private and symbol-named members

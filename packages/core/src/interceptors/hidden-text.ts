@@ -1,31 +1,31 @@
-// All of these read a text in time proportional to its length: what repeats ends before the next possible beginning.
+// Each pattern runs in linear time: a repeated part ends before the next place where a match could start.
 
 /**
- * What people do not see (UAX 44, `Default_Ignorable_Code_Point`; annotations). Joiners, marks and variation selectors
- * stay for now, those of Mongolian and of ideographs where they belong.
+ * Characters that people don't see (UAX 44, `Default_Ignorable_Code_Point`) and annotation marks. Joiners, marks and
+ * variation selectors are left to `RUN`. Mongolian and ideographic selectors are kept after the characters they modify.
  */
 const INVISIBLE =
-  // oxlint-disable-next-line no-misleading-character-class -- they are what is looked for
+  // oxlint-disable-next-line no-misleading-character-class -- matched on purpose
   /(?![\u00AD\u061C\u200C-\u200F\uFE00-\uFE0F])(?<![\u1820-\u18AA](?=[\u180B-\u180D\u180F])|\p{Ideographic}(?=[\u{E0100}-\u{E01EF}]))[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]/gu;
 
-/** Escape sequences (ECMA-48): commands with text in them up to their terminator, CSI sequences, and short ones. */
+/** Escape sequences (ECMA-48): strings with their terminator, CSI sequences, and short sequences. */
 const ESCAPE_SEQUENCE =
-  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  // oxlint-disable-next-line no-control-regex -- matched on purpose
   /(?:\u001B[P\]X^_]|[\u0090\u0098\u009D-\u009F])[^\u0007\u001B\u0080-\u009F]*(?:\u0007|\u001B\\|\u009C)|(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B[ -/]*[0-~]/g;
 
-/** C0 without tab and line ends, DEL, and C1. */
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
+/** C0 except tab and line ends, DEL, and C1. */
+// oxlint-disable-next-line no-control-regex -- matched on purpose
 const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g;
 
 /**
- * Joiners, marks and variation selectors that stand one after the other. One alone, or a selector with a joiner, belongs
- * to many scripts and emoji; a row of them can only carry what nobody shall see.
+ * Runs of joiners, marks and variation selectors. Single ones, or a selector next to a joiner, are common in
+ * scripts and emoji; a run can only hide data.
  */
-const ROW =
-  // oxlint-disable-next-line no-misleading-character-class -- they are what is looked for
+const RUN =
+  // oxlint-disable-next-line no-misleading-character-class -- matched on purpose
   /[\u00AD\u061C\u200C-\u200F\uFE00-\uFE0F]{3,}|[\u00AD\u061C\u200C-\u200F]{2,}|[\uFE00-\uFE0F]{2,}/g;
 
-/** A text without what does not show: control characters, escape sequences, and invisible characters. */
+/** Removes everything that does not show: control characters, escape sequences and invisible characters. */
 export function withoutHidden(text: string): string {
-  return text.replace(INVISIBLE, '').replace(ESCAPE_SEQUENCE, '').replace(CONTROL, '').replace(ROW, '');
+  return text.replace(INVISIBLE, '').replace(ESCAPE_SEQUENCE, '').replace(CONTROL, '').replace(RUN, '');
 }

@@ -3,11 +3,11 @@ import { startupError, ToolError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 
-/** What counts calls: the limiters of `rate-limiter-flexible` fit. */
+/** A limiter, such as those of `rate-limiter-flexible`. */
 export interface RateLimiter {
   /**
-   * Takes one call from what a key has left. Rejects with an object that has `msBeforeNext` (milliseconds) when nothing
-   * is left, and with an `Error` when it cannot tell.
+   * Consumes one call of a key's allowance. Rejects with an object that has `msBeforeNext` (milliseconds) when the
+   * allowance is used up, and with an `Error` when the limiter fails.
    */
   consume(key: string): Promise<unknown>;
 }
@@ -15,13 +15,13 @@ export interface RateLimiter {
 /** Options of `rateLimit`. */
 export interface RateLimitOptions {
   /**
-   * What a call counts for; undefined where it does not count. By default `user:` and the principal's subject, else
-   * `session:` and its id, else `address:` and the remote address, else one key for all.
+   * Returns the key that a call counts against, or undefined to not count it. Defaults to `user:` and the principal's
+   * subject, else `session:` and the session id, else `address:` and the remote address, else one key for all.
    */
   readonly of?: (call: Call) => string | undefined;
 }
 
-/** With its kind before it: a subject may be called like somebody's session or address. */
+/** The prefixes keep a subject from colliding with a session id or an address. */
 function keyOf({ ctx: { principal, sessionId, transport } }: Call): string {
   if (principal?.subject !== undefined) return `user:${principal.subject}`;
   if (sessionId !== undefined) return `session:${sessionId}`;
@@ -29,14 +29,13 @@ function keyOf({ ctx: { principal, sessionId, transport } }: Call): string {
 }
 
 /**
- * Limits how often tools, prompts, resources and completions are called. Over the limit, the caller reads in how many
- * seconds to try again. When the limiter itself fails, calls are refused, and the error is reported.
+ * Limits how often clients call tools, prompts, resources and completions. Over the limit, the caller is told how many
+ * seconds to wait. If the limiter itself fails, calls are rejected and the error is reported.
  *
- * In stateless revisions every round of a call counts, not only its first. The server remembers nothing of a call between
- * its rounds, and a client can send the same round again and again: if it did not count, that would be a way around the
- * limit.
+ * In stateless revisions, every round of a call counts. The server keeps no state between rounds, so it cannot tell a
+ * new round from a repeated one: repeating rounds would bypass the limit if only the first counted.
  * @param limiter for example a `RateLimiterMemory` or `RateLimiterRedis` of `rate-limiter-flexible`
- * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a limiter without `consume`, and an `of` that is not a function
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` if `limiter` has no `consume`, or `of` is not a function
  * @example
  * ```ts
  * import { McpServer, rateLimit } from '@decorum/core';
@@ -68,10 +67,10 @@ export function rateLimit(limiter: RateLimiter, options: RateLimitOptions = {}):
 async function consume(limiter: RateLimiter, key: string): Promise<void> {
   try {
     await limiter.consume(key);
-  } catch (refusal) {
-    const wait = isObject(refusal) && !(refusal instanceof Error) ? refusal['msBeforeNext'] : undefined;
-    // whatever it was, a failure of the limiter is none of the client's business
-    if (typeof wait !== 'number') throw new Error('The rate limiter failed.', { cause: refusal });
+  } catch (rejection) {
+    const wait = isObject(rejection) && !(rejection instanceof Error) ? rejection['msBeforeNext'] : undefined;
+    // internal, whatever the limiter failed with: don't expose it to the client
+    if (typeof wait !== 'number') throw new Error('The rate limiter failed.', { cause: rejection });
     throw new ToolError(`Too many calls. Try again in ${Math.max(1, Math.ceil(wait / 1000))} s.`);
   }
 }

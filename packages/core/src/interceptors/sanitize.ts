@@ -8,18 +8,18 @@ import { withoutHidden } from './hidden-text.js';
 
 /** Options of `sanitize`. */
 export interface SanitizeOptions {
-  /** Cleans each text further, when all else is done. */
+  /** Cleans each text further, after everything else. */
   readonly text?: (text: string) => string;
 }
 
-/** Cleans a text, or all texts in JSON data. */
+/** Cleans a text, or every text in JSON data. */
 type Clean = <T>(value: T) => T;
 
 /**
- * Cleans what goes to the model: takes out control characters, escape sequences and what people do not see, and masks
- * what looks like a credential. Applies to text blocks, texts of resources, links, prompt messages, structured content,
- * and the messages of errors. Binary data, URIs and completions stay as they are. Results are copied, not changed.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION` for a `text` that is no function
+ * Cleans what goes to the model: removes control characters, escape sequences and invisible characters, and masks what
+ * looks like a credential. Applies to text blocks, resource texts, links, prompt messages, structured content and error
+ * messages. Binary data, URIs and completions are left alone. Results are copied, not modified.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` if `text` is not a function
  * @example new McpServer({ name: 'shop', version: '1.0.0', interceptors: [sanitize()] });
  */
 export function sanitize(options: SanitizeOptions = {}): Interceptor {
@@ -29,9 +29,9 @@ export function sanitize(options: SanitizeOptions = {}): Interceptor {
   const further = (value: string) => {
     const changed: unknown = text(value);
     if (typeof changed === 'string') return changed;
-    throw new TypeError('The option `text` of sanitize() returned no text.');
+    throw new TypeError('The option `text` of sanitize() must return a string.');
   };
-  // what is hidden goes first: it could keep a secret from being recognised
+  // remove hidden characters first: inside a secret, they would keep it from being recognised
   const clean = <T>(value: T) => mapTexts(redactSecrets(mapTexts(value, withoutHidden)), further) as T;
   return async function sanitized(_call, next) {
     try {
@@ -54,7 +54,7 @@ function cleanResult(result: CallResult, clean: Clean): CallResult {
 function cleanToolResult(result: CallToolResult, clean: Clean): CallToolResult {
   const structuredContent = clean(asSent(result.structuredContent));
   const json = JSON.stringify(result.structuredContent) as string | undefined;
-  // the text that repeats the structured content goes on to repeat it
+  // keep a text that repeats the structured content identical to it
   const content = result.content.map((block) =>
     block.type === 'text' && block.text === json
       ? { ...block, text: JSON.stringify(structuredContent) }
@@ -68,17 +68,17 @@ function cleanBlock(block: ContentBlock, clean: Clean): ContentBlock {
   return cleanMembers(block, clean);
 }
 
-/** What a model reads of a block, a resource or a prompt. */
-const READ = ['text', 'name', 'title', 'description'];
+/** Members of a block, resource or prompt that the model reads. */
+const MODEL_FIELDS = ['text', 'name', 'title', 'description'];
 
-/** A copy with other texts in the members that are read. */
+/** A copy with the members that the model reads cleaned. */
 function cleanMembers<T extends object>(from: T, clean: Clean): T {
   const copy = { ...from } as JsonObject;
-  for (const name of READ) if (copy[name] !== undefined) copy[name] = clean(copy[name]);
+  for (const name of MODEL_FIELDS) if (copy[name] !== undefined) copy[name] = clean(copy[name]);
   return copy as T;
 }
 
-/** A copy of JSON data with other texts, and other names of members. */
+/** A copy of JSON data with all texts and member names changed. */
 function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
@@ -86,17 +86,17 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [change(name), mapTexts(item, change)]));
 }
 
-/** Data as the client gets it. */
+/** The data as the client receives it. */
 function asSent(data: unknown): unknown {
   const json = JSON.stringify(data) as string | undefined;
   return json === undefined ? undefined : JSON.parse(json);
 }
 
-/** An error like the one given; those whose message nobody will read stay the same. */
+/** A cleaned copy of an error. Errors that get masked anyway are returned as they are. */
 function cleanError(error: unknown, clean: Clean): unknown {
   if (error instanceof McpError) {
     const { kind, code, message, data } = error;
-    // the URLs that the user must visit lead nowhere without their tickets
+    // don't clean the URLs that the user must visit: redacting their tickets would break them
     const sent = kind === 'url-elicitation-required' ? data : clean(asSent(data));
     return new McpError(kind ?? code, clean(message), sent);
   }

@@ -4,27 +4,27 @@ import type { Access } from '../protocol/wire.js';
 import type { Admits } from '../registry/listing.js';
 import type { ErrorReporter } from './error-reporter.js';
 
-/** Whether the sender of a request is admitted. Fails closed: an error of the function is reported, and refuses. */
+/** Whether the caller passes an access function. Fails closed: an error is reported and denies access. */
 export function isAdmitted(access: Access, exchange: Exchange, reporter: ErrorReporter): boolean | Promise<boolean> {
   const { principal, transport } = exchange.wire;
-  const refuse = (error: unknown) => {
+  const deny = (error: unknown) => {
     reporter.report(error, exchange);
     return false;
   };
   const decide = (answer: unknown): boolean => {
-    // whoever returns a user, or a reason, means something else than what a condition would make of it
+    // a truthy value, such as a user or a reason, may not mean that access is granted
     if (answer && answer !== true) throw new TypeError('`access` must return true or false, or a promise of one.');
     return answer === true;
   };
   try {
     const answer = access(principal, transport);
-    return isPromise(answer) ? Promise.resolve(answer).then(decide).catch(refuse) : decide(answer);
+    return isPromise(answer) ? Promise.resolve(answer).then(decide).catch(deny) : decide(answer);
   } catch (error) {
-    return refuse(error);
+    return deny(error);
   }
 }
 
-/** Says whom members admit for one request. Each function is asked once, however many members share it. */
+/** Creates the access check for one request. Each function runs once, even if many members share it. */
 export function admission(exchange: Exchange, reporter: ErrorReporter): Admits {
   const asked = new Map<Access, boolean | Promise<boolean>>();
   return (access) => {

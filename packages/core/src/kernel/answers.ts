@@ -2,9 +2,9 @@ import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject, Root } from '../protocol/model.js';
 import type { Revision } from '../protocol/revisions/revision.js';
 
-// The answers of clients, checked before handlers see them (MCP, `CreateMessageResult`, `ListRootsResult`, `ElicitResult`).
+// Validation of the client's answers (MCP, `CreateMessageResult`, `ListRootsResult`, `ElicitResult`).
 
-/** What each field of an object must be. Fields that the specification does not have are let through. */
+/** Checks by field. Fields unknown to the specification are allowed. */
 type Fields = Readonly<Record<string, (value: unknown) => boolean>>;
 
 const isText = (value: unknown): value is string => typeof value === 'string';
@@ -16,7 +16,7 @@ const isBase64 = (value: unknown) => isText(value) && value.length % 4 === 0 && 
 
 const isRole = (value: unknown) => value === 'user' || value === 'assistant';
 
-/** The first field that is missing or not what it should be. */
+/** The first field that is missing or invalid. */
 const wrongIn = (object: JsonObject, fields: Fields): string | undefined =>
   Object.entries(fields).find(([name, fits]) => !fits(object[name]))?.[0];
 
@@ -43,14 +43,14 @@ const BLOCKS: Readonly<Record<string, Fields>> = {
 const SAMPLED: Fields = { role: isRole, model: isText, stopReason: optional(isText), ...META };
 
 /**
- * The first field of a sampling result that its revision does not take.
- * @returns undefined where all are right
+ * The first field of a sampling result that is invalid in a revision.
+ * @returns undefined if the result is valid
  */
 export function wrongInSample(answer: JsonObject, { sampledKinds: kinds }: Revision): string | undefined {
   const { content } = answer;
   const wrong = wrongIn(answer, SAMPLED);
   if (wrong !== undefined) return wrong;
-  // several blocks came with the use of tools
+  // lists of blocks were introduced together with tool use
   const isOne = !Array.isArray(content);
   const blocks: readonly unknown[] = isOne ? [content] : content;
   if (blocks.length === 0 || !(isOne || kinds.includes('tool_use'))) return 'content';
@@ -69,18 +69,18 @@ const ROOT: Fields = {
   ...META,
 };
 
-/** Whether an answer lists roots: directories and files. */
+/** Whether an answer is a valid list of roots. */
 export function listsRoots(answer: JsonObject): answer is { roots: readonly Root[] } & JsonObject {
   const { roots } = answer;
   return Array.isArray(roots) && roots.every((root) => isObject(root) && wrongIn(root, ROOT) === undefined);
 }
 
-/** What the user did with a form or a URL. */
+/** The user's response to a form or a URL. */
 export interface Elicited extends JsonObject {
   readonly action: 'accept' | 'decline' | 'cancel';
   readonly content?: unknown;
 }
 
-/** Whether an answer says what the user did. */
+/** Whether an answer has a valid `action`. */
 export const isElicited = (answer: JsonObject): answer is Elicited =>
   ['accept', 'decline', 'cancel'].includes(answer['action'] as string);

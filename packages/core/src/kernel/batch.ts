@@ -3,28 +3,28 @@ import { isObject, type JsonRpcMessage } from '../protocol/jsonrpc.js';
 import { beginsConversation } from '../protocol/methods.js';
 import type { Reply } from '../protocol/reply.js';
 
-/** How many messages a batch may hold. */
+/** Cap on messages per batch. */
 const MAX_BATCH = 100;
 
-/** Why a batch is refused as a whole, if it is. */
+/** Why to reject a whole batch, if it is invalid. */
 export function batchFault(batch: readonly unknown[]): string | undefined {
   if (batch.length === 0) return 'The batch is empty.';
-  if (batch.length > MAX_BATCH) return `A batch holds at most ${MAX_BATCH} messages.`;
-  if (batch.some((message) => Array.isArray(message))) return 'A batch cannot hold another batch.';
-  if (batch.some(beginsConversation)) return 'A batch cannot hold "initialize".';
-  // those that belong to no session have headers, each its own
-  return batch.some(standsAlone) ? 'A batch holds messages of its session only.' : undefined;
+  if (batch.length > MAX_BATCH) return `A batch can contain at most ${MAX_BATCH} messages.`;
+  if (batch.some((message) => Array.isArray(message))) return 'A batch cannot contain another batch.';
+  if (batch.some(beginsConversation)) return 'A batch cannot contain "initialize".';
+  // messages outside a session have headers of their own, which a batch cannot carry
+  return batch.some(standsAlone) ? 'A batch can only contain messages of its session.' : undefined;
 }
 
-/** The reply to a batch. A batch without requests gets none. */
+/** Joins the replies to a batch. A batch without requests gets no response. */
 export function joined(parts: readonly Reply[]): Reply {
   const texts = parts.flatMap(({ text }) => text ?? []);
   return { text: texts.length === 0 ? undefined : `[${texts.join(',')}]`, parts };
 }
 
 /**
- * The id of an error whose message has no readable id. A client that sends an array before `initialize` speaks the
- * revision with batches, where that id is null, unless a message in the array belongs to no session.
+ * The id to use when a message has no readable id. A client that sends an array before `initialize` speaks the revision
+ * with batches, where that id is null, unless the array contains a message outside a session.
  */
 export function unreadableId(message: unknown, session: Conversation | undefined): null | undefined {
   if (Array.isArray(message) && session?.initialized === false) return message.some(standsAlone) ? undefined : null;

@@ -1,28 +1,28 @@
 import type { ListName } from '../registry/registry.js';
 
-/** Something that clients may want to hear of. It is JSON. */
+/** A change to notify clients of. It can be serialized as JSON. */
 export type Change =
   | { readonly kind: 'lists'; readonly lists: readonly ListName[] }
   /** A resource was updated. */
   | { readonly kind: 'resource'; readonly uri: string }
-  /** What a user was asked to do at a URL is done. */
+  /** A user has completed what they were asked to do at a URL. */
   | { readonly kind: 'elicitation'; readonly id: string };
 
 /**
- * Carries changes to every process that serves the same clients. Implement it over a message broker so that a client
- * connected to one process hears of what happens in another; the default stays within one server.
+ * Distributes changes to every process that serves the same clients. Implement it on top of a message broker, and
+ * clients connected to one process are notified of changes in the others. The default stays within one server.
  */
 export interface ChangeBus {
-  /** Tells every subscriber, those of this process included. */
+  /** Delivers a change to all subscribers, including those of this process. */
   publish(change: Change): void | Promise<void>;
   /**
-   * Calls back with every change from now on, in the order in which one process has published them.
+   * Subscribes to all further changes. Changes published by one process must arrive in order.
    * @returns ends the subscription
    */
   subscribe(listener: (change: Change) => void): (() => void) | Promise<() => void>;
 }
 
-/** Carries changes within one process. Give one to several servers, so that they tell each other's clients. */
+/** Distributes changes within one process. Pass one to several servers to notify each other's clients. */
 export class MemoryChangeBus implements ChangeBus {
   private readonly listeners = new Set<(change: Change) => void>();
 

@@ -4,23 +4,24 @@ import { loggable } from '../text/loggable.js';
 import { redactSecrets } from '../text/redact.js';
 
 /**
- * Writes log messages to the client of one request: those at or above the level that the client asked for. What looks
- * like a secret is sent as "[redacted]": members such as `password` and `apiKey`, tokens and keys within texts. Of an
- * error the client sees the name and the message, without stack and folders.
- * The specification has deprecated this in 2026-07-28; for the operator's eyes, log to stderr or to OpenTelemetry.
+ * Sends log messages to the client of a request, at or above the level that the client asked for. What looks like a
+ * secret is sent as "[redacted]": members such as `password` and `apiKey`, and tokens and keys within texts. Errors are
+ * sent with name and message only, without stack traces and paths.
+ *
+ * Deprecated by the specification in 2026-07-28. For logs that the operator should see, use stderr or OpenTelemetry.
  */
 export class ClientLog {
   readonly #exchange: Exchange;
 
-  /** @param exchange the request whose client is written to */
+  /** @param exchange the request to log for */
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
   }
 
   /**
-   * @param data text or anything that can be written as JSON. The client sees it: nothing personal, and no secrets, of
-   * which only the usual ones are recognised
-   * @param logger names the part of the server that speaks
+   * @param data text or any JSON value. The client sees it, so include no personal data, and don't rely on redaction,
+   *   which recognises only common secrets
+   * @param logger name of the server component that logs
    */
   write(level: LogLevel, data: unknown, logger?: string): void {
     if (!this.#exchange.logs(level)) return;

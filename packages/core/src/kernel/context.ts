@@ -25,14 +25,14 @@ import {
   type SampleResult,
 } from './questions.js';
 
-/** After so many questions that failed, a handler must let others run: it may be one that asks for ever. */
+/** After this many failed questions a handler has to pause: one that retries forever would starve the event loop. */
 const MANY_FAILURES = 100;
 const PAUSE_MS = 10;
 
-/** Begins the keys of effects that are the framework's own; no handler names one like this. */
+/** Prefix for the framework's own effect keys, which no handler would use. */
 const PRIVATE = '\0';
 
-/** What a handler knows and can do beside its input: the second parameter of every handler. */
+/** The second parameter of every handler: facts about the request, and ways to talk to the client. */
 export class Context {
   readonly #exchange: Exchange;
   #log: ClientLog | undefined;
@@ -42,66 +42,66 @@ export class Context {
   #collected = 0;
   #failures = 0;
 
-  /** @param exchange the request under way */
+  /** @param exchange the request being handled */
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
   }
 
-  /** What the client answered to `needInput`, by key; undefined until it has. The answers are unchecked. */
+  /** The client's answers to `needInput`, by key; undefined before it has answered. They are not validated. */
   get answers(): Readonly<Record<string, JsonObject>> | undefined {
     return this.#answers;
   }
 
-  /** The state that was given to `needInput`; undefined where none was. */
+  /** The state passed to `needInput`, if any. */
   get state(): unknown {
     return this.#state;
   }
 
-  /** For the framework: asks what `needInput` wants to know. */
+  /** Internal: asks the client for what `needInput` requested. */
   async collect({ requests, state }: NeedInput): Promise<void> {
-    // all or nothing: a client that cannot answer one of them is not asked the others
+    // all or nothing: if the client cannot answer one of them, ask none
     for (const request of Object.values(requests)) {
       checkRequest(request);
       requireDeclared(this.#exchange, request);
     }
-    // what the state was when it was first given, whatever the handler makes of it when it runs again
+    // the state of the first run: when the handler runs again, it may pass a different one
     const first = await this.#exchange.once(`${PRIVATE}needInput ${++this.#collected}`, () =>
-      toKept(state, 'The state of needInput'),
+      jsonRoundTrip(state, 'The state of needInput'),
     );
     const asked = Object.entries(requests).map(
       async ([key, { method, params = {} }]) => [key, await this.#exchange.ask({ key, method, params })] as const,
     );
     this.#answers = { ...this.#answers, ...Object.fromEntries(await Promise.all(asked)) };
-    // JSON, which the state becomes between rounds, has null only
+    // between rounds the state is JSON, which turns undefined into null
     this.#state = first ?? undefined;
   }
 
   /**
-   * For the framework: uses up the state that the request brings, where each is for one use.
-   * @throws {McpError} `invalid-state` when it was used before
+   * Internal: marks the state that the request carries as used, if states are for single use.
+   * @throws {McpError} `invalid-state` if it was used before
    */
   async claim(): Promise<void> {
     await this.#exchange.peer.claim?.();
     this.#exchange.signal.throwIfAborted();
   }
 
-  /** Log messages to the client. The specification has deprecated them in 2026-07-28: log to stderr, or by OpenTelemetry. */
+  /** Log messages to the client. Deprecated by the specification in 2026-07-28: log to stderr, or use OpenTelemetry. */
   get log(): ClientLog {
     this.#log ??= new ClientLog(this.#exchange);
     return this.#log;
   }
 
-  /** Aborts when the client cancels the request, is gone (where that means cancelling), or the server closes. */
+  /** Aborts when the client cancels the request or disconnects (if that cancels), or when the server closes. */
   get signal(): AbortSignal {
     return this.#exchange.signal;
   }
 
-  /** Who called, as far as the client says. Not to be trusted for security. */
+  /** The client, as it describes itself. Don't rely on it for security. */
   get client(): Client {
     return this.#exchange.peer.client;
   }
 
-  /** The revision of the request, such as `2025-11-25`. */
+  /** The protocol revision of the request, such as `2025-11-25`. */
   get revision(): string {
     return this.#exchange.revision.id;
   }
@@ -110,12 +110,12 @@ export class Context {
     return this.#exchange.id;
   }
 
-  /** The session, where the transport has sessions. */
+  /** The session id, if the transport has sessions. */
   get sessionId(): string | undefined {
     return this.#exchange.peer.sessionId;
   }
 
-  /** Who called, as authorization established. */
+  /** The authenticated caller. */
   get principal(): Principal | undefined {
     return this.#exchange.wire.principal;
   }
@@ -125,16 +125,16 @@ export class Context {
     return this.#exchange.meta;
   }
 
-  /** How the request came; on HTTP with its headers. */
+  /** The transport that the request came over; on HTTP, with its headers. */
   get transport(): TransportInfo {
     return this.#exchange.wire.transport;
   }
 
   /**
-   * Reports progress, if the client wants to hear of it. Values that do not grow are dropped.
-   * @param progress how far, in any unit
-   * @param total how far it goes, in the same unit
-   * @param message for people
+   * Reports progress, if the client asked for it. Values that do not increase are dropped.
+   * @param progress the progress so far, in any unit
+   * @param total the total, in the same unit
+   * @param message a message for the user
    */
   progress(progress: number, total?: number, message?: string): void {
     const value = Number(progress);
@@ -144,90 +144,93 @@ export class Context {
   }
 
   /**
-   * Asks the user, by a form, for data that fits a DTO or schema. Never ask for passwords, keys or payment data.
-   * @throws {McpError} `missing-capability` when the client has no elicitation
-   * @throws {ToolError} when the answer does not fit, {ClientError} when there is none
+   * Asks the user to fill in a form for a DTO or schema. Never ask for passwords, keys or payment data.
+   * @throws {McpError} `missing-capability` if the client has no elicitation
+   * @throws {ToolError} if the answer does not match the schema
+   * @throws {ClientError} if the client does not answer
    */
   elicit<S extends SchemaSource>(source: S, options: ElicitOptions): Promise<ElicitResult<Parsed<S>>> {
-    return this.#kept(elicit(this.#exchange, source, options));
+    return this.#handled(elicit(this.#exchange, source, options));
   }
 
   /**
-   * Asks the user to do something at a URL, for what must not pass through the client: signing in to somebody else's
-   * service, paying. Credentials and tokens of others never go through the MCP client; the page keeps them on the server.
-   * It is not for authorizing the MCP client itself: that is the transport's matter.
-   * @returns `accept` where the user agreed to go, which does not say that anything is done there
-   * @throws {McpError} `missing-capability` when the client has no elicitation by URL
+   * Sends the user to a URL for something that must not go through the client, such as signing in to another service or
+   * paying. Credentials and tokens of other services must never go through the MCP client: the page keeps them on the
+   * server. Don't use it to authorize the MCP client itself; the transport does that.
+   * @returns `accept` if the user agreed to open the URL, which does not mean that they finished there
+   * @throws {McpError} `missing-capability` if the client has no URL elicitation
    * @throws {TypeError} for an invalid URL
    */
   elicitUrl(options: ElicitUrlOptions): Promise<ElicitUrlResult> {
-    return this.#kept(elicitUrl(this.#exchange, options));
+    return this.#handled(elicitUrl(this.#exchange, options));
   }
 
   /**
-   * Sends the user to a URL without which the request cannot go on. Where the revision has an error for it (2025-11-25),
-   * the request fails with it, and the client sends the request again when the user has been there; elsewhere the
-   * client is asked as by `elicitUrl`, and this resolves when the user has agreed to go. So ask for what you need
-   * before, and again after it. What `elicitUrl` says of credentials holds here too.
-   * @throws {McpError} `url-elicitation-required`, to be let through, and `missing-capability`
-   * @throws {ClientError} when the user does not agree
+   * Sends the user to a URL that the request cannot continue without. In 2025-11-25, the request fails with a dedicated
+   * error, and the client retries it once the user has been there. In other revisions, the client is asked as with
+   * `elicitUrl`, and the promise resolves when the user agrees to open the URL. Check before and after the call whether
+   * you have what you need. Handle credentials as described at `elicitUrl`.
+   * @throws {McpError} `url-elicitation-required`, which you must not catch, and `missing-capability`
+   * @throws {ClientError} if the user does not agree
    */
   requireUrl(options: ElicitUrlOptions): Promise<void> {
-    return this.#kept(requireUrl(this.#exchange, options));
+    return this.#handled(requireUrl(this.#exchange, options));
   }
 
   /**
-   * Asks the user for a yes to something that matters. An answer that the client brings unasked does not count.
+   * Asks the user to confirm something important. An answer that the client sends unasked does not count.
    * @param message what is about to happen
-   * @throws {McpError} `missing-capability` when the client has no elicitation
+   * @throws {McpError} `missing-capability` if the client has no elicitation
    */
   confirm(message: string, options: QuestionOptions = {}): Promise<boolean> {
-    return this.#kept(confirm(this.#exchange, message, options));
+    return this.#handled(confirm(this.#exchange, message, options));
   }
 
   /**
-   * Lets the client's model answer. The specification has deprecated this in 2026-07-28.
-   * @throws {McpError} `missing-capability` when the client has no sampling, and {ClientError} when it does not answer
+   * Generates a message with the client's model. Deprecated by the specification in 2026-07-28.
+   * @throws {McpError} `missing-capability` if the client has no sampling
+   * @throws {ClientError} if the client does not answer
    */
   sample(options: SampleOptions): Promise<SampleResult> {
-    return this.#kept(sample(this.#exchange, options));
+    return this.#handled(sample(this.#exchange, options));
   }
 
   /**
-   * The directories and files the client works in: guidance, not a permission. The specification has deprecated this in
-   * 2026-07-28.
-   * @throws {McpError} `missing-capability` when the client has no roots, and {ClientError} when it does not answer
+   * The directories and files that the client works in. This is guidance, not permission. Deprecated by the
+   * specification in 2026-07-28.
+   * @throws {McpError} `missing-capability` if the client has no roots
+   * @throws {ClientError} if the client does not answer
    */
   roots(options: QuestionOptions = {}): Promise<readonly Root[]> {
-    return this.#kept(roots(this.#exchange, options));
+    return this.#handled(roots(this.#exchange, options));
   }
 
   /**
-   * Does something once for a request. In stateless revisions a handler that asks the client runs again from its
-   * beginning in each round; what `once` has done in an earlier round is not done again, and gives the same result.
-   * An effect that fails is not remembered, and tried again when `once` is called again with its key.
-   * @param key names the effect within the handler: of several with one key, the first is run
-   * @param effect what to do
-   * @returns what JSON makes of its result, in the first round as in later ones: a `Date` is text
-   * @throws {Error} when the result has no JSON
+   * Runs an effect once per request. In stateless revisions, a handler that asks the client runs again from the start
+   * in each round. `once` skips effects that completed in an earlier round and returns their result. An effect that
+   * fails is not recorded: calling `once` with its key again retries it.
+   * @param key a key that is unique within the handler. If several effects share a key, only the first runs
+   * @param effect the function to run
+   * @returns the result after a JSON round trip, in the first round as well: a `Date` becomes a string
+   * @throws {Error} if the result cannot be written as JSON
    */
   once<T>(key: string, effect: () => T | Promise<T>): Promise<Jsonified<T>> {
-    return this.#kept(
+    return this.#handled(
       this.#exchange.once(
         key,
-        async () => toKept(await effect(), `The result of ctx.once('${key}', …)`) as Jsonified<T>,
+        async () => jsonRoundTrip(await effect(), `The result of ctx.once('${key}', …)`) as Jsonified<T>,
       ),
     );
   }
 
-  /** A question that nobody waits for any more must not be an unhandled rejection: its round ends anyway. */
-  #kept<T>(question: Promise<T>): Promise<T> {
+  /** Marks the promise as handled: if the handler stops waiting, a rejection must not end the process. */
+  #handled<T>(question: Promise<T>): Promise<T> {
     const asked = question.catch((error: unknown) => this.#failed(error));
     asked.catch(() => {});
     return asked;
   }
 
-  /** Nothing else would ever run beside a handler that catches what these throw, and tries again at once. */
+  /** Pauses after many failures: a handler that retries at once in a loop would starve everything else. */
   async #failed(error: unknown): Promise<never> {
     this.#failures += 1;
     if (this.#failures % MANY_FAILURES === 0) {
@@ -237,46 +240,46 @@ export class Context {
     throw error;
   }
 
-  /** The handler runs again through what it has done in an earlier round; log and progress are silent. */
+  /** Whether the handler is repeating work of an earlier round. `log` and `progress` are no-ops meanwhile. */
   get replaying(): boolean {
     return this.#exchange.peer.replaying === true;
   }
 
   /**
-   * Asks whether the client is still there, in the revisions that have `ping`.
-   * @throws {ClientError} when it does not answer in time
+   * Checks whether the client still responds, in revisions that have `ping`.
+   * @throws {ClientError} if it does not answer in time
    */
   async ping(options: Pick<QuestionOptions, 'timeoutMs'> = {}): Promise<void> {
-    await this.#kept(this.#exchange.ask({ method: 'ping', params: {}, ...options }));
+    await this.#handled(this.#exchange.ask({ method: 'ping', params: {}, ...options }));
   }
 
   /**
-   * Ends the response stream for now, so that no connection is held while the handler works on; the client comes back
-   * for the rest. Does nothing where the transport or the revision has no such thing.
-   * @param options.retryMs milliseconds after which the client should come back
+   * Closes the response stream for now, which frees the connection while the handler works. The client reconnects to
+   * get the rest. A no-op if the transport or the revision does not support it.
+   * @param options.retryMs milliseconds after which the client should reconnect
    */
   closeStream({ retryMs }: { readonly retryMs?: number } = {}): void {
     if (this.#exchange.revision.primesStreams) this.#exchange.wire.closeStream?.(retryMs);
   }
 }
 
-/** A value as it is after it has travelled with the client. */
-function toKept(value: unknown, what: string): unknown {
+/** The value after a JSON round trip. */
+function jsonRoundTrip(value: unknown, what: string): unknown {
   if (value === undefined) return undefined;
   try {
     if (typeof value === 'number' && !Number.isFinite(value)) throw new NotJson(`must not be ${value}.`);
     return JSON.parse(toJsonText(value)) as unknown;
   } catch (error) {
     if (!(error instanceof NotJson)) throw error;
-    throw new Error(`${what} cannot be kept: it ${error.message}`, { cause: error });
+    throw new Error(`${what} cannot be written as JSON: it ${error.message}`, { cause: error });
   }
 }
 
-/** The context of a completion. */
+/** The context of a completion method. */
 export class CompletionContext extends Context {
   /**
-   * @param exchange the request under way
-   * @param args the arguments that are filled in already
+   * @param exchange the request being handled
+   * @param args the arguments that the user has already filled in
    */
   constructor(
     exchange: Exchange,

@@ -6,33 +6,33 @@ import { type ErrorRule, expectedError, failureKind } from './expected.js';
 import type { Exchange } from '../protocol/exchange.js';
 import type { RequestId } from '../protocol/model.js';
 
-/** Where the framework writes what its operator should know. Pino's loggers fit. */
+/** Receives messages for the operator. Compatible with Pino's loggers. */
 export interface Logger {
-  /** What may be left out, such as why clients cancel. */
+  /** Optional details, such as the reasons of cancellations. */
   debug?(details: object, message: string): void;
   warn(details: object, message: string): void;
   error(details: object, message: string): void;
 }
 
-/** Where an error came up, for `onError`. */
+/** The origin of an error, for `onError`. */
 export interface ErrorOrigin {
-  /** The client sees the same reference. */
+  /** A reference that the client sees too. */
   readonly reference: string;
-  /** The MCP method; undefined for errors outside of any request. */
+  /** The MCP method; undefined for errors outside of a request. */
   readonly method?: string;
   readonly requestId?: RequestId;
 }
 
-// not JSON: errors have causes, and what is thrown may be anything
+// not JSON: errors have causes, and any value may be thrown
 const oneLine = (details: object) => inspect(details, { breakLength: Infinity, depth: 6 }).replaceAll('\n', '\\n');
 
-/** What a terminal would obey: an error may quote what a client sent. Line feeds and tabs stay. */
-// oxlint-disable-next-line no-control-regex -- these are what is meant
+/** Control characters that a terminal would act on, except line feeds and tabs. An error may quote client input. */
+// oxlint-disable-next-line no-control-regex -- matches control characters on purpose
 const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
 
 const escaped = (control: string) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`;
 
-/** For people at a terminal: the error below its message, with its stack. */
+/** Formats details for a terminal: the error below its message, with its stack. */
 function readable({ error, ...details }: { readonly error?: unknown }): string {
   const known = Object.keys(details).length > 0 ? inspect(details, { breakLength: Infinity }) : '';
   const stack = error === undefined ? '' : `\n${inspect(error)}`;
@@ -42,13 +42,13 @@ function readable({ error, ...details }: { readonly error?: unknown }): string {
 const write = (level: string, details: object, message: string) =>
   process.stderr.write(`${level} ${message} ${process.stderr.isTTY ? readable(details) : oneLine(details)}\n`);
 
-/** Writes to stderr: one line per event, and on a terminal the stacks of errors below. */
+/** Logs to stderr, one line per event; on a terminal, with the stack traces of errors. */
 export const STDERR_LOGGER: Logger = {
   warn: (details, message) => void write('warn', details, message),
   error: (details, message) => void write('error', details, message),
 };
 
-/** What becomes of errors that the client must not see. */
+/** Reports errors that clients must not see, and decides what they see instead. */
 export class ErrorReporter {
   constructor(
     private readonly logger: Logger,
@@ -56,11 +56,11 @@ export class ErrorReporter {
     private readonly rules: readonly ErrorRule[],
   ) {}
 
-  /** Gives an error to the author of the server, and makes up the reference under which a client can speak of it. */
+  /** Logs an error and returns a random reference, which the client receives in its place. */
   report(error: unknown, exchange?: Exchange): string {
     const reference = randomUUID().slice(0, 8);
     const origin = { reference, ...(exchange && { method: exchange.method, requestId: exchange.id }) };
-    const where = exchange ? 'an error was masked from the client' : 'an error came up outside of any request';
+    const where = exchange ? 'an error was masked from the client' : 'an error occurred outside of a request';
     this.attempt(() => this.logger.error({ ...origin, error }, where), error);
     this.attempt(() => this.onError?.(error, origin), error);
     return reference;
@@ -74,7 +74,7 @@ export class ErrorReporter {
     this.attempt(() => this.logger.warn(details, message), details);
   }
 
-  /** What the author gave for errors may fail itself; neither error is lost, and no request goes unanswered. */
+  /** Runs the user's logger or `onError`. If it throws, both errors are logged, and the request is still answered. */
   private attempt(step: () => void, error: unknown): void {
     try {
       step();
@@ -83,7 +83,7 @@ export class ErrorReporter {
     }
   }
 
-  /** What a client may see of an error: one that is made to be seen, one that was expected, else a reference. */
+  /** What the client sees: errors meant for it, expected errors by their rule, and a reference for any other. */
   shown(error: unknown, exchange: Exchange): McpError | ToolError {
     if (error instanceof McpError || error instanceof ToolError) return error;
     try {
@@ -96,7 +96,7 @@ export class ErrorReporter {
     return new ToolError(`Internal error (reference ${this.report(error, exchange)})`);
   }
 
-  /** The same, as an error of the protocol. */
+  /** The same, as a protocol error. */
   publicError(error: unknown, exchange: Exchange): McpError {
     const shown = this.shown(error, exchange);
     if (shown instanceof McpError) return shown;

@@ -2,29 +2,29 @@ import type { JsonObject } from '../protocol/model.js';
 import type { ListName } from '../registry/registry.js';
 import type { Change, ChangeBus } from './change-bus.js';
 
-/** Changes within this time are announced together. */
+/** Changes within this window are announced together. */
 const DEBOUNCE_MS = 10;
 
-/** Somebody who wants to hear of changes: a session, or a request that listens. */
+/** A session or listen request that receives notifications. */
 export interface Listener {
   wantsList(list: ListName): boolean;
-  /** @param exactly following what the resource is part of does not count */
+  /** @param exactly ignore subscriptions to a parent of the URI */
   wantsResource(uri: string, exactly: boolean): boolean;
-  tell(method: string, params: JsonObject): void;
-  /** What was asked under that id is done. */
+  notify(method: string, params: JsonObject): void;
+  /** Called when the user has completed the elicitation with this id. */
   completed?(elicitationId: string): void;
 }
 
-/** What `Events` works with. */
+/** Options of `Events`. */
 export interface EventsOptions {
   readonly bus: ChangeBus;
-  /** Whether access to a URI is restricted. Updates then go only to listeners that follow exactly this URI. */
+  /** Whether access to a URI is restricted. Only listeners that follow this exact URI are then notified. */
   readonly isRestricted: (uri: string) => boolean;
-  /** Takes the errors of the bus. */
+  /** Receives the errors of the bus. */
   readonly report: (error: unknown) => void;
 }
 
-/** Tells the listeners of this process what changed, here or in another process on the same bus. */
+/** Notifies this process's listeners of changes, whether they come from here or from another process on the bus. */
 export class Events {
   private readonly listeners = new Set<Listener>();
   private readonly pending = new Set<ListName>();
@@ -35,7 +35,7 @@ export class Events {
 
   join(listener: Listener): void {
     this.listeners.add(listener);
-    // not before somebody listens: until then there is nobody to tell
+    // subscribe to the bus with the first listener: before, nobody could be notified
     if (this.subscription === undefined) void this.subscribe();
   }
 
@@ -43,12 +43,12 @@ export class Events {
     this.listeners.delete(listener);
   }
 
-  /** Tells everybody on the bus. */
+  /** Publishes a change on the bus. */
   publish(change: Change): void {
     void this.attempt(() => this.options.bus.publish(change));
   }
 
-  /** Ends the subscription to the bus. */
+  /** Unsubscribes from the bus. */
   close(): void {
     const { subscription } = this;
     if (subscription !== undefined) void this.attempt(async () => (await subscription)());
@@ -59,7 +59,7 @@ export class Events {
       this.subscription = this.options.bus.subscribe((change) => this.deliver(change));
       await this.subscription;
     } catch (error) {
-      // whoever joins next tries again
+      // the next listener to join tries again
       this.subscription = undefined;
       this.options.report(error);
     }
@@ -84,7 +84,7 @@ export class Events {
   private resourceUpdated(uri: string): void {
     const exactly = this.options.isRestricted(uri);
     for (const listener of this.listeners) {
-      if (listener.wantsResource(uri, exactly)) listener.tell('notifications/resources/updated', { uri });
+      if (listener.wantsResource(uri, exactly)) listener.notify('notifications/resources/updated', { uri });
     }
   }
 
@@ -93,7 +93,7 @@ export class Events {
     const lists = [...this.pending];
     this.pending.clear();
     for (const listener of this.listeners) {
-      for (const list of lists) if (listener.wantsList(list)) listener.tell(`notifications/${list}/list_changed`, {});
+      for (const list of lists) if (listener.wantsList(list)) listener.notify(`notifications/${list}/list_changed`, {});
     }
   }
 

@@ -5,16 +5,15 @@ import { REVISIONS } from '../protocol/revisions/index.js';
 import type { Context } from './context.js';
 
 /**
- * Something that the specification leaves to extensions: methods of its own, which only clients that declare the
- * extension can use. It is given to a server as an option.
+ * A protocol extension with methods of its own. Only clients that declare the extension can call them.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/index
  */
 export interface Extension {
-  /** A reverse domain name and a name, such as `com.example/feature`. */
+  /** A reverse domain name, a slash and a name, such as `com.example/feature`. */
   readonly id: string;
-  /** What the server declares under the id. */
+  /** Settings that the server declares for the extension. */
   readonly settings?: JsonObject;
-  /** Handlers by method name. They return the result, and throw `McpError`s. */
+  /** Handlers by method name. They return the result, or throw an `McpError`. */
   readonly methods?: Readonly<
     Record<string, (params: JsonObject, context: Context) => JsonObject | Promise<JsonObject>>
   >;
@@ -24,7 +23,7 @@ export interface Extension {
 const EXTENSION_ID = /^(?:[a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?\/[a-z0-9](?:[\w.-]*[a-z0-9])?$/i;
 
 /**
- * Refuses extensions of which one would take the place of another, or could never be reached.
+ * Rejects invalid extensions, and those that conflict with the protocol or with each other.
  * @throws {DecorumError} `DECORUM_INVALID_EXTENSION`
  */
 export function checkExtensions(extensions: readonly Extension[]): readonly Extension[] {
@@ -35,17 +34,16 @@ export function checkExtensions(extensions: readonly Extension[]): readonly Exte
     const { id, methods = {}, settings = {} } = extension;
     const wrong = (problem: string) => startupError('DECORUM_INVALID_EXTENSION', id, problem);
     if (!isObject(methods) || !isObject(settings))
-      throw wrong('has `methods` or `settings` that are no object. Give one');
+      throw wrong('has `methods` or `settings` that are not an object. Pass an object');
     if (!EXTENSION_ID.test(id)) {
-      throw wrong('has no valid id. Use a reverse domain name and a name, as in "com.example/feature"');
+      throw wrong('has an invalid id. Use a reverse domain name and a name, as in "com.example/feature"');
     }
-    if (ids.has(id)) throw wrong('is listed twice. Leave one out, or make one of both');
+    if (ids.has(id)) throw wrong('is listed twice. Remove one, or merge them');
     ids.add(id);
     for (const [method, handle] of Object.entries(methods)) {
-      if (typeof handle !== 'function')
-        throw wrong(`has "${method}" among its methods, which is no function. Give one`);
+      if (typeof handle !== 'function') throw wrong(`has a method "${method}" that is not a function. Pass a function`);
       const owner = REVISIONS.some((revision) => revision.methods.has(method)) ? 'the protocol' : owners.get(method);
-      if (owner !== undefined) throw wrong(`has the method "${method}", which ${owner} has. Call it otherwise`);
+      if (owner !== undefined) throw wrong(`has the method "${method}", which belongs to ${owner}. Rename the method`);
       owners.set(method, `"${id}"`);
     }
   }

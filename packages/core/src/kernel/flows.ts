@@ -4,24 +4,27 @@ import { McpError } from '../protocol/errors.js';
 import type { Interceptor } from './interceptors.js';
 import { canonical, type KeyRing, sha256 } from './key-ring.js';
 
-/** Remembers what was used, for servers whose flows must not be repeated. One for all nodes that share clients. */
+/**
+ * Records used ids, for servers whose requests must not be replayed. All nodes that serve the same clients must share
+ * one.
+ */
 export interface SingleUse {
   /**
-   * Takes note that something is used now.
-   * @param id what is used
-   * @param ttlMs milliseconds after which it may be forgotten
-   * @returns whether this was the first time
+   * Marks an id as used.
+   * @param id the id to mark
+   * @param ttlMs milliseconds after which the id may be forgotten
+   * @returns whether this was its first use
    */
   claim(id: string, ttlMs: number): boolean | Promise<boolean>;
 }
 
-/** Remembers within one process. */
+/** Records used ids in the memory of one process. */
 export class MemorySingleUse implements SingleUse {
   private readonly used = new Map<string, number>();
 
   claim(id: string, ttlMs: number): boolean {
     const now = Date.now();
-    // entries stand in the order in which they expire, as long as they have one lifetime
+    // all entries have the same lifetime, so they are in order of expiry
     for (const [old, expires] of this.used) {
       if (expires > now) break;
       this.used.delete(old);
@@ -33,23 +36,23 @@ export class MemorySingleUse implements SingleUse {
 }
 
 /**
- * Stands right before what runs, where each state is for one use: who is refused by access, headers or another
- * interceptor can try again.
+ * The innermost interceptor if states are for single use. A request rejected by `access`, header checks or another
+ * interceptor doesn't use up its state, so the client can retry.
  */
-export const useUp: Interceptor = async ({ ctx }, next) => {
+export const claimState: Interceptor = async ({ ctx }, next) => {
   await ctx.claim();
   return await next();
 };
 
-/** A state travels twice in each round, and some servers cut long messages. */
+/** The state travels twice per round, and some servers truncate long messages. */
 const MAX_STATE_BYTES = 64 * 1024;
 
-/** Seals what a request knows between its rounds: AES-256-GCM, bound to the request it belongs to, for a limited time. */
+/** Seals the journal of a request between its rounds: AES-256-GCM, bound to the request, for a limited time. */
 export class SealedFlows implements Flows {
   /**
-   * @param keys they open for as long as the client has for one round
-   * @param singleUse where each state is for one use only
-   * @param warn tells the author of the server what the client is told in general terms only
+   * @param keys the key ring; its `ttlMs` limits how long a client may take for one round
+   * @param singleUse set if each state is for single use
+   * @param warn explains to the operator what the client is told only in general terms
    */
   constructor(
     private readonly keys: KeyRing,
@@ -67,14 +70,14 @@ export class SealedFlows implements Flows {
   open(requestState: unknown, binding: FlowBinding): Journal {
     const journal = this.keys.open(requestState, binding);
     if (journal !== undefined) return JSON.parse(journal) as Journal;
-    throw new McpError('invalid-state', 'The requestState is not valid for this request, or has expired.');
+    throw new McpError('invalid-state', 'The requestState is invalid for this request, or has expired.');
   }
 
   async claim(requestState: string): Promise<void> {
     const { singleUse, keys } = this;
     const id = sha256(requestState).toString('base64url');
     if (singleUse === undefined || (await singleUse.claim(id, keys.ttlMs))) return;
-    throw new McpError('invalid-state', 'The requestState was used before.');
+    throw new McpError('invalid-state', 'The requestState has been used before.');
   }
 
   private seal(journal: Journal, binding: FlowBinding): string {
@@ -82,10 +85,10 @@ export class SealedFlows implements Flows {
     const bytes = Buffer.byteLength(text);
     if (bytes > MAX_STATE_BYTES) {
       this.warn(
-        `What a handler of "${binding.target}" has to remember takes ${bytes} bytes, more than ${MAX_STATE_BYTES}. ` +
+        `The state of the handler of "${binding.target}" is ${bytes} bytes, more than ${MAX_STATE_BYTES}. ` +
           'Ask for less at once, and return references from ctx.once instead of data.',
       );
-      throw new McpError('internal-error', 'The answers are too large to carry on with this request.');
+      throw new McpError('internal-error', 'The answers are too large to continue this request.');
     }
     return this.keys.seal(text, binding);
   }

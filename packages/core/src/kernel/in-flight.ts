@@ -4,26 +4,26 @@ import type { Exchange } from '../protocol/exchange.js';
 import type { RequestId } from '../protocol/model.js';
 import type { Cancellation } from '../protocol/reply.js';
 
-/** All requests in flight, over all transports of a server. Requests that are answered at once never get here. */
+/** The requests in flight over all transports of a server. Requests that are answered synchronously are never added. */
 export class InFlight {
   private readonly exchanges: Exchange[] = [];
-  /** Those of one conversation by their id, for cancellation. */
+  /** Requests by conversation and id, for cancellation. */
   private readonly byConversation = new Map<object, Map<RequestId, Exchange>>();
-  /** What waits until nothing is in flight any more looks again when a request has ended. */
+  /** Callbacks of pending drains, called whenever a request has ended. */
   private readonly drains = new Set<() => void>();
   private readonly stopped = new WeakSet<object>();
   private isClosing = false;
-  /** How many conversations have requests in flight. Looked at for each message, so it is a field. */
+  /** Number of conversations with requests in flight. A plain field, because it is read for each message. */
   busy = 0;
-  /** Whether any transport takes no more requests; `isStopped` says which. */
+  /** Whether any transport has stopped accepting requests; `isStopped` tells which. */
   stopping = false;
 
-  /** The request whose handler is in its first turn, and not in the book yet: what it sends may get it cancelled. */
+  /** The request whose handler is in its synchronous part, not added yet. A message that it sends may cancel it. */
   starting: Exchange | undefined;
   /** The conversation of `starting`. */
   startingIn: object | undefined;
 
-  /** @param conversation what its id is unique in; undefined where a request stands alone */
+  /** @param conversation the scope of the request's id; undefined for a request without one */
   enter(exchange: Exchange, conversation: object | undefined): void {
     exchange.slot = this.exchanges.push(exchange) - 1;
     if (conversation === undefined) return;
@@ -32,7 +32,7 @@ export class InFlight {
     calls.set(exchange.id, exchange);
   }
 
-  /** Frees the id of a request that has its reply while its handler still runs. */
+  /** Frees the id of a request that was answered while its handler still runs. */
   release(exchange: Exchange, conversation: object | undefined): void {
     const calls = conversation && this.byConversation.get(conversation);
     if (calls?.get(exchange.id) !== exchange) return;
@@ -41,7 +41,7 @@ export class InFlight {
     this.busy = this.byConversation.size;
   }
 
-  /** Removes a request whose handler has ended. For a cancelled request that can be long after its reply. */
+  /** Removes a request whose handler has ended, for a cancelled request possibly long after the reply. */
   leave(exchange: Exchange, conversation: object | undefined): void {
     if (conversation !== undefined) this.release(exchange, conversation);
     const last = this.exchanges.pop() as Exchange;
@@ -52,7 +52,7 @@ export class InFlight {
     if (this.drains.size > 0) for (const check of this.drains) check();
   }
 
-  /** A request of a conversation by its id. */
+  /** Finds a request by conversation and id. */
   find(conversation: object, id: unknown): Exchange | undefined {
     if (conversation === this.startingIn && id === this.starting?.id) return this.starting;
     return this.byConversation.get(conversation)?.get(id as RequestId);
@@ -63,21 +63,21 @@ export class InFlight {
     return this.byConversation.has(conversation);
   }
 
-  /** Gives up all requests of a conversation. */
+  /** Cancels all requests of a conversation. */
   cancelAll(conversation: object, why: Cancellation): void {
     if (conversation === this.startingIn) this.starting?.cancel(why);
     for (const exchange of this.byConversation.get(conversation)?.values() ?? []) exchange.cancel(why);
   }
 
-  /** Tells the wires of a transport, each once, that a request of theirs is still in flight. */
+  /** Tells the wires of a transport that they have requests in flight. */
   keepAlive(owner: object): void {
     for (const wire of new Set(this.of(owner).map((exchange) => exchange.wire))) wire.keepAlive?.();
   }
 
   /**
-   * Stops the intake: the kernel refuses requests from now on. Responses and notifications still pass, because requests
-   * in flight may wait for them.
-   * @param owner the transport that takes no more; by default all
+   * Makes the kernel reject new requests. Responses and notifications still pass, because requests in flight may wait
+   * for them.
+   * @param owner the transport to stop; all by default
    */
   stop(owner?: object): void {
     this.stopping = true;
@@ -85,25 +85,25 @@ export class InFlight {
     else this.stopped.add(owner);
   }
 
-  /** Whether requests of a transport are refused. */
+  /** Whether requests of a transport are rejected. */
   isStopped(owner: object): boolean {
     return this.isClosing || this.stopped.has(owner);
   }
 
   /**
-   * Ends open-ended requests such as `subscriptions/listen`, waits until nothing is in flight, and cancels what is left
+   * Ends open-ended requests such as `subscriptions/listen`, waits for the requests in flight, and cancels what is left
    * at the deadline.
    * @param deadlineMs milliseconds to wait
-   * @param owner the transport whose requests are meant; by default all
+   * @param owner the transport to drain; all by default
    */
   async drain(deadlineMs: number, owner?: object): Promise<void> {
-    // a handler that closes its own server is in the book only once it has returned its promise
+    // a handler that closes its own server is added only after it has returned its promise
     await undefined;
     for (const exchange of this.of(owner)) exchange.finish?.();
     if (this.holds(owner)) await this.emptied(deadlineMs, owner);
     const late = this.of(owner);
     for (const exchange of late) exchange.cancel('closing');
-    // their errors are sent before the transport closes
+    // lets their errors be sent before the transport closes
     if (late.length > 0) await new Promise(setImmediate);
   }
 

@@ -4,35 +4,39 @@ import type { CallToolResult, GetPromptResult, JsonObject, ReadResourceResult } 
 import type { CompleteResult } from '../registry/completion-plan.js';
 import type { Context } from './context.js';
 
-/** One run of a tool, prompt, resource or completion, as an interceptor sees it. */
+/** A call of a tool, prompt, resource or completion, as interceptors see it. */
 export interface Call {
   readonly kind: 'tool' | 'prompt' | 'resource' | 'completion';
-  /** Of the tool or prompt; the URI that is read; for completions the prompt or template as the client names it. */
+  /**
+   * Name of the tool or prompt; URI of the resource; for completions, the prompt or template as the client referenced
+   * it.
+   */
   readonly name: string;
   /**
-   * The arguments as sent, not checked yet. Of a resource the variables of its template, of a completion what is typed
-   * and what is filled in already.
+   * The arguments as sent, before validation. For a resource, the variables of its template. For a completion, the text
+   * typed so far and the arguments filled in already.
    */
   readonly args: JsonObject;
   readonly ctx: Context;
 }
 
-/** What a call results in, in the shape of the newest revision. */
+/** The result of a call, in the types of the newest revision. */
 export type CallResult = CallToolResult | GetPromptResult | ReadResourceResult | CompleteResult;
 
 /**
- * Stands around every run of a tool, prompt, resource or completion, with the checks of its arguments. It returns the
- * result: what `next` gives, or another of the same kind. It refuses by throwing: the client sees a `ToolError` or
- * `McpError`, and anything else is masked. An `InputSignal` of `next` ends a round and is no error: let it pass.
- * @param call what is to run
- * @param next runs the rest, once
+ * Wraps every call of a tool, prompt, resource or completion, including the validation of its arguments. Return the
+ * result of `next`, or another result of the same kind. Throw to reject the call: the client sees a `ToolError` or
+ * `McpError`, and any other error is masked. `next` may throw an `InputSignal`, which ends a round and is not an error:
+ * don't catch it.
+ * @param call the call to run
+ * @param next runs the rest of the chain, at most once
  */
 export type Interceptor = (call: Call, next: () => Promise<CallResult>) => CallResult | Promise<CallResult>;
 
-/** Runs a call inside all interceptors. Their result is of the kind that `run` gives. */
+/** Runs a call inside all interceptors. Each result is checked to be of the right kind. */
 export type Intercept = <R extends CallResult>(call: Call, run: () => Promise<R>) => Promise<R>;
 
-/** Puts interceptors around each other, the first outermost; undefined where there are none. */
+/** Chains interceptors, the first outermost. Returns undefined if there are none. */
 export function intercepting(interceptors: readonly Interceptor[]): Intercept | undefined {
   if (interceptors.length === 0) return undefined;
   return <R extends CallResult>(call: Call, run: () => Promise<R>) => {
@@ -45,26 +49,26 @@ export function intercepting(interceptors: readonly Interceptor[]): Intercept | 
 }
 
 /**
- * Refuses a call instead of options: what makes an interceptor was listed itself, and not what it makes.
+ * Rejects a call in place of options: the function that creates an interceptor was listed without calling it.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function requireCalled(maker: string, given: unknown, call: string): void {
   if (!isObject(given) || !('kind' in given && 'ctx' in given)) return;
-  const problem = `holds \`${maker}\` itself. Write \`interceptors: [${call}]\``;
+  const problem = `contains \`${maker}\` itself. Write \`interceptors: [${call}]\``;
   throw startupError('DECORUM_INVALID_OPTION', 'McpServer', 'interceptors', problem);
 }
 
-/** What a result has, by the kind of its call. */
+/** The member that each kind of result must have. */
 const MEMBERS = { tool: 'content', prompt: 'messages', resource: 'contents', completion: 'completion' } as const;
 
 async function runOne(interceptor: Interceptor, call: Call, next: () => Promise<CallResult>): Promise<CallResult> {
-  const name = interceptor.name || 'without a name';
+  const name = interceptor.name || '(anonymous)';
   let isCalled = false;
   const result: unknown = await interceptor(call, () => {
-    if (isCalled) throw new Error(`The interceptor ${name} has called next() twice. A call runs once.`);
+    if (isCalled) throw new Error(`The interceptor ${name} called next() twice. Call it once.`);
     isCalled = true;
     const running = next();
-    // an interceptor that does not wait for it has a result of its own
+    // an interceptor that returns its own result may never await this promise
     running.catch(() => {});
     return running;
   });
@@ -72,7 +76,7 @@ async function runOne(interceptor: Interceptor, call: Call, next: () => Promise<
   const found = isObject(result) ? result[member] : undefined;
   if (member === 'completion' ? isObject(found) : Array.isArray(found)) return result as CallResult;
   throw new Error(
-    `The interceptor ${name} returned no result of a ${call.kind}: it has no "${member}". ` +
-      'Return what next() gives, or a result of your own.',
+    `The interceptor ${name} did not return the result of a ${call.kind}: "${member}" is missing. ` +
+      'Return the result of next(), or a complete result of your own.',
   );
 }

@@ -31,21 +31,21 @@ import { resourceMethods, subscriptionMethods } from './methods/resources.js';
 import { toolMethods } from './methods/tools.js';
 import { Results } from './results.js';
 
-/** What a transport opens a session with. */
+/** Options of `openSession`. */
 export interface OpenSessionOptions extends SessionOptions {
-  /** Of a session that begins: its id on the wire, where the transport has one. */
+  /** For a new session: its id on the wire, if the transport has one. */
   readonly id?: string;
-  /** Of a session that begins: the only one who may use it. */
+  /** For a new session: the only principal that may use it. */
   readonly principal?: Principal | undefined;
-  /** Of a session that was begun elsewhere. */
+  /** The record of a session that another process started. */
   readonly record?: SessionRecord;
 }
 
 const NOTHING: Reply = Object.freeze({ text: undefined });
 
-/** One message in, at most one out: transports know nothing else of the protocol. */
+/** Takes one message and returns at most one reply. This is all that transports know of the protocol. */
 export class Kernel {
-  /** What is in flight, over all transports. */
+  /** Requests in flight over all transports. */
   readonly inFlight = new InFlight();
   private readonly methods: ReadonlyMap<string, Method>;
   private readonly extensions: ReadonlyMap<string, Method>;
@@ -70,11 +70,11 @@ export class Kernel {
   }
 
   /**
-   * Handles one parsed message: at once, where nothing has to be waited for. Never throws and never rejects. A request
-   * that is cancelled has its reply at once, whatever its handler does.
-   * @param message anything that was JSON
-   * @param wire how it came
-   * @param conversation what it belongs to; without one, only requests that stand alone are served
+   * Handles one parsed message, synchronously if possible. Never throws or rejects. A cancelled request is answered at
+   * once, even if its handler keeps running.
+   * @param message any value that was parsed from JSON
+   * @param wire the connection that the message came over
+   * @param conversation the message's conversation; without one, only stateless requests are served
    */
   handle(message: unknown, wire: Wire, conversation?: Conversation): Reply | Promise<Reply> {
     if (Array.isArray(message) && conversation?.revision.batches) return this.handleBatch(message, wire, conversation);
@@ -91,7 +91,7 @@ export class Kernel {
     return this.request(message, wire, conversation);
   }
 
-  /** Makes the memory of a client that is about to send `initialize`, or that has sent it elsewhere. */
+  /** Creates the session of a client that is about to send `initialize`, or has sent it to another process. */
   openSession({ id, principal, record, push, save }: OpenSessionOptions): Session {
     const now = Date.now();
     const begun: SessionRecord = { id, principal, createdAt: now, usedAt: now };
@@ -99,31 +99,31 @@ export class Kernel {
   }
 
   /**
-   * Makes what stands in for a session during one request, where none are kept.
-   * @param revision what the client has agreed on elsewhere; undefined for `initialize`
+   * Creates a stand-in for a session during one request, for servers without sessions.
+   * @param revision the revision that was negotiated earlier; undefined for `initialize`
    */
   openPassing(revision?: Revision): PassingPeer {
     return new PassingPeer(this.parts.tickets, revision);
   }
 
-  /** Ends a session here: gives up its requests and questions, and tells it of nothing more. */
+  /** Closes a session in this process: cancels its requests and questions, and stops notifications. */
   closeSession(session: Session): void {
     this.parts.events.leave(session);
     this.inFlight.cancelAll(session, 'session');
     session.close();
   }
 
-  /** Handles the messages of a batch side by side (JSON-RPC 2.0, section 6). */
+  /** Handles the messages of a batch concurrently (JSON-RPC 2.0, section 6). */
   private handleBatch(batch: readonly unknown[], wire: Wire, conversation: Conversation): Reply | Promise<Reply> {
     const fault = batchFault(batch);
-    if (fault) return this.refuse(new McpError('invalid-request', fault), conversation.revision.unreadableId);
+    if (fault) return this.reject(new McpError('invalid-request', fault), conversation.revision.unreadableId);
     const { transport, principal, owner } = wire;
     const keepAlive = () => wire.keepAlive?.();
     const each: Wire = { transport, principal, owner, keepAlive, send: (frame) => wire.send(frame) };
     const ids = new Set<RequestId>();
     const replies = batch.map((message) => {
       const id = readableId(message);
-      if (id !== undefined && ids.size === ids.add(id).size) return this.refuseDuplicate(conversation);
+      if (id !== undefined && ids.size === ids.add(id).size) return this.rejectDuplicate(conversation);
       return this.handle(message, each, conversation);
     });
     return replies.some((reply) => isPromise(reply))
@@ -134,7 +134,7 @@ export class Kernel {
   private request(request: JsonRpcRequest, wire: Wire, conversation: Conversation | undefined): Reply | Promise<Reply> {
     const { inFlight } = this;
     if (inFlight.busy > 0 && conversation !== undefined && inFlight.find(conversation, request.id) !== undefined) {
-      return this.refuseDuplicate(conversation);
+      return this.rejectDuplicate(conversation);
     }
     let exchange: Exchange;
     let method: Method;
@@ -144,10 +144,10 @@ export class Kernel {
       method = this.find(exchange);
       exchange.peer.resume?.();
     } catch (error) {
-      return this.refuse(error, request.id);
+      return this.reject(error, request.id);
     }
     if (exchange.peer.endsWithConnection && wire.gone) return { text: undefined, cancelled: 'gone' };
-    // a handler may cause another message to be handled in its first turn
+    // handlers may cause another message to be handled synchronously, so restore the previous request afterwards
     const { starting, startingIn } = inFlight;
     try {
       inFlight.starting = exchange;
@@ -178,7 +178,7 @@ export class Kernel {
 
   private find({ method, revision, peer }: Exchange): Method {
     const traits = revision.methods.get(method);
-    // extensions belong to revisions in which each request says what its client supports
+    // only revisions in which each request declares the client's capabilities have extensions
     const handler = traits ? this.methods.get(method) : revision.extensions ? this.extensions.get(method) : undefined;
     const isMissing = traits?.needs !== undefined && !this.parts.registry.offered.has(traits.needs);
     const isForgotten = traits?.remembers === true && peer.memory === undefined;
@@ -206,18 +206,18 @@ export class Kernel {
         (result) => end(exchange.settle && { text: resultFrame(exchange.id, result) }),
         (error: unknown) => end(exchange.settle && this.failed(error, exchange)),
       );
-      // before it gave its promise
+      // it may have been cancelled before it returned its promise
       const early = exchange.cancelled ?? exchange.fault;
       if (early !== undefined) exchange.settle(early);
       if (exchange.peer.endsWithConnection) exchange.wire.onDisconnect?.(() => exchange.cancel('gone'));
     });
   }
 
-  /** The reply to a request that has no result. A client that gave it up itself gets none. */
+  /** The reply to a request that failed. A client that cancelled the request gets none. */
   private failed(failure: unknown, exchange: Exchange): Reply {
     const { id, revision, cancelled } = exchange;
     if (cancelled !== undefined) {
-      const ended = ENDED[cancelled];
+      const ended = CANCELLATION_ERRORS[cancelled];
       return { text: ended && errorFrame(id, ended), cancelled };
     }
     const { reporter } = this.parts;
@@ -227,34 +227,34 @@ export class Kernel {
       const text = errorFrame(id, { code, message: error.message, data: error.data });
       return { text, failure: error, ran: true };
     } catch (unwritable) {
-      // its data is not JSON
+      // the error's data is not JSON
       const masked = reporter.publicError(unwritable, exchange);
       return { text: errorFrame(id, masked), failure: masked, ran: true };
     }
   }
 
-  private refuse(error: unknown, id?: RequestId | null): Reply {
+  private reject(error: unknown, id?: RequestId | null): Reply {
     const failure = error instanceof McpError ? error : new McpError('internal-error', 'Internal error');
     if (failure !== error) this.parts.reporter.report(error);
     return { text: errorFrame(id, failure), failure };
   }
 
-  /** Omits the id: the client would take this for the response to the first request that has it. */
-  private refuseDuplicate({ revision }: Conversation): Reply {
-    return this.refuse(new McpError('invalid-request', 'Another request has this id.'), revision.unreadableId);
+  /** Omits the id: the client would take this for the first request's response. */
+  private rejectDuplicate({ revision }: Conversation): Reply {
+    return this.reject(new McpError('invalid-request', 'Another request has this id.'), revision.unreadableId);
   }
 
-  /** Refuses what is not a JSON-RPC message. */
+  /** Rejects anything but a JSON-RPC message. */
   private malformed(error: unknown, message: unknown, conversation: Conversation | undefined): Reply {
     const id = readableId(message);
     const isTaken = conversation !== undefined && this.inFlight.find(conversation, id) !== undefined;
-    const refused = this.refuse(error, (isTaken ? undefined : id) ?? unreadableId(message, conversation));
-    // a broken response still ends the question that it belongs to
+    const rejected = this.reject(error, (isTaken ? undefined : id) ?? unreadableId(message, conversation));
+    // a malformed response still settles its question
     if (isObject(message) && !('method' in message)) {
       conversation?.settle({ jsonrpc: '2.0', id: message['id'] as RequestId });
     }
-    // two sides that answer each other's bad answers would never end
-    return isResponse(message) || isNotification(message) ? { ...refused, text: undefined } : refused;
+    // never answer responses: two peers rejecting each other's errors would loop forever
+    return isResponse(message) || isNotification(message) ? { ...rejected, text: undefined } : rejected;
   }
 
   private cancel(exchange: Exchange, reason: unknown): void {
@@ -274,24 +274,24 @@ export class Kernel {
       if (exchange && !beginsConversation(exchange)) this.cancel(exchange, reason);
       return NOTHING;
     }
-    // a notification is never answered, whatever becomes of it
-    const refused = (error: unknown): Reply => ({ ...this.refuse(error), text: undefined });
+    // never answer notifications, even if they fail
+    const rejected = (error: unknown): Reply => ({ ...this.reject(error), text: undefined });
     try {
       const kept = conversation.take(method);
-      return isPromise(kept) ? kept.then(() => NOTHING, refused) : NOTHING;
+      return isPromise(kept) ? kept.then(() => NOTHING, rejected) : NOTHING;
     } catch (error) {
-      return refused(error);
+      return rejected(error);
     }
   }
 }
 
-/** The errors of requests that the server gave up. */
-const ENDED: Readonly<Partial<Record<Cancellation, McpError>>> = {
+/** Errors for requests that the server cancelled. */
+const CANCELLATION_ERRORS: Readonly<Partial<Record<Cancellation, McpError>>> = {
   closing: new McpError('closing', 'The server is closing.'),
   session: new McpError('invalid-request', 'The session has ended.'),
 };
 
-/** Also a bad notification is never answered. */
+/** Includes malformed ones, which are never answered either. */
 const isNotification = (message: unknown) =>
   isObject(message) && typeof message['method'] === 'string' && !('id' in message);
 

@@ -6,10 +6,10 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = KEY_ID_BYTES + IV_BYTES + TAG_BYTES;
 
-/** The SHA-256 of a text. */
+/** The SHA-256 digest of a text or bytes. */
 export const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest();
 
-/** The JSON of a value with the members of objects in order, so that equal values have equal texts. */
+/** JSON with sorted object members: equal values have equal texts. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)
@@ -20,14 +20,14 @@ export function canonical(value: unknown): string {
 
 const bindingBytes = (binding: unknown) => sha256(canonical(binding));
 
-/** Seals texts that clients and pages carry for the server, for a limited time: AES-256-GCM, in base64url. */
+/** Seals texts that clients and pages hold for the server, for a limited time: AES-256-GCM, encoded as base64url. */
 export class KeyRing {
   private readonly keys: ReadonlyMap<string, Uint8Array>;
   private readonly sealingKey: readonly [id: string, key: Uint8Array];
 
   /**
-   * @param keys 32 bytes each. The first seals; all open, so that a key can be replaced while what it sealed is under way
-   * @param ttlMs milliseconds after which what was sealed does not open any more
+   * @param keys 32 bytes each. The first seals and all open, which lets you rotate keys without breaking sealed texts
+   * @param ttlMs milliseconds after which a sealed text expires
    * @param onSeal called for each text that is sealed
    */
   constructor(
@@ -40,7 +40,7 @@ export class KeyRing {
     this.sealingKey = identified[0] as (typeof identified)[number];
   }
 
-  /** @param binding what the text belongs to: it opens for an equal value only */
+  /** @param binding the context of the text: opening requires an equal value */
   seal(text: string, binding: unknown): string {
     this.onSeal();
     const [id, key] = this.sealingKey;
@@ -50,24 +50,27 @@ export class KeyRing {
     return Buffer.concat([Buffer.from(id, 'hex'), iv, cipher.getAuthTag(), data]).toString('base64url');
   }
 
-  /** The text that was sealed; undefined where it was changed, has expired, belongs to something else, or its key is gone. */
+  /**
+   * Opens a sealed text. Undefined if it was altered, has expired, has another binding, or was sealed with an unknown
+   * key.
+   */
   open(sealed: unknown, binding: unknown): string | undefined {
     try {
-      // a list of one text reads like the text, and would be used again where each state is for one use
+      // an array with one string would decode like the string, and bypass single use
       if (typeof sealed !== 'string') return undefined;
       const text = this.decipher(sealed, binding);
       const space = text.indexOf(' ');
       return Date.now() <= Number(text.slice(0, space)) ? text.slice(space + 1) : undefined;
     } catch {
-      // what exactly was wrong with it is of use to nobody but an attacker
+      // don't tell what was wrong: only an attacker would benefit
       return undefined;
     }
   }
 
-  /** @throws {Error} for a text that was changed, belongs to something else, or whose key is gone */
+  /** @throws {Error} for a text that was altered, has another binding, or was sealed with an unknown key */
   private decipher(sealed: string, binding: unknown): string {
     const bytes = Buffer.from(sealed, 'base64url');
-    // a decoder that skips what it does not know would accept a changed text
+    // decoding skips invalid characters; without this check, altered texts would be accepted
     if (bytes.toString('base64url') !== sealed || bytes.length <= HEAD_BYTES) throw new Error('malformed');
     const key = this.keys.get(bytes.toString('hex', 0, KEY_ID_BYTES));
     if (key === undefined) throw new Error('unknown key');

@@ -9,42 +9,44 @@ import { Context } from './context.js';
 import type { ErrorReporter } from './error-reporter.js';
 import type { Call, CallResult, Intercept } from './interceptors.js';
 
-/** What running a member gives. */
+/** The outcome of running a member. */
 export type Outcome<R> =
   | { readonly kind: 'complete'; readonly result: R }
-  /** The client must answer first: the questions, in the words of the protocol. */
+  /** The client must answer first: the questions in wire format. */
   | { readonly kind: 'input-required'; readonly questions: JsonObject }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** A tool, prompt, resource or completion that a request names, and how to run it. */
+/** A tool, prompt, resource or completion to run for a request. */
 export interface Invocation<R extends CallResult> {
   readonly kind: Call['kind'];
   readonly name: string;
-  /** As they were sent; undefined where none were. */
+  /** The arguments as sent, if any. */
   readonly args: unknown;
-  /** Who may use it; undefined where everybody may. */
+  /** The access function; undefined if everybody may use it. */
   readonly access: Access | undefined;
-  /** What callers without access get: they can't tell that the member exists. */
+  /** The outcome for callers without access. They must not be able to tell that the member exists. */
   deny(): Outcome<R>;
   readonly mirrored?: readonly MirroredArgument[];
-  /** By default interceptors stand around the run. */
+  /** Whether interceptors run. Defaults to true. */
   readonly isIntercepted?: boolean;
-  /** The handler's context, where it is not a plain one. */
+  /** The handler's context, if it needs a special one. */
   readonly context?: Context;
   run(args: JsonObject, context: Context): R | Promise<R>;
 }
 
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
 
-/** Runs members: access, then interceptors, then the plan. The only place that does. */
+/** Runs members: access check, then interceptors, then the plan. All runs go through here. */
 export class Members {
   constructor(
     private readonly reporter: ErrorReporter,
-    /** Stands around what members run; undefined where nothing does. */
+    /** Runs interceptors around members; undefined if there are none. */
     private readonly intercept: Intercept | undefined,
   ) {}
 
-  /** Synchronous where nothing has to be waited for. Throws, or rejects, where `deny` does, and for questions that cannot be sent. */
+  /**
+   * Runs a member, synchronously if possible. Throws or rejects if `deny` does, and for questions that cannot be sent.
+   */
   run<R extends CallResult>(
     exchange: Exchange,
     invocation: Invocation<R>,
@@ -87,7 +89,7 @@ async function wait<R>(running: Promise<R>, exchange: Exchange): Promise<Outcome
   return await askedBy(exchange, outcome);
 }
 
-/** If the client must answer first, that is the outcome, even where the handler swallowed the signal. */
+/** If the client must answer first, that is the outcome, even if the handler swallowed the signal. */
 function askedBy<R>(exchange: Exchange, outcome: Outcome<R>): Outcome<R> | Promise<Outcome<R>> {
   const round = exchange.peer.endRound?.(exchange);
   return round === undefined ? outcome : round.then((questions) => ({ kind: 'input-required', questions }) as const);

@@ -5,15 +5,15 @@ import { pick } from '../protocol/revisions/fields.js';
 import { SECRET_FIELD } from '../text/redact.js';
 
 /**
- * What the specification demands of questions before they are sent. A handler that breaks a rule gets a `TypeError`:
- * the mistake is its author's, and the client sees a masked error.
+ * The specification's rules for questions, checked before they are sent. A violation is a bug in the handler: it gets a
+ * `TypeError`, and the client sees a masked error.
  */
 
-const refuse = (message: string): never => {
+const reject = (message: string): never => {
   throw new TypeError(message);
 };
 
-// what a form can show (MCP 2025-11-25, `PrimitiveSchemaDefinition`): the keywords of each type, beside its choices
+// keywords that forms support for each type, besides choices (MCP 2025-11-25, `PrimitiveSchemaDefinition`)
 const FORM_KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   string: ['minLength', 'maxLength', 'format'],
   number: ['minimum', 'maximum'],
@@ -24,21 +24,21 @@ const FORM_KEYWORDS: Readonly<Record<string, readonly string[]>> = {
 const FORMATS = new Set<unknown>(['email', 'uri', 'date', 'date-time']);
 
 /**
- * The part of a schema that a form can show. Whatever else the schema says is checked when the answer is here.
- * @throws {TypeError} for fields that are not primitive, and for those that ask for secrets
+ * Reduces a schema to what forms support. The complete schema is validated when the answer arrives.
+ * @throws {TypeError} for fields that are not primitive, and for fields that ask for secrets
  */
 export function formOf(schema: JsonObject): JsonObject {
   const properties: Record<string, unknown> = {};
   for (const [name, field] of Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject>)) {
-    if (SECRET_FIELD.test(name)) refuse(`A form must not ask for "${name}": use ctx.elicitUrl for what is secret.`);
+    if (SECRET_FIELD.test(name)) reject(`A form must not ask for "${name}". Use ctx.elicitUrl for secrets.`);
     properties[name] =
       fieldOf(field) ??
-      refuse(`A form cannot ask for "${name}": its fields are texts, numbers, yes or no, and choices of texts.`);
+      reject(`A form cannot ask for "${name}". Use strings, numbers, booleans, and choices of strings.`);
   }
   return { type: 'object', properties, ...(Array.isArray(schema['required']) && { required: schema['required'] }) };
 }
 
-/** A field with what a form can show of it; undefined where that is nothing. */
+/** Reduces a field to what forms support; undefined if they don't support it at all. */
 function fieldOf(field: JsonObject): JsonObject | undefined {
   const { format, ...rest } = field;
   const { type, items, default: initial } = rest;
@@ -49,7 +49,7 @@ function fieldOf(field: JsonObject): JsonObject | undefined {
   if (type === 'array' && several === undefined) return undefined;
   return {
     ...pick(field, ['type', 'title', 'description']),
-    // a choice has no length and no format
+    // fields with choices have no length limits and no format
     ...(choices ?? pick(FORMATS.has(format) ? field : rest, own)),
     ...(several && { items: 'enum' in several ? { type: 'string', ...several } : several }),
     ...(isInitial(type, initial) && { default: initial }),
@@ -59,12 +59,12 @@ function fieldOf(field: JsonObject): JsonObject | undefined {
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-/** Whether a default is of the type of its field: a schema may say anything there. */
+/** Whether a default has the type of its field. In a schema, it may be any value. */
 function isInitial(type: unknown, value: unknown): boolean {
   return type === 'array' ? isTexts(value) : typeof value === (type === 'integer' ? 'number' : type);
 }
 
-/** The choices that a schema has, with nothing else in them; undefined where they are not all texts. */
+/** Extracts the choices of a schema; undefined if they are not all strings. */
 function choicesOf(schema: JsonObject, titledBy: 'oneOf' | 'anyOf'): JsonObject | undefined {
   const { [titledBy]: titled, enum: plain, enumNames } = schema;
   const isChoice = (choice: unknown) => isObject(choice) && typeof choice['const'] === 'string';
@@ -79,27 +79,27 @@ function choicesOf(schema: JsonObject, titledBy: 'oneOf' | 'anyOf'): JsonObject 
 const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * A URL that a user may be sent to.
- * @throws {TypeError} unless it is https (or http on this machine) and names no user
+ * Checks a URL to send the user to, and normalizes it.
+ * @throws {TypeError} unless it is https (or http on this machine) and contains no credentials
  */
 export function visitable(url: string): string {
   const { protocol, hostname, username, password, href } = new URL(url);
   const isSafe = protocol === 'https:' || (protocol === 'http:' && LOCAL.has(hostname));
-  if (!isSafe) refuse(`A user cannot be sent to "${url}": use https.`);
-  if (username !== '' || password !== '') refuse('A URL for the user must not carry a name or password.');
+  if (!isSafe) reject(`A user cannot be sent to "${url}". Use https.`);
+  if (username !== '' || password !== '') reject('A URL for the user must not contain a user name or password.');
   return href;
 }
 
 const PRIORITIES = ['costPriority', 'speedPriority', 'intelligencePriority'];
 
 /**
- * Refuses preferences out of range.
+ * Rejects preferences that are out of range.
  * @throws {TypeError}
  */
 export function checkPreferences(preferences: JsonObject = {}): void {
   for (const name of PRIORITIES) {
     const value = preferences[name] ?? 0;
-    if (typeof value !== 'number' || !(value >= 0 && value <= 1)) refuse(`"${name}" is not between 0 and 1.`);
+    if (typeof value !== 'number' || !(value >= 0 && value <= 1)) reject(`"${name}" must be a number from 0 to 1.`);
   }
 }
 
@@ -114,18 +114,18 @@ const REQUIRED_FIELDS: Readonly<Record<string, readonly string[]>> = {
 const isSendable = (block: unknown): block is JsonObject =>
   isObject(block) && REQUIRED_FIELDS[String(block['type'])]?.every((name) => typeof block[name] === 'string') === true;
 
-/** The blocks of a message, which may be one or several. */
+/** The blocks of a message, whose content is one block or several. */
 function blocksIn(content: unknown): readonly JsonObject[] {
   const blocks = [content].flat();
   if (blocks.every(isSendable)) return blocks;
-  return refuse('A model is asked with texts, images, audio, and the use of tools; other content cannot be sent.');
+  return reject('Invalid block in a sampling message. Use text, image, audio, tool_use and tool_result blocks.');
 }
 
 const idsOf = (blocks: readonly JsonObject[], type: string, field: string) =>
   blocks.filter((block) => block['type'] === type).map((block) => block[field] as string);
 
 /**
- * Refuses conversations that models do not take: each use of a tool is answered in the next message, by nothing else.
+ * Rejects invalid conversations: the next message must contain the result of each tool use, and nothing else.
  * @throws {TypeError}
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
  */
@@ -135,16 +135,16 @@ export function checkConversation(messages: readonly { readonly content: unknown
     const blocks = blocksIn(content);
     const results = idsOf(blocks, 'tool_result', 'toolUseId');
     if (results.length > 0 && results.length < blocks.length)
-      refuse('A message with results of tools has nothing else.');
+      reject('A message with tool results must not contain other content.');
     if ([...pending].sort().join() !== [...results].sort().join())
-      refuse('Each use of a tool has its result in the next message.');
+      reject('Each tool use needs its result in the next message.');
     pending = idsOf(blocks, 'tool_use', 'id');
   }
-  if (pending.length > 0) refuse('Each use of a tool has its result in the next message.');
+  if (pending.length > 0) reject('Each tool use needs its result in the next message.');
 }
 
 /**
- * Refuses a question in the words of the specification that breaks one of these rules.
+ * Rejects a request of `needInput` that violates one of these rules.
  * @throws {TypeError}
  */
 export function checkRequest({ method, params = {} }: InputRequest): void {

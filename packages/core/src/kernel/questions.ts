@@ -10,29 +10,28 @@ import { checkConversation, checkPreferences, formOf, visitable } from './questi
 import { compileShape } from '../schema/compile.js';
 import type { Parsed, SchemaSource, Shape } from '../schema/shape.js';
 
-/** What every question to the client may carry. */
+/** Options of every question to the client. */
 export interface QuestionOptions {
   /**
-   * Names the question. Needed where a handler asks in a loop or in an order that may change: in stateless revisions
-   * answers find their question by it.
+   * A unique key for the question. Set it if the handler asks in a loop, or in an order that may change: stateless
+   * revisions match answers to questions by key.
    */
   readonly key?: string;
-  /**
-   * Takes an answer only from a client that was asked: stateless clients may send answers to questions that they
-   * expect, and this one must have been seen.
-   */
+  /** Accept only an answer to a question that was actually asked. Stateless clients may send answers in advance. */
   readonly sealed?: boolean;
-  /** Milliseconds to wait for the answer where the client is asked directly; by default the server's `questionTimeoutMs`. */
+  /**
+   * Milliseconds to wait for the answer, if the client is asked directly. Defaults to the server's `questionTimeoutMs`.
+   */
   readonly timeoutMs?: number;
 }
 
 /** Options of `ctx.elicit`. */
 export interface ElicitOptions extends QuestionOptions {
-  /** What the user is asked. */
+  /** The question that the user sees. */
   readonly message: string;
 }
 
-/** What the user did: accepted (with checked content), declined, or dismissed the question. */
+/** The user's response: accepted (with validated content), declined, or dismissed. */
 export type ElicitResult<T> =
   | { readonly action: 'accept'; readonly content: T }
   | { readonly action: 'decline' }
@@ -41,19 +40,19 @@ export type ElicitResult<T> =
 /** Options of `ctx.elicitUrl` and `ctx.requireUrl`. */
 export interface ElicitUrlOptions extends ElicitOptions {
   /**
-   * Where the user goes; `https:`, without anything secret in it. A function gets what the page needs to know what it
-   * completes: an `id` for `server.notify.elicitationCompleted`, and a `ticket` for `server.openTicket`. It writes them
-   * into the URL as they are, and is called again in each round, with others.
+   * The URL to open; `https:`, and without secrets. If the page needs to know the question, pass a function: it
+   * receives an `id` for `server.notify.elicitationCompleted` and a `ticket` for `server.openTicket`. Insert both into
+   * the URL unchanged. The function is called again in each round, with new values.
    */
   readonly url: string | ((visit: { readonly id: string; readonly ticket: string }) => string);
 }
 
-/** What the user did: consented to go to the URL, declined, or dismissed the question. */
+/** The user's response: agreed to open the URL, declined, or dismissed. */
 export interface ElicitUrlResult {
   readonly action: 'accept' | 'decline' | 'cancel';
 }
 
-/** What a tool gave that a model used. */
+/** The result of a tool that the model used. */
 export interface ToolResultContent {
   readonly type: 'tool_result';
   readonly toolUseId: string;
@@ -61,16 +60,16 @@ export interface ToolResultContent {
   readonly isError?: boolean;
 }
 
-/** One message of a conversation with a model. */
+/** One message of a conversation with the model. */
 export interface SampleMessage {
   readonly role: 'user' | 'assistant';
-  /** One block or several; clients that take one per message get several messages. */
+  /** One block or several. Clients that accept one block per message get several messages. */
   readonly content: SampledContent | ToolResultContent | readonly (SampledContent | ToolResultContent)[];
 }
 
 /** Parameters of `ctx.sample` (MCP, `CreateMessageRequest`). */
 export interface SampleOptions extends QuestionOptions {
-  /** The conversation; a text stands for one message of the user. */
+  /** The conversation, or a text for a single user message. */
   readonly messages: string | readonly SampleMessage[];
   readonly maxTokens: number;
   readonly systemPrompt?: string;
@@ -78,14 +77,14 @@ export interface SampleOptions extends QuestionOptions {
   readonly stopSequences?: readonly string[];
   readonly modelPreferences?: JsonObject;
   readonly metadata?: JsonObject;
-  /** Needs a client with `sampling.context`, unless it is `none`. */
+  /** Requires a client with `sampling.context`, unless it is `none`. */
   readonly includeContext?: 'none' | 'thisServer' | 'allServers';
-  /** Tools that the model may use. Needs a client with `sampling.tools`. */
+  /** Tools that the model may use. Requires a client with `sampling.tools`. */
   readonly tools?: readonly JsonObject[];
   readonly toolChoice?: JsonObject;
 }
 
-/** The model wants to use a tool. */
+/** A tool that the model wants to use. */
 export interface ToolUseContent {
   readonly type: 'tool_use';
   readonly id: string;
@@ -93,22 +92,22 @@ export interface ToolUseContent {
   readonly input: JsonObject;
 }
 
-/** A block of what a model said. */
+/** A block of the model's answer. */
 export type SampledContent = ContentBlock | ToolUseContent;
 
-/** What the client's model said. */
+/** The answer of the client's model. */
 export interface SampleResult {
   readonly role: 'user' | 'assistant';
   readonly content: readonly SampledContent[];
-  /** The text of all text blocks. */
+  /** The text of all text blocks combined. */
   readonly text: string;
   readonly model: string;
   readonly stopReason?: string;
 }
 
 /**
- * Refuses questions that the client has not declared to answer, before anything is sent.
- * @param parts what it needs of the capability, as a client would declare it
+ * Rejects a question before it is sent, if the client has not declared the capability for it.
+ * @param parts the required parts of the capability, as the client would declare them
  * @throws {McpError} `missing-capability`
  */
 function requireCapability({ peer }: Exchange, name: keyof ClientCapabilities, parts: JsonObject = {}): void {
@@ -119,14 +118,14 @@ function requireCapability({ peer }: Exchange, name: keyof ClientCapabilities, p
   throw new McpError('missing-capability', `The client does not support ${what}.`, data);
 }
 
-/** A client that has elicitation and names no mode has forms (MCP 2025-11-25, "Elicitation", capabilities). */
+/** A client that declares elicitation without a mode supports forms (MCP 2025-11-25, "Elicitation", capabilities). */
 function requireForms(exchange: Exchange): void {
   const { elicitation } = exchange.peer.client.capabilities;
   const onlyUrls = isObject(elicitation) && elicitation['url'] !== undefined;
   requireCapability(exchange, 'elicitation', onlyUrls ? { form: {} } : {});
 }
 
-/** A client that has sampling need not take tools, and need not give context. */
+/** Sampling does not imply support for tools or context. */
 function requireSampling(exchange: Exchange, params: JsonObject): void {
   const { includeContext = 'none' } = params;
   const parts = { ...(usesTools(params) && { tools: {} }), ...(includeContext !== 'none' && { context: {} }) };
@@ -134,8 +133,7 @@ function requireSampling(exchange: Exchange, params: JsonObject): void {
 }
 
 /**
- * Refuses a question in the words of the specification that the client has not declared to answer, or that its revision
- * does not have.
+ * Rejects a request of `needInput` if the client has not declared the capability, or its revision has no such question.
  * @throws {McpError} `missing-capability`
  */
 export function requireDeclared(exchange: Exchange, { method, params = {} }: InputRequest): void {
@@ -144,10 +142,10 @@ export function requireDeclared(exchange: Exchange, { method, params = {} }: Inp
   else if (params['mode'] === 'url') requireCapability(exchange, 'elicitation', { url: {} });
   else requireForms(exchange);
   if (exchange.revision.question({ method, params }) !== undefined) return;
-  throw new McpError('missing-capability', `The protocol revision of the client has no such "${method}".`);
+  throw new McpError('missing-capability', `The client's protocol revision does not support this "${method}" request.`);
 }
 
-/** Asks the user for data that fits a schema. */
+/** Asks the user for data that matches a schema. */
 export async function elicit<S extends SchemaSource>(
   exchange: Exchange,
   source: S,
@@ -166,22 +164,22 @@ export async function elicit<S extends SchemaSource>(
   const checked = await shape.check(content ?? {});
   if (checked.ok) return { action, content: checked.value as Parsed<S> };
   const problems = checked.problems.map(({ path, expected }) => `${path} ${expected}`).join('; ');
-  throw new ToolError(`The answer to "${message}" does not fit what was asked: ${problems}`);
+  throw new ToolError(`The answer to "${message}" does not match the requested schema: ${problems}`);
 }
 
-/** @throws {ClientError} for an answer that is none */
+/** @throws {ClientError} for an invalid answer */
 function elicited(answer: JsonObject): Elicited {
   if (isElicited(answer)) return answer;
   throw new ClientError('The client returned an invalid elicitation result: its `action` is unknown.');
 }
 
-/** Rules that take time are left for later: here it is only decided whether to ask again. */
+/** Whether to accept an answer. Asynchronous rules count as passed here; they run after the answer is accepted. */
 function fits(shape: Shape, content: unknown): boolean {
   const checked = shape.check(content ?? {});
   return checked instanceof Promise || checked.ok;
 }
 
-/** The question to visit a URL. */
+/** Creates the question that sends the user to a URL. */
 function visitOf(exchange: Exchange, { message, url }: ElicitUrlOptions) {
   requireCapability(exchange, 'elicitation', { url: {} });
   const id = randomUUID();
@@ -190,7 +188,7 @@ function visitOf(exchange: Exchange, { message, url }: ElicitUrlOptions) {
   const { peer, wire } = exchange;
   const ticket = peer.tickets.issue({ id, subject: wire.principal?.subject, sessionId: peer.sessionId });
   const visited = visitable(url({ id, ticket }));
-  // the next round makes another visit out of the same question
+  // each round has a new id and ticket, so leave them out of the question's identity
   const lasting = visited.replaceAll(id, 'id').replaceAll(ticket, 'ticket');
   return { params: { ...params, url: visited }, identity: { message, url: lasting } };
 }
@@ -206,7 +204,7 @@ export async function elicitUrl(
   return { action: elicited(await exchange.ask(question)).action };
 }
 
-/** Sends the user to a URL before the request can go on. */
+/** Sends the user to a URL that the request cannot continue without. */
 export async function requireUrl(exchange: Exchange, options: ElicitUrlOptions): Promise<void> {
   const visit = visitOf(exchange, options);
   const { params } = visit;
@@ -216,10 +214,10 @@ export async function requireUrl(exchange: Exchange, options: ElicitUrlOptions):
     throw error;
   }
   const { action } = await elicitUrl(exchange, options, visit);
-  if (action !== 'accept') throw new ClientError('The user did not agree to go to the URL that this needs.');
+  if (action !== 'accept') throw new ClientError('The user did not agree to open the required URL.');
 }
 
-/** Asks the user for a yes. */
+/** Asks the user to confirm. */
 export async function confirm(exchange: Exchange, message: string, options: QuestionOptions): Promise<boolean> {
   requireForms(exchange);
   const params = { mode: 'form', message, requestedSchema: { type: 'object', properties: {} } };
@@ -241,7 +239,7 @@ export async function sample(exchange: Exchange, options: SampleOptions): Promis
   const answer = await exchange.ask(question);
   const wrong = wrongInSample(answer, exchange.revision);
   if (wrong !== undefined) {
-    throw new ClientError(`The client returned an invalid sampling result: \`${wrong}\` is missing or wrong.`);
+    throw new ClientError(`The client returned an invalid sampling result: \`${wrong}\` is missing or invalid.`);
   }
   const { role, content, model, stopReason } = answer as unknown as SampleResult;
   const blocks = [content].flat();
@@ -254,5 +252,7 @@ export async function roots(exchange: Exchange, options: QuestionOptions): Promi
   requireCapability(exchange, 'roots');
   const answer = await exchange.ask({ ...options, method: 'roots/list', params: {}, fits: listsRoots });
   if (listsRoots(answer)) return answer.roots;
-  throw new ClientError('The client returned an invalid list of roots: each needs a `uri` that begins with "file://".');
+  throw new ClientError(
+    'The client returned an invalid list of roots: each root needs a `uri` that starts with "file://".',
+  );
 }

@@ -5,9 +5,9 @@ import { REVISIONS } from '../protocol/revisions/index.js';
 import type { CacheHint, Revision } from '../protocol/revisions/revision.js';
 import type { Outcome } from './members.js';
 
-/** Writes results as JSON, each as its revision has it. */
+/** Serializes results in the format of each revision. */
 export class Results {
-  /** What every result carries, written once; by the rank of the revision. */
+  /** The serialized fields that every result has, by the rank of the revision. */
   readonly envelopes: readonly ResultEnvelope[];
 
   constructor(private readonly server: Implementation) {
@@ -15,17 +15,17 @@ export class Results {
   }
 
   /**
-   * The JSON of a result.
-   * @param result worded by the revision
-   * @param cache where the client may keep it
+   * Serializes a result.
+   * @param result the result as encoded by the revision
+   * @param cache the cache hint, if the client may cache it
    */
   write(revision: Revision, result: object, cache?: CacheHint): string {
     return JSON.stringify(revision.complete(result as JsonObject, this.server, cache));
   }
 
   /**
-   * The JSON of an outcome: of its result, or of the questions that take its place.
-   * @throws the error of an outcome that failed
+   * Serializes an outcome: its result, or the questions sent in its place.
+   * @throws the error of a failed outcome
    */
   writeOutcome<R>(
     revision: Revision,

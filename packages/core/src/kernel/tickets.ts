@@ -3,7 +3,7 @@ import type { Tickets, Visit } from '../protocol/exchange.js';
 import type { Principal } from '../protocol/wire.js';
 import type { KeyRing } from './key-ring.js';
 
-/** Seals who was sent to a URL and by which question, for the subject of one principal and a limited time. */
+/** Seals the visit of one principal to a URL, for a limited time. */
 export class SealedTickets implements Tickets {
   constructor(private readonly keys: KeyRing) {}
 
@@ -12,7 +12,7 @@ export class SealedTickets implements Tickets {
   }
 
   /**
-   * What a ticket says, if the principal is who it was made for.
+   * Opens a ticket, if it was issued to this principal.
    * @throws {TicketError}
    */
   open(ticket: string, principal: Principal | undefined): Visit {
@@ -22,5 +22,5 @@ export class SealedTickets implements Tickets {
   }
 }
 
-/** Nobody is not the same as somebody without a name. */
+/** `null` stands for an anonymous caller, because a principal's subject may be an empty string. */
 const holder = (subject: string | undefined) => ({ subject: subject ?? null });

@@ -3,72 +3,75 @@ import type { OptionTypes } from '../protocol/option-names.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 
-/** The options that tools, prompts and resources have in common. `I` is the type of the schema source. */
+/** Options that tools, prompts and resources share. `I` is the type of the schema source. */
 export interface ListedOptions<I = unknown> {
-  /** By default the name of the method. Of tools and prompts: 1 to 128 characters out of `A–Z a–z 0–9 _ - .`. */
+  /** Defaults to the method's name. Tools and prompts allow 1 to 128 characters from `A–Z a–z 0–9 _ - .`. */
   readonly name?: string;
-  /** For people. */
+  /** Display name for the user. */
   readonly title?: string;
-  /** For the model: what it is and when to use it. */
+  /** Description for the model: what it does and when to use it. */
   readonly description?: string;
   readonly icons?: readonly Icon[];
   readonly _meta?: JsonObject;
-  /** Who may see and use it. By default everybody. */
+  /** Decides who may see and use it. Defaults to everybody. */
   readonly access?: Access;
   /**
-   * Schema of the arguments: a DTO class, a Standard Schema or a JSON Schema. By default the class of the first
-   * parameter, where the compiler emits it (`emitDecoratorMetadata`). Prompts and templates get strings from the wire;
-   * numbers and booleans are read from their text.
+   * Schema of the arguments: a DTO class, a Standard Schema or a JSON Schema. Defaults to the class of the first
+   * parameter, if the compiler emits it (`emitDecoratorMetadata`). Arguments of prompts and templates arrive as
+   * strings; numbers and booleans are parsed.
    */
   readonly input?: I;
 }
 
-/** A function that words a value. As a method: those of narrower values may stand where any is expected. */
-type Words<V> = { words(value: V): string }['words'];
+/** A function from a value to text. Method syntax makes it bivariant: functions of narrower types are assignable. */
+type TextOf<V> = { text(value: V): string }['text'];
 
-/** Options of `@Tool`. `V` is the type of what the handler returns. */
+/** Options of `@Tool`. `V` is the type of the handler's result. */
 export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends ListedOptions<I> {
   readonly annotations?: ToolAnnotations;
   /**
-   * Repairs wrong arguments that can only have been meant in one way, such as `"5"` for an integer, and checks them
-   * again. By default what the server says.
+   * Repairs arguments that can only be meant one way, such as `"5"` for an integer, then validates them again. Defaults
+   * to the server's `coerce`.
    */
   readonly coerce?: boolean;
-  /** Schema of the result: it is published, and what the handler returns is checked against it. */
+  /** Schema of the result. It is published, and the handler's result is validated against it. */
   readonly output?: O;
   /**
-   * What is sent as text beside the structured content of `output`, for clients that read structured content: its JSON
-   * (`true`), nothing (`false`), this text, or what a function makes of the returned value. By default what the server's
-   * option `text` says, else the JSON. Clients of revisions without structured content get the JSON in any case.
+   * The text that is sent beside the structured content of `output`: its JSON (`true`), nothing (`false`), a fixed
+   * text, or the result of a function of the returned value. Defaults to the server's `text`, or else to the JSON.
+   * Clients of revisions without structured content always get the JSON.
    */
-  readonly text?: boolean | string | Words<V>;
+  readonly text?: boolean | string | TextOf<V>;
 }
 
 /** Options of `@Resource`. */
 export interface ResourceOptions<I = unknown> extends ListedOptions<I> {
-  /** Of the content; by default `text/plain`, `application/json` for objects, `application/octet-stream` for bytes. */
+  /** Defaults to `text/plain`, to `application/json` for objects and to `application/octet-stream` for bytes. */
   readonly mimeType?: string;
-  /** Bytes. Not for templates. */
+  /** In bytes. Not for templates. */
   readonly size?: number;
   readonly annotations?: Annotations;
-  /** How long clients of stateless revisions may keep what they read. By default not at all. Not `public` with `access`. */
+  /**
+   * How long clients of stateless revisions may cache the content. Defaults to no caching. With `access`, it must not
+   * be `public`.
+   */
   readonly cache?: CacheHint;
   /**
-   * Of a template: the method that enumerates what exists, so that `resources/list` shows it. It takes the `Context`
-   * and returns (or resolves to, or yields) `ResourceListing`s or URIs.
+   * For templates: the method that lists the existing resources, for `resources/list`. It receives the `Context` and
+   * returns (or resolves to, or yields) `ResourceListing`s or URIs.
    */
   readonly list?: string;
 }
 
 /** Options of `@Completion`. */
 export interface CompletionOptions {
-  /** The methods of this class whose argument is completed: prompts, and resources with a template. */
+  /** The methods of this class to complete: prompts, and resources with a template. */
   readonly for: string | readonly string[];
-  /** The argument of the prompt, or the variable of the template. */
+  /** An argument of the prompt, or a variable of the template. */
   readonly argument: string;
 }
 
-/** What each decorator on a method writes down. */
+/** The options of each method decorator. */
 export interface MemberOptions {
   readonly tool: ToolOptions;
   readonly prompt: ListedOptions;
@@ -87,7 +90,7 @@ const LISTED = {
   input: true,
 } satisfies OptionTypes<ListedOptions>;
 
-/** What `annotations` may have: what clients would not be sent has no effect. */
+/** Members allowed in `annotations`. Others would not be sent to clients. */
 export const ANNOTATIONS = {
   tool: {
     title: 'string',
@@ -99,7 +102,7 @@ export const ANNOTATIONS = {
   resource: { audience: 'array', priority: 'number', lastModified: 'string' },
 } satisfies { readonly tool: OptionTypes<ToolAnnotations>; readonly resource: OptionTypes<Annotations> };
 
-/** The options. One that is missing here, or that does not exist, does not compile. */
+/** All options with their types. A missing or unknown name is a compile error. */
 export const OPTIONS = {
   tool: { ...LISTED, annotations: 'object', coerce: 'boolean', output: true, text: true },
   prompt: LISTED,

@@ -1,52 +1,58 @@
 import type { Annotations } from '../protocol/model.js';
 import type { MemberOptions } from './member-options.js';
 
-/** What a decorator on a method announces. */
+/** The kinds of method decorators. */
 export type MemberKind = keyof MemberOptions;
 
 interface RecordOf<Kind extends MemberKind> {
   readonly kind: Kind;
-  /** The property key of the method. */
+  /** Property key of the method. */
   readonly key: string;
-  /** What the user gave the decorator. */
+  /** Options passed to the decorator. */
   readonly options: MemberOptions[Kind];
 }
 
-/** The facts one decorator wrote about one method. Never a function: overriding or wrapping the method keeps them. */
+/**
+ * A method decorator's record. It has the method's key, not the function, so overriding or wrapping the method keeps
+ * it.
+ */
 export type MemberRecord<Kind extends MemberKind = MemberKind> = { [K in Kind]: RecordOf<K> }[Kind];
 
-/** What `@Describe` says of a field. */
+/** The options of `@Describe`. */
 export interface FieldDescription {
   readonly title?: string;
   readonly description?: string;
   readonly examples?: readonly unknown[];
 }
 
-/** What a decorator says of the values of a field. Its `kind` is the name of the decorator. */
+/** A decorator that sets the form of a field. `kind` is the decorator's name. */
 export type FieldForm =
   | { readonly kind: 'ArrayOf' | 'RecordOf'; readonly of: unknown }
   | { readonly kind: 'Choices'; readonly titles: unknown; readonly each: boolean }
   | { readonly kind: 'DateOnly'; readonly each: boolean }
   | { readonly kind: 'Schema'; readonly schema: unknown };
 
-/** What decorators on a field say: `@Describe`, `@McpHeader` its header, and one of those in `FieldForm` its form. */
+/** Facts from the decorators of a field: `@Describe`, `@McpHeader` (`header`), and at most one `FieldForm` (`form`). */
 export interface FieldFacts extends FieldDescription {
   readonly header?: string;
   readonly form?: FieldForm;
 }
 
-/** The facts a decorator wrote about one field. */
+/** A field decorator's record. */
 export interface FieldRecord {
   readonly key: string;
   readonly facts: FieldFacts;
 }
 
-/** What a completing method may return. With more than 100 values, the first 100 are sent and the client is told. */
+/**
+ * Return type of completion methods. Of more than 100 values, the first 100 are sent, and the client is told that there
+ * are more.
+ */
 export type CompletionValues =
   | readonly string[]
   | { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean };
 
-/** One resource of a template, as its enumerating method returns it: by the values of the variables, or by its URI. */
+/** A resource that a template's `list` method returns, given by the variables or by the URI. */
 export type ResourceListing = ListedFields &
   (
     | {
@@ -58,12 +64,12 @@ export type ResourceListing = ListedFields &
   );
 
 interface ListedFields {
-  /** By default the URI. */
+  /** Defaults to the URI. */
   readonly name?: string;
   readonly title?: string;
   readonly description?: string;
   readonly mimeType?: string;
-  /** Bytes. */
+  /** In bytes. */
   readonly size?: number;
   readonly annotations?: Annotations;
 }

@@ -3,8 +3,8 @@ import type { FieldFacts, MemberRecord } from './records.js';
 import { type Class, declaredFields, declaredMembers, lineage } from './store.js';
 
 /**
- * The decorated members of a class, those of its base classes first and each in order of declaration.
- * A subclass that decorates a member again refines it: its options win one by one. `@Hidden()` drops the member.
+ * The decorated members of a class, base classes first, in order of declaration. Decorating a member again in a
+ * subclass refines it: each option of the subclass wins. `@Hidden()` removes the member.
  * @throws {DecorumError} `DECORUM_DECORATED_TWICE`, `DECORUM_NOTHING_HIDDEN`
  */
 export function scanMembers(cls: Class): MemberRecord[] {
@@ -25,7 +25,7 @@ export function scanMembers(cls: Class): MemberRecord[] {
   return [...merged.values()];
 }
 
-/** Both are of one kind, which the compiler cannot see: the kind is part of the id. */
+/** Both records have the same kind, since the map's key includes it; the compiler cannot see that. */
 const refined = (inherited: MemberRecord | undefined, record: MemberRecord) =>
   ({ ...record, options: { ...inherited?.options, ...record.options } }) as MemberRecord;
 
@@ -36,8 +36,8 @@ function dropMembers(merged: Map<string, MemberRecord>, cls: Class, key: string)
 }
 
 /**
- * What decorators say of each field of a class, with ancestors merged in.
- * @throws {DecorumError} `DECORUM_INVALID_FIELD` for two forms of one field
+ * Facts from the field decorators of a class, merged with those of its base classes.
+ * @throws {DecorumError} `DECORUM_INVALID_FIELD` for a field with two forms
  */
 export function scanFields(cls: Class): Map<string, FieldFacts> {
   const merged = new Map<string, FieldFacts>();
@@ -51,7 +51,7 @@ export function scanFields(cls: Class): Map<string, FieldFacts> {
       }
       const [kind, other] = [facts.form?.kind, forms.get(key)];
       if (kind !== undefined && other !== undefined) {
-        const problem = `@${kind} stands beside @${other}, and both say what the field is`;
+        const problem = `@${kind} and @${other} both define the field`;
         throw startupError('DECORUM_INVALID_FIELD', `${ancestor.name}.${key}`, problem, 'Keep one of them.');
       }
       if (kind !== undefined) forms.set(key, kind);

@@ -2,23 +2,23 @@ import { startupError } from '../protocol/errors.js';
 import { loadReflectMetadata } from './libraries.cjs';
 import type { FieldFacts, FieldRecord, MemberRecord } from './records.js';
 
-// at once: the decorators of modules that import this one run next
+// load it right away: decorators of modules that import this one run next
 loadReflectMetadata();
 
-/** Anything that can be constructed. */
+/** Any class. */
 export type Class<T = object> = abstract new (...args: never[]) => T;
 
 // Registered symbols: two copies of this package in one process read and write the same records.
 const MEMBERS = Symbol.for('decorum:members');
 const FIELDS = Symbol.for('decorum:fields');
 
-// A TC39 decorator context carries `metadata` only where this symbol exists, and no Node release defines it.
+// Compilers set `metadata` in a TC39 decorator context only if this symbol exists. No Node release defines it.
 const METADATA: symbol = ((Symbol as { metadata?: symbol }).metadata ??= Symbol.for('Symbol.metadata'));
 
-/** The second argument of a decorator: the key of the member, or the context of the TC39 dialect. */
+/** The second argument of a decorator: the member's key, or the TC39 context. */
 type Place = string | symbol | ClassMethodDecoratorContext | ClassFieldDecoratorContext;
 
-/** What an object itself has in a slot, without what it inherits. */
+/** Reads an own property, ignoring inherited ones. */
 function own(holder: object, slot: symbol): unknown {
   return Object.hasOwn(holder, slot) ? (holder as Record<symbol, unknown>)[slot] : undefined;
 }
@@ -36,19 +36,19 @@ function holderOf(target: unknown, context: Place): { holder: object; key: strin
 
 const unsupported = (member: string) => startupError('DECORUM_UNSUPPORTED_MEMBER', member);
 
-/** A decorator of either dialect. Only the class's own list is touched; ancestors are merged when reading. */
-function writer(slot: symbol, said: object): (target: unknown, context: Place) => void {
+/** Creates a decorator for both dialects. It writes only to the class's own list; readers merge base classes. */
+function writer(slot: symbol, record: object): (target: unknown, context: Place) => void {
   return (target, context) => {
     const { holder, key } = holderOf(target, context);
     if (!Object.hasOwn(holder, slot)) Object.defineProperty(holder, slot, { value: [] });
-    (own(holder, slot) as object[]).push(Object.freeze({ key, ...said }));
+    (own(holder, slot) as object[]).push(Object.freeze({ key, ...record }));
   };
 }
 
-/** A decorator that writes what it says of a method. It throws for static, private and symbol-named members. */
-export const memberWriter = (said: Pick<MemberRecord, 'kind' | 'options'>) => writer(MEMBERS, said);
+/** Creates a method decorator that writes a record. It throws for static, private and symbol-named members. */
+export const memberWriter = (record: Pick<MemberRecord, 'kind' | 'options'>) => writer(MEMBERS, record);
 
-/** A decorator that writes what it says of a field. It throws for static, private and symbol-named members. */
+/** Creates a field decorator that writes a record. It throws for static, private and symbol-named members. */
 export const fieldWriter = (facts: FieldFacts) => writer(FIELDS, { facts });
 
 function declared(cls: Class, slot: symbol): readonly unknown[] {
@@ -56,33 +56,33 @@ function declared(cls: Class, slot: symbol): readonly unknown[] {
   return [cls, metadata].flatMap((holder) => own(holder, slot) ?? []);
 }
 
-/** The method records a class itself declares, without those of its ancestors. */
+/** Records of the methods that a class itself declares, without inherited ones. */
 export function declaredMembers(cls: Class): readonly MemberRecord[] {
   return declared(cls, MEMBERS) as readonly MemberRecord[];
 }
 
-/** The field records a class itself declares, without those of its ancestors. */
+/** Records of the fields that a class itself declares, without inherited ones. */
 export function declaredFields(cls: Class): readonly FieldRecord[] {
   return declared(cls, FIELDS) as readonly FieldRecord[];
 }
 
-/** What TypeScript emitted of the types of a member, when it did. */
+/** Type metadata that TypeScript emitted for a member, if any. */
 function emitted(name: string, cls: Class, key: string): unknown {
   const { getMetadata } = Reflect as unknown as { getMetadata(name: string, target: object, key: string): unknown };
   return getMetadata(name, cls.prototype as object, key);
 }
 
-/** The classes of a method's parameters as TypeScript emitted them; undefined when it emitted none. */
+/** Classes of a method's parameters, if TypeScript emitted them. */
 export function parameterTypes(cls: Class, key: string): readonly unknown[] | undefined {
   return emitted('design:paramtypes', cls, key) as readonly unknown[] | undefined;
 }
 
-/** The class of a field as TypeScript emitted it, when it did. */
+/** Class of a field, if TypeScript emitted it. */
 export function fieldType(cls: Class, key: string): unknown {
   return emitted('design:type', cls, key);
 }
 
-/** A class and its ancestors, base class first. */
+/** A class and its base classes, base class first. */
 export function lineage(cls: Class): Class[] {
   const chain: Class[] = [];
   for (let c: unknown = cls; typeof c === 'function' && c !== Function.prototype; c = Object.getPrototypeOf(c)) {

@@ -4,7 +4,7 @@ import { isObject } from './jsonrpc.js';
 import type { ClientCapabilities, Implementation, JsonObject } from './model.js';
 
 /**
- * A member of the params that must be a string.
+ * Reads a required string from the params.
  * @throws {McpError} `invalid-params`
  */
 export function requireString(params: JsonObject, name: string): string {
@@ -14,7 +14,7 @@ export function requireString(params: JsonObject, name: string): string {
 }
 
 /**
- * A member of the params that must be an object where it is present.
+ * Reads an optional object from the params.
  * @throws {McpError} `invalid-params`
  */
 export function optionalObject(params: JsonObject, name: string): JsonObject | undefined {
@@ -24,7 +24,7 @@ export function optionalObject(params: JsonObject, name: string): JsonObject | u
 }
 
 /**
- * One of a set of strings.
+ * Checks that a value is one of several strings.
  * @throws {McpError} `invalid-params`
  */
 export function requireOneOf<T extends string>(value: unknown, name: string, allowed: readonly T[]): T {
@@ -32,7 +32,7 @@ export function requireOneOf<T extends string>(value: unknown, name: string, all
   throw new McpError('invalid-params', `"${name}" is ${excerpt(value)}, but must be one of ${allowed.join(', ')}.`);
 }
 
-/** What a client says of itself. What is not an object says nothing. */
+/** A client's description of itself. Values that are not objects are ignored. */
 export function clientOf(info: unknown, capabilities: unknown): Client {
   return {
     info: isObject(info) ? (info as unknown as Implementation) : undefined,
@@ -40,5 +40,5 @@ export function clientOf(info: unknown, capabilities: unknown): Client {
   };
 }
 
-/** A client that has not said anything of itself. */
+/** A client that has not described itself. */
 export const UNKNOWN_CLIENT = clientOf(undefined, undefined);

@@ -11,12 +11,12 @@ import type {
   TextContent,
 } from './model.js';
 
-/** Checks only the beginning: that finds paths and data URLs, and an image may have megabytes. */
+/** Checks the beginning only: that finds paths and data URLs, and images may be several megabytes. */
 const NOT_BASE64 = /^[^]{0,99}?[^A-Za-z0-9+/=\s]/;
 
 /**
- * Bytes as base64; text is taken to be base64 already.
- * @throws {TypeError} for text that isn't, such as a path or a data URL: clients would refuse the whole result
+ * Encodes bytes as base64. A string is expected to be base64 already and returned as it is.
+ * @throws {TypeError} for a string that is not, such as a path or a data URL: clients would reject the whole result
  */
 export function base64(data: Uint8Array | string): string {
   if (typeof data !== 'string') return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64');
@@ -33,8 +33,8 @@ export function text(value: string, options?: BlockOptions): TextContent {
 }
 
 /**
- * An image.
- * @param data bytes, or base64
+ * An image block.
+ * @param data bytes, or base64 text
  * @param mimeType for example `image/png`
  * @example image(await readFile('sales.png'), 'image/png')
  */
@@ -43,8 +43,8 @@ export function image(data: Uint8Array | string, mimeType: string, options?: Blo
 }
 
 /**
- * A sound. Clients of 2024-11-05 have no audio; they get it as an embedded resource.
- * @param data bytes, or base64
+ * An audio block. Revision 2024-11-05 has no audio; its clients get an embedded resource.
+ * @param data bytes, or base64 text
  * @param mimeType for example `audio/wav`
  * @example audio(await readFile('hello.wav'), 'audio/wav')
  */
@@ -52,16 +52,16 @@ export function audio(data: Uint8Array | string, mimeType: string, options?: Blo
   return { type: 'audio', data: base64(data), mimeType, ...options };
 }
 
-/** What `embedded` takes: a URI, and text or bytes. */
+/** Options of `embedded`: a URI, and text or bytes. */
 export interface EmbeddedOptions extends BlockOptions {
   readonly uri: string;
-  /** By default `text/plain` or `application/octet-stream`. */
+  /** Defaults to `text/plain` for text and `application/octet-stream` for bytes. */
   readonly mimeType?: string;
   readonly data: Uint8Array | string;
 }
 
 /**
- * A resource carried inside the message. A string becomes `text`, bytes become `blob`.
+ * A resource embedded in a message. A string becomes `text`, bytes become `blob`.
  * @example embedded({ uri: 'sales://2025.csv', data: 'month,sales', mimeType: 'text/csv' })
  */
 export function embedded({ uri, mimeType, data, ...options }: EmbeddedOptions): EmbeddedResource {
@@ -69,7 +69,7 @@ export function embedded({ uri, mimeType, data, ...options }: EmbeddedOptions): 
 }
 
 /**
- * A pointer to a resource that the client may read.
+ * A link to a resource that the client may read.
  * @example link('sales://2024', { title: 'The year before' })
  */
 export function link(
@@ -89,7 +89,7 @@ export function resourceContents(uri: string, data: Uint8Array | string, mimeTyp
 }
 
 /**
- * A message of a prompt, said by the user.
+ * A prompt message from the user.
  * @example user('Write a haiku about tea.')
  */
 export function user(content: string | ContentBlock): PromptMessage {
@@ -97,34 +97,34 @@ export function user(content: string | ContentBlock): PromptMessage {
 }
 
 /**
- * A message of a prompt, said by the assistant.
+ * A prompt message from the assistant.
  * @example assistant('Here it is:')
  */
 export function assistant(content: string | ContentBlock): PromptMessage {
   return { role: 'assistant', content: typeof content === 'string' ? text(content) : content };
 }
 
-/** What `toolResult` takes. */
+/** Options of `toolResult`. */
 export interface ToolResultOptions<T> {
-  /** What a model reads; by default the JSON of `structuredContent`. */
+  /** Content for the model. Defaults to the JSON of `structuredContent`. */
   readonly content?: string | ContentBlock | readonly ContentBlock[];
   readonly structuredContent?: T;
   readonly isError?: boolean;
   readonly _meta?: JsonObject;
 }
 
-/** A complete result of a tool, for handlers that decide everything themselves. */
+/** A complete tool result, for handlers that set every part themselves. */
 export class ToolResult<T = unknown> {
   constructor(readonly options: ToolResultOptions<T>) {}
 }
 
 /**
- * Makes a complete result of a tool: content, structured content, error flag and `_meta`.
+ * Creates a complete tool result: content, structured content, error flag and `_meta`.
  * @example toolResult({ content: 'The printer is out of paper.', isError: true })
  */
 export function toolResult<T>(options: ToolResultOptions<T>): ToolResult<T> {
   return new ToolResult(options);
 }
 
-/** The URI of content that is nothing but part of its message (RFC 2392). */
+/** The URI of content that exists only as part of its message (RFC 2392). */
 export const PART_OF_MESSAGE = 'cid:content@message';

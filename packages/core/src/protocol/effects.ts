@@ -1,48 +1,48 @@
 import { InputSignal } from './input.js';
 
-/** The result of an effect by its key; without one where it is `undefined`. */
+/** The key and result of an effect. The result is omitted if it is `undefined`. */
 export type Effect = readonly [key: string, result?: unknown];
 
-/** What the handler of one request does once, by key: however often it asks for it, and however often it runs. */
+/** Runs each effect of a request once per key, no matter how often the handler asks for it or is replayed. */
 export class Effects {
   private readonly done: Map<string, unknown>;
-  private readonly underWay = new Map<string, Promise<unknown>>();
+  private readonly pending = new Map<string, Promise<unknown>>();
   private sealed = false;
-  /** Something was done that was not done before. */
+  /** Whether an effect has started that no earlier run had done. */
   begun = false;
 
-  /** @param done results of earlier runs, by key */
+  /** @param done results of earlier runs */
   constructor(done: Iterable<Effect> = []) {
     this.done = new Map(done as Iterable<readonly [string, unknown]>);
   }
 
   /**
-   * Runs an effect, unless it has been run, or is. One that fails is not remembered.
-   * @returns a promise that rejects with {InputSignal} where the round is over
+   * Runs an effect, unless it has run or is running. A failed effect is not recorded.
+   * @returns a promise that rejects with {InputSignal} if the round is over
    */
   once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
     if (this.done.has(key)) return Promise.resolve(this.done.get(key) as T);
-    const running = this.underWay.get(key) ?? this.run(key, effect).finally(() => this.underWay.delete(key));
-    this.underWay.set(key, running);
+    const running = this.pending.get(key) ?? this.run(key, effect).finally(() => this.pending.delete(key));
+    this.pending.set(key, running);
     return running as Promise<T>;
   }
 
   /**
-   * Waits for what has begun, so that it is remembered, and for what that begins; then lets nothing new begin. Never
-   * rejects.
+   * Waits for the running effects and those that they start, so that all results are recorded. Blocks new effects
+   * afterwards. Never rejects.
    */
   async settle(): Promise<void> {
-    while (this.underWay.size > 0) await Promise.allSettled(this.underWay.values());
+    while (this.pending.size > 0) await Promise.allSettled(this.pending.values());
     this.sealed = true;
   }
 
-  /** Results by key, as JSON can say them: it has no `undefined`. */
+  /** The recorded results. JSON has no `undefined`, so such results are omitted. */
   entries(): readonly Effect[] {
     return [...this.done].map(([key, result]) => (result === undefined ? [key] : [key, result]));
   }
 
   private async run(key: string, effect: () => unknown): Promise<unknown> {
-    // it would be forgotten, and done again
+    // its result would not be recorded, and the next round would run it again
     if (this.sealed) throw new InputSignal();
     this.begun = true;
     const result = await effect();

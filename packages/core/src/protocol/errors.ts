@@ -1,22 +1,22 @@
 /**
- * Every error Decorum raises is in one of the two tables of this file. `docs/errors.md` describes each row, and a test
- * holds the page and the tables together.
+ * Every error that Decorum raises is in one of the two tables in this file. `docs/errors.md` describes each row, and a
+ * test keeps the page and the tables in sync.
  */
 
 const quoted = (names: Iterable<string>): string => [...names].map((name) => `"${name}"`).join(', ') || 'none';
 
 const LOST =
-  'Its class was evaluated before @decorum/core, or the compiler emits no types (esbuild, tsx). Import @decorum/core first, or';
+  'Its class was evaluated before @decorum/core, or your compiler emits no type metadata (esbuild, tsx). Import @decorum/core first, or';
 
-/** Types that startup has to know, with what to write. */
+/** Types that must be known at startup, with the remedy for each. */
 const UNKNOWN_TYPES = {
-  field: `the type of the field is not known. ${LOST} add a rule that says the type, such as @IsString() or @IsInt(), or @Type(() => Number) from class-transformer (@Type(() => Object) takes anything). A field with an initializer also needs one, or its type written out, as in \`limit: number = 10\`.`,
+  field: `the type of the field is unknown. ${LOST} add a rule that implies the type, such as @IsString() or @IsInt(), or @Type(() => Number) from class-transformer (@Type(() => Object) accepts anything). This also applies to a field with an initializer, unless you write its type out, as in \`limit: number = 10\`.`,
   items:
-    'the type of the items is not known, because TypeScript does not emit it. Add a rule about them, such as @IsString({ each: true }); for objects @ValidateNested({ each: true }) and @Type(() => Item) from class-transformer; for anything @Type(() => Object).',
-  object: `the class of the nested object is not known. TypeScript emits none for interfaces and for the items of arrays. Otherwise: ${LOST} name it, with @Type(() => TheClass) from class-transformer.`,
+    'the type of the items is unknown, because TypeScript does not emit it. Add a rule for them, such as @IsString({ each: true }). For objects, add @ValidateNested({ each: true }) and @Type(() => Item) from class-transformer. To accept anything, add @Type(() => Object).',
+  object: `the class of the nested object is unknown. TypeScript emits none for interfaces and array items. For other types: ${LOST} name the class with @Type(() => TheClass) from class-transformer.`,
 } as const;
 
-/** Mistakes found while a server is put together: what is wrong, where, and what to do about it. */
+/** Mistakes found at startup. Each message says what is wrong, where, and how to fix it. */
 const STARTUP = {
   DECORUM_UNSUPPORTED_MEMBER: (member: string) =>
     `"${member}" cannot be decorated: it is static, private, or named by a symbol. Decorate a public instance method or field with a plain name.`,
@@ -25,15 +25,15 @@ const STARTUP = {
   DECORUM_DECORATED_TWICE: (where: string, kind: string) =>
     `${where} has two @${kind} decorators. Merge their options into one.`,
   DECORUM_NOTHING_HIDDEN: (where: string) =>
-    `${where} is decorated with @Hidden, but no base class has a decorated member of that name. Correct the name, or take @Hidden away.`,
+    `${where} is decorated with @Hidden, but no base class has a decorated member of that name. Correct the name, or remove @Hidden.`,
   DECORUM_NOT_A_METHOD: (where: string, kind: string) =>
     `${where} is decorated as a ${kind}, and the provider has no such method. Decorate a method, and remove what hides it, such as a field of the same name.`,
   DECORUM_NO_MEMBERS: (cls: string) =>
-    `${cls} is a provider without a single decorated method. Decorate one with @Tool, @Resource, @Prompt or @Completion, or take the class out of \`providers\`.`,
+    `${cls} is a provider without decorated methods. Decorate one with @Tool, @Resource, @Prompt or @Completion, or remove the class from \`providers\`.`,
   DECORUM_BAD_PROVIDER: (found: string, remedy = 'List classes, ready instances, or { provider, prefix }') =>
-    `\`providers\` holds ${found}. ${remedy}.`,
+    `\`providers\` contains ${found}. ${remedy}.`,
   DECORUM_CONSTRUCTOR_ARGUMENTS: (cls: string, count: number) =>
-    `The constructor of ${cls} takes ${count === 1 ? 'an argument' : `${count} arguments`}, and nothing provides ${count === 1 ? 'it' : 'them'}. Pass an instance: \`providers: [new ${cls}(…)]\`; or set \`resolve\` to get instances from a container. If the arguments are optional, give them defaults.`,
+    `The constructor of ${cls} takes ${count === 1 ? 'an argument' : `${count} arguments`}, but nothing provides ${count === 1 ? 'it' : 'them'}. Pass an instance, \`providers: [new ${cls}(…)]\`, or set \`resolve\` to get instances from a container. If the arguments are optional, give them default values.`,
   DECORUM_MISSING_INPUT: (where: string, problem: string) =>
     `${where}: no schema can be inferred from the first parameter: ${problem}.`,
   DECORUM_INVALID_PARAMETER: (where: string, problem: string, signature: string) =>
@@ -41,15 +41,15 @@ const STARTUP = {
   DECORUM_DUPLICATE_NAME: (kind: string, name: string, [one, other]: readonly [string, string]) =>
     `Two ${kind}s ${kind.startsWith('resource') ? 'serve' : 'are called'} "${name}": ${one} and ${one === other ? 'again ' : ''}${other}. ${one === other ? 'List the provider once. Or, to serve it twice: ' : ''}${kind.startsWith('resource') ? "Change the URI of one, or give its provider a `uriPrefix`: `{ provider, prefix: 'eu_', uriPrefix: 'eu+' }`" : 'Give one of them another `name`, or its provider a `prefix`'}.`,
   DECORUM_INVALID_NAME: (where: string, name: string) =>
-    `${where}: "${name}" is not a valid name. Use 1 to 128 characters out of A–Z, a–z, 0–9, "_", "-" and ".".`,
+    `${where}: "${name}" is not a valid name. Use 1 to 128 characters from A–Z, a–z, 0–9, "_", "-" and ".".`,
   DECORUM_DANGLING_COMPLETION: (where: string, target: string, known: Iterable<string>) =>
-    `${where} completes "${target}", which is no @Prompt or templated @Resource of the class. Name the method of one: ${quoted(known)}.`,
+    `${where} completes "${target}", which is not a @Prompt or templated @Resource of the class. Name the method of one: ${quoted(known)}.`,
   DECORUM_UNKNOWN_ARGUMENT: (where: string, argument: string, known: Iterable<string>) =>
     `${where} completes the argument "${argument}", which its target does not have. Name one that it has: ${quoted(known)}.`,
   DECORUM_DUPLICATE_COMPLETION: (where: string, argument: string, target: string) =>
-    `${where} completes "${argument}" of "${target}", for which there is a @Completion already. Remove one.`,
+    `${where} completes "${argument}" of "${target}", which already has a @Completion. Remove one.`,
   DECORUM_DANGLING_LIST: (where: string, member: string) =>
-    `${where}: \`list: '${member}'\` names no method of the class. Name the method that enumerates the template.`,
+    `${where}: \`list: '${member}'\` does not name a method of the class. Name the method that lists the template's resources.`,
   DECORUM_BAD_TEMPLATE: (where: string, template: string, reason: string) =>
     `${where}: "${template}" is not a URI template (RFC 6570): ${reason}. Write variables as in "docs://{id}" or "docs://{+path}".`,
   DECORUM_BAD_URI: (where: string, uri: string, remedy = 'Begin with a scheme, as in "docs://readme"') =>
@@ -57,40 +57,40 @@ const STARTUP = {
   DECORUM_TEMPLATE_VARIABLE: (where: string, variable: string, known: Iterable<string>) =>
     `${where}: the template variable "${variable}" has no field in the DTO. Add the field, or name one that the DTO has: ${quoted(known)}.`,
   DECORUM_TEMPLATE_FIELD: (where: string, field: string, known: Iterable<string>) =>
-    `${where}: the required DTO field "${field}" is not a variable of the template, so no URI can fill it. Variables: ${quoted(known)}. Add it to the template or mark it @IsOptional().`,
+    `${where}: the required DTO field "${field}" is not a variable of the template, so no URI can provide it. Variables: ${quoted(known)}. Add it to the template or mark it @IsOptional().`,
   DECORUM_OBJECT_ARGUMENT: (where: string, field: string) =>
-    `${where}: the argument "${field}" takes objects, and arguments of prompts and templates are text. Give its fields to the DTO itself, or take the object as a JSON text: \`${field}: string\`.`,
+    `${where}: the argument "${field}" takes objects, but prompt and template arguments are strings. Move its fields to the DTO itself, or accept the object as JSON text: \`${field}: string\`.`,
   DECORUM_INVALID_OPTION: (where: string, option: string, problem: string) => `${where}: \`${option}\` ${problem}.`,
   DECORUM_MISSING_LIBRARY: (where: string, library: string, remedy: string) =>
     `${where} needs ${library}, which could not be loaded. ${remedy}.`,
   DECORUM_NO_RULES: (where: string, what: 'class' | 'field') =>
     what === 'class'
-      ? `${where} has no class-validator rule, so nothing is known of its fields. Decorate its fields, for example with @IsString().`
-      : `${where} has no class-validator rule, so it would be refused as an unknown field. Decorate it, for example with @IsString() or @Allow(). If it is internal, make it private (\`#name\`), or decorate it with @Exclude() from class-transformer.`,
+      ? `${where} has no class-validator rules, so its fields are unknown. Decorate them, for example with @IsString().`
+      : `${where} has no class-validator rule, so it would be rejected as an unknown field. Decorate it, for example with @IsString() or @Allow(). If it is internal, make it private (\`#name\`), or decorate it with @Exclude() from class-transformer.`,
   DECORUM_UNSUPPORTED_RULE: (where: string, rule: string, remedy: string) =>
     `${where}: the rule @${rule} is not supported. ${remedy}`,
   DECORUM_UNKNOWN_FIELD_TYPE: (where: string, what: keyof typeof UNKNOWN_TYPES) => `${where}: ${UNKNOWN_TYPES[what]}`,
   DECORUM_INVALID_FIELD: (where: string, problem: string, remedy: string) => `${where}: ${problem}. ${remedy}`,
   DECORUM_INVALID_SCHEMA: (where: string, reason: string) => `${where}: the schema cannot be used: ${reason}.`,
   DECORUM_INVALID_HEADER: (where: string, header: string, problem: string) =>
-    `${where}: the header "${header}" ${problem}. Give @McpHeader (x-mcp-header) a unique token, on a string, integer or boolean property.`,
+    `${where}: the header "${header}" ${problem}. Give @McpHeader (x-mcp-header) a unique token, and put it on a string, integer or boolean property.`,
   DECORUM_RESERVED_MEMBER: (where: string) =>
-    `${where} has the name of a method that the server itself calls or has. Rename the method, and give the tool its \`name\` by an option.`,
+    `${where} has the same name as a method that the server itself has or calls. Rename the method, and set the option \`name\` to keep the name that clients see.`,
   DECORUM_INVALID_EXTENSION: (id: string, problem: string) => `The extension "${id}" ${problem}.`,
   DECORUM_UNSAFE_HOST: (host: string) =>
-    `Listening on "${host}" makes the server reachable from other machines, and \`allowedHosts\` is not set. List the host names it is reached by (\`allowedHosts: ['mcp.example.com']\`), or listen on 127.0.0.1.`,
+    `Listening on "${host}" exposes the server to other machines, but \`allowedHosts\` is not set. List the host names that clients use (\`allowedHosts: ['mcp.example.com']\`), or listen on 127.0.0.1.`,
   DECORUM_SERVER_CLOSED: () => 'The server is closed. Create a new one to serve again.',
 } satisfies Record<string, (...args: never[]) => string>;
 
 type StartupTable = typeof STARTUP;
 
-/** The stable code of a mistake found at startup. */
+/** A stable code for each mistake found at startup. */
 export type StartupErrorCode = keyof StartupTable;
 
-/** All startup codes, in the order of the documentation. */
+/** All startup codes, in the order of the docs. */
 export const STARTUP_ERROR_CODES = Object.keys(STARTUP) as readonly StartupErrorCode[];
 
-/** What can go wrong while a message is handled, with its code in the newest revision (JSON-RPC 2.0, section 5.1; MCP). */
+/** Failures while handling a message, with their codes in the newest revision (JSON-RPC 2.0, section 5.1; MCP). */
 export const FAILURES = {
   'parse-error': -32700,
   'invalid-request': -32600,
@@ -105,16 +105,16 @@ export const FAILURES = {
   'header-mismatch': -32020,
   'missing-capability': -32021,
   'unsupported-version': -32022,
-  // it came after the server began to close
+  // a request that arrived after the server began to close
   closing: -32603,
-  // where it has no number of its own, the client is asked instead
+  // revisions without a code for it never send this: they ask the client instead
   'url-elicitation-required': -32603,
 } as const;
 
-/** A failure by name; each revision gives it a number. */
+/** A failure by name. Each revision maps it to a code. */
 export type FailureKind = keyof typeof FAILURES;
 
-// Registered symbols, so that errors of another copy of this package are recognised.
+// Registered symbols: errors from another copy of this package are recognised too.
 const DECORUM_ERROR = Symbol.for('decorum:error');
 const MCP_ERROR = Symbol.for('decorum:mcp-error');
 const TOOL_ERROR = Symbol.for('decorum:tool-error');
@@ -125,35 +125,35 @@ function branded(value: unknown, brand: symbol): boolean {
   return typeof value === 'object' && value !== null && brand in value;
 }
 
-/** `instanceof` as usual, for the subclasses that users write: they inherit what their base says of itself. */
+/** Plain `instanceof`, for users' subclasses, which inherit `Symbol.hasInstance` from their base. */
 const isMade = (cls: object, value: unknown): boolean => Function.prototype[Symbol.hasInstance].call(cls, value);
 
-/** A mistake in annotations or options, found before the server serves anything. */
+/** A mistake in decorators or options, found at startup. */
 export class DecorumError extends Error {
   readonly code: StartupErrorCode;
   readonly [DECORUM_ERROR] = true;
 
-  /** Prefer a row of the table: this constructor is for the framework's own packages. */
+  /** Internal: use `startupError` to create one from the table. */
   constructor(code: StartupErrorCode, message: string) {
     super(`${message} [${code}]`);
     this.name = 'DecorumError';
     this.code = code;
   }
 
-  /** Recognises errors of another copy of this package too. */
+  /** Also recognises errors from another copy of this package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return this === DecorumError ? branded(value, DECORUM_ERROR) : isMade(this, value);
   }
 }
 
-/** Makes the error of one row of the startup table. */
+/** Creates the error for one row of the startup table. */
 export function startupError<C extends StartupErrorCode>(code: C, ...args: Parameters<StartupTable[C]>): DecorumError {
   return new DecorumError(code, (STARTUP[code] as (...values: unknown[]) => string)(...args));
 }
 
 /**
- * A JSON-RPC error. Thrown from a handler it reaches the client as it is: code, message and data. Its message is
- * public; put nothing into it that the client may not see.
+ * A JSON-RPC error. When a handler throws one, the client receives its code, message and data unchanged. Don't put
+ * anything into it that the client may not see.
  * @example throw new McpError('invalid-params', 'The page must be at least 1.', { page: 0 });
  */
 export class McpError extends Error {
@@ -163,9 +163,9 @@ export class McpError extends Error {
   readonly [MCP_ERROR] = true;
 
   /**
-   * @param code a failure by name, or a JSON-RPC error code; your own codes lie outside −32768…−32000
+   * @param code a failure by name, or a JSON-RPC error code. Choose codes of your own outside −32768…−32000
    * @param message one sentence for the client
-   * @param data anything that can be written as JSON
+   * @param data any JSON value
    */
   constructor(code: FailureKind | number, message: string, data?: unknown) {
     super(message);
@@ -175,15 +175,15 @@ export class McpError extends Error {
     this.data = data;
   }
 
-  /** Recognises errors of another copy of this package too. */
+  /** Also recognises errors from another copy of this package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return this === McpError ? branded(value, MCP_ERROR) : isMade(this, value);
   }
 }
 
 /**
- * Says to the model what went wrong in a tool, so that it can correct itself: the message is sent as it is, in a result
- * with `isError`. Any other error is masked.
+ * Tells the model what went wrong in a tool, which lets it correct itself. The message is sent unchanged, in a result
+ * with `isError`. Errors of other classes are masked.
  * @example
  * ```ts
  * class NoteId {
@@ -204,26 +204,26 @@ export class McpError extends Error {
 export class ToolError extends Error {
   readonly [TOOL_ERROR] = true;
 
-  /** @param message what the model shall read */
+  /** @param message the message for the model */
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'ToolError';
   }
 
-  /** Recognises errors of another copy of this package too. */
+  /** Also recognises errors from another copy of this package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return this === ToolError ? branded(value, TOOL_ERROR) : isMade(this, value);
   }
 }
 
 /**
- * The client did not answer a question: it refused, it sent nonsense, or it took too long. A handler may catch it;
- * otherwise the model reads its message, as that of any `ToolError`.
+ * The client failed to answer a question: it responded with an error, sent an invalid answer, or timed out. Handlers
+ * may catch it. Otherwise its message goes to the model, as with any `ToolError`.
  */
 export class ClientError extends ToolError {
-  /** The code of the client's error; undefined where it sent none. */
+  /** The code of the client's error, if it sent one. */
   readonly code: number | undefined;
-  /** What the client's error carries. */
+  /** The data of the client's error. */
   readonly data: unknown;
   readonly [CLIENT_ERROR] = true;
 
@@ -234,15 +234,15 @@ export class ClientError extends ToolError {
     this.data = error.data;
   }
 
-  /** Recognises errors of another copy of this package too. */
+  /** Also recognises errors from another copy of this package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return this === ClientError ? branded(value, CLIENT_ERROR) : isMade(this, value);
   }
 }
 
 /**
- * A ticket that `server.openTicket` does not accept: it was changed, it has expired, or it was made for somebody else.
- * Which of them it was is not said.
+ * Thrown by `server.openTicket` for a ticket that was tampered with, has expired, or was issued to another principal.
+ * The error does not say which, to give an attacker no hints.
  */
 export class TicketError extends Error {
   readonly [TICKET_ERROR] = true;
@@ -252,13 +252,13 @@ export class TicketError extends Error {
     this.name = 'TicketError';
   }
 
-  /** Recognises errors of another copy of this package too. */
+  /** Also recognises errors from another copy of this package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return this === TicketError ? branded(value, TICKET_ERROR) : isMade(this, value);
   }
 }
 
-/** At most 150 characters of something a client sent, for an error message. */
+/** At most 150 characters of client input, for an error message. */
 export function excerpt(input: unknown): string {
   const text = typeof input === 'string' ? input : (JSON.stringify(input) ?? typeof input);
   return text.length > 150 ? `${text.slice(0, 150)}…` : text;

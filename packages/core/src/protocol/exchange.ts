@@ -10,96 +10,95 @@ import { revisionOf } from './revisions/index.js';
 import type { Question, Revision } from './revisions/revision.js';
 import type { MirroredArgument, Wire } from './wire.js';
 
-/** What is known of the client that sent a request. */
+/** Facts about the client that sent a request. */
 export interface Client {
   readonly info: Implementation | undefined;
   readonly capabilities: ClientCapabilities;
 }
 
-/** A user's visit to a URL: what a page must know to say what it completes, and for whom. */
+/** A user's visit to a URL. It tells the page which question it belongs to, and for whom. */
 export interface Visit {
-  /** The id of the question, as of `server.notify.elicitationCompleted`. */
+  /** The id of the question, for `server.notify.elicitationCompleted`. */
   readonly id: string;
-  /** The subject of the principal who began; undefined where nobody was known. */
+  /** The subject of the principal that started the request; undefined for anonymous callers. */
   readonly subject?: string | undefined;
-  /** The session it began in, where the transport has sessions. */
+  /** The session in which the request started, if the transport has sessions. */
   readonly sessionId?: string | undefined;
 }
 
-/** Seals visits, so that a URL can carry them. */
+/** Seals visits for use in URLs. */
 export interface Tickets {
   issue(visit: Visit): string;
 }
 
-/** What a session remembers for its client. What changes it resolves when the change is kept. */
+/** State that a session keeps for its client. Changes resolve once they are saved. */
 export interface Memory {
   setLogLevel(level: LogLevel): void | Promise<void>;
-  /** @throws {McpError} `invalid-params` where the client follows too many resources */
+  /** @throws {McpError} `invalid-params` if the client has too many subscriptions */
   subscribe(uri: string): void | Promise<void>;
   unsubscribe(uri: string): void | Promise<void>;
 }
 
-/** The other side of a request: a session, what stands in for one, or what the request says of itself. */
+/** The other side of a request: a session, a stand-in for one, or the envelope of a stateless request. */
 export interface Peer {
   readonly revision: Revision;
   readonly client: Client;
   readonly sessionId?: string | undefined;
-  /** The least severe level the client wants to see; undefined when it wants none. */
+  /** The lowest log level that the client wants; undefined if it wants no messages. */
   readonly logLevel?: LogLevel | undefined;
   readonly tickets: Tickets;
-  /** What outlives the request; undefined where nothing does. */
+  /** State that outlives the request, if there is any. */
   readonly memory?: Memory | undefined;
-  /** The client has given its requests up when its connection is gone; otherwise it may come back for its answers. */
+  /** Whether a lost connection cancels its requests. If not, the client may reconnect for the responses. */
   readonly endsWithConnection?: boolean;
-  /** The handler is running again through what it has done in an earlier round. */
+  /** Whether the handler is repeating work of an earlier round. */
   readonly replaying?: boolean;
-  /** What was done once in earlier rounds; undefined where the handler runs once. */
+  /** Effects of earlier rounds; undefined if handlers run only once. */
   readonly effects?: Effects | undefined;
   /**
-   * Reads what the request brings from an earlier round; undefined where it brings nothing.
-   * @throws {McpError} `invalid-state`, or `invalid-params` for answers that are none
+   * Reads the state and answers that the request carries from an earlier round; undefined if it carries none.
+   * @throws {McpError} `invalid-state`, or `invalid-params` for malformed answers
    */
   readonly resume?: (() => void) | undefined;
-  /** Begins the conversation, where it has a beginning: agrees on a revision. */
+  /** Negotiates a revision, if the era has `initialize`. */
   initialize?(params: JsonObject): Revision;
-  /** Remembers that the client was sent to a URL, where it can be told that the visit is completed. */
+  /** Records that the client was sent to a URL, to notify it when the visit is complete. */
   expect?(elicitationId: string): void;
   /**
    * Asks the client and waits for its answer.
-   * @throws {McpError} when the client answers with an error, does not answer in time, or the request is cancelled
+   * @throws {McpError} if the client responds with an error, does not answer in time, or the request is cancelled
    */
   ask(question: Question, exchange: Exchange): Promise<JsonObject>;
   /**
-   * Uses up what the request brings from an earlier round, where that is good for one use.
-   * @throws {McpError} `invalid-state` when it was used before
+   * Marks the state that the request carries as used, if states are for single use.
+   * @throws {McpError} `invalid-state` if it was used before
    */
   claim?(): Promise<void>;
-  /** Checks the mirrored arguments, where the revision has them. */
+  /** Checks mirrored headers against the arguments, if the revision has them. */
   checkArguments?(mirrored: readonly MirroredArgument[], args: JsonObject): void;
   /**
-   * Ends the round where the client must answer before there can be a result.
-   * @returns what takes the place of the result; undefined where nothing was asked
+   * Ends the round if the client must answer first.
+   * @returns the result that asks the client; undefined if nothing was asked
    */
   endRound?(exchange: Exchange): Promise<JsonObject> | undefined;
 }
 
-/** A peer that is one for several messages, or stands in for one: what `initialize` begins. */
+/** The peer of several messages, or a stand-in for one. It starts with `initialize`. */
 export interface Conversation extends Peer {
-  /** The client has sent `initialize`. */
+  /** Whether the client has sent `initialize`. */
   readonly initialized: boolean;
-  /** Takes a response of the client. Responses to nothing are dropped. */
+  /** Settles the question that a response belongs to. Other responses are dropped. */
   settle(response: JsonRpcResponse): void;
-  /** Takes a notification of the client, beside those that cancel; resolves when what it changes is kept. */
+  /** Handles a notification, except cancellations. Resolves once its change is saved. */
   take(method: string): void | Promise<void>;
 }
 
-/** The key of `_meta` under which a request names its revision, where it belongs to no session. */
+/** The `_meta` key that declares the revision of a request outside a session. */
 export const REVISION_KEY = 'io.modelcontextprotocol/protocolVersion';
 
 /**
- * Whether a message belongs to a session. The body decides: a message that names its revision in `_meta` belongs to none.
- * Where it names no revision, one without sessions that the transport declares still claims it, so that it is refused
- * rather than misunderstood.
+ * Whether a message belongs to a session. A message that declares its revision in `_meta` does not. Neither does a
+ * message whose transport declares a revision without sessions: it is then rejected instead of misread.
  */
 export function belongsToSession(message: JsonRpcMessage, declared: string | undefined, session?: Peer): boolean {
   const meta = 'params' in message ? message.params?.['_meta'] : undefined;
@@ -109,32 +108,32 @@ export function belongsToSession(message: JsonRpcMessage, declared: string | und
 
 const NO_PARAMS: JsonObject = Object.freeze({});
 
-/** One request in flight: what it wants, who sent it, and how to reach its sender. */
+/** A request in flight, with its sender. */
 export class Exchange {
   readonly id: RequestId;
   readonly method: string;
   readonly params: JsonObject;
   readonly revision: Revision;
-  /** The client's token for progress notifications; 0 and the empty string are tokens too. */
+  /** The client's token for progress notifications. 0 and the empty string are valid tokens. */
   readonly progressToken: RequestId | undefined;
-  /** Where the book of what is in flight keeps it. */
+  /** Index in `InFlight`. */
   slot = 0;
-  /** Why it was given up. */
+  /** Why the request was cancelled. */
   cancelled: Cancellation | undefined = undefined;
-  /** Why it fails, whatever its handler does. */
+  /** An error that the request fails with, whatever the handler returns. */
   fault: Error | undefined = undefined;
-  /** Ends what would go on for as long as the client wants. */
+  /** Ends an open-ended request such as a subscription. */
   finish: (() => void) | undefined = undefined;
-  /** Answers before the handler has ended: undefined where nothing waits for it. */
+  /** Replies before the handler has ended. Set while the reply is pending. */
   settle: ((early: Cancellation | Error) => void) | undefined = undefined;
-  /** The handler is done: later notifications of it are dropped. */
+  /** Whether the handler has ended. Further notifications are dropped. */
   closed = false;
   private progressTemplate: ProgressTemplate | undefined;
   private controller: AbortController | undefined;
   private cancellations: Set<(reason: Error) => void> | undefined;
   private effects: Effects | undefined;
 
-  /** @throws {McpError} `invalid-params` for a token that is neither a string nor an integer */
+  /** @throws {McpError} `invalid-params` for a progress token that is neither a string nor an integer */
   constructor(
     request: JsonRpcRequest,
     readonly peer: Peer,
@@ -160,31 +159,34 @@ export class Exchange {
     return isObject(meta) ? meta : undefined;
   }
 
-  /** Aborts when the client cancels, and when the server stops waiting. Made on first use: most handlers never look. */
+  /**
+   * Aborts when the client cancels, and when the server stops waiting. Created on first use: most handlers never read
+   * it.
+   */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
     if (this.cancelled !== undefined) this.controller.abort(new DOMException(REASONS[this.cancelled], 'AbortError'));
     return this.controller.signal;
   }
 
-  /** Nothing that the handler still does reaches the client. */
+  /** Whether messages of the handler no longer reach the client. */
   get over(): boolean {
     return this.closed || this.cancelled !== undefined;
   }
 
   /** Asks the client, through its peer. */
   async ask(question: Question): Promise<JsonObject> {
-    if (this.closed) throw new ClientError('The request is over: the client cannot be asked for it any more.');
+    if (this.closed) throw new ClientError('The request has ended, so the client can no longer be asked.');
     return await this.peer.ask(question, this);
   }
 
-  /** Does something once, however often the handler runs for this request. */
+  /** Runs an effect once per request, even if the handler runs several times. */
   once<T>(key: string, effect: () => T | Promise<T>): Promise<T> {
     this.effects ??= this.peer.effects ?? new Effects();
     return this.effects.once(key, effect);
   }
 
-  /** Gives the request up: nothing more is sent for it. */
+  /** Cancels the request. Nothing more is sent for it. */
   cancel(why: Cancellation, reason = REASONS[why]): void {
     if (this.over) return;
     this.cancelled = why;
@@ -193,7 +195,7 @@ export class Exchange {
     try {
       for (const callback of this.cancellations ?? []) callback(error);
     } finally {
-      // whatever the transport makes of what is sent to it
+      // settle even if a callback throws, such as one that sends to a closed transport
       this.settle?.(why);
     }
   }
@@ -205,8 +207,9 @@ export class Exchange {
   }
 
   /**
-   * Calls back when the request is given up. Listeners of `signal` are the handler's: Node warns of more than ten.
-   * @returns a function that takes the callback back
+   * Registers a callback for cancellation. The framework does not listen to `signal`, because Node warns about more
+   * than ten listeners, and those are the handler's.
+   * @returns unregisters the callback
    */
   onCancel(callback: (reason: Error) => void): () => void {
     this.cancellations ??= new Set();
@@ -214,20 +217,20 @@ export class Exchange {
     return () => this.cancellations?.delete(callback);
   }
 
-  /** The round is over, and what the handler left running is not waited for. */
+  /** Ends the round, and aborts whatever the handler left running. */
   endRound(): void {
     this.closed = true;
     this.controller ??= new AbortController();
     this.controller.abort(new DOMException('The client must answer first.', 'AbortError'));
   }
 
-  /** Sends a notification that belongs to this request, as long as it is in flight and was not sent before. */
+  /** Sends a notification for this request, unless it has ended, or an earlier round has sent it. */
   notify(method: string, params: JsonObject): void {
     if (this.over || this.peer.replaying) return;
     this.wire.send(notificationFrame(method, params));
   }
 
-  /** Sends progress, if the client has given a token for it. Written by hand: handlers may send it thousands of times. */
+  /** Sends progress if the client asked for it. Uses a template, because handlers may send thousands of these. */
   progress(progress: number, total: number | undefined, message: string | undefined): void {
     if (this.progressToken === undefined || this.over || this.peer.replaying) return;
     const template = (this.progressTemplate ??= new ProgressTemplate(this.progressToken));
@@ -235,7 +238,7 @@ export class Exchange {
     this.wire.send({ kind: 'progress', text: template.write(progress, total, shown) });
   }
 
-  /** Whether the client wants to see log messages of this level. */
+  /** Whether the client wants log messages of this level. */
   logs(level: LogLevel): boolean {
     const threshold = this.peer.logLevel;
     return threshold !== undefined && LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(threshold);
@@ -244,7 +247,7 @@ export class Exchange {
 
 const REASONS: Readonly<Record<Cancellation, string>> = {
   client: 'The request was cancelled.',
-  gone: 'The client went away.',
+  gone: 'The client disconnected.',
   session: 'The session has ended.',
   closing: 'The server is closing.',
 };

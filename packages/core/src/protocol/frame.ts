@@ -1,15 +1,15 @@
 import type { JsonObject, RequestId } from './model.js';
 
 /**
- * What a frame is to its reader. For a slow reader, `progress` and `log` may be dropped and a `change` waits only once;
- * everything else is needed.
+ * What a frame means for a slow reader: `progress` and `log` may be dropped, a repeated `change` is coalesced, and
+ * everything else must arrive.
  */
 export type FrameKind = 'response' | 'question' | 'progress' | 'log' | 'change' | 'notice';
 
-/** A JSON-RPC message that a transport is asked to send. */
+/** A JSON-RPC message for a transport to send. */
 export interface Frame {
   readonly kind: FrameKind;
-  /** The message as JSON. Two changes with the same text are the same change. */
+  /** The message as JSON. Changes with equal texts are coalesced. */
   readonly text: string;
 }
 
@@ -22,12 +22,12 @@ const KINDS: ReadonlyMap<string, FrameKind> = new Map([
   ['notifications/resources/list_changed', 'change'],
 ]);
 
-/** A notification; its kind follows from its method. */
+/** Creates a notification. Its kind follows from the method. */
 export function notificationFrame(method: string, params: JsonObject): Frame {
   return { kind: KINDS.get(method) ?? 'notice', text: JSON.stringify({ jsonrpc: '2.0', method, params }) };
 }
 
-/** A request that the server sends. */
+/** Creates a request from the server. */
 export function questionFrame(id: RequestId, method: string, params: JsonObject): Frame {
   return { kind: 'question', text: JSON.stringify({ jsonrpc: '2.0', id, method, params }) };
 }

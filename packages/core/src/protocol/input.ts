@@ -1,7 +1,7 @@
 import { isObject } from './jsonrpc.js';
 import type { JsonObject } from './model.js';
 
-/** A question in the words of the specification: what a client is sent. */
+/** A request to the client, as the specification defines it. */
 export interface InputRequest {
   readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list';
   readonly params?: JsonObject;
@@ -10,22 +10,22 @@ export interface InputRequest {
 const isOfTools = (block: unknown): boolean =>
   isObject(block) && (block['type'] === 'tool_use' || block['type'] === 'tool_result');
 
-/** Whether a request for sampling offers tools to the model, or tells of their use. */
+/** Whether a sampling request offers tools to the model, or contains their use. */
 export function usesTools({ tools, toolChoice, messages }: JsonObject): boolean {
   if (tools !== undefined || toolChoice !== undefined) return true;
   if (!Array.isArray(messages)) return false;
   return messages.some((message) => isObject(message) && [message['content']].flat().some(isOfTools));
 }
 
-/** Ends a round: thrown out of the handler where an answer is missing. It is no error, and not to be handled. */
+/** Thrown out of a handler to end the round when an answer is missing. It is not an error: don't catch it. */
 export class InputSignal extends Error {
   constructor() {
-    super('The client must answer first. Do not catch this; let it pass.');
+    super('The client must answer first. Rethrow this if you catch it.');
     this.name = 'InputSignal';
   }
 }
 
-/** What `needInput` makes: a handler returns it in place of a result, and runs again when the client has answered. */
+/** Returned by `needInput`. A handler returns it in place of a result, and runs again once the client has answered. */
 export class NeedInput {
   constructor(
     readonly requests: Readonly<Record<string, InputRequest>>,
@@ -34,10 +34,10 @@ export class NeedInput {
 }
 
 /**
- * Asks the client by returning, for handlers that want full control over what is sent. The handler runs again with the
- * answers in `ctx.answers`, unchecked, and with `state` in `ctx.state`.
- * @param requests questions by key, as the client gets them
- * @param state JSON; the next run of the handler finds it. `null` is as good as none.
+ * Asks the client through the handler's return value, which gives you full control over the requests. The handler runs
+ * again with the unvalidated answers in `ctx.answers`, and with `state` in `ctx.state`.
+ * @param requests requests by key, as sent to the client
+ * @param state a JSON value for the next run of the handler; `null` counts as no state
  * @example
  * ```ts
  * class Files {

@@ -1,7 +1,7 @@
 import { McpError } from './errors.js';
 import type { CallToolResult, JsonObject, RequestId } from './model.js';
 
-/** A JSON-RPC notification: a request that wants no answer. */
+/** A JSON-RPC notification: a request without a response. */
 export interface JsonRpcNotification {
   readonly jsonrpc: '2.0';
   readonly method: string;
@@ -21,43 +21,43 @@ export interface JsonRpcResponse {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-/** Anything that may travel in either direction, once `checkMessage` has passed it. */
+/** Any JSON-RPC message that has passed `checkMessage`. */
 export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
 
-/** Whether a value is an object with members, not an array and not null. */
+/** Whether a value is an object, but not an array or null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Longer texts are left to `JSON.stringify`, which looks at many characters at a time. */
+/** Above this length, `JSON.stringify` is faster, because it scans many characters at a time. */
 const SHORT_TEXT = 40;
 
-/** The JSON of a text. For a short one, `JSON.stringify` costs more to call than to look at each character. */
+/** Quotes a text as JSON. For short texts, scanning each character is cheaper than calling `JSON.stringify`. */
 export function quote(text: string): string {
   if (text.length > SHORT_TEXT) return JSON.stringify(text);
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    // what is escaped, and what may be half of a pair
+    // characters to escape, and possible surrogates
     if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return JSON.stringify(text);
   }
   return `"${text}"`;
 }
 
-/** The text of a response that carries a result: the JSON of its `result` member. */
+/** Writes a response from the JSON of its `result`. */
 export function resultFrame(id: RequestId, result: string): string {
   return `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : quote(id)},"result":${result}}`;
 }
 
-/** What every result of a revision has before and after its own members, as JSON without braces. */
+/** JSON before and after a result's members, for the fields that every result of a revision has. */
 export interface ResultEnvelope {
   readonly before: string;
   readonly after: string;
 }
 
 /**
- * Writes the JSON of what most tools give: one block of text, perhaps with structured content, which every revision with
- * these fields sends alike.
- * @param sendsObjects whether the revision sends structured objects of this tool as they are
+ * Writes the most common tool results directly: one text block, possibly with structured content. Every revision that
+ * has these fields sends them alike.
+ * @param sendsObjects whether the revision sends structured objects of this tool unchanged
  * @returns undefined for any other result
  */
 export function plainResult(
@@ -76,7 +76,7 @@ export function plainResult(
   if (structuredContent !== undefined) {
     if (!sendsObjects || !isObject(structuredContent)) return undefined;
     const structured = JSON.stringify(structuredContent) as string | undefined;
-    // what its toJSON makes of it may be nothing
+    // undefined if its toJSON returns undefined
     if (structured !== undefined) json += `,"structuredContent":${structured}`;
   }
   return isError ? `${json},"isError":true${after}` : json + after;
@@ -84,14 +84,14 @@ export function plainResult(
 
 const PLAIN_FIELDS = new Set(['content', 'structuredContent', 'isError']);
 
-/** The text of a response that carries an error; without `id`, or with null, where the request's could not be read. */
+/** Writes an error response. The id is omitted or null if the request's id was unreadable. */
 export function errorFrame(id: RequestId | null | undefined, error: NonNullable<JsonRpcResponse['error']>): string {
   const { code, message, data } = error;
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });
 }
 
 /**
- * Reads one message from its text.
+ * Parses a message.
  * @throws {McpError} `parse-error`
  */
 export function parseMessage(text: string): unknown {
@@ -102,24 +102,26 @@ export function parseMessage(text: string): unknown {
   }
 }
 
-/** How deeply arrays and objects of a message may be nested. */
+/** Maximum nesting of arrays and objects in a message. */
 export const MAX_DEPTH = 64;
 
-/** Members and items that a message may have, at all levels together: memory and checks grow with them, not with bytes. */
+/** Cap on members and items per message, over all levels. Memory and checks grow with their number, not with bytes. */
 export const MAX_VALUES = 100_000;
 
-/** Ids come back in every answer, and progress tokens in every notification. */
+/** Ids are repeated in every response, and progress tokens in every notification. */
 const MAX_ID_LENGTH = 256;
 
 /**
- * Whether a value can be a request id or a progress token: a string of up to 256 characters, or an integer that a double
- * holds exactly.
+ * Whether a value is a valid request id or progress token: a string of up to 256 characters, or a safe integer.
  */
 export function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'string' ? value.length <= MAX_ID_LENGTH : Number.isSafeInteger(value);
 }
 
-/** The id of a request, where it has a readable one. The id of a message without a method may be another request's. */
+/**
+ * The id of a request, if it is readable. Without a method, the message may be a response, with an id of the other
+ * side.
+ */
 export function readableId(message: unknown): RequestId | undefined {
   return isObject(message) && 'method' in message && isRequestId(message['id']) ? message['id'] : undefined;
 }
@@ -127,8 +129,8 @@ export function readableId(message: unknown): RequestId | undefined {
 const invalid = (message: string) => new McpError('invalid-request', message);
 
 /**
- * Refuses what is not a JSON-RPC message, is nested too deeply, has too many values, a number beyond the range of a double
- * or a member called `__proto__`.
+ * Rejects anything but JSON-RPC messages, as well as excessive nesting, too many values, numbers beyond the range of a
+ * double, and members called `__proto__`.
  * @throws {McpError} `invalid-request` or `invalid-params`
  */
 export function checkMessage(message: unknown): asserts message is JsonRpcMessage {
@@ -145,7 +147,7 @@ export function checkMessage(message: unknown): asserts message is JsonRpcMessag
   checkValues(message, MAX_DEPTH, MAX_VALUES);
 }
 
-/** @returns how many more values there may be */
+/** @returns the number of values still allowed */
 function checkValues(value: object, depth: number, allowed: number): number {
   if (depth === 0) throw invalid(`The message is nested more than ${MAX_DEPTH} levels deep.`);
   let left = allowed;
@@ -159,7 +161,7 @@ function checkValues(value: object, depth: number, allowed: number): number {
     return left;
   }
   for (const key in value) {
-    // JSON.parse makes it an own member; copying it by assignment would change a prototype
+    // JSON.parse creates an own member, but copying it by assignment would set a prototype
     if (key === '__proto__') throw invalid('The message has a member called __proto__.');
     left -= 1;
     if (left < 0) throw tooMany();
@@ -172,5 +174,8 @@ function checkValues(value: object, depth: number, allowed: number): number {
 
 const tooMany = () => invalid(`The message has more than ${MAX_VALUES} values.`);
 
-/** JSON.parse makes infinity of `1e999`, which no JSON can say: it would be checked as one value and sealed as another. */
+/**
+ * JSON.parse turns `1e999` into Infinity, which JSON cannot represent: it would be checked as one value and sealed as
+ * another.
+ */
 const notFinite = () => invalid('The message has a number that is too large.');

@@ -1,4 +1,4 @@
-/** Whether something has to be waited for, whoever made the promise. As for `await`, a function can be one too. */
+/** Whether a value is a thenable, from any implementation. As with `await`, functions can be thenables too. */
 export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return (
     ((typeof value === 'object' && value !== null) || typeof value === 'function') &&
@@ -6,7 +6,7 @@ export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T>
   );
 }
 
-/** Continues with a value: at once, unless it has to be waited for. */
+/** Continues with a value, synchronously unless it is a promise. */
 export function andThen<T, R>(value: T | PromiseLike<T>, step: (value: T) => R | Promise<R>): R | Promise<R> {
   return isPromise(value) ? Promise.resolve(value).then((settled) => step(settled)) : step(value);
 }

@@ -1,23 +1,23 @@
-/** What a server needs to have before a method exists on it. */
+/** Features that methods depend on. */
 export type Feature = 'tools' | 'prompts' | 'resources' | 'completions';
 
-/** Everything that is true of a request method, whoever handles it. */
+/** Properties of a request method. */
 export interface MethodTraits {
-  /** Only revisions with sessions have it, or only those without; by default both. */
+  /** Only for revisions with sessions (`true`) or without (`false`). By default, both have it. */
   readonly sessions?: boolean;
-  /** Exists only on servers that have something for it. */
+  /** Available only on servers with this feature. */
   readonly needs?: Feature;
-  /** The param that names what the request is about; `Mcp-Name` mirrors it. */
+  /** The param that names the subject of the request, mirrored in `Mcp-Name`. */
   readonly subject?: 'name' | 'uri';
-  /** Its handlers may ask the client, also where that takes several rounds. */
+  /** Whether its handlers may ask the client. */
   readonly asks?: boolean;
-  /** Its effect outlives the request, so it needs a session that does too. */
+  /** Whether its effect outlives the request, which requires a session. */
   readonly remembers?: boolean;
-  /** Allowed before a conversation has begun. */
+  /** Whether it is allowed before `initialize`. */
   readonly early?: boolean;
 }
 
-/** The request that begins a conversation: it comes by itself, and is not cancelled. */
+/** The request that starts a conversation. It cannot be batched or cancelled. */
 export const INITIALIZE = 'initialize';
 
 const METHODS: Readonly<Record<string, MethodTraits>> = {
@@ -38,12 +38,12 @@ const METHODS: Readonly<Record<string, MethodTraits>> = {
   'subscriptions/listen': { sessions: false },
 };
 
-/** The request methods of the specification, for revisions with sessions or for those without. */
+/** The specification's request methods, for revisions with or without sessions. */
 export function methodsOf(sessions: boolean): ReadonlyMap<string, MethodTraits> {
   return new Map(Object.entries(METHODS).filter(([, traits]) => (traits.sessions ?? sessions) === sessions));
 }
 
-/** Whether a message begins a conversation. */
+/** Whether a message starts a conversation. */
 export function beginsConversation(message: unknown): boolean {
   return typeof message === 'object' && message !== null && 'method' in message && message.method === INITIALIZE;
 }

@@ -1,6 +1,6 @@
 /**
- * The neutral model: the shapes that handlers and the kernel work with. It is a superset of what any revision sends,
- * without the fields that exist only on the wire; `revisions/` turns it into the words of one revision.
+ * The neutral model: types that handlers and the kernel work with. It covers everything that any revision sends, except
+ * fields that exist only on the wire. `revisions/` translates it to each revision's wire format.
  */
 
 /** A JSON object of unknown content. */
@@ -15,7 +15,7 @@ export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'criti
 /** One of the eight syslog severities. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Who a message or a piece of content is from or for. */
+/** The author of a message, or the intended audience of content. */
 export type Role = 'user' | 'assistant';
 
 /** An image a client may show beside a name (MCP 2025-11-25, `Icon`). */
@@ -28,7 +28,7 @@ export interface Icon {
   readonly theme?: 'light' | 'dark';
 }
 
-/** Hints about who content is for and how much it matters (MCP, `Annotations`). */
+/** Hints about the audience and importance of content (MCP, `Annotations`). */
 export interface Annotations {
   readonly audience?: readonly Role[];
   /** 0 (least important) to 1 (required). */
@@ -37,7 +37,7 @@ export interface Annotations {
   readonly lastModified?: string;
 }
 
-/** What a tool does to its surroundings, as hints to the client (MCP, `ToolAnnotations`). */
+/** Hints to the client about a tool's side effects (MCP, `ToolAnnotations`). */
 export interface ToolAnnotations {
   readonly title?: string;
   /** The tool changes nothing. Clients assume `false`. */
@@ -63,7 +63,7 @@ export interface Implementation extends Named {
   readonly websiteUrl?: string;
 }
 
-/** What any block of content may carry beside its data. */
+/** Options of every content block. */
 export interface BlockOptions {
   readonly annotations?: Annotations;
   readonly _meta?: JsonObject;
@@ -98,13 +98,13 @@ export interface ResourceContents {
   readonly _meta?: JsonObject;
 }
 
-/** A resource carried inside a message. */
+/** A resource embedded in a message. */
 export interface EmbeddedResource extends BlockOptions {
   readonly type: 'resource';
   readonly resource: ResourceContents;
 }
 
-/** A pointer to a resource the client may read. */
+/** A link to a resource that the client may read. */
 export interface ResourceLink extends Resource {
   readonly type: 'resource_link';
 }
@@ -173,7 +173,7 @@ export interface Resource extends ListEntry {
   readonly uri: string;
   readonly mimeType?: string;
   readonly annotations?: Annotations;
-  /** Bytes. */
+  /** In bytes. */
   readonly size?: number;
 }
 
@@ -184,7 +184,7 @@ export interface ResourceTemplate extends ListEntry {
   readonly annotations?: Annotations;
 }
 
-/** What a client declares that it can do (MCP, `ClientCapabilities`). */
+/** Capabilities that a client declares (MCP, `ClientCapabilities`). */
 export interface ClientCapabilities {
   readonly sampling?: JsonObject;
   readonly elicitation?: JsonObject;
@@ -193,7 +193,7 @@ export interface ClientCapabilities {
   readonly experimental?: JsonObject;
 }
 
-/** What a server declares that it can do (MCP, `ServerCapabilities`). */
+/** Capabilities that a server declares (MCP, `ServerCapabilities`). */
 export interface ServerCapabilities {
   readonly tools?: { readonly listChanged?: boolean };
   readonly prompts?: { readonly listChanged?: boolean };

@@ -2,7 +2,7 @@ import { startupError } from './errors.js';
 import { isObject } from './jsonrpc.js';
 import { isPromise } from './maybe-promise.js';
 
-/** How many letters have to be added, removed or replaced to make one name from another (Levenshtein). */
+/** Number of letters to add, remove or replace to turn one name into another (Levenshtein distance). */
 function distance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (const [row, letter] of [...from].entries()) {
@@ -18,7 +18,7 @@ function distance(from: string, to: string): number {
 
 const lettersOf = (name: string): string => [...name].sort().join('');
 
-/** The name that was most likely meant; undefined if none is close. */
+/** The known name that was most likely meant; undefined if none is close. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const given = name.toLowerCase();
   const [found] = known
@@ -42,10 +42,10 @@ const TYPES = {
   array: [Array.isArray, 'an array'],
 } as const;
 
-/** What an option may be: a value of a type, a whole number from the first to the second, or what is checked elsewhere. */
+/** The values of an option: a type, a range of integers, or `true` if they are checked elsewhere. */
 export type OptionType = keyof typeof TYPES | readonly [min: number, max: number] | true;
 
-/** The type of each option, by its name. */
+/** Types of options by name. */
 export type OptionTypes<Options = object> = Readonly<Record<keyof Options, OptionType>>;
 
 function shown(value: unknown): string {
@@ -72,15 +72,15 @@ const invalid = (where: string, option: string, problem: string) =>
   startupError('DECORUM_INVALID_OPTION', where, option, problem);
 
 /**
- * Refuses anything but an object with these options: a misspelt one would have no effect, and a value of another type
- * would fail later, or at the client.
- * @param where what the options belong to, such as `McpServer` or `Shop.search`
+ * Rejects unknown options and wrong types: a misspelt option would have no effect, and a value of a wrong type would fail
+ * later, or at the client.
+ * @param where where the options are set, such as `McpServer` or `Shop.search`
  * @param known the options by name
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, with the nearest known name
  */
 export function requireKnown(where: string, options: unknown, known: Readonly<Record<string, OptionType>>): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw invalid(where, 'options', 'are missing, or not an object. Pass { … }');
+    throw invalid(where, 'options', 'must be an object. Pass { … }');
   }
   if (isPromise(options)) throw invalid(where, 'options', 'are a promise. Await it');
   const names = Object.keys(known);

@@ -1,21 +1,21 @@
 import type { McpError } from './errors.js';
 
 /**
- * Why a request was given up before it had a result: its client cancelled it, its sender has gone, its session has
- * ended, or the server or its transport is closing.
+ * Why a request was cancelled: by its client, by a lost connection, by the end of its session, or because the server or
+ * its transport is closing.
  */
 export type Cancellation = 'client' | 'gone' | 'session' | 'closing';
 
-/** What becomes of one message. */
+/** The reply to one message. */
 export interface Reply {
-  /** The JSON-RPC response; undefined where none is due: for notifications, responses, and what the client gave up. */
+  /** The JSON-RPC response; undefined for notifications, responses, and requests that the client cancelled. */
   readonly text: string | undefined;
-  /** Why the request failed, where the response is an error. */
+  /** The error, if the response is one. */
   readonly failure?: McpError;
-  /** Whether a handler had begun before the request failed. */
+  /** Whether a handler had started before the request failed. */
   readonly ran?: boolean;
-  /** Why the request has no response of its handler. */
+  /** Set if the request was cancelled. */
   readonly cancelled?: Cancellation;
-  /** Of a batch: the reply to each of its messages. */
+  /** For a batch: the reply to each message. */
   readonly parts?: readonly Reply[];
 }

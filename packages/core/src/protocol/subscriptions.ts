@@ -1,6 +1,6 @@
 /**
- * Whether a resource is among those that somebody follows, or is part of one: `docs://a/b` is part of `docs://a`.
- * @param exactly the resource itself, and not what it is part of: who may see the whole may not see each part
+ * Whether a set of subscriptions covers a resource, directly or through a parent: `docs://a/b` is part of `docs://a`.
+ * @param exactly ignore parents: a client that may see the parent may not be allowed to see each part
  */
 export function follows(followed: ReadonlySet<string>, uri: string, exactly = false): boolean {
   if (followed.size === 0) return false;

@@ -14,21 +14,21 @@ const BLOCKS: ReadonlyMap<unknown, (block: JsonObject) => boolean> = new Map([
   ['resource_link', ({ uri, name }: JsonObject) => isText(uri) && isText(name)],
 ]);
 
-/** Whether a value is a block of content, and not data that looks a little like one. */
+/** Whether a value is a content block, rather than data that resembles one. */
 export function isContentBlock(value: unknown): value is ContentBlock {
   return isObject(value) && BLOCKS.get(value['type'])?.(value) === true;
 }
 
-/** What blocks need, for those that lack it. */
+/** The required members of each block, for error messages. */
 const NEEDS: ReadonlyMap<unknown, string> = new Map([
-  ['text', '`text`, a string. Write text(words)'],
+  ['text', '`text`, a string. Write text(value)'],
   ['image', '`data` as base64, and `mimeType`. Write image(bytes, mimeType)'],
   ['audio', '`data` as base64, and `mimeType`. Write audio(bytes, mimeType)'],
   ['resource', 'a `resource` with `uri`, and `text` or a base64 `blob`. Write embedded({ uri, data })'],
   ['resource_link', '`uri` and `name`. Write link(uri, { name })'],
 ]);
 
-/** Whether a value is a block, or would be one if its bytes were base64. */
+/** Whether a value is a content block, or would be one if its bytes were base64. */
 export function isMeantAsBlock(value: unknown): boolean {
   if (!isObject(value) || !BLOCKS.has(value['type'])) return false;
   const { data, resource } = value;
@@ -37,23 +37,23 @@ export function isMeantAsBlock(value: unknown): boolean {
 }
 
 /**
- * Content blocks for a part of a list of content.
- * @throws {NotJson} also for a block that lacks something
+ * Converts one item of a content list to content blocks.
+ * @throws {NotJson} also for a block that lacks a required member
  */
 export function toPart(value: unknown): readonly ContentBlock[] {
   const { type } = isObject(value) && !isContentBlock(value) ? value : {};
   const needs = NEEDS.get(type);
   if (needs === undefined) return toContent(value);
-  throw new NotJson(`must not hold a block of the type "${String(type)}" without ${needs}.`);
+  throw new NotJson(`must not contain a block of the type "${String(type)}" without ${needs}.`);
 }
 
-/** Whether a value is the content of a resource. */
+/** Whether a value is the contents of a resource. */
 export function isContents(value: unknown): value is ResourceContents {
   if (!isObject(value) || !['string', 'undefined'].includes(typeof value['mimeType'])) return false;
   return isText(value['uri']) && (isText(value['text']) || isText(value['blob']));
 }
 
-/** The content of a resource that a value is, its bytes as base64; undefined for any other value. */
+/** A value as resource contents, with bytes encoded as base64; undefined for any other value. */
 export function contentsOf(value: unknown): ResourceContents | undefined {
   const bytes = isObject(value) ? bytesOf(value['blob']) : undefined;
   const contents = bytes === undefined ? value : { ...(value as JsonObject), blob: base64(bytes) };
@@ -61,7 +61,7 @@ export function contentsOf(value: unknown): ResourceContents | undefined {
 }
 
 /**
- * Content blocks for any value that can be had at once.
+ * Converts any value that is available synchronously to content blocks.
  * @throws {NotJson}
  */
 export function toContent(value: unknown): readonly ContentBlock[] {
@@ -78,12 +78,12 @@ export function toContent(value: unknown): readonly ContentBlock[] {
   return [text(textOfJson(json) ?? json)];
 }
 
-/** The text that is all of a JSON, as of that of a date; undefined for any other JSON. */
+/** The text of a JSON string, such as that of a date; undefined for any other JSON. */
 export function textOfJson(json: string): string | undefined {
   return json.startsWith('"') ? (JSON.parse(json) as string) : undefined;
 }
 
-// the first bytes of the formats that clients show or play
+// signatures (first bytes) of formats that clients can show or play
 const SIGNATURES: readonly (readonly [mimeType: string, bytes: string, offset: number])[] = [
   ['image/png', '\x89PNG\r\n\x1a\n', 0],
   ['image/jpeg', '\xff\xd8\xff', 0],
@@ -96,8 +96,8 @@ const SIGNATURES: readonly (readonly [mimeType: string, bytes: string, offset: n
 ];
 
 /**
- * The block that shows bytes best.
- * @param known their MIME type; by default what their beginning tells
+ * Creates the most suitable block for bytes.
+ * @param known their MIME type; detected from the first bytes by default
  */
 export function bytesBlock(bytes: Uint8Array, known?: string): ContentBlock {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 16)).toString('latin1');

@@ -1,11 +1,11 @@
 import { bytesOf } from '../schema/json-form.js';
 import type { Caller } from './plan.js';
 
-/** What was read of a value that must be read before it can be sent. */
+/** The content of a value that had to be read asynchronously. */
 export class Body {
   /**
-   * @param data text or bytes; else the list of what a stream held
-   * @param mimeType without parameters; undefined where it is not known
+   * @param data text, bytes, or a list of other values from a stream
+   * @param mimeType the MIME type without parameters, if known
    */
   constructor(
     readonly data: unknown,
@@ -15,7 +15,7 @@ export class Body {
 
 const TEXTUAL = /^text\/|[/+](?:json|xml|yaml|javascript|ecmascript)$/;
 
-/** The text that bytes are by their MIME type; the bytes where they are none. */
+/** Decodes bytes as text if their MIME type is textual and they are UTF-8; otherwise returns the bytes. */
 export function textOrBytes(bytes: Uint8Array, mimeType: string | undefined): string | Uint8Array {
   if (mimeType === undefined || !TEXTUAL.test(mimeType.split(';')[0] as string)) return bytes;
   try {
@@ -25,7 +25,7 @@ export function textOrBytes(bytes: Uint8Array, mimeType: string | undefined): st
   }
 }
 
-// by what they can do: naming the global Response would load all of fetch
+// duck-typed: referring to the global Response would load all of fetch
 interface Readable {
   readonly arrayBuffer?: () => Promise<ArrayBuffer>;
   readonly getReader?: unknown;
@@ -34,7 +34,7 @@ interface Readable {
 }
 
 /**
- * Reads a `Blob`, a `Response` or a stream, until it ends or nobody wants it any more.
+ * Reads a `Blob`, a `Response` or a stream, until it ends or the call is aborted.
  * @returns undefined for any other value
  */
 export function readBody(value: object, caller: Caller): Promise<Body> | undefined {
@@ -46,25 +46,27 @@ export function readBody(value: object, caller: Caller): Promise<Body> | undefin
 
 async function readTyped(value: Blob | Response, caller: Caller): Promise<Body> {
   if ('ok' in value && !value.ok)
-    throw new Error(`The handler returned a Response with the status ${value.status}. Check \`response.ok\`.`);
+    throw new Error(
+      `The handler returned a Response with the status ${value.status}. Check \`response.ok\` before you return it.`,
+    );
   const type = 'ok' in value ? value.headers.get('content-type') : value.type;
   const mimeType = type?.split(';')[0]?.trim().toLowerCase() || undefined;
   // a response may never end, so stop reading when the call is cancelled
   const body = 'body' in value ? value.body : undefined;
   const data = body ? (await collect(body, caller)).data : await value.arrayBuffer();
   const bytes = bytesOf(data) ?? new Uint8Array();
-  // a 204, for example
+  // such as a 204
   if (bytes.length === 0 && mimeType === undefined) return new Body('', undefined);
   return new Body(textOrBytes(bytes, mimeType), mimeType);
 }
 
 const RETURNED =
-  'A generator returned a value. In resources and prompts, yield what is to be sent, and report progress with ctx.progress().';
+  'A generator returned a value. In resources and prompts, yield the content, and report progress with ctx.progress().';
 
 type AnyIterator = AsyncIterator<unknown, unknown> | Iterator<unknown, unknown>;
 
 /**
- * What an iterable gives, until it ends or nobody wants it any more.
+ * Reads an iterable, until it ends or the call is aborted.
  * @throws {TypeError} for a generator that returns a value, which would be lost
  */
 export async function listOf(iterable: AsyncIterable<unknown> | Iterable<unknown>, { signal }: Caller) {
@@ -85,7 +87,7 @@ export async function listOf(iterable: AsyncIterable<unknown> | Iterable<unknown
   }
 }
 
-/** What an iterable gives, in one: its texts or bytes joined, anything else as a list. */
+/** Collects an iterable: joins texts or bytes, and returns other values as a list. */
 export async function collect(iterable: AsyncIterable<unknown> | Iterable<unknown>, caller: Caller): Promise<Body> {
   const chunks = await listOf(iterable, caller);
   if (chunks.every((chunk) => typeof chunk === 'string')) return new Body(chunks.join(''), undefined);

@@ -7,8 +7,7 @@ const isNames = (value: unknown): boolean =>
   value !== '' && [value].flat().length > 0 && [value].flat().every((name) => typeof name === 'string');
 
 /**
- * Refuses options that a decorator does not have, schemas that are undefined, and options without which a decorator means
- * nothing.
+ * Rejects unknown options, undefined schemas, and missing options that a decorator cannot work without.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function checkOptions({ kind, options }: MemberRecord, where: string): void {
@@ -21,7 +20,7 @@ export function checkOptions({ kind, options }: MemberRecord, where: string): vo
   const absent = ['input', 'output'].find((name) => name in given && (given[name] ?? undefined) === undefined);
   if (absent !== undefined) {
     const cause = `is ${given[absent]}, often because two modules import each other`;
-    throw invalid(absent, `${cause}. Move the class to a module of its own, or leave \`${absent}\` out`);
+    throw invalid(absent, `${cause}. Move the class to a module of its own, or remove \`${absent}\``);
   }
   if (kind === 'resource' && typeof given['uri'] !== 'string') {
     throw invalid('uri', "is not a string. Write @Resource('docs://readme')");

@@ -4,7 +4,7 @@ import { andThen } from '../protocol/maybe-promise.js';
 import type { JsonObject } from '../protocol/model.js';
 import { type Caller, invoker, type Member } from './plan.js';
 
-/** How many values one completion may carry (MCP, `CompleteResult`). */
+/** Maximum values per completion (MCP, `CompleteResult`). */
 const MAX_VALUES = 100;
 
 /** The result of `completion/complete`. */
@@ -12,27 +12,27 @@ export interface CompleteResult {
   readonly completion: { readonly values: readonly string[]; readonly total?: number; readonly hasMore?: boolean };
 }
 
-/** A completion, ready to be asked. */
+/** A compiled completion. */
 type Complete = (value: string, caller: Caller) => CompleteResult | Promise<CompleteResult>;
 
-/** What has arguments that can be completed: a prompt, or a template. */
+/** A prompt or template, whose arguments can be completed. */
 export interface Completable {
   readonly where: string;
-  /** The names of the arguments. */
+  /** Argument names. */
   readonly variables: readonly string[];
-  /** By argument. */
+  /** Completions by argument name. */
   readonly completions: Map<string, Complete>;
 }
 
 /**
- * Compiles a completion, for those of its provider's members that it names.
+ * Compiles a completion and adds it to the members that it names.
  * @throws {DecorumError} `DECORUM_DANGLING_COMPLETION`, `DECORUM_UNKNOWN_ARGUMENT`, `DECORUM_DUPLICATE_COMPLETION`
  */
 export function addCompletion(member: Member<'completion'>, completable: ReadonlyMap<string, Completable>): void {
   const { where } = member;
   const { for: targets, argument } = member.options;
   const call = invoker(member);
-  // for nothing at all is as wrong as for what is not there
+  // an empty `for` is an error too: it completes nothing
   for (const key of targets.length === 0 ? [''] : [targets].flat()) {
     const target = completable.get(key);
     if (!target) throw startupError('DECORUM_DANGLING_COMPLETION', where, key, completable.keys());
@@ -57,7 +57,7 @@ function toCompleteResult(found: unknown, where: string): CompleteResult {
   const all: readonly unknown[] = isList(listed) ? [...listed] : [undefined];
   if (!all.every((value) => typeof value === 'string')) {
     throw new Error(
-      `${where} returned something other than a list of strings. Return strings, or { values, total, hasMore }.`,
+      `${where} returned values that are not all strings. Return an array of strings, or { values, total, hasMore }.`,
     );
   }
   const cut = all.length > MAX_VALUES;

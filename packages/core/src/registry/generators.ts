@@ -7,16 +7,16 @@ import { bytesOf } from '../schema/json-form.js';
 import { isContentBlock, toContent } from './blocks.js';
 import type { Caller } from './plan.js';
 
-/** Whether a value is to be run to its end: a generator, or anything that is iterated asynchronously. */
+/** Whether a value is a generator or an async iterable, to be run to its end. */
 export function isGenerator(value: object): value is AsyncIterable<unknown> | Generator {
   return Symbol.asyncIterator in value || types.isGeneratorObject(value);
 }
 
 /**
- * Runs a generator to its end, or until nobody wants its result any more. A yielded number, or an object with
- * `progress`, is progress; a yielded text, block or bytes are a partial message: it is announced as progress, and is
- * part of the content when the generator returns nothing.
- * @throws {TypeError} for anything else it yields, which would be lost
+ * Runs a generator to its end, or until the call is aborted. A yielded number, or an object with `progress`, reports
+ * progress. Yielded text, blocks and bytes are partial content: each is reported as progress, and together they are the
+ * content if the generator returns nothing.
+ * @throws {TypeError} for any other yielded value, which would be lost
  */
 export async function drain(iterable: AsyncIterable<unknown> | Generator, caller: Caller): Promise<unknown> {
   const isAsync = Symbol.asyncIterator in iterable;
@@ -25,7 +25,7 @@ export async function drain(iterable: AsyncIterable<unknown> | Generator, caller
   const partial: ContentBlock[] = [];
   let steps = 0;
   for (;;) {
-    // a generator that never waits would let nobody cancel it, nor its progress be sent
+    // without a pause, a synchronous generator could not be cancelled and its progress would not be sent
     if (!isAsync) await letOthersRun();
     const { done, value } = (await generator.next()) as IteratorResult<unknown, unknown>;
     if (done === true) return value === undefined && partial.length > 0 ? partial : value;

@@ -11,11 +11,11 @@ const PRIMITIVES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [Array, 'an array'],
 ]);
 
-const NAME_IT = 'name the schema: `input: MyDto`';
+const NAME_IT = 'pass `input: MyDto`';
 
 /**
- * The class of a method's first parameter, as the compiler emitted it; undefined if the method has no parameters.
- * @throws {DecorumError} `DECORUM_MISSING_INPUT` if no schema can be read from what was emitted
+ * The class of a method's first parameter, as emitted by the compiler; undefined if the method has no parameters.
+ * @throws {DecorumError} `DECORUM_MISSING_INPUT` if no schema can be inferred from it
  */
 export function inferredInput(cls: Class, key: string, method: unknown): unknown {
   const emitted = parameterTypes(cls, key);
@@ -30,9 +30,9 @@ export function inferredInput(cls: Class, key: string, method: unknown): unknown
   return emitted?.[0];
 }
 
-const FIELD = `compilers emit no parameter types of fields. Make it a method, or ${NAME_IT}`;
+const FIELD = `compilers emit no parameter types for fields. Make it a method, or ${NAME_IT}`;
 
-/** Whether what was emitted belongs to a base class, whose method a subclass overrides without a decorator. */
+/** Whether the emitted types are those of a base class, because a subclass overrides the method without a decorator. */
 function isOverridden(cls: Class, key: string): boolean {
   const { getOwnMetadata } = Reflect as unknown as { getOwnMetadata(...of: unknown[]): unknown };
   const owner = [...lineage(cls)].reverse().find(({ prototype }) => Object.hasOwn(prototype as object, key));
@@ -44,8 +44,8 @@ const CONTEXTS = new Set(['Context', 'CompletionContext']);
 const isClass = (type: unknown): type is { readonly name: string } => typeof type === 'function' && type !== Object;
 
 /**
- * Refuses parameters that a handler is never called with.
- * @param method as the class declares it
+ * Rejects parameters that handlers never receive.
+ * @param method the method as the class declares it
  * @throws {DecorumError} `DECORUM_INVALID_PARAMETER`
  */
 export function checkParameters(cls: Class, { kind, key }: { kind: MemberKind; key: string }, method: unknown): void {
@@ -56,15 +56,17 @@ export function checkParameters(cls: Class, { kind, key }: { kind: MemberKind; k
   const wrong = (problem: string) =>
     startupError('DECORUM_INVALID_PARAMETER', `${cls.name}.${key}`, problem, signature);
   if (isCompletion && isClass(first) && first !== String) {
-    throw wrong(`the first parameter is a ${first.name}, and a completion gets what is typed so far`);
+    throw wrong(`the first parameter is a ${first.name}, but a completion receives the text typed so far`);
   }
   if (length > 1 && isClass(second) && !CONTEXTS.has(second.name) && !(isClass(first) && CONTEXTS.has(first.name))) {
-    throw wrong(`the second parameter is a ${second.name}, and a handler gets its context there`);
+    throw wrong(`the second parameter is a ${second.name}, but handlers receive their context there`);
   }
-  if (length > 2) throw wrong(`it takes ${length} parameters, and a handler gets two`);
+  if (length > 2) throw wrong(`it takes ${length} parameters, but handlers receive two`);
 }
 
-/** A parameter with a default, or a list of all, does not count in the `length` of a function. */
+/**
+ * A function's `length` does not count parameters with defaults or rest parameters, so this also looks at the source.
+ */
 function hasParameters(method: unknown): boolean {
   const { length } = method as { length: number };
   return length > 0 || !/^[^(]*\(\s*\)/.test(Function.prototype.toString.call(method));
@@ -79,11 +81,11 @@ function problemOf(type: unknown): string | undefined {
   }
   const primitive = PRIMITIVES.get(type);
   if (primitive !== undefined) {
-    return `it is ${primitive}, and arguments have names. Take them from a DTO class, as in \`method({ city }: MyDto)\`, or ${NAME_IT}`;
+    return `it is ${primitive}, but arguments are named. Use a DTO class, as in \`method({ city }: MyDto)\`, or ${NAME_IT}`;
   }
   const { name } = type as { readonly name?: string };
   if (!CONTEXTS.has(name ?? '')) return undefined;
-  return 'it is the context, which comes second. Put the input first; without one, write `_: NoInput`';
+  return 'it is the context, which is the second parameter. Put the input first, or `_: NoInput` if there is none';
 }
 
 const FLAGS = '"experimentalDecorators": true and "emitDecoratorMetadata": true';
@@ -91,29 +93,29 @@ const FLAGS = '"experimentalDecorators": true and "emitDecoratorMetadata": true'
 function nothingEmitted(): string {
   const file = nearestTsconfig(process.cwd());
   if (file !== undefined && setsFlag(file)) {
-    return `its type was not emitted, although ${file} sets "emitDecoratorMetadata": what compiled this class ignores it, as esbuild, tsx and standard decorators do. Compile with tsc, swc or oxc, or ${NAME_IT}`;
+    return `its type was not emitted, although ${file} sets "emitDecoratorMetadata": the compiler of this class ignores it, as esbuild, tsx and standard decorators do. Compile with tsc, swc or oxc, or ${NAME_IT}`;
   }
   return `its type was not emitted (esbuild, tsx and standard decorators never do). Set ${FLAGS} in ${file ?? 'tsconfig.json'}, or ${NAME_IT}`;
 }
 
-/** The text of a file; undefined if there is none, or no file system. */
+/** Reads a text file; undefined if there is none, or no file system. */
 function read(file: string): string | undefined {
   try {
-    // not imported: a host without a file system runs everything else of this package
+    // not imported: the package must also load on hosts without a file system
     return process.getBuiltinModule('node:fs').readFileSync(file, 'utf8');
   } catch {
     return undefined;
   }
 }
 
-/** The tsconfig.json that a compiler started in a folder would find. */
+/** Finds the tsconfig.json that a compiler started in this folder would use. */
 function nearestTsconfig(folder: string): string | undefined {
   const file = join(folder, 'tsconfig.json');
   if (read(file) !== undefined) return file;
   return dirname(folder) === folder ? undefined : nearestTsconfig(dirname(folder));
 }
 
-/** Whether a file sets the flag, or one that it extends by a path. */
+/** Whether a tsconfig sets the flag, itself or through `extends` with a relative path. */
 function setsFlag(file: string, depth = 0): boolean {
   const text = read(file)?.replaceAll(/\/\/.*$/gm, '') ?? '';
   const [, own] = /"emitDecoratorMetadata"\s*:\s*(true|false)/.exec(text) ?? [];

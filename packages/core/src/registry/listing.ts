@@ -1,29 +1,29 @@
 import type { Access } from '../protocol/wire.js';
 import type { Listed } from './page.js';
 
-/** Says of one caller whether a function admits it. */
+/** Whether the caller passes an access function. */
 export type Admits = (access: Access) => boolean | Promise<boolean>;
 
-/** How many parts of one list are kept: of many functions, callers can be admitted by any few. */
+/** Cap on cached subsets of one list: with many access functions, there can be a subset for every combination. */
 const MAX_PARTS = 64;
 
-/** A list of which not every caller may see all. */
+/** A list whose entries may be visible to some callers only. */
 export class Listing<L extends Listed<unknown>> {
-  /** The functions that decide what is seen. */
+  /** The distinct access functions of the entries. */
   private readonly deciding: readonly Access[];
   private readonly parts = new Map<string, readonly L[]>();
 
-  /** @param all everything there is, the same array until something changes */
+  /** @param all all entries; the same array until something changes */
   constructor(readonly all: readonly L[]) {
     this.deciding = [...new Set(all.flatMap(({ access }) => access ?? []))];
   }
 
-  /** There is something that not everybody may see. */
+  /** Whether some entries are not visible to everybody. */
   get restricted(): boolean {
     return this.deciding.length > 0;
   }
 
-  /** What a caller may see: mostly the same array for callers who may see the same. */
+  /** The entries visible to a caller. Callers with the same permissions usually get the same array. */
   async visible(admits: Admits): Promise<readonly L[]> {
     if (this.deciding.length === 0) return this.all;
     const answers = await Promise.all(this.deciding.map(admits));

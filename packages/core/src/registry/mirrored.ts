@@ -11,15 +11,16 @@ const TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /**
- * The arguments that the schema of a tool mirrors by `x-mcp-header`.
+ * Arguments that a tool's schema mirrors in headers, by `x-mcp-header`.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
- * @throws {DecorumError} `DECORUM_INVALID_HEADER` for an unusable name or type, and for a place that no argument has for sure
+ * @throws {DecorumError} `DECORUM_INVALID_HEADER` for an invalid name or type, or an argument whose existence depends
+ *   on the value
  */
 export function mirroredArguments(schema: JsonObject, where: string): readonly MirroredArgument[] {
   const wrong = (header: unknown, problem: string) =>
     startupError('DECORUM_INVALID_HEADER', where, String(header), problem);
   const mirrored: MirroredArgument[] = [];
-  // the path is undefined where it depends on the value whether there is such an argument
+  // path is undefined where the value decides whether the argument exists, as under anyOf
   const visit = (node: unknown, path?: readonly string[]): void => {
     if (Array.isArray(node)) for (const item of node) visit(item);
     if (!isObject(node)) return;
@@ -43,12 +44,10 @@ function argumentOf(
   wrong: (header: unknown, problem: string) => Error,
 ): MirroredArgument {
   if (path === undefined || path.length === 0) {
-    const problem =
-      'stands where it depends on the value whether there is such an argument; only properties can be mirrored';
+    const problem = 'is on a schema that does not apply to every value; only plain properties can be mirrored';
     throw wrong('', problem);
   }
   if (typeof name !== 'string' || !TOKEN.test(name)) throw wrong(name, 'is not a token (RFC 9110)');
-  if (!TYPES.includes(type))
-    throw wrong(name, 'belongs to an argument that is neither a string, an integer nor a boolean');
+  if (!TYPES.includes(type)) throw wrong(name, 'is on an argument that is not a string, integer or boolean');
   return { header: `mcp-param-${name.toLowerCase()}`, path, type: type as MirroredArgument['type'] };
 }

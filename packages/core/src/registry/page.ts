@@ -5,47 +5,47 @@ import type { Implementation, JsonObject } from '../protocol/model.js';
 import type { CacheHint, Revision } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 
-/** One line of a list: what identifies it, its entry in the neutral model, and who may see it. */
+/** A list entry in the neutral model, with its key and its access function. */
 export interface Listed<T> {
   readonly key: string;
   readonly entry: T;
-  /** Undefined where everybody may see and use it. */
+  /** Undefined if everybody may see and use it. */
   readonly access?: Access | undefined;
 }
 
-/** Which page is wanted, and by whom. */
+/** A request for one page. */
 export interface PageRequest {
   readonly revision: Revision;
   readonly cursor: unknown;
-  /** Cursors are of use only to whom they were given: the session, or the principal. */
+  /** Cursors are bound to the session or the principal that received them. */
   readonly scope: string;
-  /** The list depends on who asks, so that no page of it may be kept for others. */
+  /** The list depends on the caller: shared caches must not store it. */
   readonly personal: boolean;
 }
 
 interface ListOptions<T> {
-  /** The member of the result that holds the list. */
+  /** Member of the result that holds the list. */
   readonly member: string;
-  /** The entry as a revision encodes it. */
+  /** Encodes an entry for a revision. */
   encode(revision: Revision, entry: T): JsonObject;
   readonly server: Implementation;
   readonly pageSize: number;
   readonly cache: CacheHint;
-  /** Seal cursors: the first seals, all open. */
+  /** Keys for sealing cursors: the first seals, all open. */
   readonly cursorKeys: readonly Uint8Array[];
 }
 
 const SEAL_BYTES = 16;
 
-/** The pages of lists. Each is written as JSON once per revision, and forgotten with the array it was written from. */
+/** Pages of a list. The JSON of each is cached per revision, for as long as the list's array exists. */
 export class ListPages<T> {
   private readonly written = new WeakMap<readonly Listed<T>[], Map<string, string>>();
 
   constructor(private readonly options: ListOptions<T>) {}
 
   /**
-   * One page, as the JSON of a result.
-   * @param listed the whole list as the caller sees it; the same array as long as nothing changed
+   * Returns one page, as the JSON of a result.
+   * @param listed the list as the caller sees it; the same array until something changes
    * @throws {McpError} `invalid-cursor`
    */
   page(listed: readonly Listed<T>[], request: PageRequest): string {
@@ -80,22 +80,22 @@ export class ListPages<T> {
     return Buffer.concat([sealed as Buffer, Buffer.from(position)]).toString('base64url');
   }
 
-  /** The seals of a position: one of each key. */
+  /** Signs a position with each key. */
   private sign(position: string, scope: string): readonly Buffer[] {
     const { cursorKeys, member } = this.options;
     const text = JSON.stringify([member, scope, position]);
     return cursorKeys.map((key) => createHmac('sha256', key).update(text).digest().subarray(0, SEAL_BYTES));
   }
 
-  /** The index where the page after the cursor begins, also when entries came or went in between. */
+  /** The index of the page after the cursor. Entries may have been added or removed since. */
   private open(cursor: unknown, scope: string, listed: readonly Listed<T>[]): number {
     const bytes = Buffer.from(typeof cursor === 'string' ? cursor : '', 'base64url');
     const position = bytes.subarray(SEAL_BYTES).toString();
     const seal = bytes.subarray(0, SEAL_BYTES);
-    // a decoder that skips what it does not know would accept a changed cursor
+    // decoding skips invalid characters; without this check, altered cursors would be accepted
     const isExact = bytes.toString('base64url') === cursor && seal.length === SEAL_BYTES;
     if (!isExact || !this.sign(position, scope).some((known) => timingSafeEqual(seal, known))) {
-      throw new McpError('invalid-cursor', 'The cursor is not one that this server gave to this client.');
+      throw new McpError('invalid-cursor', 'The cursor is invalid. Use one that this server returned to this client.');
     }
     const space = position.indexOf(' ');
     const index = Number(position.slice(0, space));

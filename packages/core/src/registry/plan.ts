@@ -16,54 +16,56 @@ import { checkParameters, inferredInput } from './inferred-input.js';
 import type { Listed } from './page.js';
 import { isTraceKey, isTraceValue } from './trace-meta.js';
 
-/** A class whose members are served, with the object they are called on. */
+/** A class whose members are served, and the instance to call them on. */
 export interface Provider {
   readonly cls: Class;
   readonly instance: object;
-  /** Put before the names of its tools, prompts and resources. */
+  /** Prefix for the names of its tools, prompts and resources. */
   readonly prefix: string;
-  /** Put before the URIs of its resources. */
+  /** Prefix for the URIs of its resources. */
   readonly uriPrefix: string;
-  /** The members to serve; by default the decorated ones of the class. */
+  /** The members to serve. Defaults to the decorated members of the class. */
   readonly records?: readonly MemberRecord[];
 }
 
-/** A decorated method of a provider, with everything needed to call it. */
+/** A decorated method, with everything needed to call it. */
 export type Member<Kind extends MemberKind = MemberKind> = MemberRecord<Kind> &
   Pick<Provider, 'cls' | 'prefix'> & {
-    /** The instance. Methods are called by name, not kept: what overrides, wraps or spies on one takes effect. */
+    /**
+     * The instance. Methods are looked up by name on each call, which lets overrides, wrappers and spies take effect.
+     */
     readonly methods: Readonly<Record<string, (input: unknown, caller: Caller) => unknown>>;
-    /** `Class.method`, for messages. */
+    /** `Class.method`, for error messages. */
     readonly where: string;
   };
 
-/** A member that is listed, and has the options of such. */
+/** A member that appears in a list. */
 type ListedMember = Member<'tool' | 'prompt' | 'resource'>;
 
-/** A listed member, ready to be used; its key is its name, URI or URI template. */
+/** A compiled member. Its key is its name, URI or URI template. */
 export interface Plan<Entry> extends Listed<Entry> {
   readonly where: string;
 }
 
-/** What a plan needs of a handler's context; the kernel passes the whole of it. */
+/** The part of a handler's context that plans use. The kernel passes a full `Context`. */
 export interface Caller {
-  /** Reports progress of the call. */
+  /** Reports progress. */
   progress(progress: number, total?: number, message?: string): void;
-  /** Aborts when nobody wants the result any more. */
+  /** Aborts when the result is no longer needed. */
   readonly signal: AbortSignal;
-  /** Asks the client what a handler needs before it can run again. */
+  /** Asks the client for what a handler needs before it runs again. */
   collect(needed: NeedInput): Promise<void>;
 }
 
-/** The error of an option that cannot be used. */
+/** Creates the error for an invalid option. */
 export const invalidOption = (where: string, option: string, problem: string) =>
   startupError('DECORUM_INVALID_OPTION', where, option, problem);
 
-/** Methods of providers that the server itself calls. */
+/** Methods of providers that the server calls. */
 const HOOKS = new Set(['onStart', 'onClose']);
 
 /**
- * The member that a record is about, with the URI that it has in this provider.
+ * Creates the member for a record, with this provider's URI prefix.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_NOT_A_METHOD`, `DECORUM_RESERVED_MEMBER`
  */
 export function memberOf({ cls, instance, prefix, uriPrefix }: Provider, record: MemberRecord): Member {
@@ -79,12 +81,12 @@ export function memberOf({ cls, instance, prefix, uriPrefix }: Provider, record:
   return { ...member, options: { ...member.options, uri: uriPrefix + member.options.uri } };
 }
 
-/** How often a handler may ask by returning before it has a result. */
+/** Cap on how many times a handler may return `needInput` before it returns a result. */
 const MAX_ROUNDS = 10;
 
 /**
- * Calls a handler again until it has a result, with what the client has answered.
- * @returns rejects when the handler asks without end
+ * Asks the client and calls the handler again, until it returns a result.
+ * @returns rejects if the handler does not stop asking
  */
 export function repeaterOf({ methods, key, where }: Member) {
   return async (needed: NeedInput, input: unknown, caller: Caller): Promise<unknown> => {
@@ -94,11 +96,13 @@ export function repeaterOf({ methods, key, where }: Member) {
       value = await methods[key]?.(input, caller);
       if (!(value instanceof NeedInput)) return value;
     }
-    throw new Error(`${where} has asked ${MAX_ROUNDS} times and still has no result.`);
+    throw new Error(
+      `${where} returned needInput ${MAX_ROUNDS} times in a row. Return a result once you have the answers.`,
+    );
   };
 }
 
-/** Calls the method of the member, again as long as it needs input: at once where nothing has to be waited for. */
+/** Calls a member's method, repeatedly while it returns `needInput`. Synchronous unless the method is asynchronous. */
 export function invoker(member: Member) {
   const { methods, key } = member;
   const repeat = repeaterOf(member);
@@ -109,8 +113,8 @@ export function invoker(member: Member) {
 }
 
 /**
- * As `invoker`, for a handler that takes strings from the wire: they are checked where it has a schema.
- * @throws {DecorumError} `DECORUM_OBJECT_ARGUMENT` for fields that no text can fill
+ * Like `invoker`, for handlers whose arguments arrive as strings. With a schema, they are parsed and validated.
+ * @throws {DecorumError} `DECORUM_OBJECT_ARGUMENT` for fields that a string cannot represent
  */
 export function stringInvoker(member: Member, input: Shape | undefined) {
   const call = invoker(member);
@@ -121,7 +125,7 @@ export function stringInvoker(member: Member, input: Shape | undefined) {
     andThen(input.checkStrings(strings), (checked) => call(requireInput(checked), caller));
 }
 
-/** @throws {McpError} `invalid-params` that lists everything that is wrong */
+/** @throws {McpError} `invalid-params` that lists every problem */
 function requireInput(checked: Checked): unknown {
   if (checked.ok) return checked.value;
   const { problems } = checked;
@@ -130,9 +134,9 @@ function requireInput(checked: Checked): unknown {
 }
 
 /**
- * The schema of a handler's input: the option `input`, else the emitted class of the first parameter; undefined for a
- * handler without parameters.
- * @throws {DecorumError} `DECORUM_MISSING_INPUT` and those of the schema
+ * The schema of a handler's input: the option `input`, or else the emitted class of the first parameter; undefined for
+ * a handler without parameters.
+ * @throws {DecorumError} `DECORUM_MISSING_INPUT`, and the errors of an invalid schema
  */
 export function inputShape(member: ListedMember): Shape | undefined {
   const { cls, key, where } = member;
@@ -141,32 +145,32 @@ export function inputShape(member: ListedMember): Shape | undefined {
   const shape = compileShape(source, where);
   if (!hasObjectRoot(shape)) {
     const remedy = "Write `{ type: 'object', properties: { … } }`, or `z.object({ … })`";
-    const problem = `arguments have names, so its root must say "type": "object". ${remedy}`;
+    const problem = `arguments are named, so its root must have "type": "object". ${remedy}`;
     throw startupError('DECORUM_INVALID_SCHEMA', where, problem);
   }
   return shape;
 }
 
-/** As the class has it: the instance may be a stand-in, whose methods say nothing of their parameters. */
+/** Read from the class: the instance may be a proxy, whose functions have no parameters. */
 const declaredMethod = ({ cls, key, methods }: Pick<Member, 'cls' | 'key' | 'methods'>): unknown =>
   (cls.prototype as Record<string, unknown>)[key] ?? methods[key];
 
 /**
- * Refuses icons that clients do not load.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION` for other schemes than http, https and data
+ * Rejects icons that clients don't load.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for schemes other than http, https and data
  */
 export function checkIcons(icons: readonly Icon[] = [], where: string): void {
   for (const icon of icons) {
     requireKnown(`${where} (icons)`, icon, ICON_OPTIONS);
     if (/^(?:https?|data):/i.test(icon.src)) continue;
-    throw invalidOption(where, 'icons', `have the source "${icon.src}". Use https, http or data`);
+    throw invalidOption(where, 'icons', `have the source "${icon.src}". Use an https, http or data URI`);
   }
 }
 
 const ICON_OPTIONS: OptionTypes<Icon> = { src: 'string', mimeType: 'string', sizes: 'array', theme: 'string' };
 
 /**
- * Refuses what no result can say of being kept.
+ * Rejects invalid cache hints.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function checkCache(cache: CacheHint, where: string): void {
@@ -178,28 +182,32 @@ export function checkCache(cache: CacheHint, where: string): void {
 
 const RESERVED = new Set<unknown>(['modelcontextprotocol', 'mcp']);
 
-// a prefix of labels, which may be left out, and a name, which may be empty after a prefix
+// an optional prefix of labels, and a name, which may be empty after a prefix
 const META_KEY =
   /^(?!$)(?:(?:[a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?\/)?(?:[a-z0-9](?:[\w.-]*[a-z0-9])?)?$/i;
 
 /**
- * Refuses keys that do not follow the grammar, and those that are the protocol's own: their first or second label says
- * so. Keys of traces have their formats.
+ * Rejects keys that violate the grammar, and keys reserved for the protocol by their first or second label. Trace keys
+ * must have values in their W3C format.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/index#meta
  */
 function checkMeta(meta: JsonObject = {}, where: string): void {
   const wrong = (problem: string) => invalidOption(where, '_meta', problem);
   for (const [key, value] of Object.entries(meta)) {
-    if (!META_KEY.test(key)) throw wrong(`has the key "${key}", which is no name with or without a prefix of labels`);
+    if (!META_KEY.test(key))
+      throw wrong(`has the key "${key}", which is not a valid key. Use \`name\` or \`example.com/name\``);
     const [first, second] = key.includes('/') ? (key.split('/')[0] as string).split('.') : [];
     if (second !== undefined && (RESERVED.has(first) || RESERVED.has(second))) {
-      throw wrong(`has the key "${key}", which is reserved for the protocol`);
+      throw wrong(
+        `has the key "${key}", which is reserved for the protocol. Use a prefix of your own, as in \`example.com/name\``,
+      );
     }
-    if (isTraceKey(key) && !isTraceValue(key, value)) throw wrong(`has a "${key}" that is not in its W3C format`);
+    if (isTraceKey(key) && !isTraceValue(key, value))
+      throw wrong(`has a "${key}" that is not in its W3C format. Correct or remove it`);
   }
 }
 
-/** Some members of an object, as far as they are given. */
+/** Picks the members that are defined. */
 export function given<T extends object, K extends keyof T & string>(from: T, names: readonly K[]): Pick<T, K> {
   return pick(from, names) as Pick<T, K>;
 }
@@ -207,27 +215,28 @@ export function given<T extends object, K extends keyof T & string>(from: T, nam
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /**
- * The fields that every list entry has in common.
+ * The fields that all list entries share.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names
- * @throws {DecorumError} `DECORUM_INVALID_OPTION` for icons and `_meta` keys that cannot be sent, `DECORUM_INVALID_NAME`
- * for names that clients may not accept
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for invalid icons and `_meta` keys, `DECORUM_INVALID_NAME` for names
+ *   that clients may reject
  */
 export function listedFields({ kind, key, options, prefix, where }: ListedMember): Omit<Prompt, 'arguments'> {
   const { name: called = key, icons, _meta } = options;
   checkIcons(icons, where);
   checkMeta(_meta, where);
   const name = prefix + called;
-  // a resource is known by its URI
+  // a resource is identified by its URI, so its name may be anything
   if (kind !== 'resource' && !NAME.test(name)) throw startupError('DECORUM_INVALID_NAME', where, name);
   return { name, ...given(options, ['title', 'description', 'icons', '_meta']) };
 }
 
 /**
- * Who may see and use the member; undefined where everybody may.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but a function: a restriction must not get lost
+ * The member's access function; undefined if everybody may see and use the member.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but a function: a mistake must not make the member
+ *   public
  */
 export function accessOf({ options, where }: ListedMember): Access | undefined {
   if (!('access' in options)) return undefined;
   if (typeof options.access === 'function') return options.access;
-  throw invalidOption(where, 'access', 'is not a function that says who may');
+  throw invalidOption(where, 'access', 'is not a function. Write `access: (principal) => principal !== undefined`');
 }

@@ -16,11 +16,11 @@ import {
 } from './plan.js';
 import { toGetPromptResult } from './results.js';
 
-/** A prompt, ready to be listed and got. */
+/** A compiled prompt. */
 export interface PromptPlan extends Plan<Prompt>, Completable {
   /**
-   * Checks the arguments, calls the method and turns what it returns into messages.
-   * @throws {McpError} `invalid-params` that lists every wrong argument
+   * Validates the arguments, calls the method and converts its return value to messages.
+   * @throws {McpError} `invalid-params` that lists every problem
    */
   run(args: JsonObject, caller: Caller): GetPromptResult | Promise<GetPromptResult>;
 }
@@ -45,7 +45,7 @@ export function compilePrompt(member: Member<'prompt'>): PromptPlan {
   };
 }
 
-/** Reads what must be read before it can be sent. */
+/** Reads bodies, streams and generators, which cannot be sent as they are. */
 const read = (caller: Caller) => (value: unknown) => {
   if (typeof value !== 'object' || value === null) return value;
   const body = readBody(value, caller)?.then(({ data }) => data);

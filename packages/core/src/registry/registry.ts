@@ -10,38 +10,38 @@ import { compilePrompt, type PromptPlan } from './prompt-plan.js';
 import { compileResource, type Report, type ResourcePlan, type TemplatePlan, type Variables } from './resource-plan.js';
 import { compileTool, type ToolDefaults, type ToolPlan } from './tool-plan.js';
 
-/** The lists that clients can follow. */
+/** Lists whose changes clients are notified of. */
 export type ListName = 'tools' | 'prompts' | 'resources';
 
-/** What was found for a URI. */
+/** The plan that serves a URI. */
 export interface ResourceMatch {
   readonly plan: ResourcePlan | TemplatePlan;
   readonly variables: Variables;
 }
 
-/** What one provider added, to be able to take it back. */
+/** Everything that one provider added, for its removal. */
 interface Added {
   readonly undo: (() => void)[];
   readonly lists: Set<ListName>;
-  /** By member, for the completions of the same provider. */
+  /** By member name, for the provider's completions. */
   readonly completable: Map<string, Completable>;
 }
 
-/** Names, URIs and the plans behind them. One per server. */
+/** The plans of one server, by name or URI. */
 export class Registry {
   readonly tools = new Map<string, ToolPlan>();
   readonly prompts = new Map<string, PromptPlan>();
   readonly resources = new Map<string, ResourcePlan>();
   readonly templates = new Map<string, TemplatePlan>();
-  /** What there is to use. A list whose last entry is removed stays, empty. */
+  /** What the server has offered so far. A list remains offered when its last entry is removed. */
   readonly offered = new Set<ListName | 'completions'>();
-  /** The lists as they are now: the same until something changes. */
+  /** The current lists. They are replaced on every change. */
   listed = this.writeLists();
   private ranked: readonly TemplatePlan[] = [];
 
   /**
    * @param changed called with the lists that an addition or removal changed
-   * @param defaults what holds for tools that don't say it themselves
+   * @param defaults server-wide defaults for tools
    */
   constructor(
     private readonly changed: (lists: ReadonlySet<ListName>) => void,
@@ -49,24 +49,24 @@ export class Registry {
   ) {}
 
   /**
-   * Adds the decorated members of a class. All or nothing: when one member is wrong, none is added.
-   * @returns a function that removes them again
-   * @throws {DecorumError} `DECORUM_NO_MEMBERS`, and for the first mistake in the annotations
+   * Adds the decorated members of a class. All or nothing: if one member is invalid, none is added.
+   * @returns a function that removes them
+   * @throws {DecorumError} `DECORUM_NO_MEMBERS`, and for the first mistake in the decorators
    */
   add(provider: Provider): () => void {
     const records = provider.records ?? scanMembers(provider.cls);
     if (records.length === 0) throw startupError('DECORUM_NO_MEMBERS', provider.cls.name || 'A class without a name');
     const members = records.map((record) => memberOf(provider, record));
     const added: Added = { undo: [], lists: new Set(), completable: new Map() };
-    const takeBack = () => {
+    const rollBack = () => {
       for (const step of added.undo) step();
     };
     try {
       for (const member of members) this.addMember(member, added);
-      // when all that can be completed is there
+      // completions come last: they refer to other members
       for (const member of members) if (member.kind === 'completion') addCompletion(member, added.completable);
     } catch (error) {
-      takeBack();
+      rollBack();
       throw error;
     }
     for (const list of added.lists) this.offered.add(list);
@@ -76,12 +76,12 @@ export class Registry {
     return () => {
       if (!present) return;
       present = false;
-      takeBack();
+      rollBack();
       this.publish(added.lists);
     };
   }
 
-  /** Finds what serves a URI: a fixed resource, else the template with the most literal text, else nothing. */
+  /** Finds the plan for a URI: a fixed resource, or else the matching template with the most literal text. */
   match(uri: string): ResourceMatch | undefined {
     const fixed = this.resources.get(uri);
     if (fixed) return { plan: fixed, variables: {} };
@@ -92,27 +92,27 @@ export class Registry {
     return undefined;
   }
 
-  /** There are resources or templates that not everybody may see. */
+  /** Whether some resources or templates are not visible to everybody. */
   get restrictsResources(): boolean {
     return this.listed.resources.restricted || this.listed.templates.restricted;
   }
 
-  /** Who may see what serves a URI; undefined where everybody may, and where nothing does. */
+  /** The access function for a URI; undefined if everybody may read it, or if nothing serves it. */
   accessTo(uri: string): Access | undefined {
     return this.restrictsResources ? this.match(uri)?.plan.access : undefined;
   }
 
-  /** Whether a template enumerates what exists, so that the list of resources is made anew each time. */
+  /** Whether a template lists its resources dynamically. The list of resources is then rebuilt for each request. */
   get isEnumerated(): boolean {
     return this.listed.dynamic.all.length > 0;
   }
 
-  /** Everything there is to read: the fixed resources, and what the templates enumerate. */
+  /** All visible resources: the fixed ones, and those that templates list. */
   async enumerate(caller: Caller, admits: Admits, report: Report): Promise<readonly Listed<Resource>[]> {
     const { resources, dynamic } = this.listed;
     const templates = await dynamic.visible(admits);
     const found = await Promise.all(templates.map(async ({ list }) => (await list?.(caller, report)) ?? []));
-    // what one template enumerates may be served by another member
+    // a URI that one template lists may be served by another member, with different access
     const enumerated = found.flat().map((entry) => ({ key: entry.uri, entry, access: this.accessTo(entry.uri) }));
     return await new Listing<Listed<Resource>>([...resources.all, ...enumerated]).visible(admits);
   }
@@ -156,7 +156,7 @@ export class Registry {
       prompts: new Listing([...this.prompts.values()]),
       resources: new Listing([...this.resources.values()]),
       templates: new Listing(templates),
-      /** The templates that enumerate what exists. */
+      /** Templates with a `list` method. */
       dynamic: new Listing(templates.filter(({ list }) => list !== undefined)),
     };
   }
@@ -165,13 +165,16 @@ export class Registry {
 const duplicate = (kind: string, { key, where }: Plan<unknown>, other: Plan<unknown>) =>
   startupError('DECORUM_DUPLICATE_NAME', kind, key, [other.where, where]);
 
-/** A template without the names of its variables, as far as they don't show in URIs: two alike match the same URIs. */
+/**
+ * A template with all variables renamed to `x`, except query parameters, whose names appear in URIs. Templates of equal
+ * shape match the same URIs.
+ */
 const shapeOf = (template: string): string =>
   template.replaceAll(/\{[^;?&{}][^{}]*\}/g, (expression) => expression.replaceAll(/[A-Za-z0-9_%][\w.%]*/g, 'x'));
 
 /**
  * Adds a plan under its key.
- * @returns takes it out again
+ * @returns removes it
  */
 function put<P extends Plan<unknown>>(kind: string, plans: Map<string, P>, plan: P): () => void {
   const { key } = plan;

@@ -24,11 +24,11 @@ import { collect, readBody } from './bodies.js';
 import { isGenerator } from './generators.js';
 import { type ResourceEncoding, toReadResourceResult } from './results.js';
 
-/** What the variables of a template stand for in one URI. */
+/** Values of a template's variables in one URI. */
 export type Variables = Readonly<Record<string, string | string[]>>;
 
 interface Readable {
-  /** How long clients may keep what they read. */
+  /** How long clients may cache the content. */
   readonly cache: CacheHint;
   /** @throws {McpError} `unknown-resource` */
   read(uri: string, variables: Variables, caller: Caller): ReadResourceResult | Promise<ReadResourceResult>;
@@ -37,28 +37,28 @@ interface Readable {
 /** A resource with one fixed URI. */
 export type ResourcePlan = Plan<Resource> & Readable;
 
-/** Tells the author of the server of entries that were left out. */
+/** Reports list entries that were left out to the server's operator. */
 export type Report = (problem: string) => void;
 
-/** A family of resources. */
+/** A compiled resource template. */
 export interface TemplatePlan extends Plan<ResourceTemplate>, Readable, Completable {
   readonly template: UriTemplate;
-  /** What exists of the family, where a method enumerates it. */
+  /** Lists the existing resources, if a method does so. */
   readonly list: ((caller: Caller, report: Report) => Promise<readonly Resource[]>) | undefined;
 }
 
-/** Clients may not keep it. */
-export const NOT_KEPT: CacheHint = { ttlMs: 0, scope: 'private' };
+/** No caching. */
+export const NO_CACHE: CacheHint = { ttlMs: 0, scope: 'private' };
 
 type ResourceMember = Member<'resource'>;
 
 /**
- * Compiles a resource, or a template where the URI has variables.
- * @throws {DecorumError} for an unusable URI, template, DTO or `list`
+ * Compiles a resource, or a template if its URI has variables.
+ * @throws {DecorumError} for an invalid URI, template, DTO or `list`
  */
 export function compileResource(member: ResourceMember): ResourcePlan | TemplatePlan {
   const { options, where } = member;
-  const { uri, mimeType, cache = NOT_KEPT } = options;
+  const { uri, mimeType, cache = NO_CACHE } = options;
   const template = templateOf(uri, where);
   checkOptions(member, template !== undefined);
   const input = inputShape(member);
@@ -75,7 +75,7 @@ export function compileResource(member: ResourceMember): ResourcePlan | Template
   if (template === undefined) {
     if (input) {
       const problem =
-        'has no variables that could fill the parameter of the method. Write each in braces: "docs://{id}"';
+        'has no variables, but the method has an input parameter. Add variables in braces, as in "docs://{id}", or remove the parameter';
       throw invalidOption(where, 'uri', problem);
     }
     return { ...shared, entry: { uri, ...fields } };
@@ -91,7 +91,7 @@ export function compileResource(member: ResourceMember): ResourcePlan | Template
   };
 }
 
-/** Reads what the method returned, where it must be read first, and makes contents of it. */
+/** Converts the method's result to contents, after reading it if it is a body or stream. */
 function finish(
   value: unknown,
   uri: string,
@@ -102,13 +102,13 @@ function finish(
   return andThen(reading ?? value, (body) => toReadResourceResult(body, uri, encoding));
 }
 
-/** What a URI is made of (RFC 3986, section 2). */
+/** Characters of a URI (RFC 3986, section 2). */
 const URI_TEXT = /^(?:[\w!#$&'()*+,./:;=?@[\]~-]|%[0-9a-f]{2})*$/i;
 
-/** A variable as frameworks for routes, or template literals, spell it. */
+/** A variable in the syntax of web routers or template literals. */
 const MISSPELT_VARIABLE = /\$\{(\w+)\}|<(\w+)>|\[(\w+)\]|(?<=\/):([a-z_]\w*)/gi;
 
-/** What to write instead of a URI or a template that clients would not send as it is; undefined where nothing is wrong. */
+/** What to write instead of a URI or template that clients would alter; undefined if it is fine. */
 function corrected(uri: string): string | undefined {
   const braced = uri.replaceAll(MISSPELT_VARIABLE, (...[, ...names]) => `{${names.slice(0, 4).join('')}}`);
   if (braced !== uri && !/^\w+:\/\/\[[0-9a-f]+\]/i.test(uri)) return braced;
@@ -118,7 +118,7 @@ function corrected(uri: string): string | undefined {
 }
 
 /**
- * The template that a URI with variables is.
+ * Parses a URI template; undefined for a fixed URI.
  * @throws {DecorumError} `DECORUM_BAD_URI`, `DECORUM_BAD_TEMPLATE`
  */
 function templateOf(uri: string, where: string): UriTemplate | undefined {
@@ -134,21 +134,21 @@ function templateOf(uri: string, where: string): UriTemplate | undefined {
   }
 }
 
-/** Refuses annotations and sizes that clients would not take. */
+/** Rejects annotations and sizes that clients would reject. */
 function checkDetails(
   { annotations = {}, size }: Partial<Pick<Resource, 'annotations' | 'size'>>,
   wrong: (field: string, problem: string) => Error,
 ): void {
   const { priority = 0, audience = [], lastModified } = annotations;
-  if (!(priority >= 0 && priority <= 1)) throw wrong('annotations.priority', 'must be between 0 and 1');
+  if (!(priority >= 0 && priority <= 1)) throw wrong('annotations.priority', 'must be a number from 0 to 1');
   if (!Array.isArray(audience) || !audience.every((role) => role === 'user' || role === 'assistant')) {
-    throw wrong('annotations.audience', 'must be a list of "user" and "assistant"');
+    throw wrong('annotations.audience', 'must be an array of "user" and "assistant"');
   }
   if (lastModified !== undefined && Number.isNaN(Date.parse(lastModified))) {
-    throw wrong('annotations.lastModified', 'must be a date and time (ISO 8601)');
+    throw wrong('annotations.lastModified', 'must be an ISO 8601 date and time, such as "2026-01-31T12:00:00Z"');
   }
   if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0)) {
-    throw wrong('size', 'must be a number of bytes');
+    throw wrong('size', 'must be a non-negative integer (bytes)');
   }
 }
 
@@ -156,11 +156,13 @@ function checkOptions(member: ResourceMember, isTemplate: boolean): void {
   const { size, list, cache } = member.options;
   const wrong = (option: string, problem: string) => invalidOption(member.where, option, problem);
   checkDetails(member.options, wrong);
-  if (size !== undefined && isTemplate) throw wrong('size', 'is for fixed URIs, and this one has variables');
-  if (list !== undefined && !isTemplate) throw wrong('list', 'is for templates, and this URI has no variables');
+  if (size !== undefined && isTemplate)
+    throw wrong('size', 'applies to fixed URIs only, but this one has variables. Remove it');
+  if (list !== undefined && !isTemplate)
+    throw wrong('list', 'applies to templates only, but this URI has no variables. Remove it');
   if (cache !== undefined) checkCache(cache, member.where);
   if (accessOf(member) !== undefined && cache?.scope === 'public') {
-    throw wrong('cache.scope', 'is "public", and not everybody may see it (`access`): make it "private"');
+    throw wrong('cache.scope', 'is "public", but `access` restricts who may read it. Make it "private"');
   }
 }
 
@@ -187,7 +189,7 @@ function compileList({ options, methods, where, cls }: ResourceMember, template:
     if (listings instanceof Error) throw listings;
     if (!isIterable(listings)) {
       const found = listings === null ? 'null' : typeof listings;
-      throw new Error(`${lister} returned ${found}. Return a list of resources.`);
+      throw new Error(`${lister} returned ${found}. Return an array of resources.`);
     }
     const resources: Resource[] = [];
     const problems: string[] = [];
@@ -198,9 +200,11 @@ function compileList({ options, methods, where, cls }: ResourceMember, template:
         problems.push((error as Error).message);
       }
     }
-    // one line, however many they are: clients may ask often
+    // one line for all of them: clients may list often
     if (problems.length > 0)
-      report(`${lister} returned ${problems.length} entries that are left out of the list. The first: ${problems[0]}`);
+      report(
+        `${lister} returned invalid entries (${problems.length}), which were left out of the list. The first: ${problems[0]}`,
+      );
     return resources;
   };
 }
@@ -210,7 +214,7 @@ const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
 
 const TEXT_FIELDS = ['name', 'title', 'description', 'mimeType'] as const;
 
-/** @throws {Error} for what clients could not read */
+/** @throws {Error} for an entry that clients could not read */
 function toResource(listing: unknown, template: UriTemplate, shared: Partial<Resource>): Resource {
   const listed = typeof listing === 'string' || listing instanceof URL ? { uri: listing } : listing;
   const {

@@ -14,36 +14,36 @@ import type { Checked, Shape } from '../schema/shape.js';
 import { bytesBlock, contentsOf, isContentBlock, isMeantAsBlock, textOfJson, toContent, toPart } from './blocks.js';
 import { Body, textOrBytes } from './bodies.js';
 
-/** A result that says what went wrong. */
+/** A result with an error message. */
 export function errorResult(message: string): CallToolResult {
   return { content: [text(message)], isError: true };
 }
 
-/** What is said beside structured content. */
-export type SpokenText = boolean | string | ((value: never) => string) | undefined;
+/** The option `text`: the text beside structured content. */
+export type TextOption = boolean | string | ((value: never) => string) | undefined;
 
 /**
- * Refuses what is neither a text nor tells one.
+ * Rejects invalid values of `text`.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
-export function checkSpokenText(value: unknown, where: string): void {
+export function checkTextOption(value: unknown, where: string): void {
   if (['boolean', 'string', 'function', 'undefined'].includes(typeof value)) return;
   const problem = `is ${value === null ? 'null' : `a ${typeof value}`}. Use true, false, a string, or a function that returns one`;
   throw startupError('DECORUM_INVALID_OPTION', where, 'text', problem);
 }
 
-/** How a tool words what it returns. */
+/** How to encode a tool's result. */
 export interface ToolEncoding {
-  /** The tool, for messages. */
+  /** The tool, for error messages. */
   readonly where: string;
   readonly output: Shape | undefined;
-  readonly text: SpokenText;
+  readonly text: TextOption;
 }
 
 /**
- * Turns what a tool returned into its result. With an output schema the value is checked, and sent as structured
- * content with its JSON as text.
- * @throws {Error} an error that was returned; and when the value does not fit the output schema, or cannot be sent
+ * Converts a tool's return value to its result. With an output schema, the value is validated and sent as structured
+ * content, with its JSON as text.
+ * @throws {Error} an error that was returned; and if the value does not match the output schema, or cannot be sent
  */
 export function toCallToolResult(value: unknown, encoding: ToolEncoding): CallToolResult | Promise<CallToolResult> {
   if (value instanceof Error) throw value;
@@ -55,12 +55,12 @@ export function toCallToolResult(value: unknown, encoding: ToolEncoding): CallTo
   const checked = output.checkOutput(given);
   const build = (settled: Checked): CallToolResult => {
     const structuredContent = requireOutput(settled, where);
-    return { content: spoken(structuredContent, given, encoding), structuredContent };
+    return { content: fallbackText(structuredContent, given, encoding), structuredContent };
   };
   return checked instanceof Promise ? checked.then(build) : build(checked);
 }
 
-/** What is to be checked of a body: what it says, where it is JSON. */
+/** The value of a body to validate: parsed if it is JSON. */
 const jsonOf = ({ data, mimeType }: Body): unknown =>
   typeof data === 'string' && /[/+]json$/.test(mimeType ?? '') ? JSON.parse(data) : data;
 
@@ -70,7 +70,7 @@ const contentOf = (value: unknown): readonly ContentBlock[] => {
   return data instanceof Uint8Array ? [bytesBlock(data, mimeType)] : toContent(data);
 };
 
-/** Says of a value that has no JSON who returned it. */
+/** Adds the handler's name to the error for a value that cannot be written as JSON. */
 function sendable<T>(where: string, convert: () => T): T {
   try {
     return convert();
@@ -83,12 +83,12 @@ function sendable<T>(where: string, convert: () => T): T {
 function requireOutput(checked: Checked, where: string): unknown {
   if (checked.ok) return checked.value;
   const list = checked.problems.map(({ path, expected }) => `${path || 'the value'} ${expected}`);
-  throw new Error(`${where} returned a value that does not fit its output schema: ${list.join('; ')}`);
+  throw new Error(`${where} returned a value that does not match its output schema: ${list.join('; ')}`);
 }
 
 const RESULT_FIELDS = new Set(['content', 'structuredContent', 'isError', '_meta']);
 
-/** Whether an object is a result as the protocol has it, and not data with a list called "content". */
+/** Whether an object is a protocol result, rather than data with a list called "content". */
 function isResult(value: unknown, output: Shape | undefined): value is CallToolResult {
   if (!isObject(value) || !Array.isArray(value['content'])) return false;
   const { content, isError, structuredContent, _meta: meta = {} } = value;
@@ -107,10 +107,10 @@ function explicitResult(
 ): CallToolResult | Promise<CallToolResult> {
   const { output, where } = encoding;
   const { content, structuredContent, isError, _meta: meta } = options;
-  // the data of an error fits no schema, and somebody must be able to read it
-  const words = isError === true ? { where, output, text: true } : encoding;
+  // the data of an error matches no schema, so always send it as text too
+  const chosen = isError === true ? { where, output, text: true } : encoding;
   const build = (data: unknown): CallToolResult => ({
-    content: content === undefined ? spoken(data, structuredContent, words) : contentOfResult(content, where),
+    content: content === undefined ? fallbackText(data, structuredContent, chosen) : contentOfResult(content, where),
     ...(data !== undefined && { structuredContent: data }),
     ...(isError !== undefined && { isError }),
     ...(meta !== undefined && { _meta: meta }),
@@ -126,19 +126,19 @@ const contentOfResult = (content: unknown, where: string): readonly ContentBlock
   sendable(where, () => (Array.isArray(content) ? content.flatMap((part) => toPart(part)) : toContent(content)));
 
 /** The text beside structured content. */
-function spoken(data: unknown, returned: unknown, { where, text: option = true }: ToolEncoding): ContentBlock[] {
+function fallbackText(data: unknown, returned: unknown, { where, text: option = true }: ToolEncoding): ContentBlock[] {
   if (data === undefined || option === false) return [];
   if (option === true) return [text(JSON.stringify(data))];
-  const said: unknown = typeof option === 'string' ? option : option(returned as never);
-  if (typeof said === 'string') return [text(said)];
+  const value: unknown = typeof option === 'string' ? option : option(returned as never);
+  if (typeof value === 'string') return [text(value)];
   throw new Error(
-    `${where}: its \`text\` gave ${said instanceof Promise ? 'a promise' : typeof said}. Return a string.`,
+    `${where}: its \`text\` function returned ${value instanceof Promise ? 'a promise' : typeof value}. Return a string.`,
   );
 }
 
 /**
- * Turns what a prompt returned into its result.
- * @throws {Error} an error that was returned, and for anything that is no message
+ * Converts a prompt's return value to its result.
+ * @throws {Error} an error that was returned, and for anything that is not a message
  */
 export function toGetPromptResult(value: unknown, description: string | undefined, where: string): GetPromptResult {
   if (value instanceof Error) throw value;
@@ -184,8 +184,8 @@ function toMessages(item: unknown, where: string): PromptMessage[] {
 }
 
 /**
- * The result that a resource returned as such, and not as data.
- * @throws {Error} where some of it is content of resources, and some isn't
+ * The result, if a resource returned a complete one rather than data.
+ * @throws {Error} if only some of its entries are valid contents
  */
 function wholeResult(value: unknown, where: string): ReadResourceResult | undefined {
   const listed: unknown = isObject(value) ? value['contents'] : undefined;
@@ -198,28 +198,28 @@ function wholeResult(value: unknown, where: string): ReadResourceResult | undefi
   }
   if (contents.some((entry) => entry !== undefined) || (Array.isArray(listed) && isMeant)) {
     const place = `contents[${contents.indexOf(undefined)}]`;
-    throw new Error(`${where} returned an invalid ${place}. Each needs a \`uri\`, and a \`text\` or a \`blob\`.`);
+    throw new Error(`${where} returned an invalid ${place}. Each entry needs a \`uri\`, and a \`text\` or a \`blob\`.`);
   }
   return undefined;
 }
 
-/** What is read, and how it is described. */
+/** How to encode the contents of a resource. */
 export interface ResourceEncoding {
-  /** The resource, for messages. */
+  /** The resource, for error messages. */
   readonly where: string;
   readonly mimeType: string | undefined;
 }
 
 /**
- * Turns what a resource returned into its contents.
+ * Converts a resource's return value to its contents.
  * @throws {McpError} `unknown-resource` for `undefined` and `null`
- * @throws {Error} an error that was returned, and for what cannot be sent
+ * @throws {Error} an error that was returned, and for values that cannot be sent
  */
 export function toReadResourceResult(value: unknown, uri: string, encoding: ResourceEncoding): ReadResourceResult {
   if (value === undefined || value === null) throw new McpError('unknown-resource', 'Resource not found', { uri });
   if (value instanceof Error) throw value;
   if (value instanceof ToolResult)
-    throw new Error(`${encoding.where} returned a toolResult. Return what is to be read.`);
+    throw new Error(`${encoding.where} returned a toolResult. Return the content itself.`);
   const whole = wholeResult(value, encoding.where);
   if (whole !== undefined) return whole;
   const { data, mimeType } = value instanceof Body ? value : new Body(value, undefined);

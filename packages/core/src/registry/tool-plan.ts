@@ -19,26 +19,26 @@ import {
   type Plan,
   repeaterOf,
 } from './plan.js';
-import { checkSpokenText, errorResult, type SpokenText, toCallToolResult, type ToolEncoding } from './results.js';
+import { checkTextOption, errorResult, type TextOption, toCallToolResult, type ToolEncoding } from './results.js';
 
-/** A tool, ready to be listed and called. */
+/** A compiled tool. */
 export interface ToolPlan extends Plan<Tool> {
-  /** Arguments that clients repeat in headers. */
+  /** Arguments that clients mirror in headers. */
   readonly mirrored: readonly MirroredArgument[];
-  /** Whether structured objects are sent as they are; by the rank of the revision. */
+  /** Whether structured objects are sent unchanged, by the rank of the revision. */
   readonly sendsObjects: readonly boolean[];
   /**
-   * Checks the arguments, calls the method and turns what it returns into content. Wrong arguments give a result with
-   * `isError` that lists them all. What the method throws is thrown.
+   * Validates the arguments, calls the method and converts its return value to content. Invalid arguments produce a
+   * result with `isError` that lists every problem. Errors that the method throws are rethrown.
    */
   run(args: JsonObject, caller: Caller): CallToolResult | Promise<CallToolResult>;
 }
 
-/** What the server says for its tools. */
+/** Server-wide defaults for tools. */
 export interface ToolDefaults {
-  /** What is said beside structured content. */
-  readonly text?: SpokenText;
-  /** Whether wrong arguments are repaired. */
+  /** The text beside structured content. */
+  readonly text?: TextOption;
+  /** Whether to repair invalid arguments. */
   readonly coerce?: boolean | undefined;
 }
 
@@ -46,7 +46,7 @@ const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {}, additionalPro
 
 /**
  * Compiles a tool.
- * @param defaults what holds where the tool doesn't say it itself
+ * @param defaults server-wide defaults for options that the tool does not set
  */
 export function compileTool(member: Member<'tool'>, { text = true, coerce = false }: ToolDefaults): ToolPlan {
   const { options, where } = member;
@@ -74,15 +74,15 @@ const SAMPLE_OBJECT = {};
 const SAMPLE: CallToolResult = { content: [{ type: 'text', text: '{}' }], structuredContent: SAMPLE_OBJECT };
 
 /**
- * What the tool says beside its structured content.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything that is no text, and where there is no such content
+ * The tool's option `text`.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` if it is invalid, or if the tool has no `output`
  */
-function textOf({ options: { text, output }, where }: Member<'tool'>): SpokenText {
+function textOf({ options: { text, output }, where }: Member<'tool'>): TextOption {
   if (text !== undefined && output === undefined) {
-    const problem = 'is the text beside structured content, and there is no `output`. Add `output`, or return the text';
+    const problem = 'is the text beside structured content, but there is no `output`. Add `output`, or return the text';
     throw invalidOption(where, 'text', problem);
   }
-  checkSpokenText(text, where);
+  checkTextOption(text, where);
   return text;
 }
 
@@ -104,7 +104,7 @@ function runnerOf(member: Member, input: Pick<Shape, 'check'>, encoding: ToolEnc
     if (!checked.ok) return errorResult(listProblems(checked.problems));
     const { value: args } = checked;
     const value = methods[key]?.(args, caller) as { readonly then?: unknown } | null | undefined;
-    // not only promises of the engine: query builders have their own, and proxies of remote calls are functions
+    // any thenable: query builders have promises of their own, and proxies of remote calls are functions
     return (typeof value === 'object' || typeof value === 'function') && typeof value?.then === 'function'
       ? Promise.resolve(value).then((result) => finish(result, args, caller))
       : finish(value, args, caller);
@@ -116,7 +116,7 @@ function runnerOf(member: Member, input: Pick<Shape, 'check'>, encoding: ToolEnc
   };
 }
 
-/** What a model reads when its arguments are wrong. */
+/** Tells the model which arguments are invalid. */
 function listProblems(problems: readonly Problem[]): string {
   const lines = problems.map(({ path, expected }) => `- ${path === '' ? 'the arguments' : path}: ${expected}`);
   return `The arguments are not valid:\n${lines.join('\n')}`;

@@ -1,7 +1,7 @@
-// https://www.w3.org/TR/trace-context/, "traceparent": nothing is all zeros, and there is no version ff
+// https://www.w3.org/TR/trace-context/, "traceparent": ids of only zeros and version ff are invalid
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-// the same, "tracestate": at most 32 members, whose keys differ
+// https://www.w3.org/TR/trace-context/, "tracestate": at most 32 members with distinct keys
 const MEMBER =
   /^((?:[a-z0-9][a-z0-9_\-*/]{0,240}@)?[a-z0-9][a-z0-9_\-*/]{0,255})=([\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e])$/;
 const MAX_MEMBERS = 32;
@@ -14,7 +14,7 @@ const ENTRY = new RegExp(String.raw`^${TOKEN}[ \t]*=[ \t]*${VALUE}(?:${PROPERTY}
 
 const listed = (text: string): string[] => text.split(',').map((item) => item.trim());
 
-/** Headers hold nothing else, so that spaces and tabs are all there is to trim. */
+/** Header characters only. Among these, `trim` removes nothing but spaces and tabs. */
 const PRINTABLE = /^[\t\x20-\x7e]*$/;
 
 function isTracestate(text: string): boolean {
@@ -29,9 +29,9 @@ const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['baggage', (text: string) => listed(text).every((entry) => ENTRY.test(entry))],
 ]);
 
-/** Whether a key of `_meta` belongs to a trace: such keys have no prefix, and are reserved. */
+/** Whether a `_meta` key belongs to a trace. Such keys are reserved, though they have no prefix. */
 export const isTraceKey = (key: string): boolean => FORMATS.has(key);
 
-/** Whether the value of such a key is in its W3C format. */
+/** Whether the value of a trace key is in its W3C format. */
 export const isTraceValue = (key: string, value: unknown): boolean =>
   typeof value === 'string' && PRINTABLE.test(value) && FORMATS.get(key)?.(value) === true;

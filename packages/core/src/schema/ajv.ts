@@ -8,19 +8,21 @@ import { describeErrors } from './problems.js';
 import type { FieldCheck, Problem } from './shape.js';
 import type { Complaints } from './value-rule.js';
 
-/** A compiled schema: whether a value fits, and what is wrong with the one that did not. */
+/** A compiled schema: checks a value, and explains why it does not match. */
 export interface Inspection {
   readonly fits: (value: unknown) => boolean;
-  /** Call it right after `fits` said no. */
+  /** Call it right after `fits` returned false. */
   readonly explain: (value: unknown) => readonly Problem[];
 }
 
-/** The dialects of JSON Schema that are understood. */
+/** Supported dialects of JSON Schema. */
 export type Dialect = '2020-12' | 'draft-07';
 
 type Mode = 'dto' | 'raw';
 
-/** The length as class-validator counts it: a pair of surrogates, or a character with its variation selector, is one. */
+/**
+ * The length as counted by class-validator: surrogate pairs, and characters with a variation selector, count as one.
+ */
 function shownLength(text: string): number {
   const pairs = text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0;
   // oxlint-disable-next-line no-misleading-character-class -- counts UTF-16 units, as class-validator does
@@ -41,24 +43,24 @@ function isUnique(items: unknown[]): boolean {
 
 const counter = ({ gen }: KeywordCxt) => gen.scopeValue('func', { ref: shownLength });
 
-/** Keywords in the sense of the class-validator rules they stand for. */
+/** Redefines keywords with the meaning of the class-validator rules that they stand for. */
 function addRuleKeywords(ajv: Ajv): void {
   const { _ } = loadAjv();
   for (const keyword of ['minLength', 'maxLength', 'multipleOf']) ajv.removeKeyword(keyword);
-  // The rule itself runs too, and is the one that knows which items count as the same.
+  // a no-op here: the rule itself runs too, and knows which items are equal
   ajv.addKeyword('uniqueItems');
   ajv.addKeyword({
     keyword: 'maxLength',
     type: 'string',
     before: 'pattern',
-    // in line, so that only a long text is counted
+    // inline the cheap comparison: only long texts need counting
     code: (cxt) => cxt.fail(_`${cxt.data}.length > ${cxt.schema} && ${counter(cxt)}(${cxt.data}) > ${cxt.schema}`),
   });
   ajv.addKeyword({
     keyword: 'minLength',
     type: 'string',
     before: 'pattern',
-    // a shown character has at most three units, so that a text this long is long enough
+    // a counted character has at most three code units, so a text this long is long enough
     code: (cxt) =>
       cxt.fail(_`${cxt.data}.length < ${3 * (cxt.schema as number)} && ${counter(cxt)}(${cxt.data}) < ${cxt.schema}`),
   });
@@ -67,7 +69,7 @@ function addRuleKeywords(ajv: Ajv): void {
   ajv.addKeyword({ keyword: 'field', compile: (fits: FieldCheck) => fits });
 }
 
-/** Formats whose expressions may backtrack. */
+/** Formats whose regular expressions may backtrack. */
 export const BOUNDED_FORMATS = ['duration', 'hostname', 'url'];
 
 function addRawKeywords(ajv: Ajv): void {
@@ -79,7 +81,10 @@ function addRawKeywords(ajv: Ajv): void {
   }
 }
 
-/** Refuses patterns that take exponential time, and bounds the input of those that may take polynomial time. */
+/**
+ * Rejects patterns that take exponential time, and limits the length of texts for patterns that may take polynomial
+ * time.
+ */
 const guardedRegExp = Object.assign(
   (pattern: string, flags: string) => {
     const compiled = lenientRegExp(pattern, flags);
@@ -90,14 +95,14 @@ const guardedRegExp = Object.assign(
     }
     return {
       test: (text: string) => text.length <= longest && compiled.test(text),
-      // ajv tells patterns apart by their text
+      // ajv identifies patterns by their text
       toString: () => String(compiled),
     };
   },
   { code: 'guardedRegExp' },
 );
 
-/** Many published schemas escape characters in a way that the `u` flag forbids. */
+/** Many published schemas contain escapes that the `u` flag forbids. */
 function lenientRegExp(pattern: string, flags: string): RegExp {
   try {
     return new RegExp(pattern, flags);
@@ -106,7 +111,7 @@ function lenientRegExp(pattern: string, flags: string): RegExp {
   }
 }
 
-/** References that the running check may still follow. Schemas themselves are checked without a limit. */
+/** References that the current check may still follow. There is no limit for validating schemas themselves. */
 const steps = { left: Number.POSITIVE_INFINITY };
 const MIN_STEPS = 50_000;
 const STEPS_PER_VALUE = 20;
@@ -118,8 +123,8 @@ function tooComplex(): never {
 }
 
 /**
- * Counts the references that a check follows. A recursive schema may reach a value by several ways, such as `properties`
- * and `allOf`: the work doubles with each level of the value.
+ * Counts the references that a check follows. A recursive schema may reach a value in several ways, such as `properties`
+ * and `allOf`, which doubles the work with each level of the value.
  */
 function countReferences(ajv: Ajv): void {
   const { _ } = loadAjv();
@@ -146,12 +151,12 @@ function createAjv(dialect: Dialect, mode: Mode, allErrors: boolean): Ajv {
     verbose: true,
     logger: false,
     validateSchema: false,
-    // A generated schema is known to be valid, and `@Matches` has no `u` flag unless it says so.
+    // generated schemas are valid, and `@Matches` only has the `u` flag if it sets it
     ...(mode === 'dto'
       ? { meta: false, validateFormats: false, unicodeRegExp: false, discriminator: true }
       : { code: { regExp: guardedRegExp } }),
   });
-  // ajv compares items pairwise, which takes 7 s for 20,000 objects; this is linear.
+  // ajv compares items pairwise, which takes 7 s for 20,000 objects; ours is linear
   ajv.removeKeyword('uniqueItems');
   if (mode === 'dto') addRuleKeywords(ajv);
   else addRawKeywords(ajv);
@@ -161,7 +166,7 @@ function createAjv(dialect: Dialect, mode: Mode, allErrors: boolean): Ajv {
 
 const instances = new Map<string, { readonly ajv: Ajv; uses: number }>();
 
-/** An instance keeps hold of what it compiled, so that each is used a bounded number of times. */
+/** An instance never releases what it has compiled, so each is replaced after a number of uses. */
 const MAX_USES = 500;
 
 function sharedAjv(dialect: Dialect, mode: Mode, all: boolean): Ajv {
@@ -173,10 +178,10 @@ function sharedAjv(dialect: Dialect, mode: Mode, all: boolean): Ajv {
   return shared.ajv;
 }
 
-/** Values that arguments may have for everything that is wrong with them to be listed. */
+/** Cap on the values in arguments for which all problems are listed. */
 const MAX_VALUES = 2500;
 
-/** Listing everything that is wrong costs work in proportion to the value, so a large one gets its first problem only. */
+/** Finding all problems takes time in proportion to the value, so only the first is reported for large values. */
 function isSmall(value: unknown, budget: { left: number; readonly text: number }): boolean {
   if (typeof value === 'string' && value.length > budget.text) return false;
   budget.left -= 1;
@@ -189,9 +194,9 @@ function sizeOf(value: unknown): number {
   return Object.values(value).reduce((size: number, item) => size + sizeOf(item), 1);
 }
 
-/** Runs a check that follows references. Gives undefined where it takes too many steps for the size of the value. */
+/** Runs a check that follows references. Returns undefined if it takes too many steps for the size of the value. */
 function runBounded(check: ValidateFunction, value: unknown): boolean | undefined {
-  // a check of a field, inside another: both take from the same steps
+  // a field is checked within another check: both share the same steps
   if (steps.left !== Number.POSITIVE_INFINITY) return check(value) as boolean;
   const attempt = (limit: number): boolean | undefined => {
     steps.left = limit;
@@ -240,14 +245,14 @@ export function compileGenerated(schema: JsonObject, mayBacktrack: boolean): Ins
   );
 }
 
-/** ajv keeps the ids and anchors inside a schema for later ones; a schema that has some gets an instance of its own. */
+/** ajv keeps ids and anchors for later schemas, so a schema that has any gets a separate instance. */
 function hasNames(schema: JsonObject): boolean {
   return /"\$(?:id|anchor|dynamicAnchor)":/.test(JSON.stringify({ ...schema, $id: undefined }));
 }
 
 /**
- * Checks that a schema is valid in its dialect, and compiles it.
- * @throws {Error} saying what is wrong with the schema
+ * Validates a schema against its dialect, and compiles it.
+ * @throws {Error} with the reason if the schema is invalid
  */
 export function compileRaw(schema: JsonObject, dialect: Dialect): Inspection {
   const ajvFor = hasNames(schema) ? createAjv : sharedAjv;

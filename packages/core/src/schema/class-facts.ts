@@ -9,11 +9,11 @@ import {
 import { type Class, lineage } from '../metadata/store.js';
 
 /**
- * The facts that class-validator and class-transformer wrote about a class. A DTO file has imported those libraries
- * already, so reading their stores costs nothing; a server without DTOs never loads them.
+ * Facts that class-validator and class-transformer have recorded about a class. A DTO file has already imported these
+ * libraries, so reading their stores loads nothing new. A server without DTOs never loads them.
  */
 
-/** One class-validator rule on one field, as class-validator stores it: its own type has members that may be missing. */
+/** A rule on a field, as class-validator stores it. The library's own type does not mark optional members as such. */
 export interface Rule {
   readonly type: string;
   readonly name?: string;
@@ -30,14 +30,14 @@ interface RuleStore {
   getTargetValidationMetadatas(cls: Class, schema: string, always: boolean, strictGroups: boolean): Rule[];
 }
 
-/** class-validator keeps its store here so that two copies of it agree. */
+/** class-validator keeps its store on globalThis: two copies of the library share it. */
 function ruleStore(): RuleStore | undefined {
   return (globalThis as { classValidatorMetadataStorage?: RuleStore }).classValidatorMetadataStorage;
 }
 
 /**
- * The rules of each field, those of base classes first, merged with class-validator's own inheritance. As in
- * `validate(dto)` without options, rules of every group apply.
+ * The rules of each field, base classes first, with class-validator's own inheritance applied. As with `validate(dto)`
+ * without options, rules of every group apply.
  */
 export function rulesOf(cls: Class): Map<string, Rule[]> {
   const rules = ruleStore()?.getTargetValidationMetadatas(cls, '', false, false) ?? [];
@@ -50,15 +50,15 @@ export function rulesOf(cls: Class): Map<string, Rule[]> {
   return fields;
 }
 
-/** Whether a schema speaks of values that come in, or of values that go out. */
+/** Whether a schema describes values received from clients, or results sent to them. */
 export type Direction = 'input' | 'output';
 
-/** What `@Type` says of a field. */
+/** Facts from a field's `@Type`. */
 export interface TypeFact {
   readonly type: unknown;
-  /** As the author wrote it, unchecked. */
+  /** The discriminator option, not validated yet. */
   readonly discriminator: unknown;
-  /** class-transformer leaves the discriminator in the instance. */
+  /** Whether class-transformer keeps the discriminator in the instance. */
   readonly keepsDiscriminator: boolean;
 }
 
@@ -66,7 +66,7 @@ type TransformerStore = NonNullable<ReturnType<typeof loadTransformerStorage>>['
 
 const WRITTEN = ['_typeMetadatas', '_transformMetadatas', '_exposeMetadatas', '_excludeMetadatas'] as const;
 
-/** Whether decorators have written to a store; its maps are private. */
+/** Whether decorators have written to a store. Its maps are private. */
 function isWritten(store: object): boolean {
   const maps = store as Readonly<Record<(typeof WRITTEN)[number], ReadonlyMap<unknown, unknown>>>;
   return WRITTEN.some((name) => maps[name].size > 0);
@@ -75,8 +75,8 @@ function isWritten(store: object): boolean {
 let transformerStores: readonly TransformerStore[] | undefined;
 
 /**
- * class-transformer is published as CommonJS and as ES modules, each with a store of its own. Node.js loads the first,
- * bundlers choose either: the store in use is the one that decorators have written to.
+ * class-transformer is published as CommonJS and as ES modules, each with its own store. Node.js loads the first, and
+ * bundlers may choose either, so the store in use is the one that decorators have written to.
  */
 function transformer(): TransformerStore | undefined {
   transformerStores ??= [loadTransformerStorage(), loadBundledTransformerStorage()].flatMap(
@@ -85,18 +85,18 @@ function transformer(): TransformerStore | undefined {
   return transformerStores.find(isWritten) ?? transformerStores[0];
 }
 
-/** The first library that DTO classes need and that can't be loaded: both are optional peers. */
+/** The first library that DTO classes need but that is not installed: both are optional peers. */
 export function missingLibrary(): 'class-validator' | 'class-transformer' | undefined {
   if (ruleStore() === undefined && loadValidationExecutor() === undefined) return 'class-validator';
   return transformer() === undefined ? 'class-transformer' : undefined;
 }
 
-/** class-transformer itself. A class that has been read can't be without it. */
+/** Loads class-transformer, which must be installed once a class has been read. */
 export function loadTransformer() {
   return loadClassTransformer() as NonNullable<ReturnType<typeof loadClassTransformer>>;
 }
 
-/** What `@Type` says of a field, if the field has one. */
+/** Facts from a field's `@Type`, if it has one. */
 export function typeFact(cls: Class, key: string): TypeFact | undefined {
   const fact = transformer()?.findTypeMetadata(cls, key);
   if (fact === undefined) return undefined;
@@ -105,7 +105,7 @@ export function typeFact(cls: Class, key: string): TypeFact | undefined {
   return { type, discriminator, keepsDiscriminator: keepDiscriminatorProperty === true };
 }
 
-/** What class-transformer does to a field in one direction: what `@Expose`, `@Exclude` and `@Transform` say of it. */
+/** What class-transformer does to a field in one direction, due to `@Expose`, `@Exclude` and `@Transform`. */
 export function exposureOf(cls: Class, key: string, direction: Direction) {
   const store = transformer() as TransformerStore;
   const code = direction === 'input' ? 0 : 1;
@@ -123,7 +123,7 @@ export function exposureOf(cls: Class, key: string, direction: Direction) {
   };
 }
 
-/** Whether a rule of a class must not be run by class-validator. */
+/** Whether class-validator must skip a rule of a class. */
 export type Ignores = (cls: Class, rule: Rule) => boolean;
 
 function ignoreRules(executor: { metadataStorage: RuleStore }, ignores: Ignores): void {
@@ -134,14 +134,14 @@ function ignoreRules(executor: { metadataStorage: RuleStore }, ignores: Ignores)
 }
 
 /**
- * Runs class-validator over an instance. A class need not have rules: decorators of ours may say all of it, and whether
- * the value is an instance was seen before. A promise only where a rule returned one: the public `validateSync` skips such
- * rules silently and `validate` always returns a promise, hence class-validator's executor.
+ * Runs class-validator on an instance. The class may have no class-validator rules, only Decorum's decorators. Returns
+ * a promise only if a rule does. This needs class-validator's executor: the public `validateSync` silently skips
+ * asynchronous rules, and `validate` always returns a promise.
  */
 export function runRules(instance: object, ignores?: Ignores): ValidationError[] | Promise<ValidationError[]> {
   const { ValidationExecutor } = loadValidationExecutor() as NonNullable<ReturnType<typeof loadValidationExecutor>>;
   const options = { validationError: { target: false, value: false }, forbidUnknownValues: false };
-  // it never asks its validator
+  // the executor never uses its validator
   const executor = new ValidationExecutor(undefined as never, options);
   if (ignores !== undefined) ignoreRules(executor as unknown as { metadataStorage: RuleStore }, ignores);
   const errors: ValidationError[] = [];

@@ -2,89 +2,89 @@ import type { Class } from '../metadata/store.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 
-/** Values that JSON has no type for, and that travel as text; `day` is a date without a time. */
+/** Types that JSON lacks, sent as strings. `day` is a date without a time. */
 export type Encoded = 'date' | 'day' | 'bytes' | 'buffer' | 'bigint';
 
-/** How the value of one field becomes what the DTO declares. */
+/** How to convert a field's value to its declared type. */
 export interface Conversion {
   readonly to: Encoded | ClassModel | UnionModel;
   readonly isList: boolean;
   readonly isRecord: boolean;
 }
 
-/** What tells the classes of a union apart: the property, and what it says in one of them. */
+/** The discriminator of one class of a union: the property and its value. */
 export interface Tag {
   readonly property: string;
   readonly name: string;
-  /** The instance has the property even where its class doesn't declare it. */
+  /** Whether instances have the property even if their class doesn't declare it. */
   readonly isKept: boolean;
 }
 
-/** Classes that a property of the value chooses from. */
+/** A union of classes with a discriminator. */
 export interface UnionModel {
   readonly property: string;
   readonly variants: ReadonlyMap<unknown, ClassModel>;
 }
 
-/** One field of a DTO. */
+/** A field of a DTO. */
 export interface FieldModel {
   readonly key: string;
-  /** The name on the wire. */
+  /** Name on the wire. */
   readonly wire: string;
   readonly schema: JsonObject;
   readonly isRequired: boolean;
-  /** `null` passes, and means absent. */
+  /** Whether `null` is allowed; it counts as absent. */
   readonly isNullable: boolean;
   readonly convert: Conversion | undefined;
-  /** Of the property that tells the classes of a union apart: whether the class declares it itself. */
+  /** For a discriminator: whether the class itself declares it. */
   readonly isDeclared?: boolean;
-  /** The wire has it, the instance doesn't. */
+  /** Whether the field exists on the wire only, not in the instance. */
   readonly isDropped?: boolean;
   readonly isRecord?: boolean;
-  /** Holds instances that class-validator doesn't reach, because the field has no `@ValidateNested`. */
+  /** Whether class-validator skips the field's instances, because it has no `@ValidateNested`. */
   readonly isUnreached?: boolean;
 }
 
-/** A DTO class as the hydrator needs it. */
+/** A DTO class, as the hydrator needs it. */
 export interface ClassModel {
   readonly cls: Class;
-  /** As one of a union. */
+  /** Set for a class of a union. */
   readonly tag: Tag | undefined;
   readonly fields: FieldModel[];
-  /** Its constructor works without arguments. */
+  /** Whether the constructor works without arguments. */
   readonly takesNothing: boolean;
-  /** Fields that have a value in a fresh instance. */
+  /** Fields with a value in a new instance. */
   readonly initialized: readonly string[];
 }
 
-/** A DTO class with all it leads to. */
+/** A DTO class with all classes that it references. */
 export interface ClassReading {
   readonly root: ClassModel;
   readonly models: readonly ClassModel[];
-  /** The schema to check by; functions in it are for ajv only. */
+  /** The schema to validate with. Functions in it are for ajv only. */
   readonly schema: JsonObject;
-  /** A rule needs the instance. */
+  /** Whether a rule needs the instance. */
   readonly needsInstance: boolean;
-  /** `@Transform`, `@Expose` or `@Exclude` has a say. */
+  /** Whether class-transformer is needed, for `@Transform`, `@Expose` or `@Exclude`. */
   readonly needsTransformer: boolean;
-  /** Some part of the value is not described, so that keys such as `__proto__` may hide there. */
+  /** Whether the schema leaves part of the value open, where keys such as `__proto__` could hide. */
   readonly isOpen: boolean;
-  /** A pattern may backtrack. */
+  /** Whether a pattern may backtrack. */
   readonly mayBacktrack: boolean;
-  /** A field is a date without a time, and a `Date` in the instance. */
+  /** Whether a field is a date without a time, but a `Date` in the instance. */
   readonly hasDays: boolean;
 }
 
-/** The class that one value of a field becomes, if it becomes an instance. */
+/** The class that a value becomes an instance of, if any. */
 export function modelOf(to: Conversion['to'], value: unknown): ClassModel | undefined {
   if (typeof to === 'string') return undefined;
   if ('cls' in to) return to;
   const { [to.property]: name, constructor } = value as JsonObject;
-  // an instance need not have the property
+  // instances may lack the discriminator
   return to.variants.get(name) ?? [...to.variants.values()].find(({ cls }) => cls === constructor);
 }
 
-/** Does something to the value of a field, or to each value that it holds; values of another shape stay as they are. */
+/** Applies a function to a field's value, or to each item of its list or record. Values of another shape are kept. */
 export function mapHeld({ isList, isRecord }: Conversion, change: (item: unknown) => unknown) {
   if (isList) return (value: unknown) => (Array.isArray(value) ? value.map((item) => change(item)) : value);
   if (!isRecord) return change;
@@ -92,7 +92,7 @@ export function mapHeld({ isList, isRecord }: Conversion, change: (item: unknown
     isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, change(item)])) : value;
 }
 
-/** An instance with its initializers run; nothing where the constructor wants arguments or throws. */
+/** A new instance, for its initializers; undefined if the constructor needs arguments or throws. */
 export function construct(cls: Class): JsonObject | undefined {
   if (cls.length > 0) return undefined;
   try {
@@ -113,7 +113,7 @@ export function isJson(value: unknown): boolean {
 
 const SCALARS: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'null']);
 
-/** Whether a schema leaves room for keys it does not name. */
+/** Whether a schema allows keys that it does not name. */
 export function leavesRoom(schema: JsonObject): boolean {
   if (['properties', '$ref', 'enum', 'const'].some((keyword) => keyword in schema)) return false;
   if (Array.isArray(schema['anyOf'])) return schema['anyOf'].some(leavesRoom);
@@ -122,7 +122,7 @@ export function leavesRoom(schema: JsonObject): boolean {
   return types.includes('object') || schema['items'] === undefined || leavesRoom(schema['items'] as JsonObject);
 }
 
-/** The schema of an object that has these fields and no others. */
+/** The schema of an object with exactly these fields. */
 export function objectSchema(fields: readonly FieldModel[]): JsonObject {
   const required = fields.filter(({ isRequired }) => isRequired).map(({ wire }) => wire);
   return {

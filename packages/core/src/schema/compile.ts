@@ -25,14 +25,14 @@ const passed = (value: unknown): Checked => ({ ok: true, value });
 
 type Step = (value: unknown) => Checked | Promise<Checked>;
 
-/** Goes on with what was checked, at once where possible. */
+/** Continues with a validated value, synchronously if possible. */
 function andThen(checked: Checked | Promise<Checked>, step: Step): Checked | Promise<Checked> {
   if (checked instanceof Promise) return checked.then((settled) => andThen(settled, step));
   return checked.ok ? step(checked.value) : checked;
 }
 
-/** A value in which part is not described must not bring keys that could reach a prototype. */
-function refuseHarmful(value: unknown): Checked {
+/** Rejects keys that could reach a prototype, for values that the schema leaves partly open. */
+function rejectHarmful(value: unknown): Checked {
   const keys = harmfulPath(value);
   return keys === undefined ? passed(value) : failed([{ path: readablePath(keys), expected: 'is not a known field' }]);
 }
@@ -50,14 +50,14 @@ function inspected({ fits, explain }: Inspection, value: unknown): Checked {
   return fits(value) ? passed(value) : failed(explain(value));
 }
 
-/** The names of the fields at the root, and whether each is required. */
+/** The fields at the root, and whether each is required. */
 function fieldsOf(json: JsonObject): Shape['fields'] {
   const required = new Set((json['required'] as readonly string[] | undefined) ?? []);
   const names = Object.keys((json['properties'] as object | undefined) ?? {});
   return new Map(names.map((name) => [name, { required: required.has(name) }]));
 }
 
-/** Compiles on first use: most of what is listed is never called. */
+/** Compiles the check on first use, since most listed members are never called. */
 function shape(json: JsonObject, compileCheck: () => Shape['check'], checkOutput: Shape['checkOutput']): Shape {
   const lazy: { -readonly [K in keyof Shape]: Shape[K] } = {
     json,
@@ -76,7 +76,7 @@ function rawShape(source: JsonObject, where: string): Shape {
   const inspect = inspectRaw(source, where);
   return shape(
     source,
-    () => (value) => andThen(refuseHarmful(value), () => inspected(inspect, value)),
+    () => (value) => andThen(rejectHarmful(value), () => inspected(inspect, value)),
     (value) => andThen(jsonForm(value), (json) => inspected(inspect, json)),
   );
 }
@@ -84,7 +84,7 @@ function rawShape(source: JsonObject, where: string): Shape {
 function standardShape(source: StandardSchemaV1, where: string, direction: Direction): Shape {
   return shape(
     standardJson(source, where, direction),
-    () => (value) => andThen(refuseHarmful(value), () => checkStandard(source, value)),
+    () => (value) => andThen(rejectHarmful(value), () => checkStandard(source, value)),
     (value) =>
       andThen(
         andThen(jsonForm(value), (json) => checkStandard(source, json)),
@@ -97,7 +97,7 @@ function inputCheck(reading: ClassReading, inspection: Inspection, hydrate: Hydr
   const check = instanceCheck(hydrate, inspection);
   const ruled = compileRules(reading);
   const rule = reading.needsInstance ? (value: unknown) => andThen(check(value), (it) => ruled(it as object)) : check;
-  return reading.isOpen ? (value) => andThen(refuseHarmful(value), rule) : rule;
+  return reading.isOpen ? (value) => andThen(rejectHarmful(value), rule) : rule;
 }
 
 function outputCheck(reading: ClassReading, inspection: () => Inspection, toInstance: Hydrate): Shape['checkOutput'] {
@@ -143,13 +143,13 @@ function build(source: SchemaSource, where: string, direction: Direction): Shape
 const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<object, Shape>() };
 
 /**
- * Compiles a schema, once per source however many members share it.
- * @param source anything but a `SchemaSource` is refused
- * @param where what the schema belongs to, such as `Weather.forecast`, for error messages
- * @param direction whether it describes what comes in (the default) or what goes out: a schema with transformations or
- * defaults can differ between the two
+ * Compiles a schema, once per source even if many members share it.
+ * @param source a `SchemaSource`; anything else is rejected
+ * @param where the schema's owner, such as `Weather.forecast`, for error messages
+ * @param direction whether it describes input (the default) or output. A schema with transformations or defaults may
+ *   differ between the two
  * @throws {DecorumError} `DECORUM_MISSING_LIBRARY`, `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`,
- * `DECORUM_UNKNOWN_FIELD_TYPE`, `DECORUM_INVALID_FIELD` or `DECORUM_INVALID_SCHEMA`
+ *   `DECORUM_UNKNOWN_FIELD_TYPE`, `DECORUM_INVALID_FIELD` or `DECORUM_INVALID_SCHEMA`
  */
 export function compileShape(source: unknown, where: string, direction: Direction = 'input'): Shape {
   const known = compiled[direction].get(source as object);
@@ -161,7 +161,7 @@ export function compileShape(source: unknown, where: string, direction: Directio
   return built;
 }
 
-/** Whether a schema admits nothing but objects, as the arguments of a tool must be. */
+/** Whether a schema allows only objects, which tool arguments must be. */
 export function hasObjectRoot({ json }: Shape): boolean {
   return json['type'] === 'object';
 }

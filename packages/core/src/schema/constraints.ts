@@ -1,14 +1,14 @@
 import type { JsonObject } from '../protocol/model.js';
 
-/** How one class-validator rule is said in JSON Schema. */
+/** How to express a class-validator rule in JSON Schema. */
 export interface Mapping {
-  /** The decorator, as class-validator exports it. */
+  /** The decorator, as exported by class-validator. */
   readonly decorator: string;
-  /** Part of the rule's default message. A custom rule may have taken the rule's name; this tells them apart. */
+  /** Part of the rule's default message. It identifies the original: custom rules may reuse the rule's name. */
   readonly says: string;
-  /** The keywords; nothing where these arguments cannot be said exactly, so that the rule is run instead. */
+  /** The keywords; undefined if they cannot express these arguments exactly. The rule is then run instead. */
   readonly keywords: (args: readonly unknown[]) => JsonObject | undefined;
-  /** What is known all the same when there are no keywords. */
+  /** Keywords that apply even if there are no exact ones. */
   readonly otherwise: JsonObject;
 }
 
@@ -17,7 +17,7 @@ type Scalar = string | number | boolean | null;
 const isScalar = (value: unknown): value is Scalar =>
   value === null || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value);
 
-/** A keyword that nothing satisfies. */
+/** A schema that matches nothing. */
 const NEVER: JsonObject = { not: {} };
 
 function typeOf(values: readonly Scalar[]): JsonObject {
@@ -25,7 +25,9 @@ function typeOf(values: readonly Scalar[]): JsonObject {
   return types.size === 1 ? { type: [...types][0] } : { type: [...types] };
 }
 
-/** `===` against a list: what is no JSON scalar can never be equal to something that came over the wire. */
+/**
+ * Equality with one of a list. Values that are not JSON scalars are dropped, because nothing on the wire equals them.
+ */
 function oneOf(values: readonly unknown[]): JsonObject {
   const scalars = [...new Set(values.filter(isScalar))];
   return scalars.length === 0 ? NEVER : { ...typeOf(scalars), enum: scalars };
@@ -36,7 +38,7 @@ function noneOf(values: readonly unknown[]): JsonObject {
   return scalars.length === 0 ? {} : { not: { enum: scalars } };
 }
 
-/** The values of a TypeScript enum, without the reverse mapping that numeric enums have. */
+/** The values of a TypeScript enum, without the reverse mapping of numeric enums. */
 function enumValues(entity: object): unknown[] {
   const table = entity as Record<string, unknown>;
   return Object.entries(table)
@@ -56,12 +58,12 @@ const inEnglish =
   ([locale = 'en-US']: readonly unknown[]) =>
     locale === 'en-US' ? text({ pattern }) : undefined;
 
-/** The regular expression of `@Matches`. */
+/** The pattern of `@Matches`. */
 export function matchesPattern([pattern, modifiers]: readonly unknown[]): RegExp {
   return pattern instanceof RegExp ? pattern : new RegExp(String(pattern), modifiers as string | undefined);
 }
 
-/** A pattern has no flags, and is read with `u` by those who follow the JSON Schema recommendation. */
+/** JSON Schema patterns have no flags, and validators are advised to compile them with `u`. */
 function matches(args: readonly unknown[]): JsonObject | undefined {
   const { source, flags } = matchesPattern(args);
   if (flags.replace('g', '') !== '') return undefined;
@@ -182,17 +184,17 @@ const ROWS: Readonly<Record<string, Mapping>> = {
   arrayUnique: row('ArrayUnique', 'must be unique', () => list({ uniqueItems: true })),
 };
 
-/** The rules that JSON Schema says exactly, by class-validator's name for them. */
+/** Rules that JSON Schema can express exactly, by their class-validator name. */
 export const MAPPED: ReadonlyMap<string, Mapping> = new Map(Object.entries(ROWS));
 
-/** Decorators that JSON Schema says exactly and that are no rule on a value: they decide which rules apply, and where. */
+/** Decorators that need no keywords: they decide which rules apply, and where. */
 export const STRUCTURAL: readonly string[] = ['Allow', 'IsDefined', 'IsOptional', 'ValidateNested'];
 
 const words = (names: string): string[] => names.trim().split(/\s+/);
 
-/** Every decorator that is run after JSON Schema has passed, by what it works on. */
+/** Decorators whose rules run after JSON Schema validation, by the type they work on. */
 export const RUN = {
-  // class-validator's own function runs as part of the check
+  // these run class-validator's own function as part of the check
   string: words(`
     IsLatLong IsDecimal IsBase64 IsByteLength IsCreditCard IsCurrency IsEmail IsFQDN IsFullWidth IsHalfWidth
     IsVariableWidth IsMACAddress IsIP IsPort IsISBN IsISIN IsISO8601 IsJSON IsJWT IsLowercase IsMobilePhone
@@ -203,24 +205,24 @@ export const RUN = {
   `),
   date: words('MinDate MaxDate'),
   anything: words('IsLatitude IsLongitude'),
-  // needs the finished instance, over which class-validator runs
+  // these need the complete instance, which class-validator then validates
   instance: words('IsInstance Validate ValidateBy ValidateIf ValidatorConstraint'),
 };
 
-/** Decorators that are an error at startup, with what to do instead. */
-export const REFUSED: Readonly<Record<string, string>> = {
-  ValidatePromise: 'No promise comes over the wire: declare the field as the value itself.',
+/** Decorators that are an error at startup, with the remedy. */
+export const UNSUPPORTED: Readonly<Record<string, string>> = {
+  ValidatePromise: 'Clients cannot send promises. Declare the field as the value itself.',
 };
 
-/** What a rule that is run works on; `instance` for those that the table does not know. */
+/** The type that a rule works on; `instance` for rules not in the table. */
 export function runsOn(name = ''): keyof typeof RUN {
-  // class-validator's names differ from those of its decorators in case only ("isIp", "IsFirebasePushId").
+  // class-validator's names differ from its decorators' names only in case ("isIp", "IsFirebasePushId")
   const isNamed = (decorator: string): boolean => decorator.toLowerCase() === name.toLowerCase();
   return (['string', 'date', 'anything'] as const).find((kind) => RUN[kind].some(isNamed)) ?? 'instance';
 }
 
-/** A string longer than this is not tried against a pattern that may backtrack. */
+/** Maximum length of strings that are matched against a pattern that may backtrack. */
 export const BACKTRACKING_LIMIT = 1000;
 
-/** A list longer than this is not compared item by item. */
+/** Maximum length of lists whose items are compared pairwise. */
 export const MAX_COMPARED_ITEMS = 1000;

@@ -8,19 +8,19 @@ import { addKeywords, noteMessage, type Presented, PUBLISHED } from './keywords.
 import { complaintsOf, dateComplaints, dayComplaints, isGenuine, messageOf } from './value-rule.js';
 
 /**
- * Hints for models. The rules accept other forms too, so a schema of results does not have them: clients that check
- * formats would refuse what class-validator accepts.
+ * Hints for models, only in input schemas. The rules accept other forms too, so clients that check formats would reject
+ * valid results.
  */
 const FORMATS: Readonly<Record<string, string>> = { isEmail: 'email', isUrl: 'uri' };
 
-/** The types of JSON that TypeScript's types of the same name stand for. */
+/** The JSON type of each scalar type that TypeScript emits. */
 export const TYPES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [String, 'string'],
   [Number, 'number'],
   [Boolean, 'boolean'],
 ]);
 
-/** The schema of one value while the rules about it are added. */
+/** The schema of a value while its rules are added. */
 export class Draft {
   readonly node: JsonObject = {};
   isDate = false;
@@ -29,9 +29,9 @@ export class Draft {
   mayBacktrack = false;
   #isNotEmpty = false;
   #isDefined = false;
-  /** Bounds for strings and lists on which rules do more than linear work, unless the author gives one. */
+  /** Caps for strings and lists on which rules do more than linear work, unless the rules set their own. */
   readonly #bounds: JsonObject = {};
-  /** Rules that are run as part of the check. */
+  /** Rules that run as part of the check. */
   #run: Rule[] = [];
   readonly #where: string;
 
@@ -58,7 +58,7 @@ export class Draft {
     if (rule.name === 'arrayUnique') this.#bounds['maxItems'] = MAX_COMPARED_ITEMS;
     const exact = keywords(args);
     this.add(exact ?? otherwise, rule);
-    // Which items count as the same is hidden in the rule.
+    // JSON Schema cannot express how the rule compares items
     if (exact === undefined || rule.name === 'arrayUnique') this.#run.push(rule);
   }
 
@@ -75,14 +75,14 @@ export class Draft {
     const longest = longestText(source, flags);
     if (longest === Number.POSITIVE_INFINITY) return;
     if (longest === 0) {
-      const remedy = `${String(args[0])} can take exponential time, or minutes for a few hundred characters. Rewrite it so that no repeated part, and no two of them in a row, can match the same text in several ways.`;
+      const remedy = `${String(args[0])} can take exponential time, or minutes for a few hundred characters. Rewrite it: neither one repeated part nor two in a row may match the same text in several ways.`;
       throw startupError('DECORUM_UNSUPPORTED_RULE', this.#where, 'Matches', remedy);
     }
     this.mayBacktrack = true;
     this.#bounds['maxLength'] = Math.min(longest, Number(this.#bounds['maxLength'] ?? longest));
   }
 
-  /** Adds keywords, and the author's message for them. */
+  /** Adds keywords, and the custom message of their rule. */
   add(keywords: JsonObject, rule?: Rule): void {
     addKeywords(this.node, keywords);
     if (rule?.message !== undefined) {
@@ -90,29 +90,29 @@ export class Draft {
     }
   }
 
-  /** Makes it a date, which is a string on the wire. */
+  /** Turns the value into a date, which is a string on the wire. */
   becomeDate(): void {
     this.isDate = true;
     this.add({ type: 'string', format: 'date-time' });
   }
 
-  /** Makes it a date without a time. */
+  /** Turns the value into a date without a time. */
   becomeDay(isDate: boolean): void {
     this.#isDay = true;
     this.isDate = isDate;
     this.add({ type: 'string', format: 'date' });
   }
 
-  /** Adds the type that TypeScript emitted, where the rules leave the type open. */
+  /** Adds the type that TypeScript emitted, if the rules leave the type open. */
   refine(type: unknown): void {
     const name = TYPES.get(type);
     if (name !== undefined && isOpen(this.node)) this.add({ type: name });
   }
 
-  /** The finished schema. */
+  /** Returns the finished schema. */
   finish(direction: Direction): JsonObject {
     this.add(Object.fromEntries(Object.entries(this.#bounds).filter(([keyword]) => !(keyword in this.node))));
-    if (this.#isNotEmpty) this.#refuseEmpty();
+    if (this.#isNotEmpty) this.#rejectEmpty();
     if (this.#isDefined && this.#allows('null')) this.add({ not: { type: 'null' } });
     const format = this.#run.map(({ name }) => FORMATS[name ?? '']).find((hint) => hint !== undefined);
     if (format !== undefined && direction === 'input') this.add({ format });
@@ -122,26 +122,26 @@ export class Draft {
     return this.node;
   }
 
-  /** The finished schema of a list; `isNested` when its items become instances. */
+  /** Returns the finished schema of a list. `isNested` means that its items become instances. */
   finishList(items: JsonObject, isNested: boolean): JsonObject {
     this.add({ type: 'array' });
     if (isNested && this.#run.length > 0) {
-      // The rule may call a method of the items, which it finds on the instances only.
+      // the rule may call methods of the items, which only instances have
       this.needsInstance = true;
       this.#run = [];
     }
     const node = this.finish('output');
     if (isNested) delete node['uniqueItems'];
-    // some clients refuse arrays without `items`, at any level
+    // some clients reject arrays without `items`, at any level
     const isListOfLists = items['type'] === 'array' && !('items' in items);
     this.add({ items: isListOfLists ? { ...items, items: {} } : items });
     return node;
   }
 
-  /** The finished schema of a record. */
+  /** Returns the finished schema of a record. */
   finishRecord(values: JsonObject): JsonObject {
     this.add({ type: 'object' });
-    // harmless by themselves; what merges such a record later may not be
+    // such keys do no harm here, but might if a handler merges the record
     const propertyNames = { not: { enum: ['__proto__', 'constructor', 'prototype'] } };
     const node: Presented = this.finish('output');
     return {
@@ -156,7 +156,7 @@ export class Draft {
     return this.node['type'] === undefined || [this.node['type']].flat().includes(type);
   }
 
-  #refuseEmpty(): void {
+  #rejectEmpty(): void {
     if (this.node['type'] === 'string') this.add({ minLength: 1 });
     else if (this.#allows('string') || this.#allows('null')) this.add({ not: { enum: ['', null] } });
   }

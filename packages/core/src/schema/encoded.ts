@@ -4,7 +4,7 @@ import type { Direction } from './class-facts.js';
 import type { Encoded } from './class-model.js';
 import { noteMessage } from './keywords.js';
 
-/** How values travel that JSON has no type for. Dates do so too; they have rules of their own. */
+/** How to send a type that JSON lacks. Dates are handled separately, because they have rules. */
 interface Encoding {
   readonly to: Exclude<Encoded, 'date' | 'day'>;
   readonly keywords: Readonly<Record<Direction, JsonObject>>;
@@ -13,7 +13,7 @@ interface Encoding {
 
 const NOT_BASE64 = 'must be base64, such as "aGVsbG8="';
 
-/** A pattern that says so exhausts the stack on a few megabytes. */
+/** Compares a round trip: a regular expression would overflow the stack on a few megabytes. */
 const isBase64 = (text: string): boolean => Buffer.from(text, 'base64').toString('base64') === text;
 
 const BASE64 = {
@@ -35,33 +35,33 @@ const BIGINT: Encoding = {
     input: {
       type: ['integer', 'string'],
       pattern: WHOLE.source,
-      // reading digits takes quadratic time
+      // parsing the digits takes quadratic time
       maxLength: 1000,
-      // a number beyond these has lost digits on its way
+      // larger numbers have lost digits in JSON parsers
       minimum: Number.MIN_SAFE_INTEGER,
       maximum: Number.MAX_SAFE_INTEGER,
     },
     output: { type: 'string', pattern: WHOLE.source },
   },
-  expected: 'must be an integer, or its digits as a string where it has more than 15',
+  expected: 'must be an integer, or a string of its digits if it has more than 15',
 };
 
-/** The encodings by the type of the field. */
+/** Encodings by the type of the field. */
 export const ENCODINGS: ReadonlyMap<unknown, Encoding> = new Map<unknown, Encoding>([
   [Uint8Array, base64('bytes')],
   [Buffer, base64('buffer')],
   [BigInt, BIGINT],
 ]);
 
-/** What is wrong with such a field where class-transformer is needed. */
+/** The error for such a field in a class that needs class-transformer. */
 export function encodingProblem(where: string): DecorumError {
   const problem =
-    'class-transformer cannot read bytes and bigints, and it runs for classes with @Expose, @Exclude or @Transform';
-  const remedy = 'Give the field a @Transform() that reads its text, or remove those decorators.';
+    'class-transformer cannot convert bytes and bigints, and it is used for classes with @Expose, @Exclude or @Transform';
+  const remedy = 'Give the field a @Transform() that parses its text, or remove those decorators.';
   return startupError('DECORUM_INVALID_FIELD', where, problem, remedy);
 }
 
-/** What an encoding says of the value on the wire. */
+/** The schema of the value on the wire. */
 export function encodedSchema({ keywords, expected }: Encoding, direction: Direction): JsonObject {
   const schema = { ...keywords[direction] };
   noteMessage(schema, Object.keys(schema), () => expected);
@@ -70,12 +70,12 @@ export function encodedSchema({ keywords, expected }: Encoding, direction: Direc
 
 const readDate = (value: unknown): unknown => (typeof value === 'string' ? new Date(value) : value);
 
-/** Reads a value from the wire, which has been checked. What a handler returned is left as it is. */
+/** Decoders for validated values from the wire. Handlers may return decoded values, which are left alone. */
 export const DECODERS: Readonly<Record<Encoded, (value: unknown) => unknown>> = {
   date: readDate,
   day: readDate,
   buffer: (value) => (typeof value === 'string' ? Buffer.from(value, 'base64') : value),
-  // a copy: small buffers share their memory
+  // copied, because small buffers share memory
   bytes: (value) => (typeof value === 'string' ? new Uint8Array(Buffer.from(value, 'base64')) : value),
   bigint: (value) =>
     Number.isSafeInteger(value) || (typeof value === 'string' && WHOLE.test(value)) ? BigInt(value as string) : value,

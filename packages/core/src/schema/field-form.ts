@@ -13,13 +13,13 @@ import type { FieldCheck } from './shape.js';
 import { isStandardSchema } from './standard.js';
 import { decoratorOf } from './value-rule.js';
 
-/** A field that has a form, while it is read. */
+/** A field with a form, while it is being read. */
 export interface Formed {
   readonly form: FieldForm;
-  /** `Class.field`, for messages. */
+  /** `Class.field`, for error messages. */
   readonly where: string;
   readonly rules: readonly Rule[];
-  /** The type as TypeScript emitted it. */
+  /** Type emitted by TypeScript. */
   readonly emitted: unknown;
   readonly isConditional: boolean;
   readonly exposure: { readonly isTransformed: boolean };
@@ -28,7 +28,7 @@ export interface Formed {
 const wrong = ({ where, form }: Formed, problem: string, remedy: string) =>
   startupError('DECORUM_INVALID_FIELD', where, `@${form.kind} ${problem}`, remedy);
 
-/** Whether the form says that a field is a list. */
+/** Whether the form declares a list. */
 export function isListForm(form: FieldForm | undefined): boolean {
   return form?.kind === 'ArrayOf' || (form !== undefined && 'each' in form && form.each);
 }
@@ -39,7 +39,7 @@ function choicesOf(titles: unknown): readonly (readonly [value: unknown, title: 
   return isObject(titles) ? Object.entries(titles) : [];
 }
 
-/** What TypeScript emits for the types of JSON. */
+/** Types that TypeScript emits, by JSON type. */
 const EMITTED_OF: Readonly<Record<string, readonly unknown[]>> = {
   string: [String],
   number: [Number],
@@ -49,7 +49,7 @@ const EMITTED_OF: Readonly<Record<string, readonly unknown[]>> = {
   object: [],
 };
 
-/** The types that TypeScript may emit for a field of this form; it emits `Object` for unions and interfaces. */
+/** Types that TypeScript may emit for a field of this form. Unions and interfaces are emitted as `Object`. */
 function emittedTypes({ form, exposure }: Formed): readonly unknown[] {
   const plain = [String, Number, Boolean, Array];
   if (isListForm(form)) return [Array];
@@ -75,20 +75,20 @@ function checkEmitted(field: Formed): void {
   );
 }
 
-/** What is wrong with a record whose values become instances or dates where class-transformer is needed. */
+/** The error for a record of instances or dates in a class that needs class-transformer. */
 export function recordProblem(where: string): DecorumError {
-  const problem = '@RecordOf cannot hold classes or dates beside @Transform, @Expose or @Exclude';
-  const remedy = 'Declare an array of objects with a key each, or do without these decorators.';
+  const problem = '@RecordOf cannot hold classes or dates together with @Transform, @Expose or @Exclude';
+  const remedy = 'Declare an array of objects that contain their key, or remove these decorators.';
   return startupError('DECORUM_INVALID_FIELD', where, problem, remedy);
 }
 
-/** Rules that say something of the value, which a form or a schema of its own says already. */
+/** Whether a rule constrains the value itself, as a form or `@Schema` already does. */
 const isAboutValue = (rule: Rule): boolean =>
   rule.type === 'customValidation' && (MAPPED.has(rule.name ?? '') || runsOn(rule.name) !== 'instance');
 
 const NO_ITEMS: ReadonlySet<unknown> = new Set([Array, Object, Function, Symbol, Map, Set, Promise]);
 
-// an arrow function has no prototype
+// arrow functions, as passed to `@Type`, have no prototype
 const isItemType = (type: unknown): boolean =>
   typeof type === 'function' && !NO_ITEMS.has(type) && (typeof type.prototype === 'object' || TYPES.has(type));
 
@@ -109,15 +109,11 @@ function checkSchema(field: Formed, schema: unknown): void {
   const stray = field.rules.find(isAboutValue);
   if (stray === undefined || field.exposure.isTransformed) return;
   const name = decoratorOf(stray);
-  throw wrong(
-    field,
-    `stands beside @${name}, and says all of the field`,
-    `Say in the schema what @${name} says, and remove it.`,
-  );
+  throw wrong(field, `cannot be combined with @${name}`, `Express @${name} in the schema, and remove the decorator.`);
 }
 
 /**
- * Refuses a form that its field cannot have.
+ * Rejects a form that its field cannot have.
  * @throws {DecorumError} `DECORUM_INVALID_FIELD`
  */
 export function checkForm(field: Formed): void {
@@ -128,19 +124,19 @@ export function checkForm(field: Formed): void {
     throw wrong(
       field,
       `cannot be combined with ${other}`,
-      `Use class-validator's rules, or @Schema for what comes over the wire.`,
+      `Use class-validator's rules, or describe the value on the wire with @Schema.`,
     );
   }
   if (form.kind === 'Choices') checkChoices(field, form.titles);
   if ('of' in form && !isItemType(form.of)) {
-    const remedy = `\`@${form.kind}(String)\`. Where an import cycle leaves a class undefined, use @Type and @ValidateNested`;
+    const remedy = `\`@${form.kind}(String)\`. If an import cycle leaves the class undefined, use @Type and @ValidateNested`;
     throw wrong(field, `needs String, Number, Boolean, Date, BigInt, Uint8Array or a DTO class`, `Write ${remedy}.`);
   }
   checkEmitted(field);
 }
 
 /**
- * Refuses rules that contradict a list or a record of these items: most of them miss `{ each: true }`.
+ * Rejects rules that contradict a list or record of these items. Most of them lack `{ each: true }`.
  * @throws {DecorumError} `DECORUM_INVALID_FIELD`
  */
 export function checkItems(field: Formed, { isList, isRecord }: Pick<Conversion, 'isList' | 'isRecord'>): void {
@@ -148,7 +144,7 @@ export function checkItems(field: Formed, { isList, isRecord }: Pick<Conversion,
   if (single !== undefined) {
     throw wrong(
       field,
-      `says one value, and @${decoratorOf(single)} has { each: true }`,
+      `declares one value, but @${decoratorOf(single)} has { each: true }`,
       `Pass it to @${field.form.kind} too.`,
     );
   }
@@ -160,8 +156,8 @@ export function checkItems(field: Formed, { isList, isRecord }: Pick<Conversion,
   if (stray !== undefined) {
     throw wrong(
       field,
-      `cannot be combined with @${decoratorOf(stray)} for the whole`,
-      `For each item, write { each: true }.`,
+      `cannot be combined with @${decoratorOf(stray)} for the field as a whole`,
+      `To apply it to each item, pass { each: true }.`,
     );
   }
   const custom = field.rules.find((rule) => isRecord && rule.each && !isAboutValue(rule));
@@ -169,16 +165,16 @@ export function checkItems(field: Formed, { isList, isRecord }: Pick<Conversion,
   throw wrong(
     field,
     `cannot run @${decoratorOf(custom)} on each value`,
-    `Make the values a class, or check the record as a whole.`,
+    `Make the values a class, or validate the record as a whole.`,
   );
 }
 
-/** Rules that say nothing of the kind of a value. */
+/** Whether a rule is independent of the value's type. */
 const isNeutral = ({ name }: Rule): boolean => ['isNotEmpty', 'isEmpty', 'notEquals', 'isNotIn'].includes(name ?? '');
 
 /**
- * Adds what the form says of a value, or of each item, to its draft.
- * @throws {DecorumError} `DECORUM_INVALID_FIELD` where rules contradict it
+ * Adds the form to the draft of a value, or of each item.
+ * @throws {DecorumError} `DECORUM_INVALID_FIELD` if the rules contradict it
  */
 export function addForm(field: Formed, draft: Draft, isDate: boolean): void {
   const { form } = field;
@@ -188,7 +184,7 @@ export function addForm(field: Formed, draft: Draft, isDate: boolean): void {
   const type = TYPES.get(form.of) ?? (form.of as Class).name;
   const { type: ruled } = draft.node;
   if (ruled !== undefined && ruled !== type && !(type === 'number' && ruled === 'integer')) {
-    throw wrong(field, `says ${type} where the rules say ${String(ruled)}`, `Make them agree.`);
+    throw wrong(field, `says ${type}, but the rules say ${String(ruled)}`, `Make them agree.`);
   }
   draft.refine(form.of);
 }
@@ -197,7 +193,7 @@ function addChoices(draft: Draft, titles: unknown, each: boolean): void {
   const choices = choicesOf(titles);
   const types = [...new Set(choices.map(([value]) => typeof value))];
   draft.add({ type: types.length === 1 ? types[0] : types, enum: choices.map(([value]) => value) });
-  // the two spellings of MCP's forms, for one and for several
+  // the keywords that MCP's forms use for one choice and for several
   const titled = { [each ? 'anyOf' : 'oneOf']: choices.map(([value, title]) => ({ const: value, title })) };
   (draft.node as Presented)[PUBLISHED] = { enum: undefined, ...titled };
 }
@@ -205,14 +201,15 @@ function addChoices(draft: Draft, titles: unknown, each: boolean): void {
 const REFERENCES = /"\$(?:ref|dynamicRef|recursiveRef|schema)":/;
 
 /**
- * The schema of a field that has one of its own: it is checked apart, in its own words, and published as it is.
+ * The schema of a field with `@Schema`. It is validated separately, with its own error messages, and published
+ * unchanged.
  * @throws {DecorumError} `DECORUM_INVALID_SCHEMA`
  */
 export function ownSchema(source: JsonObject, where: string): JsonObject {
   const own = JSON.parse(JSON.stringify(source)) as JsonObject;
   if (REFERENCES.test(JSON.stringify(own))) {
     const reason =
-      'it is a part of a larger one, so that `$ref` and `$schema` would mean something else there; write it out without them';
+      'it is part of a larger schema, where `$ref` and `$schema` would mean something else. Write it without them';
     throw startupError('DECORUM_INVALID_SCHEMA', where, reason);
   }
   const { fits, explain } = inspectRaw(own, where);

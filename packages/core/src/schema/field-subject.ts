@@ -3,17 +3,17 @@ import { type Class, fieldType } from '../metadata/store.js';
 import { startupError } from '../protocol/errors.js';
 import type { JsonObject } from '../protocol/model.js';
 import { type Direction, exposureOf, type Rule, typeFact } from './class-facts.js';
-import { REFUSED } from './constraints.js';
+import { UNSUPPORTED } from './constraints.js';
 import { isListForm } from './field-form.js';
 import { decoratorOf } from './value-rule.js';
 
 const SCALARS = [String, Number, Boolean, Symbol, BigInt];
 const BUILT_IN: ReadonlySet<unknown> = new Set([...SCALARS, Date, Array, Object, Function, Uint8Array, Buffer]);
 
-/** Field rules that make a field a list: those named after arrays. */
+/** Names of rules that make a field a list. */
 const ABOUT_LISTS = /^(?:isArray$|array[A-Z])/;
 
-/** Whether a type is a class of the user, and not of the language. */
+/** Whether a type is a user's class, not a built-in one. */
 export const isClass = (type: unknown): type is Class => typeof type === 'function' && !BUILT_IN.has(type);
 
 /** Whether a rule is `@ValidateNested`. */
@@ -29,11 +29,11 @@ const looksLikeList = (emitted: unknown, rules: readonly Rule[]): boolean =>
 
 type Entry = readonly [key: string, rules: readonly Rule[], form: FieldForm | undefined];
 
-/** The fields that have a form. */
+/** Fields that have a form. */
 export const formedKeys = (described: ReadonlyMap<string, FieldFacts>): string[] =>
   [...described].filter(([, { form }]) => form !== undefined).map(([key]) => key);
 
-/** The accessor of a class that is declared as a field. */
+/** The accessor that a class declares in place of a field. */
 export function accessorOf(cls: Class, key: string): PropertyDescriptor | undefined {
   for (
     let holder = cls.prototype as object | null;
@@ -46,19 +46,19 @@ export function accessorOf(cls: Class, key: string): PropertyDescriptor | undefi
   return undefined;
 }
 
-/** The value of a field in a fresh instance. What a getter alone makes of other fields is no default. */
+/** The value of a field in a new instance. The value of a getter without a setter does not count as a default. */
 export function initialOf(fresh: JsonObject, { key, accessor }: Pick<Subject, 'key' | 'accessor'>): unknown {
   if (accessor !== undefined && accessor.set === undefined) return undefined;
   try {
     return fresh[key];
   } catch {
-    // a getter may count on fields that are not there yet
+    // a getter may depend on fields that are not set yet
     return undefined;
   }
 }
 
 /**
- * Refuses an accessor that clients could not set, or that would be left out of results.
+ * Rejects an accessor that clients could not set, or that results would lack.
  * @throws {DecorumError} `DECORUM_INVALID_FIELD`
  */
 export function checkAccessor({ where, accessor, direction, exposure }: Subject): void {
@@ -66,24 +66,24 @@ export function checkAccessor({ where, accessor, direction, exposure }: Subject)
   const wrong = (problem: string, remedy: string) => startupError('DECORUM_INVALID_FIELD', where, problem, remedy);
   if (direction === 'input' && accessor.set === undefined) {
     throw wrong(
-      'it has a getter and no setter, so clients cannot send it',
+      'it has a getter but no setter, so clients cannot send it',
       'Remove its rules, or add @Exclude({ toClassOnly: true }) from class-transformer.',
     );
   }
   if (direction === 'output' && !exposure.isExposed) {
-    throw wrong('JSON leaves out what a getter returns', 'Add @Expose() from class-transformer, or make it a field.');
+    throw wrong('JSON omits the values of getters', 'Add @Expose() from class-transformer, or make it a field.');
   }
 }
 
-/** The fields in the order of the class, where its instances show it. */
+/** The fields in declaration order, if a new instance shows it. */
 export function inOrderOf(fresh: object, keys: readonly string[]): readonly string[] {
   const shown = Object.keys(fresh);
   return keys.every((key) => shown.includes(key)) ? shown.filter((key) => keys.includes(key)) : keys;
 }
 
-/** Reads what decorators and TypeScript say of a field. */
+/** Collects the facts about a field from its decorators and TypeScript. */
 export function readSubject(cls: Class, [key, rules, form]: Entry, direction: Direction) {
-  // the type as TypeScript emitted it
+  // type emitted by TypeScript
   const emitted = fieldType(cls, key);
   return {
     cls,
@@ -104,21 +104,21 @@ export function readSubject(cls: Class, [key, rules, form]: Entry, direction: Di
   };
 }
 
-/** One field while it is read. */
+/** A field while it is being read. */
 export type Subject = ReturnType<typeof readSubject>;
 
 /**
- * Refuses rules that make no sense for JSON.
+ * Rejects rules that make no sense for JSON.
  * @throws {DecorumError} `DECORUM_UNSUPPORTED_RULE`
  */
-export function refuse({ where, rules }: Subject): void {
+export function reject({ where, rules }: Subject): void {
   for (const decorator of rules.map(decoratorOf)) {
-    const remedy = REFUSED[decorator];
+    const remedy = UNSUPPORTED[decorator];
     if (remedy !== undefined) throw startupError('DECORUM_UNSUPPORTED_RULE', where, decorator, remedy);
   }
 }
 
-/** Whether a request without the field is refused. */
+/** Whether requests without the field are rejected. */
 export function isRequired({ isOptional, isConditional, exposure, rules }: Subject, initial: unknown): boolean {
   if (isOptional || isConditional || initial !== undefined) return false;
   if (exposure.isTransformed && exposure.isExposed) return false;

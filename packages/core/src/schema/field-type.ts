@@ -7,28 +7,28 @@ import type { Conversion } from './class-model.js';
 import { ENCODINGS } from './encoded.js';
 import { decoratorOf } from './value-rule.js';
 
-/** A field as its author declared it. */
+/** The declaration of a field. */
 export interface Declaration {
   readonly where: string;
-  /** The type that TypeScript emitted. */
+  /** Type emitted by TypeScript. */
   readonly emitted: unknown;
-  /** What `@Type` says of the value, or of each item. */
+  /** Facts from `@Type` about the value, or about each item. */
   readonly named: { readonly type: unknown } | undefined;
   readonly rules: readonly Rule[];
   readonly direction: Direction;
   readonly exposure: { readonly isTransformed: boolean };
 }
 
-/** What is known of a field beside its type: what its rules say of the value, or of the list and its items. */
+/** What the rules say about a field: about the value, or about the list and its items. */
 export interface Ruled {
   readonly item: JsonObject;
   readonly list: JsonObject | undefined;
   readonly to: Conversion['to'] | undefined;
-  /** The value in a fresh instance. */
+  /** The value in a new instance. */
   readonly initial: unknown;
 }
 
-/** What a handler may get for a type, in the words of JSON Schema and of our conversions. */
+/** What handlers may receive for a type: JSON Schema types, and names of conversions. */
 const KINDS: ReadonlyMap<unknown, readonly unknown[]> = new Map<unknown, readonly unknown[]>([
   [String, ['string']],
   [Number, ['number', 'integer']],
@@ -40,10 +40,10 @@ const KINDS: ReadonlyMap<unknown, readonly unknown[]> = new Map<unknown, readonl
   [Buffer, ['buffer']],
 ]);
 
-const BYTES = 'Declare a Uint8Array, which travels as base64.';
+const BYTES = 'Declare a Uint8Array, which is sent as base64.';
 const DATA = 'Declare an array, or an object with known fields.';
 
-/** Types of which JSON has no values, with what to declare instead. */
+/** Types that JSON cannot represent, with what to declare instead. */
 const LACKING: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [Map, DATA],
   [Set, DATA],
@@ -61,7 +61,7 @@ const invalid = (where: string, problem: string, remedy: string) =>
   startupError('DECORUM_INVALID_FIELD', where, problem, remedy);
 
 const listed = (words: readonly unknown[]): string => words.join(' or ');
-/** As TypeScript spells them. */
+/** Spelled as in TypeScript. */
 const SCALARS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [String, 'string'],
   [Number, 'number'],
@@ -71,24 +71,24 @@ const SCALARS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
 
 const nameOf = (type: unknown): string => SCALARS.get(type) ?? (type === Array ? 'an array' : (type as Class).name);
 
-/** Whether the rules leave open which JSON type a value has. */
+/** Whether the rules leave the JSON type of a value open. */
 export function isOpen(node: JsonObject): boolean {
   return !['type', 'enum', 'const', '$ref', 'anyOf', 'oneOf'].some((keyword) => keyword in node);
 }
 
 /**
- * Refuses a field whose type contradicts its rules, says more than they check, or is not known.
+ * Rejects a field whose type contradicts its rules, promises more than they check, or is unknown.
  * @throws {DecorumError} `DECORUM_INVALID_FIELD`, `DECORUM_UNKNOWN_FIELD_TYPE`
  */
 export function checkType(field: Declaration, ruled: Ruled): void {
   const { where, emitted, named, exposure } = field;
   const { item, list, to, initial } = ruled;
-  refuseUncallable(field, ruled);
+  rejectUncallable(field, ruled);
   const own = list === undefined ? kindsOf(item, to) : (kindsOf(list, undefined) ?? ['array']);
   if (list !== undefined && own !== undefined && !own.includes('array')) throw contradiction(where, Array, own);
   agree(field, emitted, own);
   if (named !== undefined) agree(field, named.type, kindsOf(item, to));
-  // TypeScript emits Object, or nothing, for a field that has an initializer and no annotation
+  // without a type annotation, TypeScript emits Object or nothing for a field with an initializer
   const declared = emitted === Object && initial !== undefined && initial !== null ? undefined : emitted;
   const ofValue = list === undefined ? declared : undefined;
   const type = typeof named?.type === 'function' ? named.type : ofValue;
@@ -97,31 +97,31 @@ export function checkType(field: Declaration, ruled: Ruled): void {
   }
 }
 
-/** What a handler gets; nothing where the rules leave it open. */
+/** What the handler receives; undefined if the rules leave it open. */
 function kindsOf(node: JsonObject, to: Ruled['to']): readonly unknown[] | undefined {
   if (to !== undefined) return [typeof to === 'string' ? to : 'object'];
   return node['type'] === undefined ? undefined : [node['type']].flat().filter((type) => type !== 'null');
 }
 
 /**
- * Refuses a type of which JSON has no values.
+ * Rejects a type that JSON cannot represent.
  * @throws {DecorumError} `DECORUM_INVALID_FIELD`
  */
-export function refuseLacking(type: unknown, where: string): void {
+export function rejectLacking(type: unknown, where: string): void {
   const remedy = LACKING.get(type);
   if (remedy !== undefined) throw invalid(where, `JSON has no ${(type as Class).name}`, remedy);
 }
 
-/** Refuses a type that is not what the rules say. */
+/** Rejects a type that contradicts the rules. */
 function agree(field: Declaration, type: unknown, kinds: readonly unknown[] | undefined): void {
   const { where, direction, exposure, rules } = field;
   if (typeof type !== 'function' || type === Object) return;
-  if (!exposure.isTransformed) refuseLacking(type, where);
-  // a result is checked in its JSON form
+  if (!exposure.isTransformed) rejectLacking(type, where);
+  // results are validated in their JSON form
   if (direction === 'output' && typeof (type as Class<{ toJSON?: unknown }>).prototype.toJSON === 'function') return;
   const isNested = rules.some((rule) => rule.type === 'nestedValidation');
   if (!KINDS.has(type) && !isNested && !exposure.isTransformed) {
-    const remedy = `Add @ValidateNested(), and rules to the fields of ${type.name}; or declare the field as what JSON has, such as \`object\` or \`string\`.`;
+    const remedy = `Add @ValidateNested(), and rules to the fields of ${type.name}. Or declare the field as a JSON type, such as \`object\` or \`string\`.`;
     throw invalid(where, `nothing checks that it is a ${type.name}`, remedy);
   }
   const expected = KINDS.get(type) ?? ['object'];
@@ -137,17 +137,17 @@ function contradiction(where: string, type: unknown, kinds: readonly unknown[]):
 }
 
 function remedyFor(type: unknown, kinds: readonly unknown[]): string {
-  if (type === Array) return 'Give rules about the items `{ each: true }`, as in @IsString({ each: true }).';
-  if (kinds.includes('array')) return 'Declare an array, or remove `each: true` and the rules about arrays.';
-  if (kinds.includes('date')) return 'Declare a Date, or use a rule about strings such as @IsISO8601().';
+  if (type === Array) return 'Pass `{ each: true }` to rules for the items, as in @IsString({ each: true }).';
+  if (kinds.includes('array')) return 'Declare an array, or remove `each: true` and the array rules.';
+  if (kinds.includes('date')) return 'Declare a Date, or use a string rule such as @IsISO8601().';
   if (type === Date) return `Use @IsDate(), or declare the field as ${listed(kinds)}.`;
   if (ENCODINGS.has(type)) {
-    return `Remove the rules about its value, and keep @IsDefined() or @IsOptional(); or declare the field as ${listed(kinds)}.`;
+    return `Keep only @IsDefined() or @IsOptional(), or declare the field as ${listed(kinds)}.`;
   }
-  return `Declare the field as ${listed(kinds)}, or use rules about a ${nameOf(type)}.`;
+  return `Declare the field as ${listed(kinds)}, or use rules for a ${nameOf(type)}.`;
 }
 
-/** Keywords of which the second must not be less than the first. */
+/** Pairs of keywords: the second must not be less than the first. */
 const BOUNDS = [
   ['minimum', 'maximum'],
   ['minLength', 'maxLength'],
@@ -155,10 +155,10 @@ const BOUNDS = [
 ] as const;
 
 /**
- * Refuses rules that no value passes.
+ * Rejects rules that no value can satisfy.
  * @throws {DecorumError} `DECORUM_INVALID_FIELD`
  */
-export function refuseUncallable(
+export function rejectUncallable(
   { where, rules }: Pick<Declaration, 'where' | 'rules'>,
   { item, list }: Pick<Ruled, 'item' | 'list'>,
 ): void {
@@ -167,12 +167,12 @@ export function refuseUncallable(
   throw invalid(where, `no value passes its rules (${names.join(', ')})`, 'Correct or remove one of them.');
 }
 
-/** Whether none of the only values that a schema names fits what else it says. */
+/** Whether the rest of a schema rejects every value of its `const` or `enum`. */
 function hasNoChoice(node: JsonObject): boolean {
   const [keyword, named] = 'const' in node ? ['const', [node['const']]] : ['enum', node['enum']];
   const others = Object.keys(node).filter((key) => key !== keyword && key !== 'type');
   if (!Array.isArray(named) || others.length === 0) return false;
-  // a copy, because ajv remembers schemas and this one is not finished
+  // a copy, because ajv caches schemas, and this one is not finished
   const { fits } = compileGenerated({ ...node }, false);
   return !named.some((value) => fits(value));
 }

@@ -22,15 +22,15 @@ import {
   isOptionalRule,
   isRequired,
   readSubject,
-  refuse,
+  reject,
   type Subject,
 } from './field-subject.js';
-import { checkType, isOpen, refuseLacking, refuseUncallable } from './field-type.js';
+import { checkType, isOpen, rejectLacking, rejectUncallable } from './field-type.js';
 import { checkFormInitializer, checkInitializer } from './initializers.js';
 import { hinted, nullable } from './keywords.js';
 import { isSameTag, requireDeclared, taggedFields, transformerProblem, unionSchema, variantsOf } from './union.js';
 
-/** The drafts of a field: of its value, or of each item and of what holds them. */
+/** The drafts of a field: of its value, or of each item and of the whole list or record. */
 interface Drafts {
   readonly item: Draft;
   readonly whole: Draft | undefined;
@@ -48,10 +48,10 @@ class ClassReader {
     mayBacktrack: false,
     hasDays: false,
   };
-  /** What class-transformer cannot do, if it is needed. */
+  /** Errors that apply only if class-transformer is needed. */
   readonly #notForTransformer: DecorumError[] = [];
 
-  /** @param where what takes the class, for messages */
+  /** @param where the owner of the class, for error messages */
   constructor(
     direction: Direction,
     private readonly where: string,
@@ -78,7 +78,7 @@ class ClassReader {
     const constructed = construct(cls);
     const held = [...described.keys(), ...this.#dataOf(cls, constructed ?? {})];
     const unruled = held.find((key) => !keys.includes(key) && key !== tag?.property);
-    // a class of a union may have nothing but its name
+    // a class of a union may have no fields besides the discriminator
     if (keys.length === 0 && tag === undefined)
       throw startupError('DECORUM_NO_RULES', `${this.where}: the class ${cls.name}`, 'class');
     if (unruled !== undefined) throw startupError('DECORUM_NO_RULES', `${cls.name}.${unruled}`, 'field');
@@ -111,11 +111,11 @@ class ClassReader {
     if (unfit !== undefined) this.#notForTransformer.push(unfit);
   }
 
-  /** What a fresh instance holds and clients could take for fields. */
+  /** The data fields of a new instance, which clients could mistake for fields of the DTO. */
   #dataOf(cls: Class, fresh: JsonObject): string[] {
     const keys = Object.keys(fresh).filter((key) => typeof fresh[key] !== 'function');
     const data = keys.filter((key) => !exposureOf(cls, key, this.#direction).isHidden);
-    // class-transformer keeps the others out of results
+    // class-transformer must keep the hidden fields out of results
     if (this.#direction === 'output' && data.length < keys.length) this.#flags.needsTransformer = true;
     return data;
   }
@@ -128,7 +128,7 @@ class ClassReader {
   }
 
   #field(subject: Subject, { title, description, examples, header }: FieldFacts, initial: unknown): FieldModel {
-    refuse(subject);
+    reject(subject);
     const { key, rules, isConditional, isOptional, exposure, form } = subject;
     const { checked, convert } = this.#value(subject, initial);
     const isPlain = convert === undefined || typeof convert.to === 'string';
@@ -158,7 +158,7 @@ class ClassReader {
     };
   }
 
-  /** What is checked of the value of a field, and what the value becomes. */
+  /** The schema of a field's value, and how to convert the value. */
   #value(subject: Subject, initial: unknown): { checked: JsonObject; convert: Conversion | undefined } {
     const { where, rules, form, isList, isRecord } = subject;
     if (form !== undefined) checkForm({ ...subject, form });
@@ -174,7 +174,7 @@ class ClassReader {
     const { to } = convert ?? {};
     const ruled = { item: item.node, list: whole?.node, to, initial };
     if (form === undefined) checkType(subject, ruled);
-    else refuseUncallable(subject, ruled);
+    else rejectUncallable(subject, ruled);
     checkInitializer(subject, initial, typeof to === 'object' && 'cls' in to ? to.cls : undefined);
     return { checked: this.#finish(subject, { item, whole }, convert), convert };
   }
@@ -190,7 +190,7 @@ class ClassReader {
     return schema;
   }
 
-  /** What the value, or each item of it, becomes. Adds to the draft what follows for the wire. */
+  /** How to convert the value, or each item. Adds the schema of the wire format to the draft. */
   #conversion(subject: Subject, draft: Draft, initial: unknown): Conversion | undefined {
     const { where, rules, form, emitted, isList, isRecord, named, exposure } = subject;
     const of = form !== undefined && 'of' in form ? form.of : undefined;
@@ -201,7 +201,7 @@ class ClassReader {
       return this.#noteRecord(subject, { to, isList, isRecord });
     }
     if (named?.discriminator !== undefined) {
-      const remedy = 'Add @ValidateNested(): without it the object is not checked.';
+      const remedy = 'Add @ValidateNested(). Without it, the object is not validated.';
       throw startupError('DECORUM_UNSUPPORTED_RULE', where, 'Type without @ValidateNested', remedy);
     }
     // TypeScript does not emit the type that it infers from an initializer
@@ -226,7 +226,7 @@ class ClassReader {
   }
 
   #nested(type: unknown, where: string): ClassModel {
-    refuseLacking(type, where);
+    rejectLacking(type, where);
     if (!isClass(type)) throw startupError('DECORUM_UNKNOWN_FIELD_TYPE', where, 'object');
     return this.#model(type);
   }
@@ -248,7 +248,7 @@ class ClassReader {
     return convert;
   }
 
-  /** Inline wherever possible: some clients do not follow `$ref`. */
+  /** Inlines the schema wherever possible, because some clients don't follow `$ref`. */
   #reference(model: ClassModel): JsonObject {
     const finished = this.#schemas.get(model);
     if (finished !== undefined && !this.#recursive.has(model)) return finished;
@@ -266,10 +266,10 @@ class ClassReader {
 }
 
 /**
- * Reads a DTO class: its rules, and those of the classes it leads to, as one JSON Schema.
- * @param where what takes the class, for messages
+ * Reads a DTO class and the classes that it references, as one JSON Schema.
+ * @param where the owner of the class, for error messages
  * @throws {DecorumError} `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`, `DECORUM_UNKNOWN_FIELD_TYPE` or
- * `DECORUM_INVALID_FIELD`
+ *   `DECORUM_INVALID_FIELD`
  */
 export function readClass(cls: Class, direction: Direction, where: string): ClassReading {
   return new ClassReader(direction, where).read(cls);

@@ -7,7 +7,7 @@ import { DECODERS } from './encoded.js';
 import { toJsonForm } from './json-form.js';
 import type { Checked } from './shape.js';
 
-/** Makes a DTO instance of a plain object that was checked. */
+/** Creates a DTO instance from a validated plain object. */
 export type Hydrate = (plain: unknown) => object;
 
 type Convert = (value: unknown) => unknown;
@@ -24,7 +24,7 @@ function converter(conversion: Conversion, hydratorOf: (model: ClassModel) => Hy
 }
 
 function nested(model: ClassModel, hydratorOf: (model: ClassModel) => Hydrate): Convert {
-  // Looked up late, because a class may contain itself.
+  // looked up on first use, because a class may contain itself
   let hydrate: Hydrate | undefined;
   return (value) => {
     if (!isObject(value) || value instanceof model.cls) return value;
@@ -34,8 +34,8 @@ function nested(model: ClassModel, hydratorOf: (model: ClassModel) => Hydrate): 
 }
 
 /**
- * A function that makes instances of a DTO class and of those nested in it. It takes the fields that the class has, and
- * no others.
+ * Compiles a function that creates instances of a DTO class and its nested classes. It copies only the fields that the
+ * class declares.
  */
 export function compileHydrator(root: ClassModel): Hydrate {
   const hydrators = new Map<ClassModel, Hydrate>();
@@ -52,18 +52,18 @@ export function compileHydrator(root: ClassModel): Hydrate {
 }
 
 /**
- * Written as code, as ajv writes its checks: field by field, the engine knows the shape of what is read and made, which
- * makes both the instance and its JSON cheaper.
+ * Generates code, as ajv does for its checks. With straight-line code for each field, the engine knows the shapes of
+ * the objects, which makes both the instance and its JSON cheaper.
  */
 function generate({ cls, takesNothing, initialized, fields }: ClassModel, converts: readonly unknown[]): Hydrate {
   const steps = fields.map(({ key, isNullable }, index) => {
     const name = JSON.stringify(key);
     const given = `plain[${name}]`;
     const value = key in Object.prototype ? `Object.hasOwn(plain, ${name}) ? ${given} : undefined` : given;
-    // many models write null for what they leave out
+    // many models send null for fields that they omit
     const isAbsent = isNullable || initialized.includes(key) ? 'value == null' : 'value === undefined';
     const set = `it[${name}] = ${converts[index] ? `converts[${index}](value)` : 'value'};`;
-    // an initializer may be plain data too
+    // an initializer may need converting too
     const kept = converts[index] && initialized.includes(key) ? `value = it[${name}]; ${set}` : '';
     return `value = ${value}; if (!(${isAbsent})) { ${set} } else { ${kept} }`;
   });
@@ -72,29 +72,29 @@ function generate({ cls, takesNothing, initialized, fields }: ClassModel, conver
   return compileCode<Hydrate>(code, { cls, converts });
 }
 
-/** Compiles an expression in which the names of `scope` have its values. */
+/** Compiles an expression whose variables are the members of `scope`. */
 function compileCode<T>(expression: string, scope: Readonly<Record<string, unknown>>): T {
-  // oxlint-disable-next-line no-implied-eval -- of names that JSON.stringify has quoted, and of nothing else from outside
+  // oxlint-disable-next-line no-implied-eval -- the code contains only names quoted by JSON.stringify
   return new Function(...Object.keys(scope), `return ${expression};`)(...Object.values(scope)) as T;
 }
 
-/** The same, by class-transformer: for DTOs with `@Transform`, `@Expose` or `@Exclude`. */
+/** The same with class-transformer, for DTOs with `@Transform`, `@Expose` or `@Exclude`. */
 export function transformerHydrator(root: ClassModel, models: readonly ClassModel[]): Hydrate {
   const targetMaps = models.map(({ cls, fields }) => ({
     target: cls,
     properties: Object.fromEntries(fields.flatMap(typeOf)),
   }));
-  // Without `exposeUnsetFields: false`, an exposed field that is absent would overwrite its initializer.
+  // without `exposeUnsetFields: false`, absent exposed fields would overwrite their initializers
   const options = { exposeUnsetFields: false, targetMaps };
   const hasUnions = models.some(({ tag }) => tag !== undefined);
   return (plain) => {
-    // class-transformer deletes discriminators
+    // class-transformer deletes discriminators, so work on a copy
     const given = hasUnions ? toJsonForm(plain) : plain;
     return loadTransformer().plainToInstance(root.cls as new () => object, given, options);
   };
 }
 
-/** The class of a field; that of a union is class-transformer's own affair. */
+/** The class of a field. class-transformer resolves unions itself. */
 function typeOf({ key, convert }: ClassModel['fields'][number]): [string, Class][] {
   if (convert === undefined) return [];
   const { to } = convert;
@@ -102,7 +102,7 @@ function typeOf({ key, convert }: ClassModel['fields'][number]): [string, Class]
   return 'cls' in to ? [[key, to.cls]] : [];
 }
 
-/** The check of a DTO whose schema says all: a value that fits becomes an instance. */
+/** The check for a DTO whose schema covers all rules: valid values become instances. */
 export function instanceCheck(hydrate: Hydrate, { fits, explain }: Inspection): (value: unknown) => Checked {
   const code = '(value) => fits(value) ? { ok: true, value: hydrate(value) } : { ok: false, problems: explain(value) }';
   return compileCode(code, { hydrate, fits, explain });

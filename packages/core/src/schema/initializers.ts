@@ -8,7 +8,7 @@ import { isJson } from './class-model.js';
 import { MAPPED, runsOn } from './constraints.js';
 import { decoratorOf, isGenuine, passes } from './value-rule.js';
 
-/** Whether a rule is class-validator's own, so that trying it has no effect: a custom rule may ask a database. */
+/** Whether a rule is built into class-validator. Custom rules are not tried, because they may have effects. */
 function isOwn(rule: Rule): boolean {
   const mapping = MAPPED.get(rule.name ?? '');
   return mapping === undefined ? runsOn(rule.name) !== 'instance' : isGenuine(rule, mapping);
@@ -22,7 +22,7 @@ function holds(rule: Rule, value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => passes(rule, body, item));
 }
 
-/** The first rule that a value breaks. Of conditional rules nobody knows whether they apply. */
+/** The first rule that a value breaks. With conditional rules, it is unknown which apply, so none is reported. */
 function brokenBy(value: unknown, rules: readonly Rule[]): string | undefined {
   const conditions = rules.filter(({ type }) => type === 'conditionalValidation');
   if (conditions.some(({ name }) => name !== 'isOptional')) return undefined;
@@ -31,7 +31,7 @@ function brokenBy(value: unknown, rules: readonly Rule[]): string | undefined {
   return broken && `@${decoratorOf(broken)}`;
 }
 
-/** The same for the fields of a nested object, or of each in a list. */
+/** The same for the fields of a nested object, or of each object in a list. */
 function brokenInside(value: unknown, nested: Class): string | undefined {
   const fields = [value].flat().flatMap((item) => [...rulesOf(nested)].map(([key, rules]) => ({ item, key, rules })));
   for (const { item, key, rules } of fields) {
@@ -41,10 +41,11 @@ function brokenInside(value: unknown, nested: Class): string | undefined {
   return undefined;
 }
 
-const CORRECT = 'Correct the initializer. If clients must send the field, remove it and declare the field with `!`.';
+const CORRECT =
+  'Correct the initializer. If clients must send the field, remove the initializer and declare the field with `!`.';
 
 /**
- * Refuses an initializer that what `@Schema`, `@Choices`, `@ArrayOf`, `@RecordOf` or `@DateOnly` says of the field refuses.
+ * Rejects an initializer that does not match the field's `@Schema`, `@Choices`, `@ArrayOf`, `@RecordOf` or `@DateOnly`.
  * @throws {DecorumError} `DECORUM_INVALID_FIELD`
  */
 export function checkFormInitializer(
@@ -57,9 +58,8 @@ export function checkFormInitializer(
 }
 
 /**
- * Refuses an initializer that the field's own rules refuse: a handler would get it whenever the client leaves the field
- * out.
- * @param nested the class that `@ValidateNested` checks the value against
+ * Rejects an initializer that breaks the field's own rules: handlers would receive it whenever clients omit the field.
+ * @param nested the class that `@ValidateNested` validates the value against
  * @throws {DecorumError} `DECORUM_INVALID_FIELD`
  */
 export function checkInitializer(

@@ -8,7 +8,7 @@ import type { Checked, Problem } from './shape.js';
 const holdsUnreached = ({ isUnreached, convert }: FieldModel): boolean =>
   isUnreached === true && typeof convert?.to === 'object';
 
-/** class-validator takes a record for one value, so rules for each of its values are checked with the schema only. */
+/** class-validator treats a record as a single value, so rules for each of its values are left to the schema. */
 function ignoresOf({ models }: ClassReading): Ignores | undefined {
   const records = models.flatMap(({ cls, fields }) =>
     fields.filter(({ isRecord }) => isRecord).map(({ key }) => [cls, key] as const),
@@ -17,7 +17,7 @@ function ignoresOf({ models }: ClassReading): Ignores | undefined {
   return (cls, rule) => rule.each === true && records.some(([of, key]) => of === cls && key === rule.propertyName);
 }
 
-/** Runs class-validator over an instance, and over those in it that class-validator doesn't find by itself. */
+/** Runs class-validator on an instance, and on nested instances that class-validator does not reach itself. */
 export function compileRules(reading: ClassReading): (instance: object) => Checked | Promise<Checked> {
   const ignores = ignoresOf(reading);
   const hasUnreached = reading.models.some(({ fields }) => fields.some(holdsUnreached));

@@ -1,14 +1,14 @@
-/** Deeper values are taken for endless ones. */
+/** Values that are nested deeper are considered circular. */
 const MAX_DEPTH = 400;
 
 type Fields = Record<string, unknown>;
 
-/** A value cannot be written as JSON. */
+/** Thrown for a value that cannot be written as JSON. */
 export class NotJson extends Error {}
 
 /**
- * What becomes of a value on its way through JSON: dates, URLs and bigints become text, maps with text keys objects, sets lists,
- * bytes base64, and methods are gone. `never` for what has no JSON.
+ * The type of a value after a JSON round trip: dates, URLs and bigints become strings, maps with string keys become
+ * objects, sets become arrays, bytes become base64, and methods disappear. `never` for types without a JSON form.
  */
 export type Jsonified<T> = 0 extends 1 & T
   ? T
@@ -38,19 +38,19 @@ type JsonifiedObject<T extends object> =
         : { [K in keyof T as T[K] extends AnyFunction ? never : K]: Jsonified<T[K]> };
 
 /**
- * What JSON makes of a value: dates and bigints as text, instances as plain objects, maps with text keys as objects, sets as lists,
- * bytes as base64, `undefined` and functions left out. Numbers that JSON does not have are kept, so that the schema
- * refuses them.
- * @param name of the member that holds the value, for the error
- * @throws {NotJson} for what would be lost: cycles, errors, promises, streams, private state
+ * The JSON form of a value: dates and bigints as strings, instances as plain objects, maps with string keys as objects,
+ * sets as arrays, bytes as base64, without `undefined` and functions. Numbers that JSON lacks are kept, for the schema
+ * to reject them.
+ * @param name the member that holds the value, for the error message
+ * @throws {NotJson} for values that would be lost: cycles, errors, promises, streams, private state
  */
 export function toJsonForm(value: unknown, name = '', depth = 0): unknown {
-  // as text, because numbers of this size lose digits in most JSON parsers
+  // a string, because most JSON parsers lose digits of numbers this large
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth > MAX_DEPTH) throw new NotJson('must not be circular or nested deeper than 400 levels.');
   if (Array.isArray(value)) return value.map((item) => listed(toJsonForm(item, name, depth + 1)));
-  const plain = isPlain(value) ? value : standIn(value, name);
+  const plain = isPlain(value) ? value : substituteFor(value, name);
   if (plain !== value) return toJsonForm(plain, name, depth + 1);
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === 'function') return toJsonForm((value as { toJSON(): unknown }).toJSON(), name, depth + 1);
@@ -73,10 +73,10 @@ function isPlain(value: object): boolean {
 }
 
 /**
- * What stands for an instance whose members do not say what it holds; else the instance itself.
- * @throws {NotJson} where nothing does
+ * The value to write in place of an instance whose own members don't represent it; otherwise the instance itself.
+ * @throws {NotJson} if there is none
  */
-function standIn(value: object, name: string): unknown {
+function substituteFor(value: object, name: string): unknown {
   const bytes = bytesOf(value);
   if (bytes !== undefined) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return value;
@@ -95,7 +95,7 @@ function standIn(value: object, name: string): unknown {
   return value;
 }
 
-/** The class of an instance that has methods or accessors: one of a class without them holds nothing out of sight. */
+/** The class of an instance, if it has methods or accessors. Instances of other classes cannot hide anything. */
 function classWithMembers(value: object): { readonly name: string } | undefined {
   let prototype = Object.getPrototypeOf(value) as object | null;
   while (prototype !== null && !isTop(prototype)) {
@@ -107,7 +107,7 @@ function classWithMembers(value: object): { readonly name: string } | undefined 
 
 const isTop = (prototype: object): boolean => Object.getPrototypeOf(prototype) === null;
 
-/** The bytes of a view or buffer of bytes; of other views, such as of floats, none. */
+/** The bytes of a buffer, or of a view of bytes; undefined for other views, such as those of floats. */
 export function bytesOf(value: unknown): Uint8Array | undefined {
   if (ArrayBuffer.isView(value)) {
     const isBytes = value instanceof Uint8Array || value instanceof Uint8ClampedArray || value instanceof DataView;
@@ -118,17 +118,15 @@ export function bytesOf(value: unknown): Uint8Array | undefined {
 }
 
 const notJson = (what: string, name: string, remedy: string): NotJson =>
-  new NotJson(`must not hold ${what}${name === '' ? '' : ` (in "${name}")`}. ${remedy}`);
+  new NotJson(`must not contain ${what}${name === '' ? '' : ` (in "${name}")`}. ${remedy}`);
 
 /**
- * Traces of values that `JSON.stringify` can't see into: objects without members, and bytes as lists of numbers. The
- * last one is no longer than it must be, because searching for longer texts costs several times as much.
+ * Traces of values that `JSON.stringify` cannot represent: objects without members, and bytes as lists of numbers. The
+ * last one is as short as possible, because searching for longer texts costs several times as much.
  */
 const LEFTOVERS = ['{}', '{"0":', 'Buffer"'];
 
-/**
- * Whether an object holds an error or a promise. `JSON.stringify` writes only members such as `code`, and loses the rest.
- */
+/** Whether an object contains an error or a promise. `JSON.stringify` would write only members such as `code`. */
 function holdsUnsent(value: object): boolean {
   if (value instanceof Error || value instanceof Promise) return true;
   if (Array.isArray(value)) {
@@ -144,7 +142,7 @@ function holdsUnsent(value: object): boolean {
 }
 
 /**
- * The JSON of a value, as by `toJsonForm`. Most values are written without looking at each member of them.
+ * The JSON of a value, as with `toJsonForm`. Most values are written without visiting each member.
  * @throws {NotJson}
  */
 export function toJsonText(value: unknown): string {
@@ -153,7 +151,7 @@ export function toJsonText(value: unknown): string {
     if (json !== undefined && !LEFTOVERS.some((leftover) => json.includes(leftover)) && !holdsUnsent(value as object))
       return json;
   } catch {
-    // the walk below says why
+    // toJsonForm finds out why
   }
   const form = toJsonForm(value);
   if (!isWritten(form))
@@ -169,13 +167,13 @@ function listed(item: unknown): unknown {
   return isWritten(item) ? item : null;
 }
 
-/** Nothing a merge of this object could reach a prototype by (compare `secure-json-parse`). */
+/** Whether merging the object could reach a prototype through this key (compare `secure-json-parse`). */
 function isHarmful(key: string, value: unknown): boolean {
   if (key === '__proto__') return true;
   return key === 'constructor' && typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype');
 }
 
-/** The way to the first key that could reach a prototype, if there is one. */
+/** The path to the first key that could reach a prototype, if any. */
 export function harmfulPath(value: unknown): string[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   for (const key of Object.keys(value)) {

@@ -2,32 +2,32 @@ import type { JsonObject } from '../protocol/model.js';
 import type { Direction } from './class-facts.js';
 import { type Complaints, unlessNull } from './value-rule.js';
 
-/** Keywords to publish in the place of those that are checked; `undefined` leaves one out. A symbol, so ajv ignores it. */
+/** Keywords to publish in place of the validated ones; `undefined` omits one. A symbol, because ajv ignores those. */
 export const PUBLISHED = Symbol('published');
 
-/** A schema that is checked in one way and published in another. */
+/** A schema that is published differently from how it is validated. */
 export type Presented = JsonObject & { [PUBLISHED]?: JsonObject };
 
 /**
- * Publishes what is known of a value that the schema doesn't check: `@ValidateIf` may skip its rules, and `@Transform`
- * may accept more than they say. The empty alternative lets everything pass.
+ * Publishes what is known about a value that the schema does not validate: `@ValidateIf` may skip its rules, and
+ * `@Transform` may accept more than they do. The empty alternative accepts everything.
  */
 export function hinted(schema: JsonObject): JsonObject {
   if (Object.keys(schema).length === 0) return {};
   return { [PUBLISHED]: { anyOf: [schema, {}] } } as Presented;
 }
 
-/** Messages that the author gave to rules, by keyword. A symbol, so that they are never published. */
+/** Custom messages of rules, by keyword. A symbol, because those are never published. */
 export const MESSAGES = Symbol('messages');
 
 type Noted = JsonObject & { [MESSAGES]?: Record<string, (value: unknown) => string> };
 
-/** The author's own words for a failed keyword, if there are any. */
+/** The custom message for a failed keyword, if any. */
 export function ownMessage(schema: unknown, keyword: string): ((value: unknown) => string) | undefined {
   return (schema as Noted | undefined)?.[MESSAGES]?.[keyword];
 }
 
-/** Notes the author's own words for the keywords of a rule. */
+/** Stores the custom message for the keywords of a rule. */
 export function noteMessage(node: JsonObject, keywords: readonly string[], say: (value: unknown) => string): void {
   const noted = node as Noted;
   noted[MESSAGES] = { ...noted[MESSAGES], ...Object.fromEntries(keywords.map((keyword) => [keyword, say])) };
@@ -49,12 +49,12 @@ function typesIn(schema: JsonObject): unknown[] {
   return [schema['type']].flat();
 }
 
-/** Whether every type of `a` is allowed by `b`, `integer` being a kind of `number`. */
+/** Whether `b` allows every type of `a`; `integer` is a kind of `number`. */
 function isWithin(a: JsonObject, b: JsonObject): boolean {
   return typesIn(a).every((type) => typesIn(b).includes(type) || (type === 'integer' && typesIn(b).includes('number')));
 }
 
-/** Adds the keywords of one more rule, so that both must hold. */
+/** Adds the keywords of another rule. Both must hold. */
 export function addKeywords(node: JsonObject, keywords: JsonObject): void {
   for (const [keyword, value] of Object.entries(keywords)) {
     const present = node[keyword];
@@ -70,25 +70,25 @@ export function addKeywords(node: JsonObject, keywords: JsonObject): void {
   }
 }
 
-/** Keywords that say something about `null` too. */
+/** Keywords that also apply to `null`. */
 const ABOUT_ANYTHING = ['not', 'allOf', 'anyOf', 'oneOf', '$ref'];
 
 const NULLABLE = Symbol('nullable');
 
-/** Lets `null` pass as well. In arguments it stands for "absent", and clients don't hear of it. */
+/** Allows `null` as well. In input it means "absent", and is not published. */
 export function nullable(schema: JsonObject, direction: Direction): JsonObject {
   if (Object.keys(schema).length === 0) return schema;
   return direction === 'output' ? orNull(schema) : ({ ...orNull(schema), [NULLABLE]: true } as JsonObject);
 }
 
-/** Whether `null` passes a schema that doesn't offer it. */
+/** Whether a schema accepts `null` without publishing it. */
 export function hidesNull(schema: unknown): boolean {
   return typeof schema === 'object' && schema !== null && NULLABLE in schema;
 }
 
 /**
- * The schema as it is published. Where `null` stands for "absent" it passes, but is not offered: forms have no null, and
- * some clients cannot read a list of types.
+ * The schema to publish. A `null` that means "absent" is accepted but not published: forms have no null, and some
+ * clients cannot handle a list of types.
  */
 export function published(schema: JsonObject): JsonObject {
   const offer = (_key: string, value: unknown): unknown => {
@@ -96,7 +96,7 @@ export function published(schema: JsonObject): JsonObject {
     const offered: Presented = hidesNull(value) ? withoutNull(value as JsonObject) : (value as JsonObject);
     return PUBLISHED in offered ? { ...offered, ...offered[PUBLISHED] } : offered;
   };
-  // functions in the schema are meant for ajv only, and fall away here
+  // functions in the schema are for ajv only; JSON drops them
   return JSON.parse(JSON.stringify(schema, offer)) as JsonObject;
 }
 

@@ -2,20 +2,22 @@ import { Automaton, TooComplex } from './regex-automaton.js';
 import { Search } from './regex-search.js';
 import { contains, type Part, parseRegex, within } from './regex-syntax.js';
 
-// On the automaton of an expression, matching takes exponential time where a loop can read some text in two ways, and
-// polynomial time where several loops in a row can share one (Weideman et al., "Analyzing Matching Time Behavior of
+// A backtracking matcher takes exponential time if a loop of the automaton can read a text in two ways, and polynomial
+// time if several loops in a row can read the same text (Weideman et al., "Analyzing Matching Time Behavior of
 // Backtracking Regular Expression Matchers", CIAA 2016).
 
-/** A loop of so many rounds is as good as an endless one. */
+/** A loop with this many rounds counts as unbounded. */
 const MANY_ROUNDS = 1000;
-/** How long a text may be that a pattern of several loops is tried on. A pattern too slow for all of these is refused. */
+/**
+ * Candidate limits for the length of texts that a pattern is matched against. A pattern too slow for all is rejected.
+ */
 const LENGTHS = [1000, 500, 250, 100];
 /**
- * In how many ways a matcher may try to read a text. Two million take 20 to 100 ms, and choices between the loops, which are
- * not counted, may multiply them.
+ * Cap on the ways in which a matcher may read a text. Two million take 20 to 100 ms. Choices between loops are not
+ * counted, and may multiply this.
  */
 const MAX_WAYS = 2e6;
-/** The same for a text of any length: for each of its characters, and beside that. */
+/** The cap for texts of any length: per character, and independent of the length. */
 const MAX_LINEAR_WAYS = { each: 16, once: 1e5 };
 
 function beginsAtStart(part: Part): boolean {
@@ -31,7 +33,10 @@ const ANYWHERE: Part = {
   most: Number.POSITIVE_INFINITY,
 };
 
-/** Characters such that what two sets have in common shows: those of the pattern, their neighbours, and one of each kind. */
+/**
+ * Sample characters that reveal whether two sets intersect: those of the pattern, their neighbours, and one of each
+ * kind.
+ */
 function samplesFor(source: string): string[] {
   const escapes = [...source.matchAll(/\\(?:x([\da-fA-F]{2})|u\{?([\da-fA-F]{4,6}))/g)];
   const codes = [
@@ -42,7 +47,7 @@ function samplesFor(source: string): string[] {
   return [...new Set([...near.map((code) => String.fromCodePoint(code)), ...'azAZ09_ \n\t-.~\0éЖ漢\u2028'])];
 }
 
-/** A number for each power of the length of a text. */
+/** Coefficients by power of the text's length. */
 type Polynomial = readonly number[];
 
 const sum = (terms: readonly Polynomial[]): Polynomial =>
@@ -50,7 +55,7 @@ const sum = (terms: readonly Polynomial[]): Polynomial =>
     terms.reduce((total, term) => total + (term[power] ?? 0), 0),
   );
 
-/** In how many ways a matcher can read a text, by the loop that it is in. */
+/** The number of ways in which a matcher can read a text, for each loop that it may be in. */
 function waysOf(part: Part, source: string, { flags, isAnchored }: Readonly<{ flags: string; isAnchored: boolean }>) {
   const automaton = new Automaton(samplesFor(source), flags);
   const { loops } = automaton;
@@ -58,7 +63,7 @@ function waysOf(part: Part, source: string, { flags, isAnchored }: Readonly<{ fl
   if (automaton.hasDoubleStep) throw new TooComplex();
   const search = new Search(automaton);
   if (loops.some(({ states }, i) => search.canPartAndMeet(states, i))) throw new TooComplex();
-  // Where the expression may end as soon as it is reached, nothing later can fail and send the matcher back.
+  // If the expression may end as soon as it gets there, nothing later can fail and cause backtracking.
   const mustEnd = contains(part, ['assertion', 'look', 'backreference']);
   const ways: Polynomial[] = [];
   for (const { states, rounds } of loops) {
@@ -71,12 +76,12 @@ function waysOf(part: Part, source: string, { flags, isAnchored }: Readonly<{ fl
     const all = sum([[1], ...before]);
     ways.push(rounds < MANY_ROUNDS ? all.map((number) => number * rounds) : [0, ...all]);
   }
-  // a backreference compares once more
+  // a backreference adds another comparison
   const compared = within(part).flatMap(({ kind }) => (kind === 'backreference' ? [0] : []));
   return ways.map((polynomial) => [...compared, ...polynomial]);
 }
 
-/** Of loops in a row that share a text, each begins after the one before: `n` to the power of `k` is divided by `k!`. */
+/** Loops in a row that read the same text start one after another, so `n` to the power of `k` is divided by `k!`. */
 function value(polynomial: Polynomial, length: number): number {
   let total = 0;
   let power = 1;
@@ -91,9 +96,9 @@ const isLinear = ([once = 0, each = 0, ...more]: Polynomial): boolean =>
   once <= MAX_LINEAR_WAYS.once && each <= MAX_LINEAR_WAYS.each && more.every((number) => number === 0);
 
 /**
- * How long a text may be so that matching it, or not matching it, takes about a second at most.
- * @returns `Infinity` where the time is linear in the length; 0 where the pattern is too slow for any text, or too complex
- * to tell
+ * The maximum length of a text that takes at most about a second to match, or to fail to match.
+ * @returns `Infinity` if the time is linear in the length; 0 if the pattern is too slow for any text, or too complex to
+ *   analyze
  */
 export function longestText(source: string, flags = ''): number {
   const syntax = parseRegex(source);
@@ -105,7 +110,7 @@ export function longestText(source: string, flags = ''): number {
     const ways = [
       ...waysOf(syntax, source, { flags: kept, isAnchored }),
       ...looks.flatMap((look) =>
-        // a look that is tried once begins where it stands
+        // a lookaround outside of a loop is tried at one position only
         waysOf(look.body, source, { flags: kept, isAnchored: isAnchored && !repeated.has(look) }),
       ),
     ];

@@ -1,7 +1,7 @@
 import { isPromise } from '../protocol/maybe-promise.js';
 import { isStandardSchema } from './standard.js';
 
-/** What a shape of fields has to be wrapped in, by the vendor of its fields. */
+/** How to wrap a plain object of fields, by the vendor of its fields. */
 const WRAPPERS: Readonly<Record<string, string>> = {
   zod: 'z.object({ … })',
   valibot: 'v.object({ … })',
@@ -18,7 +18,7 @@ const BUILT_IN: ReadonlySet<unknown> = new Set(
 
 const isPlain = (value: object): boolean => {
   const prototype = Object.getPrototypeOf(value) as object | null;
-  // not `Object.prototype`, which each realm has its own of
+  // don't compare with `Object.prototype`: each realm has a different one
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 };
 
@@ -31,19 +31,19 @@ function ofFunction(source: { readonly name: string; readonly prototype?: unknow
 }
 
 /**
- * What somebody most likely meant who passed something that no schema can be read from.
+ * Recognises common mistakes in place of a schema.
  * @returns what is wrong and what to write; undefined for anything that may be a schema
  */
 export function mistakenSource(source: unknown): string | undefined {
   if (isStandardSchema(source)) return undefined;
   if (typeof source === 'function') return ofFunction(source);
   if (typeof source !== 'object' || source === null || Array.isArray(source)) {
-    return 'it is neither a DTO class, nor a Standard Schema, nor a JSON Schema object. Pass `MyDto`, `z.object({ … })` or `{ type: "object", … }`';
+    return 'it is not a DTO class, Standard Schema or JSON Schema object. Pass `MyDto`, `z.object({ … })` or `{ type: "object", … }`';
   }
   if (isPromise(source)) return 'it is a promise. Await it before you pass it';
   if (!isPlain(source)) {
     const { name } = source.constructor;
-    // a schema of zod 3, for example
+    // such as a schema of zod 3
     if ('parse' in source)
       return `${name} does not implement Standard Schema. Upgrade its library, or pass a JSON Schema`;
     return `it is an instance of ${name}. Pass the class itself: \`${name}\``;

@@ -1,19 +1,19 @@
 import { isObject } from '../protocol/jsonrpc.js';
 import { type ClassModel, type Conversion, mapHeld, modelOf } from './class-model.js';
 
-/** An instance inside another, and the way to it. */
+/** A nested instance with its path. */
 interface Inner {
   readonly instance: object;
   readonly keys: readonly string[];
 }
 
-/** The values of a field, each with the way to it. */
+/** The values of a field, each with its path. */
 function valuesIn(value: unknown, { isList, isRecord }: Conversion): [keys: string[], item: unknown][] {
   if (!isList && !isRecord) return [[[], value]];
   return typeof value === 'object' && value !== null ? Object.entries(value).map(([key, item]) => [[key], item]) : [];
 }
 
-/** The instances that class-validator does not reach from an instance of the class: see `FieldModel.isUnreached`. */
+/** The nested instances that class-validator does not reach: see `FieldModel.isUnreached`. */
 export function unreachedIn(instance: object, model: ClassModel, keys: readonly string[] = []): Inner[] {
   return model.fields.flatMap(({ key, convert, isUnreached }) => {
     if (convert === undefined) return [];
@@ -29,7 +29,9 @@ export function unreachedIn(instance: object, model: ClassModel, keys: readonly 
 
 const MIDNIGHT = 'T00:00:00.000Z';
 
-/** Writes dates without a time as such, in the JSON form of an instance. A `Date` with a time stays, to be refused. */
+/**
+ * Formats dates without a time, in the JSON form of an instance. A `Date` with a time is left alone, and then rejected.
+ */
 export function writeDays(form: unknown, model: ClassModel): void {
   if (!isObject(form)) return;
   for (const { wire, convert } of model.fields) {

@@ -9,7 +9,7 @@ import type { FieldCheck, Problem } from './shape.js';
 import { type Complaints, withoutName } from './value-rule.js';
 
 const MAX_PROBLEMS = 50;
-/** Errors that are looked at: several may be the same problem, and wording one may cost as much as its schema is long. */
+/** Cap on errors to describe: describing one may take time in proportion to its schema, and several may be the same. */
 const MAX_EXPLAINED = 100;
 
 const count = (n: unknown, noun: string): string => `${String(n)} ${noun}${n === 1 ? '' : 's'}`;
@@ -19,7 +19,7 @@ const json = (value: unknown): string => excerpt(JSON.stringify(value));
 const listed = (values: unknown): string =>
   excerpt((values as unknown[]).map((value) => JSON.stringify(value)).join(', '));
 
-/** Says what a keyword expects, given its value in the schema. */
+/** Describes what a keyword expects, given its value in the schema. */
 const EXPECTATIONS: Readonly<Record<string, (value: unknown) => string>> = {
   required: () => 'is required',
   dependentRequired: () => 'is required',
@@ -60,7 +60,7 @@ const EXPECTATIONS: Readonly<Record<string, (value: unknown) => string>> = {
   },
 };
 
-/** The way to a field, as it is written in JavaScript. */
+/** A path in JavaScript notation. */
 export function readablePath(keys: readonly string[]): string {
   let path = '';
   for (const key of keys) {
@@ -77,7 +77,7 @@ function keysOf(pointer: string): string[] {
   return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Errors about a field that is missing or unknown are at the object; the problem is at the field. */
+/** ajv reports a missing or unknown field at its object. The problem belongs to the field. */
 function pathOf({ instancePath, params }: ErrorObject): string {
   const { missingProperty, additionalProperty, unevaluatedProperty, tag } = params as Record<
     string,
@@ -101,18 +101,18 @@ function problemsIn(error: ErrorObject): readonly Problem[] {
   return [{ path, expected: own?.(data) ?? EXPECTATIONS[keyword]?.(offered) ?? error.message ?? 'is not valid' }];
 }
 
-/** A path inside the value at another path. */
+/** Joins two paths. */
 function joined(path: string, inner: string): string {
   return excerpt(inner === '' || inner.startsWith('[') || path === '' ? path + inner : `${path}.${inner}`);
 }
 
-/** The paths that lead to a place, itself included: `/a/0` has `''`, `/a` and `/a/0`. */
+/** The path of a place and those of its parents: `/a/0` has `''`, `/a` and `/a/0`. */
 function* pathsTo(pointer: string): Generator<string> {
   for (let at = pointer.indexOf('/'); at !== -1; at = pointer.indexOf('/', at + 1)) yield pointer.slice(0, at);
   yield pointer;
 }
 
-/** A union with a hidden `null` is no choice for clients: they are told of the other branch only. */
+/** Removes the error of a hidden `null` branch, and that of its union: clients only know the other branch. */
 function withoutHiddenNull(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const hiding = errors.filter(({ keyword, parentSchema }) => keyword === 'anyOf' && hidesNull(parentSchema));
   if (hiding.length === 0) return errors;
@@ -123,7 +123,7 @@ function withoutHiddenNull(errors: readonly ErrorObject[]): readonly ErrorObject
   return errors.filter((error) => !unions.has(error) && !isOfNull(error));
 }
 
-/** `if`, and unions, fail along with something inside them; that says more than the fact that they failed. */
+/** Removes errors of `if` and of unions that fail because of something inside them, which is more specific. */
 function withoutWrappers(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const isUnion = ({ keyword }: ErrorObject): boolean => keyword === 'anyOf' || keyword === 'oneOf';
   const unions = new Set(errors.filter(isUnion).map(({ instancePath }) => instancePath));
@@ -136,7 +136,7 @@ function withoutWrappers(errors: readonly ErrorObject[]): readonly ErrorObject[]
   return kept.length > 0 ? kept : errors;
 }
 
-/** What ajv found, in plain English. */
+/** Converts ajv's errors to problems in plain English. */
 export function describeErrors(errors: readonly ErrorObject[]): Problem[] {
   const problems = new Map<string, Problem>();
   for (const error of withoutWrappers(withoutHiddenNull(errors)).slice(0, MAX_EXPLAINED)) {
@@ -152,18 +152,18 @@ function ruleProblems(error: ValidationError, parents: readonly string[]): Probl
   const keys = [...parents, property];
   const own = Object.values(constraints).map((message) => ({
     path: readablePath(keys),
-    // a rule of the author's own may have no message
+    // custom rules may have no message
     expected: excerpt(withoutName(message, property) || 'is not valid'),
   }));
   return [...own, ...children.flatMap((child) => ruleProblems(child, keys))];
 }
 
-/** What class-validator found. */
+/** Converts class-validator's errors to problems. */
 export function describeRuleErrors(errors: readonly ValidationError[], parents: readonly string[] = []): Problem[] {
   return errors.flatMap((error) => ruleProblems(error, parents)).slice(0, MAX_PROBLEMS);
 }
 
-/** What a Standard Schema found. */
+/** Converts the issues of a Standard Schema to problems. */
 export function describeIssues(issues: readonly StandardSchemaV1.Issue[]): Problem[] {
   return issues.slice(0, MAX_PROBLEMS).map(({ message, path = [] }) => ({
     path: readablePath(path.map((segment) => String(typeof segment === 'object' ? segment.key : segment))),

@@ -2,7 +2,7 @@ import { nearest } from '../protocol/option-names.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 
-/** The keywords of JSON Schema 2020-12 and draft-07, and two that OpenAPI has added. */
+/** The keywords of JSON Schema 2020-12 and draft-07, and two of OpenAPI. */
 const KEYWORDS = (
   '$schema $id $ref $anchor $dynamicRef $dynamicAnchor $vocabulary $comment $defs definitions ' +
   'allOf anyOf oneOf not if then else properties patternProperties additionalProperties propertyNames required ' +
@@ -18,7 +18,7 @@ const KNOWN: ReadonlySet<string> = new Set(KEYWORDS);
 // too short to tell a misspelling from a keyword of another vocabulary
 const LONG = KEYWORDS.filter(({ length }) => length > 3);
 
-/** Keywords with schemas by names, which may be called like keywords. */
+/** Keywords that map names to schemas. A name may equal a keyword. */
 export const NAMED: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
@@ -27,10 +27,10 @@ export const NAMED: ReadonlySet<string> = new Set([
   'definitions',
 ]);
 
-/** Keywords with values, in which everything is data. */
+/** Keywords whose values are data, not schemas. */
 export const VALUES: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'examples']);
 
-/** The parts of a schema that may say which properties there are. */
+/** Keywords that may define further properties. */
 const COMPOSED = ['allOf', 'anyOf', 'oneOf', '$ref', '$dynamicRef', 'if', 'patternProperties', 'dependentSchemas'];
 
 function misspelt(node: unknown): string | undefined {
@@ -48,8 +48,8 @@ function misspelt(node: unknown): string | undefined {
 }
 
 /**
- * What is most likely wrong with a JSON Schema although it is valid: validators ignore keywords that they don't know.
- * @returns what to write; undefined where nothing stands out
+ * Finds likely mistakes in a valid JSON Schema. Validators ignore unknown keywords, so they don't report them.
+ * @returns what to write; undefined if nothing stands out
  */
 export function keywordMistake(schema: JsonObject): string | undefined {
   const names = Object.keys(schema);

@@ -19,7 +19,7 @@ function dialectOf({ $schema }: JsonObject, where: string): Dialect {
   throw startupError('DECORUM_INVALID_SCHEMA', where, reason);
 }
 
-/** Counts the objects in a schema, so that none is so large or deep that compiling it becomes a problem. */
+/** Counts the objects in a schema, up to the limits above. */
 function sizeOf(value: unknown, depth: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (depth > MAX_DEPTH) return Number.POSITIVE_INFINITY;
@@ -32,7 +32,7 @@ function sizeOf(value: unknown, depth: number): number {
 }
 
 /**
- * Refuses a schema that is too deep or too large.
+ * Rejects a schema that is too deep or too large to compile.
  * @throws {DecorumError} `DECORUM_INVALID_SCHEMA`
  */
 export function boundSchema(schema: JsonObject, where: string): void {
@@ -48,7 +48,7 @@ export function boundSchema(schema: JsonObject, where: string): void {
     throw startupError('DECORUM_INVALID_SCHEMA', where, `it has more than ${MAX_SCHEMAS} parts. Make it smaller`);
 }
 
-/** A handler that asks the client may write a schema out on each call: equal text is compiled once. */
+/** A cache by text: a handler that asks the client may create an equal schema on each call. */
 const recent = new Map<string, Inspection>();
 const MAX_RECENT = 500;
 
@@ -59,7 +59,7 @@ function remember(text: string, inspection: Inspection): Inspection {
 }
 
 /**
- * Compiles a JSON Schema as the author wrote it. References to other documents are never fetched.
+ * Compiles a JSON Schema. References to other documents are never fetched.
  * @throws {DecorumError} `DECORUM_INVALID_SCHEMA`
  */
 export function inspectRaw(schema: JsonObject, where: string): Inspection {
@@ -73,7 +73,7 @@ export function inspectRaw(schema: JsonObject, where: string): Inspection {
     const reason =
       missingRef === undefined
         ? message
-        : `the reference "${missingRef}" leads out of the schema, and none is fetched. Write what it refers to under \`$defs\``;
+        : `the reference "${missingRef}" points outside the schema, and is not fetched. Move its target to \`$defs\``;
     throw startupError('DECORUM_INVALID_SCHEMA', where, reason);
   }
 }

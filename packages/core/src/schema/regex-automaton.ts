@@ -1,15 +1,18 @@
 import type { Part } from './regex-syntax.js';
 
 const MAX_CHARACTERS = 3000;
-/** A repetition up to this often is written out; others are taken for endless ones. */
+/** Bounded repetitions up to this count are expanded. Others are treated as unbounded. */
 const MAX_COPIES = { character: 64, group: 4 };
-/** More copies of copies of a group than this are taken for an endless loop: the ways to read them multiply. */
+/**
+ * Cap on copies of a group by nested repetitions, since the ways to read them multiply. Above it, they count as
+ * unbounded.
+ */
 const MAX_NESTED_COPIES = 16;
 
-/** The time of a pattern is exponential, or cannot be told. */
+/** Thrown for a pattern whose time is exponential, or cannot be determined. */
 export class TooComplex extends Error {}
 
-/** Where a part can begin and end, and whether it can match nothing. */
+/** The states where a part can start and end, and whether it can match nothing. */
 interface Ends {
   readonly first: readonly number[];
   readonly last: readonly number[];
@@ -18,16 +21,16 @@ interface Ends {
 
 const NOTHING: Ends = { first: [], last: [], isSkippable: true };
 
-/** The automaton of an expression whose states are its characters (Glushkov's construction). */
+/** The Glushkov automaton of an expression: its states are the expression's characters. */
 export class Automaton {
   readonly next: Set<number>[] = [];
-  /** Which of the sample characters each state reads. */
+  /** For each state, a bit set of the sample characters that it reads. */
   readonly reads: bigint[] = [];
-  /** The outermost loop around each state, if any: its states all lead to each other. */
+  /** For each state, the outermost loop around it, if any. All states of a loop lead to each other. */
   readonly loopOf: (number | undefined)[] = [];
-  /** The outermost loops: their states, and how many times each can go round. */
+  /** The outermost loops, with their states and the maximum number of rounds. */
   readonly loops: { readonly states: number[]; readonly rounds: number }[] = [];
-  /** A loop can go the same way twice, as in `(a*)*`. */
+  /** Whether a loop can take the same step in two ways, as in `(a*)*`. */
   hasDoubleStep = false;
   #depth = 0;
   readonly #sets = new Map<string, bigint>();
@@ -69,7 +72,7 @@ export class Automaton {
     return { first: [state], last: [state], isSkippable: false };
   }
 
-  /** JavaScript itself says which characters a class or an escape stands for. */
+  /** Lets JavaScript itself decide which characters a class or an escape matches. */
   #setOf(source: string): bigint {
     const present = this.#sets.get(source);
     if (present !== undefined) return present;
@@ -102,18 +105,18 @@ export class Automaton {
     const isCharacter = body.kind === 'character';
     const range = most - least + 1;
     const isEndless = most === Number.POSITIVE_INFINITY;
-    // each round that must come may be an empty one, in JavaScript
+    // in JavaScript, mandatory rounds may be empty
     if (least > MAX_COPIES.group && canBeEmpty(body)) throw new TooComplex();
     const isLong = (isEndless ? least : most) > MAX_COPIES[isCharacter ? 'character' : 'group'];
     if (isLong || (most > 1 && !isEndless && !isCharacter && copiesIn(body) * most > MAX_NESTED_COPIES)) {
       return this.#loop(body, least === 0, isCharacter ? range : Number.POSITIVE_INFINITY);
     }
     let ends = NOTHING;
-    // inside a loop copies tell more, and outside of one the number of rounds
+    // inside a loop, copying is more precise; elsewhere, counting rounds is
     const endsInLoop = isEndless || (isCharacter && range > 1 && this.#depth === 0);
     for (let i = endsInLoop ? 1 : 0; i < least; i++) ends = this.#join(ends, this.add(body));
     if (endsInLoop) return this.#join(ends, this.#loop(body, least === 0, range));
-    // a{0,3} is (a(a(a)?)?)?, which can be read in one way only, unlike a?a?a?
+    // expand a{0,3} as (a(a(a)?)?)?, which can be read in only one way, unlike a?a?a?
     const optional = Array.from({ length: most - least }, () => this.add(body));
     return this.#join(
       ends,
@@ -136,7 +139,7 @@ function canBeEmpty(part: Part): boolean {
   return part.kind === 'repeat' ? part.least === 0 || canBeEmpty(part.body) : part.kind !== 'character';
 }
 
-/** How many copies of a group are written out in a part, groups within groups multiplied. */
+/** The number of copies that a part is expanded to. Nested repetitions multiply. */
 function copiesIn(part: Part): number {
   const inner = 'parts' in part ? part.parts : 'body' in part ? [part.body] : [];
   const isWrittenOut = part.kind === 'repeat' && part.body.kind !== 'character' && part.most <= MAX_COPIES.group;

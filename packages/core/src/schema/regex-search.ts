@@ -1,6 +1,6 @@
 import { type Automaton, TooComplex } from './regex-automaton.js';
 
-/** More steps than this are not spent on one pattern. */
+/** Cap on search steps per pattern. */
 const MAX_STEPS = 500_000;
 
 /** Follows several readers of the same text at once. */
@@ -12,7 +12,7 @@ export class Search {
     this.#automaton = automaton;
   }
 
-  /** The situations that follow from one, where reader `i` must stay within `loops[i]`. */
+  /** The next states of all readers, where reader `i` must stay within `loops[i]`. */
   #after(states: readonly number[], loops: readonly (number | undefined)[]): number[][] {
     const { next, reads, loopOf } = this.#automaton;
     let found: { states: number[]; common: bigint }[] = [{ states: [], common: -1n }];
@@ -29,7 +29,7 @@ export class Search {
     return found.map((each) => each.states);
   }
 
-  /** Every situation that can be reached, with those that follow from it. */
+  /** All reachable states of the readers, with their successors. */
   #reach(starts: readonly (readonly number[])[], loops: readonly (number | undefined)[]): Map<string, string[]> {
     const seen = new Map<string, string[]>();
     const queue = [...starts];
@@ -43,7 +43,7 @@ export class Search {
     return seen;
   }
 
-  /** Whether two readers that set out together in a loop can part and meet again. */
+  /** Whether two readers that start together in a loop can part and meet again. */
   canPartAndMeet(states: readonly number[], loop: number): boolean {
     const together = states.map((state) => [state, state]);
     const before = new Map<string, string[]>();
@@ -51,12 +51,14 @@ export class Search {
       for (const follower of followers) before.set(follower, [...(before.get(follower) ?? []), key]);
     }
     const meeting = new Set(together.map(String));
-    // what is added meanwhile is visited too
+    // the loop also visits entries that it adds
     for (const key of meeting) for (const earlier of before.get(key) ?? []) meeting.add(earlier);
     return [...meeting].some((key) => new Set(key.split(',')).size > 1);
   }
 
-  /** Whether the same text can be read by staying in one loop, by staying in a later one, and by going over. */
+  /**
+   * Whether the same text can be read within one loop, within a later one, and by moving from the first to the second.
+   */
   canShare(from: readonly number[], to: readonly number[]): boolean {
     const { loopOf } = this.#automaton;
     return from.some((p) =>
@@ -64,11 +66,11 @@ export class Search {
     );
   }
 
-  /** How many characters lie at least between two places at which a text can go over from one loop to another. */
+  /** The minimum distance between two positions at which a text can move from one loop to another. */
   gap(from: readonly number[], to: readonly number[]): number {
     const { next, reads } = this.#automaton;
     const cameFrom = new Map<number, number | undefined>(from.map((state) => [state, undefined]));
-    // what is added meanwhile is visited too
+    // the loop also visits entries that it adds
     for (const state of cameFrom.keys()) {
       for (const target of next[state] ?? []) {
         if (to.includes(target)) return periodOf(pathTo(state, cameFrom).map((each) => reads[each] ?? 0n));
@@ -84,7 +86,7 @@ function pathTo(state: number, cameFrom: ReadonlyMap<number, number | undefined>
   return before === undefined ? [] : [...pathTo(before, cameFrom), state];
 }
 
-/** After how many characters a text can begin again before it has ended. */
+/** The number of characters after which a text can overlap with itself. */
 function periodOf(sets: readonly bigint[]): number {
   const meets = (shift: number) => sets.slice(shift).every((set, i) => (set & (sets[i] ?? 0n)) !== 0n);
   let period = 1;

@@ -1,4 +1,4 @@
-/** A regular expression, as far as it matters to the time it takes. */
+/** The syntax tree of a regular expression, reduced to what affects matching time. */
 export type Part =
   | { readonly kind: 'character'; readonly source: string }
   | { readonly kind: 'sequence' | 'choice'; readonly parts: readonly Part[] }
@@ -70,17 +70,17 @@ class Parser {
   }
 }
 
-/** Reads a regular expression that JavaScript has accepted. */
+/** Parses a regular expression that JavaScript has accepted. */
 export function parseRegex(source: string): Part {
   return new Parser(source).choice();
 }
 
-/** A part, and all those inside it. */
+/** A part and all its descendants. */
 export function within(part: Part): Part[] {
   const inner = 'parts' in part ? part.parts : 'body' in part ? [part.body] : [];
   return [part, ...inner.flatMap(within)];
 }
 
-/** Whether a part of one of these kinds stands anywhere in it. */
+/** Whether a part or a descendant is of one of these kinds. */
 export const contains = (part: Part, kinds: readonly Part['kind'][]): boolean =>
   within(part).some(({ kind }) => kinds.includes(kind));

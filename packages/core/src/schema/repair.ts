@@ -9,23 +9,23 @@ import { resolve } from './strings.js';
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const BOOLEAN = /^(?:true|false)$/i;
 
-/** Schemas that lead to each other without an end lead nowhere. */
+/** Cap on schemas followed for one value, against endless references. */
 const MAX_HOPS = 16;
 
 /**
- * Steps beside one for each character of the JSON. A recursive schema may reach a value by several ways, which double
- * with each level.
+ * Steps on top of one per character of the JSON. A recursive schema may reach a value in several ways, and their number
+ * doubles with each level.
  */
 const SPARE_STEPS = 1000;
 
-/** Where in a value and in a schema a repair is. */
+/** Position of a repair in the value and in the schema. */
 interface Place {
   readonly depth: number;
-  /** How many schemas have led to this one, for the same value. */
+  /** Number of schemas followed for the current value. */
   readonly hops: number;
 }
 
-/** The arguments stand in the params of a message. */
+/** Arguments are nested in the params of a message. */
 const ROOT: Place = { depth: 2, hops: 0 };
 
 const further = ({ depth, hops }: Place): Place => ({ depth, hops: hops + 1 });
@@ -36,7 +36,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels <= 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
 }
 
-/** The value that a JSON text stands for; undefined where it is none, or one that no message may hold. */
+/** Parses a JSON text. Undefined if it is invalid, too deep, or contains harmful keys. */
 function parse(text: string, { depth }: Place): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -46,7 +46,7 @@ function parse(text: string, { depth }: Place): unknown {
   }
 }
 
-/** Gives the items of a list or an object other values. The same list or object where none of them changes. */
+/** Maps the items of a list or object. Returns the same object if none of them changes. */
 function mapItems(value: unknown, change: (item: unknown, key: string) => unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   let isChanged = false;
@@ -56,17 +56,17 @@ function mapItems(value: unknown, change: (item: unknown, key: string) => unknow
     return [key, changed] as const;
   });
   if (!isChanged) return value;
-  // keeps a key `__proto__`, for the check to refuse
+  // fromEntries keeps a key `__proto__`, which the check then rejects
   return Array.isArray(value) ? entries.map(([, item]) => item) : Object.fromEntries(entries);
 }
 
-/** A schema inside another; undefined for `true`, `false` and none. */
+/** A nested schema; undefined for `true`, `false` and missing ones. */
 const schemaIn = (holder: unknown, key: string | number): JsonObject | undefined => {
   const found: unknown = Object.hasOwn(Object(holder) as object, key) ? (holder as JsonObject)[key] : undefined;
   return isObject(found) ? found : undefined;
 };
 
-/** The schema of an item of a list, in the words of 2020-12 and of draft-07. */
+/** The schema of a list item, in 2020-12 and in draft-07. */
 function itemSchema({ prefixItems, items, additionalItems }: JsonObject, index: number): JsonObject | undefined {
   const first = prefixItems ?? (Array.isArray(items) ? items : []);
   const rest = Array.isArray(items) ? additionalItems : items;
@@ -79,7 +79,7 @@ function fieldSchema({ properties, patternProperties, additionalProperties }: Js
   return patternProperties === undefined && isObject(additionalProperties) ? additionalProperties : undefined;
 }
 
-/** Repairs values as one JSON Schema leaves no other reading. */
+/** Repairs values where a JSON Schema leaves only one possible reading. */
 class Repairer {
   readonly #root: JsonObject;
   readonly #kinds: SchemaKinds;
@@ -90,7 +90,7 @@ class Repairer {
     this.#kinds = new SchemaKinds(root);
   }
 
-  /** The value where nothing is to repair, else a copy of what changes in it. */
+  /** Returns the value itself if there is nothing to repair, otherwise a copy with the repairs. */
   repair(value: unknown): unknown {
     this.#stepsLeft = JSON.stringify(value).length + SPARE_STEPS;
     return this.#repair(value, this.#root, ROOT);
@@ -104,7 +104,7 @@ class Repairer {
     return this.#inside(read, schema, place);
   }
 
-  /** Reads a value as one of the kinds that are due. */
+  /** Reads a value as one of the expected kinds. */
   #read(value: unknown, due: { schema: JsonObject; kinds: Kinds; place: Place }): unknown {
     const { kinds, place } = due;
     if (typeof value !== 'string') return kinds.isOnly('array') && value !== null ? [value] : value;
@@ -117,7 +117,7 @@ class Repairer {
     return parsed !== undefined && kinds.admits(parsed) ? parsed : value;
   }
 
-  /** One value for a list, or the JSON text of the list. */
+  /** Turns a single value into a list, or parses the JSON text of a list. */
   #readList(text: string, value: string, { schema, place }: { schema: JsonObject; place: Place }): unknown {
     if (text === '' || text === 'null') return value;
     const list = text.startsWith('[') ? parse(text, place) : undefined;
@@ -127,7 +127,7 @@ class Repairer {
     return isText ? [value] : list;
   }
 
-  /** Goes on with what the value holds. */
+  /** Repairs the nested values. */
   #inside(value: unknown, schema: JsonObject, place: Place): unknown {
     if (typeof value !== 'object' || value === null) return value;
     const { $ref, allOf } = schema;
@@ -144,14 +144,14 @@ class Repairer {
     return branch === undefined ? result : this.#repair(result, branch, further(place));
   }
 
-  /** The alternative that a value can only mean. */
+  /** The only alternative that a value can match, if there is exactly one. */
   #branchOf(value: unknown, { anyOf, oneOf }: JsonObject): JsonObject | undefined {
     const branches = [anyOf, oneOf].find(Array.isArray) ?? [];
     const possible = branches.filter((branch: unknown) => branch !== false && this.#mayBe(value, branch));
     return possible.length === 1 && isObject(possible[0]) ? possible[0] : undefined;
   }
 
-  /** Whether the kind of a value, and what tells it apart, are those of a schema. */
+  /** Whether a value has the kind and the discriminators of a schema. */
   #mayBe(value: unknown, branch: unknown): boolean {
     if (!isObject(branch)) return true;
     if (this.#kinds.of(branch)?.admits(value) === false) return false;
@@ -165,8 +165,8 @@ class Repairer {
 }
 
 /**
- * A check that repairs what models commonly get wrong, and checks again. A value that is valid is never touched, because
- * it is checked first, as it came.
+ * Wraps a check: if it fails, repairs what models commonly get wrong, and checks again. Valid values are never changed,
+ * because they pass the first check.
  */
 export function repairing(shape: Pick<Shape, 'json' | 'check'>): Pick<Shape, 'check'> {
   const repairer = new Repairer(shape.json);

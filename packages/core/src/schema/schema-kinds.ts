@@ -2,14 +2,14 @@ import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 import { resolve } from './strings.js';
 
-/** The kind of a JSON value, as JSON Schema calls it; whole numbers are of the kind `integer`. */
+/** The JSON Schema type of a value. Whole numbers have the type `integer`. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   return typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-/** The kinds of values that a schema admits. */
+/** The types of values that a schema allows. */
 export class Kinds {
   readonly #names: ReadonlySet<unknown>;
 
@@ -17,7 +17,7 @@ export class Kinds {
     this.#names = new Set(names);
   }
 
-  /** Whether a value is of one of the kinds. A whole number that JavaScript cannot hold exactly is none. */
+  /** Whether a value has one of the types. Unsafe integers don't count as `integer`. */
   admits(value: unknown): boolean {
     const kind = kindOf(value);
     if (kind !== 'integer') return this.#names.has(kind);
@@ -28,25 +28,25 @@ export class Kinds {
     return this.#names.has(kind);
   }
 
-  /** Whether there is no other kind, but perhaps `null`. */
+  /** Whether this is the only type, except for `null`. */
   isOnly(kind: string): boolean {
     return this.has(kind) && [...this.#names].every((name) => name === kind || name === 'null');
   }
 
-  /** The kinds that are in both. */
+  /** The types in both sets. */
   and(other: Kinds): Kinds {
     const common = [...this.#names].filter((name) => other.has(String(name)));
     const whole = (this.has('integer') && other.has('number')) || (this.has('number') && other.has('integer'));
     return new Kinds(whole ? [...common, 'integer'] : common);
   }
 
-  /** The kinds that are in one of them. */
+  /** The types in either set. */
   or(other: Kinds): Kinds {
     return new Kinds([...this.#names, ...other.#names]);
   }
 }
 
-/** What the schemas inside a schema admit. Undefined where one says nothing of it, so that every kind passes. */
+/** The types that the schemas within a schema allow. Undefined if a schema allows all types. */
 export class SchemaKinds {
   readonly #root: JsonObject;
   readonly #known = new WeakMap<JsonObject, Kinds | undefined>();
@@ -57,16 +57,16 @@ export class SchemaKinds {
 
   of(schema: JsonObject): Kinds | undefined {
     if (this.#known.has(schema)) return this.#known.get(schema);
-    // for schemas that lead back here
+    // for recursive schemas
     this.#known.set(schema, undefined);
-    const said = this.#saidBy(schema).filter((kinds) => kinds !== undefined);
-    const [first, ...others] = said;
+    const constraints = this.#constraintsOf(schema).filter((kinds) => kinds !== undefined);
+    const [first, ...others] = constraints;
     const kinds = others.reduce((all, each) => all?.and(each), first);
     this.#known.set(schema, kinds);
     return kinds;
   }
 
-  #saidBy(schema: JsonObject): (Kinds | undefined)[] {
+  #constraintsOf(schema: JsonObject): (Kinds | undefined)[] {
     const { type, enum: values, const: only, allOf } = schema;
     const target = resolve(schema, this.#root);
     return [

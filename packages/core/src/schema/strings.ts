@@ -2,7 +2,9 @@ import type { JsonObject } from '../protocol/model.js';
 
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Reads the values of text as the types that a schema names; what does not fit stays text, for the schema to refuse. */
+/**
+ * Parses strings as the types that a schema expects. Values that don't match stay strings, and the schema rejects them.
+ */
 export function readStrings(schema: JsonObject, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const properties = resolve(schema, schema)['properties'] as Record<string, JsonObject> | undefined;
   return Object.fromEntries(
@@ -15,20 +17,20 @@ export function readStrings(schema: JsonObject, values: Readonly<Record<string, 
 
 const MAX_LISTS = 8;
 
-/** Whether a field admits nothing but objects, or lists of them, which no text can be read as. */
+/** Whether a field accepts only objects, or lists of them, which a string cannot represent. */
 export function takesObjectsOnly(schema: JsonObject, field: string): boolean {
   const { properties } = resolve(schema, schema) as { readonly properties?: Readonly<Record<string, JsonObject>> };
   const isObjects = (part: JsonObject, depth: number): boolean => {
     const only = resolve(part, schema);
     const types = [...typesOf(only, schema)].filter((type) => type !== 'null');
-    // lists of lists may go on for ever
+    // a recursive schema may contain lists of lists forever
     if (types.join() === 'array') return depth < MAX_LISTS && isObjects((only['items'] ?? {}) as JsonObject, depth + 1);
     return types.length > 0 && types.every((type) => type === 'object');
   };
   return isObjects(properties?.[field] ?? {}, 0);
 }
 
-/** Follows `$ref` within the schema itself. */
+/** Follows a `$ref` within the schema. */
 export function resolve(schema: JsonObject, root: JsonObject): JsonObject {
   const { $ref: ref } = schema;
   if (ref === '#') return root;
@@ -42,7 +44,7 @@ export function resolve(schema: JsonObject, root: JsonObject): JsonObject {
   return typeof target === 'object' && target !== null ? (target as JsonObject) : schema;
 }
 
-/** The types that a schema allows, as far as it names them. */
+/** The types that a schema names. */
 function typesOf(schema: JsonObject, root: JsonObject): ReadonlySet<unknown> {
   const { type, enum: values, const: only, anyOf, oneOf, allOf } = schema;
   if (type !== undefined) return new Set([type].flat());
@@ -50,7 +52,7 @@ function typesOf(schema: JsonObject, root: JsonObject): ReadonlySet<unknown> {
   if (only !== undefined) return new Set([typeof only]);
   const branches = [anyOf, oneOf, allOf].find(Array.isArray) as JsonObject[] | undefined;
   const found = (branches ?? []).map((branch) => typesOf(resolve(branch, root), root));
-  // an alternative without a type lets the text pass as it is
+  // an alternative without a type accepts the string unchanged
   if (branches !== allOf && found.some(({ size }) => size === 0)) return new Set(['string']);
   return new Set(found.flatMap((types) => [...types]));
 }

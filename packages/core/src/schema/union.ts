@@ -8,11 +8,11 @@ import type { FieldModel, Tag, UnionModel } from './class-model.js';
 const wrong = (where: string, problem: string, remedy: string): DecorumError =>
   startupError('DECORUM_INVALID_FIELD', where, `@Type ${problem}`, remedy);
 
-/** Names that every object has are no use as a property or as a name: looking one up finds something. */
+/** Rejects names that every object inherits: looking one up would find something. */
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '' && !(value in {});
 
 /**
- * The classes that a discriminator of class-transformer's `@Type` chooses from.
+ * The classes of a union, from the discriminator of class-transformer's `@Type`.
  * @throws {DecorumError} `DECORUM_INVALID_FIELD`
  */
 export function variantsOf({ discriminator, keepsDiscriminator }: TypeFact, where: string): { cls: Class; tag: Tag }[] {
@@ -28,29 +28,29 @@ export function variantsOf({ discriminator, keepsDiscriminator }: TypeFact, wher
     if (typeof value !== 'function')
       throw wrong(where, 'has a subtype without a class', "Write `{ value: Circle, name: 'circle' }`.");
     if (!isName(name) || names.has(name)) {
-      throw wrong(where, `gives ${value.name} the name ${JSON.stringify(name)}`, 'Give each class a name of its own.');
+      throw wrong(where, `gives ${value.name} the name ${JSON.stringify(name)}`, 'Give each class a unique name.');
     }
     names.add(name);
     return { cls: value as Class, tag: { property, name, isKept: keepsDiscriminator } };
   });
 }
 
-/** Whether a declared property may have the value that the discriminator gives it. */
+/** Whether a declared property accepts the discriminator's value. */
 function admits({ type, enum: values, const: only }: JsonObject, name: string): boolean {
   if (type !== undefined && ![type].flat().includes('string')) return false;
   return only === undefined ? !Array.isArray(values) || values.includes(name) : only === name;
 }
 
 /**
- * The fields of a class as one of a union: the property that says so comes first.
- * @throws {DecorumError} `DECORUM_INVALID_FIELD` where the class has rules that refuse its own name
+ * The fields of a class in a union, with the discriminator first.
+ * @throws {DecorumError} `DECORUM_INVALID_FIELD` if the class's own rules reject the discriminator's value
  */
 export function taggedFields(cls: Class, fields: readonly FieldModel[], { property, name, isKept }: Tag): FieldModel[] {
   const declared = fields.find(({ key }) => key === property);
   if (declared !== undefined && !admits(declared.schema, name)) {
     throw wrong(
       `${cls.name}.${property}`,
-      `calls the class "${name}", which the rules of this field refuse`,
+      `names the class "${name}", but the rules of this field reject that value`,
       'Make them agree.',
     );
   }
@@ -68,20 +68,20 @@ export function taggedFields(cls: Class, fields: readonly FieldModel[], { proper
   ];
 }
 
-/** The schema of a union. The discriminator is for ajv, so that it looks at one class only, and isn't published. */
+/** The schema of a union. The discriminator lets ajv check only one class, and is not published. */
 export function unionSchema({ property, variants }: UnionModel, schemas: readonly JsonObject[]): JsonObject {
   const discriminator = { propertyName: property, names: [...variants.keys()], toJSON: () => undefined };
   return { type: 'object', discriminator, oneOf: schemas };
 }
 
-/** Whether two tags say the same. */
+/** Whether two tags are equal. */
 export function isSameTag(a: Tag | undefined, b: Tag | undefined): boolean {
   return a?.property === b?.property && a?.name === b?.name && a?.isKept === b?.isKept;
 }
 
 /**
- * What a handler returns says what it is by a field: nothing could add it.
- * @throws {DecorumError} `DECORUM_INVALID_FIELD` where the class has no such field
+ * Requires results to declare the discriminator, since nothing could add it to them.
+ * @throws {DecorumError} `DECORUM_INVALID_FIELD` if the class lacks the field
  */
 export function requireDeclared(cls: Class, [field]: readonly FieldModel[], { property, name }: Tag): void {
   if (field?.isDeclared === true) return;
@@ -89,7 +89,7 @@ export function requireDeclared(cls: Class, [field]: readonly FieldModel[], { pr
   throw wrong(`${cls.name}.${property}`, `has a discriminator that results of this class lack`, `${remedy}.`);
 }
 
-/** What is wrong with a class of a union where class-transformer is needed: for @Transform, @Expose and @Exclude. */
+/** The error for a class of a union that needs class-transformer, due to @Transform, @Expose or @Exclude. */
 export function transformerProblem(
   cls: Class,
   { fields: [field], tag, direction }: { fields: readonly FieldModel[]; tag: Tag; direction: Direction },
@@ -98,8 +98,8 @@ export function transformerProblem(
   if (direction === 'output') {
     return wrong(
       where,
-      'has a discriminator beside @Transform, @Expose or @Exclude',
-      'Return values that need none of them.',
+      'combines a discriminator with @Transform, @Expose or @Exclude',
+      'Remove these decorators from the classes of the result.',
     );
   }
   if (field?.isDeclared !== true || tag.isKept) return undefined;

@@ -3,7 +3,7 @@ import type { ValidationArguments, ValidatorConstraintInterface } from 'class-va
 import type { Rule } from './class-facts.js';
 import { type Mapping, MAPPED } from './constraints.js';
 
-/** What rules have to say against a value as it came over the wire; nothing when it passes. */
+/** Returns the messages of the rules that a value from the wire breaks; empty if it passes. */
 export type Complaints = (value: unknown) => readonly string[];
 
 const NONE: readonly string[] = [];
@@ -15,7 +15,7 @@ const DECORATORS: Readonly<Record<string, string>> = {
   isDefined: 'IsDefined',
 };
 
-/** The name of a rule's decorator, as far as it can be told. */
+/** The name of a rule's decorator, as far as it is known. */
 export function decoratorOf({ type, name, constraintCls }: Rule): string {
   if (type === 'conditionalValidation') return name === 'isOptional' ? 'IsOptional' : 'ValidateIf';
   return DECORATORS[type] ?? MAPPED.get(name ?? '')?.decorator ?? name ?? constraintCls?.name ?? type;
@@ -26,7 +26,7 @@ function argumentsOf(rule: Rule, value: unknown): ValidationArguments {
   return { value, constraints: rule.constraints ?? [], targetName, object: {}, property: rule.propertyName };
 }
 
-/** Whether a rule is class-validator's own, and not a custom one of the same name. */
+/** Whether a rule is class-validator's own, rather than a custom rule of the same name. */
 export function isGenuine(rule: Rule, { says }: Mapping): boolean {
   try {
     const body = rule.constraintCls && new rule.constraintCls();
@@ -36,11 +36,11 @@ export function isGenuine(rule: Rule, { says }: Mapping): boolean {
   }
 }
 
-/** A constraint for people: that of a date may be a function that gives it. */
+/** A constraint as text. Date constraints may be functions that return the limit. */
 const limitOf = ({ name }: Rule, constraint: unknown): string =>
   String(typeof constraint === 'function' && /^m(?:in|ax)Date$/.test(name ?? '') ? constraint() : constraint);
 
-/** The message of a rule without the name of the field, which the path says. */
+/** The message of a rule without the field's name, which is already in the path. */
 export function messageOf(rule: Rule, body: ValidatorConstraintInterface | undefined, value: unknown): string {
   const args = argumentsOf(rule, value);
   const message = rule.message ?? body?.defaultMessage?.(args) ?? '';
@@ -52,12 +52,12 @@ export function messageOf(rule: Rule, body: ValidatorConstraintInterface | undef
   return withoutName(filled, rule.propertyName);
 }
 
-/** A message about a field without the name of the field at its beginning. */
+/** Removes the field's name from the start of a message. */
 export function withoutName(message: string, field: string): string {
   return message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
 }
 
-/** Whether a value passes a rule. Some of class-validator's throw on odd input, such as half a surrogate pair in an e-mail address. */
+/** Whether a value passes a rule. Some of class-validator's rules throw on odd input, such as half a surrogate pair. */
 export function passes(rule: Rule, body: ValidatorConstraintInterface, value: unknown): boolean {
   try {
     return body.validate(value, argumentsOf(rule, value)) === true;
@@ -66,7 +66,7 @@ export function passes(rule: Rule, body: ValidatorConstraintInterface, value: un
   }
 }
 
-/** Runs the functions of class-validator's own rules, none of which is asynchronous or looks at other fields. */
+/** Runs class-validator's own rules. All of them are synchronous and look at one field only. */
 export function complaintsOf(rules: readonly Rule[]): Complaints {
   const bodies = rules.flatMap((rule) => (rule.constraintCls ? [{ rule, body: new rule.constraintCls() }] : []));
   return (value) => {
@@ -82,11 +82,11 @@ export function complaintsOf(rules: readonly Rule[]): Complaints {
 const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 const NOT_A_DATE = ['must be a date and time such as "2026-01-31T12:00:00Z"'];
 
-/** V8 takes 30 February for 2 March. */
+/** Validates the day too: V8 parses 30 February as 2 March. */
 const isDateTime = (value: unknown): value is string =>
   typeof value === 'string' && DATE_TIME.test(value) && (Number(value.slice(8, 10)) < 29 || isDay(value.slice(0, 10)));
 
-/** The same for rules about a date, which arrives as text. */
+/** The same for date rules. The value arrives as a string. */
 export function dateComplaints(rules: readonly Rule[]): Complaints {
   const complaints = complaintsOf(rules);
   return (value) => {
@@ -104,13 +104,13 @@ function isDay(value: unknown): value is string {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
 }
 
-/** The same for a date without a time, which the rules see as the handler does: as `Date` or as text. */
+/** The same for dates without a time. The rules get the handler's value: a `Date` or a string. */
 export function dayComplaints(rules: readonly Rule[], isDate: boolean): Complaints {
   const complaints = complaintsOf(rules);
   return (value) => (isDay(value) ? complaints(isDate ? new Date(value) : value) : NOT_A_DAY);
 }
 
-/** Lets `null` pass. */
+/** Allows `null` as well. */
 export function unlessNull(complaints: Complaints): Complaints {
   return (value) => (value === null ? NONE : complaints(value));
 }

@@ -1,21 +1,21 @@
 import { inspect } from 'node:util';
 
 /**
- * What JSON can say of a value, without stack traces and folders of this machine. Never throws: a value that JSON has no
- * text for is described.
+ * The JSON form of a value, without stack traces and paths of this machine. Never throws: a value that JSON cannot
+ * represent is described.
  */
 export function loggable(data: unknown): unknown {
   try {
     const json = JSON.stringify(data, errorsAsText);
-    // what is sent is what was written: a value that writes itself differently the next time is not asked again
+    // parse what was written, because toJSON may return something else the next time
     if (json !== undefined) return JSON.parse(json);
   } catch {
-    // a cycle, a bigint, or something that fails when it is read
+    // a cycle, a bigint, or a property that throws
   }
   return withoutInternals(inspect(data));
 }
 
-/** An error writes nothing of itself, or, where it is one of Node's or of a library, more than a client may see. */
+/** Errors serialize as `{}`, or, with a toJSON of their own, as more than clients may see. */
 function errorsAsText(this: unknown, key: string, item: unknown): unknown {
   const value = (this as Record<string, unknown>)[key];
   return value instanceof Error ? withoutInternals(`${value.name}: ${value.message}`) : item;
@@ -23,8 +23,8 @@ function errorsAsText(this: unknown, key: string, item: unknown): unknown {
 
 const STACK_FRAME = /\n\s+at [^\n]*/g;
 
-/** The folders of an absolute path, on POSIX and Windows, also in a `file:` URL. */
+/** The directories of an absolute path, on POSIX and Windows, including `file:` URLs. */
 const FOLDERS = /(?:file:\/\/|(?<![\w.@+~:/\\-]))(?:[A-Za-z]:)?[\\/](?:[\w.@+-]+[\\/])+(?=[\w.@+-])/g;
 
-/** What a client can do without, and an attacker would like to know: where this runs. */
+/** Removes stack frames and directories, which would only help an attacker. */
 const withoutInternals = (text: string): string => text.replace(STACK_FRAME, '').replace(FOLDERS, '');

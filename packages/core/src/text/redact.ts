@@ -1,18 +1,18 @@
-/** What stands in place of a secret. */
+/** Replaces a secret. */
 const REDACTED = '[redacted]';
 
-/** Names of what a form must not ask for. */
+/** Names of fields that forms must not ask for. */
 export const SECRET_FIELD =
   /passw|passphrase|pwd|secret|token(?!i[sz])|(?:api|private)[_-]?key|credit[_-]?card|card[_-]?number|cvv|cvc/i;
 
-/** Where a word of a name ends: `dbPass`, `DBPass`, `db_pass`. */
+/** Word boundaries in a name: `dbPass`, `DBPass`, `db_pass`. */
 const WORD_END = /(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+/g;
 
-/** Names of what is not shown to anybody, their words in lower case with dashes between. */
+/** Names of members with secrets, as lower-case words joined by dashes. */
 const SECRET_NAME =
   /(?:pass-?(?:w(?:or)?d|phrase|code)|secret|token|(?:api|private|access|signing|encryption)-?key|credit-?card|card-?number|authori[sz]ation|cookie|credential|session-?(?:id|key))s?\d*(?:-|$)|(?:^|-)(?:pass|pwd|cvv|cvc)\d*$|^-?(?:auth|sid|jwt)$/;
 
-/** Names that sound like it: of something about a secret, and of what leads to the next page. */
+/** Exceptions that look similar: facts about a secret, and pagination tokens. */
 const HARMLESS_NAME =
   /(?:(?:page|next|sync|skip|continuation|progress)-?token|-(?:type|url|uri|endpoint|name|path|count|limit))s?$/;
 
@@ -21,16 +21,16 @@ function isSecretName(name: string): boolean {
   return SECRET_NAME.test(words) && !HARMLESS_NAME.test(words);
 }
 
-/** Deeper data is not looked through, and so not shown. */
+/** Data nested deeper is redacted without being searched. */
 const MAX_DEPTH = 100;
 
 /**
- * Takes out what must not be seen: texts in members whose name says that they are secret (`password`, `apiKey`,
- * `authorization` …), and the parts of texts that look like credentials. Numbers and booleans stay, so that counts such
- * as `tokens: 12` do. What a pattern cannot know, such as a password in the middle of a sentence, stays too.
- * @param value JSON-like data, also with cycles; of other objects than arrays, plain ones and those of your classes (an
- * `Error`, a `Map`) nothing is looked at
- * @returns the same value where nothing is secret, else a copy
+ * Redacts secrets: texts in members whose name implies a secret (`password`, `apiKey`, `authorization` …), and parts of
+ * texts that look like credentials. Numbers and booleans are kept, such as `tokens: 12`. Secrets that no pattern can
+ * recognise are kept too, such as a password in the middle of a sentence.
+ * @param value JSON-like data, possibly with cycles. Only arrays, plain objects and instances of your classes are
+ *   searched, not built-in ones such as an `Error` or a `Map`
+ * @returns the same value if it contains no secret, otherwise a copy
  */
 export function redactSecrets(value: unknown): unknown {
   if (typeof value === 'string') return redactText(value);
@@ -39,12 +39,12 @@ export function redactSecrets(value: unknown): unknown {
   return redaction.changed ? copy : value;
 }
 
-/** Copies one value, and remembers whether the copy differs. */
+/** Copies a value, and records whether the copy differs. */
 class Redaction {
   changed = false;
   private readonly copies = { secret: new Map<object, unknown>(), open: new Map<object, unknown>() };
 
-  /** @param isSecret whether the name of a member on the way here says so */
+  /** @param isSecret whether the name of an enclosing member implies a secret */
   of(value: unknown, isSecret: boolean, depth: number): unknown {
     if (typeof value === 'string') return this.changes(value, isSecret ? REDACTED : redactText(value));
     if (typeof value !== 'object' || value === null) return value;
@@ -59,14 +59,14 @@ class Redaction {
     }
     const { toJSON } = value as { readonly toJSON?: unknown };
     if (typeof toJSON === 'function') return this.of(toJSON.call(value), isSecret, depth + 1);
-    // what a class of the platform holds is not in its fields
+    // built-in classes don't keep their content in properties
     if (Object.prototype.toString.call(value) !== '[object Object]')
       return isSecret ? this.changes(value, REDACTED) : value;
     const copy = {};
     copies.set(value, copy);
     for (const [name, item] of Object.entries(value)) {
       const member = this.of(item, isSecret || isSecretName(name), depth + 1);
-      // assigned, a member called "__proto__" would become the prototype
+      // don't assign: a member called "__proto__" would set the prototype
       Object.defineProperty(copy, name, { value: member, enumerable: true, configurable: true, writable: true });
     }
     return copy;
@@ -80,21 +80,21 @@ class Redaction {
 
 const PRIVATE_KEY = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g;
 
-/** What comes after the name of a scheme, unless it is an ordinary word: "Basic authentication". */
+/** Credentials after the name of a scheme, but not ordinary words: "Basic authentication". */
 const SCHEME = /\b([Bb]earer|BEARER|[Bb]asic|BASIC) +(?![A-Za-z][a-z]{0,19}(?![\w~+/=-]|\.\w))[\w.~+/-]+=*/g;
 
 const JSON_WEB_TOKEN = /(?<![\w-])eyJ[\w-]+(?:\.[\w-]*){2,4}/g;
 
-/** The name and password of a URL. */
+/** User name and password in a URL. */
 const USER_OF_URL = /:\/\/[^\s/?#:@"'<>]*:[^\s/?#"'<>]*@/g;
 
-/** Keys that say by their beginning whose they are. */
+/** Keys with a prefix that identifies their issuer. */
 const KNOWN_KEY =
   /(?<![A-Za-z0-9])(?:sk-|[sr]k_(?:live|test)_|whsec_|gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|xapp-|AKIA|ASIA|AIza|npm_|hf_|ya29\.|dop_v1_|SG\.|pypi-)(?=[\w-]{0,64}\d)[\w.-]{12}[\w.-]*/g;
 
 /**
- * A text without what looks like a credential. Each pattern reads a text in time proportional to its length: it starts
- * only where a word does, or its repetitions are limited.
+ * Redacts what looks like a credential. Each pattern runs in linear time: it can start only at the start of a word, or
+ * its repetitions are bounded.
  */
 function redactText(text: string): string {
   return redactPairs(text.replace(PRIVATE_KEY, REDACTED))
@@ -104,18 +104,18 @@ function redactText(text: string): string {
     .replace(KNOWN_KEY, REDACTED);
 }
 
-/** A name, and what stands before its value or list: `password=`, `"tokens": ["`, and the same within a JSON text. */
+/** A name and the text before its value or list: `password=`, `"tokens": ["`, and the same within JSON text. */
 const NAME = /(?<![\w.-])([\w.-]+)\\*["']?\]?[ \t]*(?:[:!=]?=[=>]?|:|%3D)[ \t]*((?!\[redacted)\[\s*)?(\\*["'])?/gi;
 const NEXT_ITEM = /\\*["']?\s*,\s*(\\*["'])?/y;
 const WORD = /\[redacted\]|(?![[{])[^\s"'\\&,;)}\]<>]+/y;
 const IN_ESCAPED_QUOTES = /[^"'\\]+/y;
-/** The end of the line, or of the text in quotes that the header is in; not a quote of its own: `a="b"`. */
+/** End of the line, or of the quoted text around the header, but not a quote inside the header: `a="b"`. */
 const END_OF_HEADER = /(?<!\\)\\*["'](?!\w)(?<!=\\*"(?:[^"'\r\n]*")?)|[\r\n]|$/g;
-/** What nobody has for a secret. */
+/** Words that are never a secret. */
 const WORDLESS = /^(?:an?|the|is|no|not|none|null|undefined|true|false)?$/i;
 const COUNT = /^\d{1,9}(?:\.\d{1,9})?k?$/;
 
-/** Takes the values out of pairs such as `password=hunter2`, whose name is a secret's. */
+/** Redacts the values of pairs such as `password=hunter2`, if the name implies a secret. */
 function redactPairs(text: string): string {
   let shown = '';
   let end = 0;
@@ -127,7 +127,7 @@ function redactPairs(text: string): string {
       const value = text.slice(start, endOfValue(text, start, (item === null ? quote : item[1]) ?? name));
       const stays = WORDLESS.test(value) || (COUNT.test(value) && /tokens$|^pass$/i.test(name));
       shown += text.slice(end, start) + (stays ? value : REDACTED);
-      // also past what stays: nothing is read twice
+      // advance past kept values too: nothing is read twice
       end = start + value.length;
       NEXT_ITEM.lastIndex = end;
       item = list === undefined ? null : NEXT_ITEM.exec(text);
@@ -137,7 +137,7 @@ function redactPairs(text: string): string {
   return shown + text.slice(end);
 }
 
-/** @param before the quote that the value begins with, else the name it belongs to */
+/** @param before the quote before the value, or else its name */
 function endOfValue(text: string, start: number, before: string): number {
   if (before === '"' || before === "'") return endOfQuoted(text, start, before);
   const isHeader = /cookie|authori[sz]ation/i.test(before);
@@ -147,7 +147,7 @@ function endOfValue(text: string, start: number, before: string): number {
   return found === null ? start : found.index + (isHeader ? 0 : found[0].length);
 }
 
-/** By hand: the expression for it needs a stack as high as the text is long. */
+/** Not a regular expression: its stack would grow with the length of the text. */
 function endOfQuoted(text: string, start: number, quote: string): number {
   let at = start;
   while (at < text.length && text[at] !== quote) at += text[at] === '\\' ? 2 : 1;

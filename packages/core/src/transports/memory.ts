@@ -7,17 +7,17 @@ import { type Host, hostOf, type Transport } from './transport.js';
 
 /** Options of `connectMemory`. */
 export interface MemoryOptions {
-  /** Takes every message of the server. */
+  /** Receives every message from the server. */
   readonly receive: (message: JsonRpcMessage) => void;
-  /** Who the client is. */
+  /** The authenticated caller. */
   readonly principal?: Principal;
 }
 
 /** The client's end of an in-memory connection. */
 export interface MemoryConnection {
   /**
-   * Sends a message, as an object or as text. Resolves when the server is done with it.
-   * @throws {Error} when either side has closed the connection
+   * Sends a message, as an object or as text. Resolves once the server has handled it.
+   * @throws {Error} if either side has closed the connection
    */
   send(message: object | string): Promise<void>;
   /** Ends the session. */
@@ -27,7 +27,7 @@ export interface MemoryConnection {
 const OPTIONS: OptionTypes<MemoryOptions> = { receive: 'function', principal: 'object' };
 
 /**
- * Connects to a server in the same process. Messages are written and parsed as on any wire.
+ * Connects to a server in the same process. Messages are serialized and parsed as on any other transport.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_SERVER_CLOSED`
  * @example
  * ```ts

@@ -1,23 +1,23 @@
 import type { Frame } from '../protocol/frame.js';
 import { isPassing, WaitingChanges } from './slow-reader.js';
 
-/** Where an `Outbox` writes, and whom it tells when its reader does not keep up. */
+/** Options of `Outbox`. */
 export interface OutboxOptions {
-  /** Writes text, and calls back when the operating system has it. */
+  /** Writes text, and calls `done` once the operating system has taken it. */
   readonly write: (text: string, done: (error?: Error | null) => void) => void;
-  /** Characters that may wait before the reader counts as slow. */
+  /** Characters that may be pending before the reader counts as slow. */
   readonly limit: number;
-  /** The reader has become slow, or has caught up. */
+  /** Called when the reader becomes slow, and when it has caught up. */
   readonly onPressure: (slow: boolean) => void;
 }
 
 /**
- * Writes frames, a line each: once per turn of the event loop, and never a second time before the first is through.
- * As long as it is not, the same change is announced once; beyond the limit, progress and log messages are dropped.
+ * Writes frames, one per line. Frames of one turn of the event loop share a write, and only one write is in flight at a
+ * time. Meanwhile, repeated changes are announced once. Above the limit, progress and log messages are dropped.
  */
 export class Outbox {
   private text = '';
-  /** Characters that are being written. */
+  /** Characters in flight. */
   private writing = 0;
   private slow = false;
   private closed = false;
@@ -26,13 +26,13 @@ export class Outbox {
 
   constructor(private readonly options: OutboxOptions) {}
 
-  /** Sends a frame, unless the reader is slow and can do without it. */
+  /** Sends a frame. A slow reader does not get frames that it can do without. */
   send(frame: Frame): void {
     if ((this.slow || this.writing > 0) && this.skips(frame)) return;
     this.write(frame.text);
   }
 
-  /** Sends what no reader can do without. */
+  /** Sends text that must not be dropped. */
   write(text: string): void {
     if (this.closed) return;
     const isIdle = this.text === '' && this.writing === 0;
@@ -41,7 +41,7 @@ export class Outbox {
     if (isIdle) setImmediate(this.flush);
   }
 
-  /** Resolves when everything is written, or nothing can be written any more. */
+  /** Resolves when everything is written, or the outbox is closed. */
   async flushed(): Promise<void> {
     if (this.closed || (this.text === '' && this.writing === 0)) return;
     await new Promise<void>((resolve) => {
@@ -49,7 +49,7 @@ export class Outbox {
     });
   }
 
-  /** Nobody reads any more: drops everything. */
+  /** Drops everything: the reader is gone. */
   close(): void {
     this.closed = true;
     this.text = '';

@@ -8,10 +8,10 @@ const ends = new Set<() => Promise<void>>();
 let ending: Promise<void> | undefined;
 
 /**
- * Has something done before the process ends by a first SIGTERM or SIGINT. A second signal does what it does in any
- * program. Whatever was registered is done side by side, and then the process exits.
+ * Registers a function to run before the first SIGTERM or SIGINT ends the process. All registered functions run
+ * concurrently, then the process exits. A second signal has its default effect.
  * @param end must not reject
- * @returns takes it back; with the last one go the listeners of the signals
+ * @returns unregisters the function; after the last one, the signal listeners are removed
  */
 export function endOnSignal(end: () => Promise<void>): () => void {
   if (ends.size === 0) for (const signal of SIGNALS) process.on(signal, onSignal);
@@ -35,7 +35,7 @@ export function isProcessEnding(): boolean {
   return ending !== undefined;
 }
 
-/** Ends the process as a signal does. Never resolves. */
+/** Ends the process in the way a signal does. Never resolves. */
 export function endProcess(): Promise<void> {
   ending ??= exit();
   return ending;
@@ -43,15 +43,15 @@ export function endProcess(): Promise<void> {
 
 async function exit(): Promise<void> {
   await Promise.all([...ends].map((end) => end()));
-  // an exit drops what a slow reader of stderr has not taken yet
+  // exiting discards what a slow reader of stderr has not read yet
   const timer = new Promise((resolve) => setTimeout(resolve, STDERR_MS));
   await Promise.race([timer, new Promise((resolve) => process.stderr.write('', resolve))]);
   process.exit();
 }
 
 /**
- * Closes a server whose process is about to end. If that fails, the process exits with 1. Never rejects.
- * @param deadlineMs milliseconds after which running calls are cancelled
+ * Closes a server before the process ends. If closing fails, the process exits with code 1. Never rejects.
+ * @param deadlineMs milliseconds after which calls in flight are cancelled
  */
 export async function closeForGood(server: ClosableHost, deadlineMs: number): Promise<void> {
   try {
@@ -63,8 +63,8 @@ export async function closeForGood(server: ClosableHost, deadlineMs: number): Pr
 }
 
 /**
- * Does the same, but waits no longer than a client does: a hook that never ends must not leave the process behind.
- * @param deadlineMs milliseconds for calls and hooks together; hooks get `HOOKS_MS` at least
+ * Like `closeForGood`, with a deadline: a hook that never ends must not keep the process running.
+ * @param deadlineMs milliseconds for calls and hooks together; hooks get at least `HOOKS_MS`
  */
 export async function closeInTime(server: ClosableHost, deadlineMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

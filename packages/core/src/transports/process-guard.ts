@@ -1,11 +1,11 @@
 import { endProcess, isProcessEnding } from './process-end.js';
 import { type Host, HOST } from './transport.js';
 
-/** What a guard does beside reporting. */
+/** Options of `guardProcess`. */
 export interface GuardOptions {
   /**
-   * Whether the process ends, as by a signal, when the reader of its stdout or stderr is gone. A transport that watches
-   * stdin doesn't need it. By default `false`.
+   * Whether to end the process when the reader of its stdout or stderr is gone. Transports that watch stdin don't need
+   * this. Defaults to `false`.
    */
   readonly endsWithReader?: boolean;
 }
@@ -20,9 +20,9 @@ let hasReportedBrokenPipe = false;
 
 const isBrokenPipe = (error: unknown): boolean => (error as NodeJS.ErrnoException | null)?.code === 'EPIPE';
 
-/** Gives an error that came out of no request to every server of the process: any of them may be its cause. */
+/** Reports an uncaught error to every server of the process, since any of them may have caused it. */
 function report(error: unknown): void {
-  // A logger whose own pipe is broken raises this again for each report.
+  // a logger with a broken pipe raises this error again for each report
   if (isBrokenPipe(error)) {
     if (hasReportedBrokenPipe) return;
     hasReportedBrokenPipe = true;
@@ -31,23 +31,24 @@ function report(error: unknown): void {
     try {
       host[HOST].report(error);
     } catch (failure) {
-      // the logger of the server has failed; an error here would end the process
+      // the server's logger threw; throwing again would end the process
       process.stderr.write(`The error could not be reported: ${String(failure)}\n`);
     }
   }
 }
 
-/** Without this, writing a report to a broken stderr would raise the next error to report, forever. */
+/** Without this, writing a report to a broken stderr would raise another error to report, forever. */
 function onConsoleError(error: Error): void {
   if (isBrokenPipe(error) && [...guards].some(({ endsWithReader }) => endsWithReader)) void endProcess();
 }
 
 /**
- * Keeps the process alive when a handler leaves a rejected promise behind, or throws in a timer or an event listener:
- * such an error cannot be a reply any more, so it is reported. Nor does a broken stdout or stderr raise errors. Guards add
- * up; the last one to go takes the listeners of `uncaughtException` and `unhandledRejection` (Node.js, `process`) with it.
- * @param host is given the errors
- * @returns releases the guard; calling it again does nothing
+ * Keeps the process alive when a handler leaves a rejected promise behind, or throws in a timer or an event listener.
+ * Such an error can no longer become a response, so it is reported. A broken stdout or stderr raises no errors either.
+ * Guards can be nested: releasing the last one removes the listeners for `uncaughtException` and `unhandledRejection`
+ * (Node.js, `process`).
+ * @param host the server to report errors to
+ * @returns releases the guard; calling it again is a no-op
  */
 export function guardProcess(host: Host, options: GuardOptions = {}): () => void {
   if (guards.size === 0) {
@@ -57,7 +58,7 @@ export function guardProcess(host: Host, options: GuardOptions = {}): () => void
   const guard = { ...options, host };
   guards.add(guard);
   return () => {
-    // Errors of the last moments are still reported.
+    // errors during shutdown are still reported
     if (isProcessEnding() || !guards.delete(guard) || guards.size > 0) return;
     process.off('uncaughtException', report).off('unhandledRejection', report);
     for (const name of CONSOLES) process[name].off('error', onConsoleError);

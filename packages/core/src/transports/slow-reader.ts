@@ -1,17 +1,17 @@
 import type { Frame } from '../protocol/frame.js';
 
-/** Whether a frame is dropped where its reader is slow: it tells of a moment that has passed. */
+/** Whether to drop a frame for a slow reader: progress and log messages are outdated by the time it would read them. */
 export const isPassing = ({ kind }: Frame): boolean => kind === 'progress' || kind === 'log';
 
-/** The changes that wait for a slow reader. Repeated changes are coalesced: the reader then gets the latest state. */
+/** Pending changes for a slow reader. Repeated changes are coalesced: the reader then gets the latest state. */
 export class WaitingChanges {
   private readonly texts = new Set<string>();
   private length = 0;
 
-  /** @param limit characters that different changes may have together; more are dropped */
+  /** @param limit maximum characters of all pending changes; further changes are dropped */
   constructor(private readonly limit: number) {}
 
-  /** Whether a change is to wait too. */
+  /** Adds a change. Returns false if it is already pending, or if there is no room. */
   admit({ text }: Frame): boolean {
     if (this.texts.has(text) || this.length + text.length > this.limit) return false;
     this.texts.add(text);

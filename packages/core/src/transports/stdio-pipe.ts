@@ -13,29 +13,32 @@ import type { HostPort, Transport } from './transport.js';
 
 /** Options of `serveStdio`. */
 export interface StdioOptions {
-  /** Where messages come from; by default `process.stdin`. The process ends with its own stdin, but with no other. */
+  /** Stream to read messages from. Defaults to `process.stdin`; the process ends when its own stdin ends. */
   readonly input?: Readable;
-  /** Where messages go; by default `process.stdout`, to which nothing else can write then. */
+  /** Stream to write messages to. Defaults to `process.stdout`, which only the protocol can write to then. */
   readonly output?: Writable;
-  /** Milliseconds that running calls have to end when the client goes, before they are cancelled. By default 1500. */
+  /**
+   * Milliseconds that calls in flight may take to finish when the client disconnects, before they are cancelled.
+   * Defaults to 1500.
+   */
   readonly drainMs?: number;
-  /** Bytes that one message may have. By default 4 MiB. */
+  /** Maximum bytes per message. Defaults to 4 MiB. */
   readonly maxMessageBytes?: number;
   /**
-   * Characters that may wait for a slow reader. Beyond them progress and log messages are dropped, and no more requests
-   * are read until the reader has caught up; responses are never dropped. Changes of lists and resources may take as much
-   * again; the same one never waits twice. By default 1 Mi.
+   * Characters that may be pending for a slow reader. Above it, progress and log messages are dropped, and no requests
+   * are read until the reader has caught up. Responses are never dropped. Changes of lists and resources have a cap of
+   * the same size, and repeated ones are coalesced. Defaults to 1 Mi.
    */
   readonly maxPendingChars?: number;
 }
 
-/** Who ended the conversation: the other side, the server that was closed, or our own side. */
+/** Who ended the connection: the client, a server that was closed, or `close()` of the connection. */
 export type Ending = 'client' | 'server' | 'self';
 
-// what a stream says when its other end has gone away
+// error codes of a stream whose other end has closed
 const GONE = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED']);
 
-/** One client at the other end of two byte streams. */
+/** A client connected by two byte streams. */
 export class StdioPipe implements LineSink, Transport {
   private readonly reader: LineReader;
   private readonly outbox: Outbox;
@@ -51,10 +54,10 @@ export class StdioPipe implements LineSink, Transport {
   private leaving: Promise<void> | undefined;
   private deadline = Number.POSITIVE_INFINITY;
   private over!: (ending: Ending) => void;
-  /** Resolves when nobody is left to answer. */
+  /** Resolves when the client can no longer receive responses. */
   private unread!: Promise<void>;
 
-  /** Resolves when the conversation is over. Never rejects. */
+  /** Resolves when the connection has ended. Never rejects. */
   readonly closed = new Promise<Ending>((resolve) => {
     this.over = resolve;
   });
@@ -64,7 +67,7 @@ export class StdioPipe implements LineSink, Transport {
     private readonly options: Required<StdioOptions>,
   ) {
     const { input, output, maxMessageBytes, maxPendingChars } = options;
-    // taken now: the property of process.stdout is about to lead elsewhere
+    // bind now: serveStdio replaces process.stdout.write
     const write = output.write.bind(output) as (text: string, done: (error?: Error | null) => void) => boolean;
     this.reader = new LineReader(maxMessageBytes, this);
     this.outbox = new Outbox({
@@ -74,7 +77,7 @@ export class StdioPipe implements LineSink, Transport {
     });
   }
 
-  /** Starts to read. */
+  /** Starts reading. */
   async open(): Promise<void> {
     await this.host.open((kernel) => this.begin(kernel));
   }
@@ -90,15 +93,15 @@ export class StdioPipe implements LineSink, Transport {
   }
 
   /**
-   * Ends the conversation; only the first ending counts.
-   * @param ending `client` and `self` let running calls end before, at most for `drainMs`
+   * Ends the connection. Only the first call counts.
+   * @param ending with `client` and `self`, calls in flight may finish first, within `drainMs`
    */
   leave(ending: Ending): Promise<void> {
     this.leaving ??= this.disconnect(ending);
     return this.leaving;
   }
 
-  /** Milliseconds that are left of `drainMs`. */
+  /** Milliseconds left of `drainMs`. */
   get msLeft(): number {
     return Math.max(0, this.deadline - performance.now());
   }
@@ -140,14 +143,14 @@ export class StdioPipe implements LineSink, Transport {
   };
 
   private readonly inputEnds = (): void => {
-    // a last line without its newline is a line
+    // the last line may lack its newline
     if (this.reading) this.reader.end();
     void this.leave('client');
   };
 
   private readonly outputEnds = (): void => {
     this.outbox.close();
-    // nobody is left to answer: calls are given up at once
+    // nobody can receive the responses: cancel calls at once
     this.kernel.closeSession(this.session);
     void this.leave('client');
   };
@@ -162,7 +165,7 @@ export class StdioPipe implements LineSink, Transport {
     input.pause();
     this.host.detach(this);
     this.kernel.closeSession(this.session);
-    // nobody waits longer than that for a reader that does not read
+    // don't wait past the deadline for a reader that has stopped reading
     const timer = setTimeout(() => this.outbox.close(), this.msLeft);
     await this.outbox.flushed();
     clearTimeout(timer);

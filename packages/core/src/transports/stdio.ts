@@ -7,15 +7,17 @@ import { guardProcess } from './process-guard.js';
 import { type StdioOptions, StdioPipe } from './stdio-pipe.js';
 import { type ClosableHost, hostOf } from './transport.js';
 
-/** A server that is being served over a pipe. */
+/** A server connected over stdio. */
 export interface StdioConnection {
-  /** Resolves when the conversation is over and stdout is given back. Never rejects. */
+  /** Resolves when the connection has ended and stdout is restored. Never rejects. */
   readonly closed: Promise<void>;
-  /** Lets running calls end, at most for `drainMs`, and ends the conversation. The server and the process go on. */
+  /**
+   * Lets calls in flight finish, within `drainMs`, then ends the connection. The server and the process keep running.
+   */
   close(): Promise<void>;
 }
 
-// below the 2 seconds after which clients send SIGTERM (MCP, "Lifecycle", shutdown over stdio)
+// less than the 2 seconds after which clients send SIGTERM (MCP, "Lifecycle", shutdown over stdio)
 const DRAIN_MS = 1500;
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_PENDING_CHARS = 1024 * 1024;
@@ -28,17 +30,17 @@ const OPTIONS: OptionTypes<StdioOptions> = {
   maxPendingChars: [0, Number.MAX_SAFE_INTEGER],
 };
 
-/** The streams that are being read. */
+/** Input streams in use. */
 const served = new WeakSet<object>();
 
 /**
- * Serves over stdin and stdout: one JSON-RPC message per line of UTF-8 (MCP, "Transports", stdio). Resolves as soon as
- * messages are read.
+ * Serves over stdin and stdout: one JSON-RPC message per line of UTF-8 (MCP, "Transports", stdio). Resolves once the
+ * server is reading messages.
  *
- * With the process's own stdin, the process lives as long as the conversation: when stdin ends, and on the first
- * SIGTERM or SIGINT, running calls are drained, the server is closed, and the process exits. With the process's own
- * stdout, nothing but messages appears on it: `console` and `process.stdout.write` go to stderr. Errors that belong to
- * no request do not end the process; they are reported to the server.
+ * With the process's own stdin, the process ends with the connection: when stdin ends, or on the first SIGTERM or
+ * SIGINT, calls in flight are drained, the server closes and the process exits. With the process's own stdout, only
+ * messages are written to it: `console` and `process.stdout.write` go to stderr. Errors outside a request do not end
+ * the process; they are reported to the server.
  *
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_SERVER_CLOSED`, and whatever an `onStart` hook throws
  * @example
@@ -60,7 +62,7 @@ export async function serveStdio(server: ClosableHost, options: StdioOptions = {
   served.add(input);
   const restore = output === process.stdout ? divertStdout() : () => {};
   const release = guardProcess(server);
-  const giveBack = () => {
+  const restoreProcess = () => {
     release();
     restore();
     served.delete(input);
@@ -68,10 +70,10 @@ export async function serveStdio(server: ClosableHost, options: StdioOptions = {
   try {
     await pipe.open();
   } catch (error) {
-    giveBack();
+    restoreProcess();
     throw error;
   }
-  const closed = over(pipe, server, input === process.stdin).then(giveBack);
+  const closed = whenOver(pipe, server, input === process.stdin).then(restoreProcess);
   return {
     closed,
     async close() {
@@ -89,32 +91,32 @@ function requireStreams(input: Partial<Readable>, output: Partial<Writable>): vo
     throw wrong('input', 'is not a readable stream. Pass `process.stdin`, for example');
   if (typeof output.write !== 'function')
     throw wrong('output', 'is not a writable stream. Pass `process.stdout`, for example');
-  // each message would be answered twice
+  // two servers on one stream would answer each message twice
   if (served.has(input))
-    throw wrong('input', 'is being served already. Call `serveStdio` once, with a server that lists all providers');
+    throw wrong('input', 'is already being served. Call `serveStdio` once, with a server that lists all providers');
 }
 
 /**
- * Waits for the end of the conversation, and for the hooks of a server that is closing: they may print.
- * @param isProcess whether the process and the conversation end together
+ * Waits for the connection to end, and for the hooks of a closing server, which may still print.
+ * @param isProcess whether the process ends with the connection
  */
-async function over(pipe: StdioPipe, server: ClosableHost, isProcess: boolean): Promise<void> {
+async function whenOver(pipe: StdioPipe, server: ClosableHost, isProcess: boolean): Promise<void> {
   const end = async () => {
     await pipe.leave('client');
     await closeInTime(server, pipe.msLeft);
   };
   const release = isProcess ? endOnSignal(end) : () => {};
   const ending = await pipe.closed;
-  // whoever closes the server hears of its errors
+  // the caller of server.close() gets its errors
   if (ending === 'server') await server.close().catch(() => {});
   if (isProcess && ending === 'client') await endProcess();
   release();
 }
 
 /**
- * Sends to stderr what anything else than the protocol writes to stdout: `console.log`, which writes there too, and
- * `process.stdout.write`. Not caught: file descriptor 1 itself, and children that inherit it.
- * @returns gives stdout back
+ * Redirects everything but the protocol from stdout to stderr: `console.log`, and `process.stdout.write`. Writes to
+ * file descriptor 1 itself, or by child processes that inherit it, are not caught.
+ * @returns restores stdout
  */
 function divertStdout(): () => void {
   const { stdout, stderr } = process;
@@ -122,7 +124,7 @@ function divertStdout(): () => void {
   const divert = (...args: Parameters<typeof write>) => stderr.write(...args);
   stdout.write = divert as typeof write;
   return () => {
-    // somebody may have put something in front of it in the meantime
+    // someone else may have replaced it in the meantime
     if (stdout.write === divert) stdout.write = write;
   };
 }

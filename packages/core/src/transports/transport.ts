@@ -2,33 +2,33 @@ import type { Kernel } from '../kernel/kernel.js';
 import { startupError } from '../protocol/errors.js';
 
 /**
- * Where a server keeps what transports need of it: behind a symbol, so that its members may have any name. Registered, so
- * that two copies of the package agree.
+ * The key under which a server keeps what transports need. As a symbol, it leaves every member name to the user. It is
+ * registered: two copies of the package share it.
  */
 export const HOST: unique symbol = Symbol.for('decorum:host') as never;
 
-/** What a server needs of a transport that is open on it. */
+/** The methods that a server calls on its open transports. */
 export interface Transport {
-  /** Takes no new requests. What is in flight goes on. Must not throw. */
+  /** Stops accepting requests. Requests in flight continue. Must not throw. */
   stop(): void;
-  /** Ends it. What was in flight has ended before. */
+  /** Closes the transport, after the requests in flight have ended. */
   close(): void | Promise<void>;
 }
 
-/** What a transport needs of a server. */
+/** The methods that a transport calls on its server. */
 export interface HostPort {
   /**
-   * Runs the server's `onStart` hooks once, and opens a transport, which the server then stops and closes with itself.
-   * @param create makes the transport, ready to be stopped and closed: the server may close before this resolves
-   * @returns what `create` returns
+   * Runs the server's `onStart` hooks once and opens a transport. Closing the server stops and closes the transport.
+   * @param create creates the transport, ready to be stopped and closed: the server may close before this resolves
+   * @returns the transport that `create` returned
    * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever a hook or `create` throws
    */
   open<T extends Transport>(create: (kernel: Kernel) => T): Promise<T>;
-  /** The transport has closed by itself: the server does not close it any more. */
+  /** Removes a transport that has closed itself. */
   detach(transport: Transport): void;
-  /** Gives an error that no client may see to the logger and to `onError`. */
+  /** Passes an error that no client may see to the logger and to `onError`. */
   report(error: unknown): void;
-  /** Gives the logger something that its operator should know. */
+  /** Logs a warning for the operator. */
   warn(message: string): void;
 }
 
@@ -38,8 +38,8 @@ export interface Host {
 }
 
 /**
- * What a transport needs of a server.
- * @param where what was called with it, such as `listen`
+ * Returns the server's port for transports.
+ * @param where the function that was called with it, such as `listen`
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but a server
  */
 export function hostOf(server: Host, where = 'transport'): HostPort {
@@ -49,11 +49,11 @@ export function hostOf(server: Host, where = 'transport'): HostPort {
   throw startupError('DECORUM_INVALID_OPTION', where, 'server', problem);
 }
 
-/** A server with which the process may end. `McpServer` is one. */
+/** A server that transports can close when the process ends. `McpServer` is one. */
 export interface ClosableHost extends Host {
   /**
-   * Closes the whole server.
-   * @param options.deadlineMs milliseconds after which running calls are cancelled
+   * Closes the server and all its transports.
+   * @param options.deadlineMs milliseconds after which calls in flight are cancelled
    */
   close(options?: { readonly deadlineMs?: number }): Promise<void>;
 }

@@ -62,6 +62,6 @@ describe('standard decorators', () => {
       return Shop;
     };
     expect(declare).toThrow(MISUSE);
-    expect(declare).toThrow(`search: @${name} is for fields of DTO classes, and this is a method`);
+    expect(declare).toThrow(`search: @${name} is for DTO fields, but this is a method`);
   });
 });

@@ -110,7 +110,7 @@ describe('a decorator in the wrong place throws an error with the right one:', (
     expectMisuse(
       () => decorator()(Shop.prototype, 'city', undefined),
       'Shop.city',
-      `has no argument. Write ${example}`,
+      `is missing its argument. Write ${example}`,
     );
   });
 });
@@ -132,7 +132,7 @@ describe('an invalid argument of a decorator fails at startup:', () => {
     ['@Tool(null)', Tool, [null], "@Tool({ description: '…' })"],
     ['@Completion()', Completion, [], "@Completion({ for: 'method', argument: 'name' })"],
   ] as unknown as [string, Untyped, unknown[], string][])('%s', (_line, decorator, args, remedy) => {
-    expectMisuse(mistakeOf(decorator, ...args), 'Wrong.search', `takes an object of options. Write ${remedy}`);
+    expectMisuse(mistakeOf(decorator, ...args), 'Wrong.search', `takes an options object. Write ${remedy}`);
   });
 
   it.each([

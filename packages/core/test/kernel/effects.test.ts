@@ -208,7 +208,7 @@ describe('the result of ctx.once', () => {
     [
       'a stream',
       () => ({ body: new ReadableStream() }),
-      /ctx\.once\('key', …\) cannot be kept: it .*an instance of ReadableStream/,
+      /ctx\.once\('key', …\) cannot be written as JSON: it .*an instance of ReadableStream/,
     ],
     ['a function', () => () => 1, /a function/],
     ['no number', () => Number.NaN, /NaN/],

@@ -171,11 +171,11 @@ describe('an error with `expose: true`', () => {
 
 describe('the option `errors`', () => {
   it.each<[string, unknown, RegExp]>([
-    ['no list', { NoteError: 'x' }, /is not a list/],
-    ['an entry that is no pair', [NoteError], /entry 0 without a class/],
-    ['no class', [['NoteError', 'x']], /entry 0 without a class/],
-    ['an arrow function', [[() => NoteError, 'x']], /entry 0 without a class/],
-    ['an instance', [[new Error('x'), 'x']], /entry 0 without a class/],
+    ['no list', { NoteError: 'x' }, /is not an array/],
+    ['an entry that is no pair', [NoteError], /no class in entry 0/],
+    ['no class', [['NoteError', 'x']], /no class in entry 0/],
+    ['an arrow function', [[() => NoteError, 'x']], /no class in entry 0/],
+    ['an instance', [[new Error('x'), 'x']], /no class in entry 0/],
     ['no message', [[NoteError]], /no message for NoteError/],
     ['a number for a message', [[NoteError, 5]], /no message for NoteError/],
     [

@@ -108,7 +108,7 @@ describe('a method that enumerates a template', () => {
     for (const none of [undefined, null, 1]) {
       const { listed, reported } = await listing(() => none);
       expect(listed).toMatchObject({ code: -32603 });
-      expect(reported[0]?.message).toMatch(/^Shelf\.all returned (?:undefined|null|number)\. Return a list/);
+      expect(reported[0]?.message).toMatch(/^Shelf\.all returned (?:undefined|null|number)\. Return an array/);
     }
   });
 });
@@ -313,7 +313,7 @@ describe('a completion', () => {
   it('is checked before it is sent', async () => {
     for (const wrong of [[1], 'text', { values: 'a' }, { values: [null] }, 5]) {
       const { reported } = (await completing(() => wrong)) as { reported: string };
-      expect(reported).toMatch(/^Prompts\.names returned something other than a list of strings/);
+      expect(reported).toMatch(/^Prompts\.names returned values that are not all strings/);
     }
     expect(await completing(() => new Error('secret'))).toEqual({ code: -32603, reported: 'secret' });
   });

@@ -183,14 +183,14 @@ describe('an extension', () => {
         { id: a, methods: { 'x/y': answer } },
         { id: b, methods: { 'x/y': answer } },
       ],
-      `the method "x/y", which "${a}" has`,
+      `the method "x/y", which belongs to "${a}"`,
     ],
-    ['a method of the protocol', [{ id: a, methods: { 'tools/call': answer } }], 'which the protocol has'],
-    ['a method of an older revision', [{ id: a, methods: { ping: answer } }], 'which the protocol has'],
-    ['what is no extension', [null as never], '"null" has no valid id'],
-    ['methods that are no object', [{ id: a, methods: null as never }], 'no object'],
-    ['settings that are no object', [{ id: a, settings: 'on' as never }], 'no object'],
-    ['a method that is no function', [{ id: a, methods: { 'x/y': 'y' as never } }], 'no function'],
+    ['a method of the protocol', [{ id: a, methods: { 'tools/call': answer } }], 'which belongs to the protocol'],
+    ['a method of an older revision', [{ id: a, methods: { ping: answer } }], 'which belongs to the protocol'],
+    ['what is no extension', [null as never], '"null" has an invalid id'],
+    ['methods that are no object', [{ id: a, methods: null as never }], 'not an object'],
+    ['settings that are no object', [{ id: a, settings: 'on' as never }], 'not an object'],
+    ['a method that is no function', [{ id: a, methods: { 'x/y': 'y' as never } }], 'not a function'],
   ])('fails at startup for %s', (_name, extensions, problem) => {
     const start = () => new McpServer({ name: 'test', version: '1', extensions });
     expect(start).toThrow(/DECORUM_INVALID_EXTENSION/);

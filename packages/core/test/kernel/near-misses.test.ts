@@ -54,7 +54,7 @@ describe('an error with members of its own', () => {
     ['beside text', () => [text('done'), failed]],
     ['as the reason of a promise', () => Promise.allSettled([Promise.reject(new NotFound(7))])],
   ])('is not sent as these members alone: %s', async (_name, returned) => {
-    expect(await failureOf(returned)).toMatch(/^addTool\.tool .*must not hold an error \(Error\).*Throw it/);
+    expect(await failureOf(returned)).toMatch(/^addTool\.tool .*must not contain an error \(Error\).*Throw it/);
   });
 
   it('may define its own JSON', async () => {
@@ -65,7 +65,7 @@ describe('an error with members of its own', () => {
 
 it('does not send a promise with members as these members alone', async () => {
   const query = Object.assign(Promise.resolve(1), { sql: 'SELECT 1' });
-  expect(await failureOf(() => ({ query }))).toMatch(/must not hold a promise \(in "query"\)\. Await it/);
+  expect(await failureOf(() => ({ query }))).toMatch(/must not contain a promise \(in "query"\)\. Await it/);
 });
 
 describe('a block that lacks something', () => {
@@ -183,9 +183,13 @@ describe('the list of a template', () => {
   });
 
   it.each<[string, object, string]>([
-    ['a size', { size: '5 kB' }, 'the `size` of shop://1 must be a number of bytes'],
-    ['a priority', { annotations: { priority: 5 } }, 'the `annotations.priority` of shop://1 must be between 0 and 1'],
-    ['an audience', { annotations: { audience: 'user' } }, 'the `annotations.audience` of shop://1 must be a list'],
+    ['a size', { size: '5 kB' }, 'the `size` of shop://1 must be a non-negative integer (bytes)'],
+    [
+      'a priority',
+      { annotations: { priority: 5 } },
+      'the `annotations.priority` of shop://1 must be a number from 0 to 1',
+    ],
+    ['an audience', { annotations: { audience: 'user' } }, 'the `annotations.audience` of shop://1 must be an array'],
   ])('leaves out an entry that clients would refuse the page for: %s', async (_name, details, problem) => {
     const { client, warned } = await serve(() => [{ uri: 'shop://1', ...details }, 'shop://2']);
     expect((await client.listResources()).map(({ uri }) => uri)).toEqual(['shop://all', 'shop://2']);

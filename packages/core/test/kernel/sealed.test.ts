@@ -114,7 +114,7 @@ describe('a state', () => {
     const retry = call('tell', { requestState, inputResponses: { '#1': answer } });
     await expect(retry).rejects.toMatchObject({
       code: -32603,
-      message: 'The answers are too large to carry on with this request.',
+      message: 'The answers are too large to continue this request.',
     });
     expect(warnings).toEqual([expect.stringMatching(/"tell".* more than 65536\./)]);
   });

@@ -102,7 +102,7 @@ describe('the text beside structured content', () => {
     const logger = { warn: () => {}, error: () => {} };
     const client = await serve({ logger, onError: (error) => reported.push(error as Error) });
     expect(await client.callTool('wrong')).toMatchObject({ isError: true });
-    expect(reported[0]?.message).toBe('Adder.wrong: its `text` gave a promise. Return a string.');
+    expect(reported[0]?.message).toBe('Adder.wrong: its `text` function returned a promise. Return a string.');
   });
 
   it.each([5, null, {}, []])('is checked at startup: %j', (text) => {

@@ -44,8 +44,8 @@ function expectMistake(run: () => void, code: StartupErrorCode, [...named]: stri
   expect(run).toThrow(`${ending} [${code}]`);
 }
 
-describe('a class with constructor arguments, without `resolve`,', () => {
-  const ending = 'If the arguments are optional, give them defaults.';
+describe('a class whose constructor takes arguments, without `resolve`,', () => {
+  const ending = 'If the arguments are optional, give them default values.';
 
   it('fails at startup, and suggests to pass an instance', () => {
     const remedies = ['The constructor of Weather takes an argument', '`providers: [new Weather(…)]`', '`resolve`'];
@@ -134,13 +134,13 @@ describe('`providers`', () => {
 
   it.each([
     [{ prefx: 'a_' }, '`prefx` is not an option. Write `prefix`.'],
-    [{ prefix: 5 }, "`prefix` must be a string. Write 'eu_', for example."],
-    [{ uriPrefix: 'eu/' }, "Write 'eu+', for example."],
-    [{ uriPrefix: 'x://' }, "Write 'eu+', for example."],
-    [{ uriPrefix: '{a}' }, "Write 'eu+', for example."],
-    [{ uriPrefix: 5 }, "Write 'eu+', for example."],
-    [{ scope: 'session' }, "`scope` must be 'request'. Or leave it out."],
-  ])('must not contain an entry with %j', (options, ending) => {
+    [{ prefix: 5 }, "`prefix` must be a string. Write `prefix: 'eu_'`, for example."],
+    [{ uriPrefix: 'eu/' }, "Write `uriPrefix: 'eu+'`, for example."],
+    [{ uriPrefix: 'x://' }, "Write `uriPrefix: 'eu+'`, for example."],
+    [{ uriPrefix: '{a}' }, "Write `uriPrefix: 'eu+'`, for example."],
+    [{ uriPrefix: 5 }, "Write `uriPrefix: 'eu+'`, for example."],
+    [{ scope: 'session' }, "`scope` must be 'request'. Remove it to share one instance."],
+  ])('holds no entry with %j', (options, ending) => {
     expectMistake(start([{ provider: Clock, ...options }]), 'DECORUM_INVALID_OPTION', ['Clock: `'], ending);
   });
 

@@ -70,7 +70,7 @@ describe('a parameter from which no schema can be inferred', () => {
       search(_query: TestClient) {}
     }
     expectMistake(start(Real), 'DECORUM_MISSING_INPUT', 'Real.search', 'write `import { MyDto }`', '`input: MyDto`.');
-    const remedies = ['`import type`, write `import { MyDto }`', 'name the schema: `input: MyDto`.'];
+    const remedies = ['`import type`, write `import { MyDto }`', 'pass `input: MyDto`.'];
     expectMistake(start(compiled([Object])), 'DECORUM_MISSING_INPUT', 'Shop.search', ...remedies);
   });
 
@@ -91,7 +91,7 @@ describe('a parameter from which no schema can be inferred', () => {
 
   it('may have a type that was not emitted: the error names the flag and the tsconfig without it', () => {
     const file = project({ 'tsconfig.json': '{ "compilerOptions": { // "emitDecoratorMetadata": true\n} }' });
-    const flags = `Set "experimentalDecorators": true and "emitDecoratorMetadata": true in ${file}, or name the schema`;
+    const flags = `Set "experimentalDecorators": true and "emitDecoratorMetadata": true in ${file}, or pass`;
     expectMistake(start(compiled()), 'DECORUM_MISSING_INPUT', 'Shop.search', flags, '`input: MyDto`');
   });
 
@@ -108,7 +108,7 @@ describe('a parameter from which no schema can be inferred', () => {
 
   it('may be in a project without a tsconfig', () => {
     jest.spyOn(process, 'cwd').mockReturnValue('/');
-    expectMistake(start(compiled()), 'DECORUM_MISSING_INPUT', 'Shop.search', 'in tsconfig.json, or name the schema');
+    expectMistake(start(compiled()), 'DECORUM_MISSING_INPUT', 'Shop.search', 'in tsconfig.json, or pass');
   });
 
   it('is not reported if another decorator has wrapped a method without parameters', async () => {
@@ -147,16 +147,16 @@ describe('a schema that is undefined', () => {
     const because = [`is ${absent}`, 'two modules import each other'];
     for (const cls of [Input, Ask]) {
       const where = `${cls.name}.search`;
-      expectMistake(start(cls), 'DECORUM_INVALID_OPTION', where, '`input`', ...because, 'or leave `input` out.');
+      expectMistake(start(cls), 'DECORUM_INVALID_OPTION', where, '`input`', ...because, 'or remove `input`.');
     }
-    expectMistake(start(Output), 'DECORUM_INVALID_OPTION', 'Output.search', ...because, 'or leave `output` out.');
+    expectMistake(start(Output), 'DECORUM_INVALID_OPTION', 'Output.search', ...because, 'or remove `output`.');
   });
 
   it('is rejected in addTool', () => {
     const server = new McpServer({ name: 'test', version: '1' });
     const add = (options: object) => () => server.addTool({ name: 'search', ...options }, () => '');
-    expectMistake(add({ input: undefined }), 'DECORUM_INVALID_OPTION', 'addTool.search', 'or leave `input` out.');
-    expectMistake(add({ output: undefined }), 'DECORUM_INVALID_OPTION', 'addTool.search', 'or leave `output` out.');
+    expectMistake(add({ input: undefined }), 'DECORUM_INVALID_OPTION', 'addTool.search', 'or remove `input`.');
+    expectMistake(add({ output: undefined }), 'DECORUM_INVALID_OPTION', 'addTool.search', 'or remove `output`.');
   });
 });
 

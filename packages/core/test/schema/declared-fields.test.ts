@@ -77,7 +77,7 @@ describe('a type that contradicts the rules is an error at startup:', () => {
       @cv.IsObject() name!: string;
     }
     expect(mistakeIn(NumberRules)).toMatch(
-      /NumberRules\.name: .*declared as string.*say number\. Declare the field as number, or use rules about a string/,
+      /NumberRules\.name: .*declared as string.*say number\. Declare the field as number, or use rules for a string/,
     );
     for (const cls of [StringRules, BooleanType, WiderRules, WrongEnum, ObjectRules]) {
       expect(mistakeIn(cls)).toMatch(/declared as .*DECORUM_INVALID_FIELD/);
@@ -299,7 +299,7 @@ describe('an initializer', () => {
     @cv.IsString() text: string | null = null;
   }
   it.each([
-    [Small, /Small\.limit: .*@Min\. Correct the initializer. .*remove it and declare the field with `!`/],
+    [Small, /Small\.limit: .*@Min\. Correct the initializer. .*remove the initializer and declare the field with `!`/],
     [Empty, /Empty\.name: its initializer breaks @IsNotEmpty/],
     [Unknown, /Unknown\.unit: its initializer breaks @IsIn/],
     [NotANumber, /NotANumber\.odd: its initializer breaks @IsNumber/],
@@ -457,7 +457,7 @@ describe('bytes', () => {
       @cv.IsDefined() data!: Buffer;
       @Expose({ name: 'file_name' }) @cv.IsString() fileName!: string;
     }
-    expect(mistakeIn(Ruled)).toMatch(/Ruled\.data: .*Remove the rules about its value.*or declare the field as string/);
+    expect(mistakeIn(Ruled)).toMatch(/Ruled\.data: .*Keep only @IsDefined.*or declare the field as string/);
     expect(mistakeIn(Renamed)).toMatch(/Renamed\.data: class-transformer.*@Transform\(\)/);
   });
 });
@@ -496,7 +496,7 @@ describe('a bigint', () => {
       @cv.IsInt() id!: bigint;
     }
     expect(mistakeIn(Ruled)).toMatch(
-      /Ruled\.id: .*keep @IsDefined\(\) or @IsOptional\(\); or declare the field as integer/,
+      /Ruled\.id: .*Keep only @IsDefined\(\) or @IsOptional\(\), or declare the field as integer/,
     );
   });
 

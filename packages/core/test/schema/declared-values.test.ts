@@ -40,7 +40,7 @@ class Trimmed {
 
 describe('an accessor with rules', () => {
   it('that clients could not set is an error at startup', () => {
-    expect(mistakeIn(Named)).toMatch(/^Named\.shout: it has a getter and no setter.*Remove its rules.*INVALID_FIELD/);
+    expect(mistakeIn(Named)).toMatch(/^Named\.shout: it has a getter but no setter.*Remove its rules.*INVALID_FIELD/);
   });
 
   it('sets what clients send', () => {
@@ -49,8 +49,8 @@ describe('an accessor with rules', () => {
   });
 
   it('that results would leave out is an error at startup', () => {
-    expect(mistakeIn(Named, 'output')).toMatch(/^Named\.shout: JSON leaves out .*@Expose\(\).*INVALID_FIELD/);
-    expect(mistakeIn(Trimmed, 'output')).toMatch(/^Trimmed\.name: JSON leaves out/);
+    expect(mistakeIn(Named, 'output')).toMatch(/^Named\.shout: JSON omits .*@Expose\(\).*INVALID_FIELD/);
+    expect(mistakeIn(Trimmed, 'output')).toMatch(/^Trimmed\.name: JSON omits/);
   });
 
   it('is sent where it is exposed, and is no default', async () => {
@@ -85,7 +85,7 @@ describe('an accessor with rules', () => {
     const { shape } = valueOf<Drawing>(Drawing, { shape: { kind: 'circle', radius: 1 } });
     expect(shape).toEqual(Object.assign(new Circle(), { radius: 1 }));
     expect(shape.kind).toBe('circle');
-    expect(mistakeIn(Drawing, 'output')).toMatch(/^Circle\.kind: JSON leaves out/);
+    expect(mistakeIn(Drawing, 'output')).toMatch(/^Circle\.kind: JSON omits/);
   });
 
   it('may be left out of arguments', () => {

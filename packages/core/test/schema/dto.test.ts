@@ -214,7 +214,7 @@ describe('an invalid DTO', () => {
 
   it('is named with its field, its rule and a remedy', () => {
     expect(() => compileShape(Promised, 'Test.member')).toThrow(
-      /Promised\.later: the rule @ValidatePromise .* declare the field/,
+      /Promised\.later: the rule @ValidatePromise .* Declare the field/,
     );
     expect(() => compileShape(Slow, 'Test.member')).toThrow(/Slow\.text: the rule @Matches .* Rewrite it/);
   });

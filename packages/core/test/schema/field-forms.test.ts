@@ -429,10 +429,10 @@ describe('an invalid form of a field is an error at startup:', () => {
     ['a schema that is not valid', field(String, Schema({ type: 'text' })), /Dto\.x: .*DECORUM_INVALID_SCHEMA/],
     ['a schema that refers', field(String, Schema({ $ref: '#/$defs/a' })), /Dto\.x: .*\$ref.*DECORUM_INVALID_SCHEMA/],
     ['a slow pattern', field(String, Schema({ pattern: '^(a+)+$' })), /exponential.*DECORUM_INVALID_SCHEMA/],
-    ['a schema beside rules', field(String, Schema({}), cv.MaxLength(3)), /@Schema stands beside @MaxLength/],
+    ['a schema beside rules', field(String, Schema({}), cv.MaxLength(3)), /@Schema cannot be combined with @MaxLength/],
     ['rules that miss `each`', field(Array, ArrayOf(String), cv.MaxLength(3)), /@MaxLength.*\{ each: true \}/],
-    ['rules of another type', field(Array, ArrayOf(String), cv.IsInt({ each: true })), /says string .* integer/],
-    ['texts as dates', field(Array, ArrayOf(Date), cv.IsString({ each: true })), /says Date .* string/],
+    ['rules of another type', field(Array, ArrayOf(String), cv.IsInt({ each: true })), /says string, .* integer/],
+    ['texts as dates', field(Array, ArrayOf(Date), cv.IsString({ each: true })), /says Date, .* string/],
     [
       '@Transform',
       field(
@@ -458,7 +458,7 @@ describe('an invalid form of a field is an error at startup:', () => {
       field(Object, Choices({ a: 'A' }), cv.MaxLength(1, { each: true })),
       /@MaxLength has \{ each/,
     ],
-    ['two forms', field(Array, ArrayOf(String), Schema({})), /@Schema stands beside @ArrayOf.*Keep one/],
+    ['two forms', field(Array, ArrayOf(String), Schema({})), /@Schema and @ArrayOf both.*Keep one/],
     [
       'classes in a record that need class-transformer',
       Upper,

@@ -5,7 +5,7 @@ import * as cv from 'class-validator';
 
 import type { Rule } from '../../src/schema/class-facts.js';
 import { rulesOf } from '../../src/schema/class-facts.js';
-import { MAPPED, REFUSED, RUN, runsOn, STRUCTURAL } from '../../src/schema/constraints.js';
+import { MAPPED, UNSUPPORTED, RUN, runsOn, STRUCTURAL } from '../../src/schema/constraints.js';
 import { isGenuine } from '../../src/schema/value-rule.js';
 
 const NOT_RULES = ['ValidationError', 'Validator', 'MetadataStorage', 'ValidationTypes'];
@@ -30,7 +30,7 @@ const short = [
 const lists = {
   mapped: [...STRUCTURAL, ...[...MAPPED.values()].map(({ decorator }) => decorator)],
   run: Object.values(RUN).flat(),
-  refused: Object.keys(REFUSED),
+  refused: Object.keys(UNSUPPORTED),
 };
 
 function ruleOf(decorate: (...args: never[]) => PropertyDecorator, ...args: unknown[]): Rule {

@@ -255,7 +255,7 @@ describe('an invalid union is an error at startup:', () => {
     [
       'a class that rejects its own name',
       union({ property: 'kind', subTypes: [{ value: Circle, name: 'disc' }] }),
-      /Circle\.kind: @Type calls the class "disc".*agree/,
+      /Circle\.kind: @Type names the class "disc".*agree/,
     ],
     ['no @ValidateNested', Unchecked, /Unchecked\.x: .*@ValidateNested\(\)/],
     ['a property that class-transformer removes', Removed, /Circle\.kind: .*keepDiscriminatorProperty: true/],

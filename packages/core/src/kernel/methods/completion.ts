@@ -30,7 +30,7 @@ export function completionMethods({ registry, members, results }: MethodParts): 
         name: named,
         args: { ...context.args, [name]: value },
         access: target.access,
-        // nothing of a fixed resource can be completed, so that only its existence could be asked for
+        // for a fixed resource, answer as if it did not exist: the request could only probe for it
         deny: () => (registry.resources.has(named) ? unknownTarget('ref/resource', named) : NOTHING),
         isIntercepted: complete !== undefined,
         context,
@@ -47,7 +47,7 @@ function requireObject(params: JsonObject, name: string): JsonObject {
   return value;
 }
 
-/** The prompt or template that a reference names. A template may be named by itself or by a URI it matches. */
+/** The prompt or template for a reference. A template may be referenced by itself or by a URI that it matches. */
 const findTarget = (registry: Registry, type: string, name: string): PromptPlan | ResourceMatch['plan'] | undefined =>
   type === 'ref/prompt' ? registry.prompts.get(name) : (registry.templates.get(name) ?? registry.match(name)?.plan);
 

@@ -2,7 +2,7 @@ import { McpError } from '../../protocol/errors.js';
 import { Context } from '../context.js';
 import type { Method, MethodParts } from './method.js';
 
-/** The methods of extensions, each for clients that declare the extension in the request. */
+/** Methods of extensions. A client can call them only if it declares the extension in the request. */
 export function extensionMethods({ extensions, results }: MethodParts): ReadonlyMap<string, Method> {
   const methods = new Map<string, Method>();
   for (const { id, methods: handlers = {} } of extensions) {

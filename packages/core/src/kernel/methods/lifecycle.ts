@@ -35,8 +35,9 @@ export function lifecycleMethods({ registry, server, results, ...parts }: Method
 }
 
 /**
- * What the server can do follows from what is registered.
- * @param remembers whether anything outlives a request: else no changes are told, no subscription and no log level is kept
+ * Derives the capabilities from what is registered.
+ * @param remembers whether the peer has memory beyond the request. Without it, there are no change notifications, no
+ *   subscriptions and no log level
  */
 function capabilitiesOf({ offered }: Registry, remembers: boolean): ServerCapabilities {
   const list = remembers ? { listChanged: true } : {};

@@ -10,21 +10,21 @@ import type { Method, MethodParts } from './method.js';
 
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
 
-/** How many requests may listen at once. */
+/** Cap on open listen requests. */
 const MAX_LISTENERS = 1024;
 
-/** How many resources one request may follow. */
+/** Cap on resources per listen request. */
 const MAX_RESOURCES = 1000;
 
 const LISTS: readonly ListName[] = ['tools', 'prompts', 'resources'];
 
-/** The field by which a client asks to hear of changes of a list. */
+/** The field that requests notifications about a list. */
 const fieldOf = (list: ListName) => `${list}ListChanged`;
 
-/** What a client asks to hear of, as far as there is such a thing. */
+/** The part of a client's filter that the server honors. */
 interface Honored {
   readonly resources: ReadonlySet<string>;
-  /** As it is acknowledged. */
+  /** The filter, as acknowledged. */
   readonly filter: JsonObject;
 }
 
@@ -46,7 +46,10 @@ async function honored(asked: JsonObject, registry: Registry, admits: Admits): P
   };
 }
 
-/** URIs without those that the caller may not read. Where some may not be read, unknown ones are left out like them. */
+/**
+ * The URIs that the caller may read. If access to some resources is restricted, unknown URIs are left out as well:
+ * otherwise, the acknowledgement would reveal which ones exist.
+ */
 async function visible(uris: readonly string[], registry: Registry, admits: Admits): Promise<readonly string[]> {
   if (!registry.restrictsResources) return uris;
   const isVisible = async (uri: string) => {
@@ -59,7 +62,7 @@ async function visible(uris: readonly string[], registry: Registry, admits: Admi
 
 const NOTHING: Honored = { resources: new Set(), filter: {} };
 
-/** `subscriptions/listen`: a request that stays open, and whose stream carries what changes. */
+/** `subscriptions/listen`: a request that stays open while its stream delivers notifications of changes. */
 export function listenMethods({ registry, events, results, reporter }: MethodParts): Record<string, Method> {
   let listening = 0;
   return {
@@ -68,7 +71,7 @@ export function listenMethods({ registry, events, results, reporter }: MethodPar
       if (asked === undefined) throw new McpError('invalid-params', '"notifications" is missing.');
       if (listening >= MAX_LISTENERS) throw new McpError('internal-error', 'There are too many subscriptions.');
       const meta = { [SUBSCRIPTION_ID]: exchange.id };
-      // it hears of nothing before it is acknowledged, but can end
+      // register before the acknowledgement: the request must already be able to end, but gets no notifications yet
       let wanted = NOTHING;
       let end = () => {};
       const over = new Promise<void>((resolve) => {
@@ -77,15 +80,15 @@ export function listenMethods({ registry, events, results, reporter }: MethodPar
       const listener: Listener = {
         wantsList: (list) => wanted.filter[fieldOf(list)] === true,
         wantsResource: (uri, exactly) => follows(wanted.resources, uri, exactly),
-        tell: (method, params) => exchange.notify(method, { ...params, _meta: meta }),
+        notify: (method, params) => exchange.notify(method, { ...params, _meta: meta }),
       };
       listening += 1;
       events.join(listener);
-      // it ends with its client, or with its transport
+      // ends when the client cancels it, or when its transport stops
       exchange.onCancel(end);
       exchange.finish = end;
       try {
-        // whoever is gone does not wait for an answer about access
+        // if the client is gone, don't wait for the access functions
         const honoring = await Promise.race([honored(asked, registry, admission(exchange, reporter)), over]);
         if (honoring) {
           const notifications = honoring.filter;

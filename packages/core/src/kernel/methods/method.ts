@@ -11,10 +11,10 @@ import type { Intercept } from '../interceptors.js';
 import type { Members } from '../members.js';
 import type { Results } from '../results.js';
 
-/** Handles the requests of one MCP method: gives the JSON of the result, at once where nothing has to be waited for. */
+/** Handles requests of one MCP method. Returns the JSON of the result, synchronously if possible. */
 export type Method = (exchange: Exchange) => string | Promise<string>;
 
-/** What a kernel is made of. */
+/** The parts of a kernel. */
 export interface KernelParts {
   readonly server: Implementation;
   readonly instructions: string | undefined;
@@ -24,23 +24,23 @@ export interface KernelParts {
   readonly flows: Flows;
   readonly tickets: SealedTickets;
   readonly extensions: readonly Extension[];
-  /** Capabilities that no specification knows. */
+  /** Capabilities that no specification defines. */
   readonly experimental: Readonly<Record<string, JsonObject>> | undefined;
-  /** Stands around what members run; undefined where nothing does. */
+  /** Runs interceptors around members; undefined if there are none. */
   readonly intercept: Intercept | undefined;
-  /** How long clients may keep lists and the description of the server. */
+  /** How long clients may cache lists and the server description. */
   readonly cache: CacheHint;
-  /** Entries on one page of a list. */
+  /** Entries per page of a list. */
   readonly pageSize: number;
-  /** Seal cursors: the first seals, all open. */
+  /** Keys for sealing cursors: the first seals, all open. */
   readonly cursorKeys: readonly Uint8Array[];
-  /** What the client of a session sees before it sets a level. */
+  /** Lowest level of log messages for a session before the client sets a level. */
   readonly logLevel: LogLevel;
-  /** Milliseconds to wait for an answer of the client. */
+  /** Milliseconds to wait for the client's answer to a question. */
   readonly questionTimeoutMs: number;
 }
 
-/** What methods work with. */
+/** The parts that methods use. */
 export interface MethodParts extends KernelParts {
   readonly members: Members;
   readonly results: Results;

@@ -5,15 +5,15 @@ import { admission } from '../admission.js';
 import type { ErrorReporter } from '../error-reporter.js';
 
 /**
- * Which page is wanted, and whom its cursor is for.
- * @param personal the list depends on who asks
+ * The page that a request asks for.
+ * @param personal whether the list depends on the caller
  */
 export function pageRequest({ peer, wire, revision, params }: Exchange, personal: boolean): PageRequest {
   const scope = peer.sessionId ?? wire.principal?.subject ?? '';
   return { revision, cursor: params['cursor'], scope, personal };
 }
 
-/** One page of what the sender of a request may see of a list, as JSON. */
+/** One page of the entries that the caller may see, as JSON. */
 export function pageOf<T>(
   listing: Listing<Listed<T>>,
   pages: ListPages<T>,

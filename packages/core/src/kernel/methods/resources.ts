@@ -4,7 +4,7 @@ import type { Exchange, Memory } from '../../protocol/exchange.js';
 import { andThen } from '../../protocol/maybe-promise.js';
 import type { ReadResourceResult, Resource, ResourceTemplate } from '../../protocol/model.js';
 import { ListPages } from '../../registry/page.js';
-import { NOT_KEPT } from '../../registry/resource-plan.js';
+import { NO_CACHE } from '../../registry/resource-plan.js';
 import { admission, isAdmitted } from '../admission.js';
 import { Context } from '../context.js';
 import type { Method, MethodParts } from './method.js';
@@ -51,8 +51,8 @@ export function resourceMethods({
         deny: () => unknownResource(uri),
         run: (_args, ctx) => plan.read(uri, variables, ctx),
       });
-      // what depends on answers is nobody else's, and cannot be asked for again by its URI alone
-      const cache = 'inputResponses' in params || 'requestState' in params ? NOT_KEPT : plan.cache;
+      // a result that depends on answers is specific to this request: the URI alone cannot reproduce it
+      const cache = 'inputResponses' in params || 'requestState' in params ? NO_CACHE : plan.cache;
       return results.writeOutcome(revision, outcome, (result) =>
         results.write(revision, revision.readResult(result), cache),
       );
@@ -60,7 +60,7 @@ export function resourceMethods({
   };
 }
 
-/** `resources/subscribe` and `resources/unsubscribe`, for what a session remembers. */
+/** `resources/subscribe` and `resources/unsubscribe`, for peers with memory. */
 export function subscriptionMethods({ registry, reporter }: MethodParts): Record<string, Method> {
   return {
     async 'resources/subscribe'(exchange) {
@@ -78,7 +78,7 @@ export function subscriptionMethods({ registry, reporter }: MethodParts): Record
 
 const EMPTY = '{}';
 
-/** The kernel has made sure that there is one. */
+/** The kernel only calls these methods if the peer has memory. */
 const memoryOf = ({ peer }: Exchange) => peer.memory as Memory;
 
 function unknownResource(uri: string): never {

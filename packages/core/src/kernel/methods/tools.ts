@@ -15,9 +15,9 @@ export function toolMethods({ registry, reporter, members, results, ...parts }: 
   const { envelopes } = results;
   const pages = new ListPages<Tool>({ ...parts, member: 'tools', encode: (revision, tool) => revision.tool(tool) });
 
-  /** Errors are for the model to read, except those that the protocol has a code for. */
+  /** Shows an error to the model as a result, unless the protocol has a code for it. */
   const shown = (failure: unknown, exchange: Exchange): CallToolResult => {
-    // nobody sees what became of a cancelled call, so that it is not reported either
+    // nobody reads the result of a cancelled call, so don't report its error either
     if (exchange.cancelled !== undefined) return errorResult('');
     const error = reporter.shown(failure, exchange);
     if (error instanceof McpError && exchange.revision.errorCode(error) !== undefined) throw error;

@@ -7,16 +7,16 @@ import type { Revision } from '../revisions/revision.js';
 import { agreedRevision } from './stateful.js';
 
 /**
- * Stands in for a session during one request, where no sessions are kept: nothing is known of the client but its
- * revision, nothing is remembered, and nothing can be asked. A client that cannot set a level is not told of log
- * messages either.
+ * Stands in for a session during one request, on servers without sessions. It knows only the client's revision,
+ * remembers nothing and cannot ask the client. It sends no log messages either, because the client could not set a
+ * level.
  */
 export class PassingPeer implements Conversation {
   readonly client = UNKNOWN_CLIENT;
   readonly initialized: boolean;
   revision: Revision;
 
-  /** @param revision what the client has agreed on elsewhere; undefined for the request that does */
+  /** @param revision the revision that was negotiated earlier; undefined for `initialize` */
   constructor(
     readonly tickets: Tickets,
     revision: Revision | undefined,
@@ -30,7 +30,7 @@ export class PassingPeer implements Conversation {
     return this.revision;
   }
 
-  /** An answer would come with another request, which nothing connects with the one that waits for it. */
+  /** The answer would arrive in another request, and nothing would connect it to this one. */
   async ask(): Promise<never> {
     throw new McpError('missing-capability', 'The client cannot be asked: the server keeps no sessions.');
   }

@@ -4,55 +4,55 @@ import { isObject } from '../jsonrpc.js';
 import type { JsonObject } from '../model.js';
 import type { Question } from '../revisions/revision.js';
 
-/** An answer, with the question it belongs to. */
+/** An answer with the digest of its question. */
 type Answered = readonly [question: string, answer: JsonObject];
 
 type Entries<T> = readonly (readonly [key: string, value: T])[];
 
-/** What travels from round to round: what was answered, what was done once, and what was asked last. */
+/** The state carried between rounds: answers, results of effects, and the last questions. */
 export interface Journal {
   readonly answers: Entries<Answered>;
   /** Results of `ctx.once` by key. */
   readonly effects: readonly Effect[];
-  /** The questions of the last round by key. */
+  /** Questions of the last round by key. */
   readonly asked: Entries<string>;
 }
 
 /** Seals journals into `requestState`, for one request of one principal. */
 export interface FlowSeal {
-  /** @throws {McpError} `internal-error` when the journal is too large */
+  /** @throws {McpError} `internal-error` if the journal is too large */
   seal(journal: Journal): string;
-  /** Names a question, so that an answer is never taken for that of another. */
+  /** Identifies a question, to match answers with the right one. */
   digest(question: unknown): string;
 }
 
-/** Questions of one round; a handler that asks more goes on for ever. */
+/** Cap on questions per round: a handler that asks more is most likely in an endless loop. */
 const MAX_QUESTIONS = 100;
 
 const EMPTY: Journal = { answers: [], effects: [], asked: [] };
 
 /**
- * One round of a request that is handled by replay: the handler runs from its beginning, questions that were answered
- * resolve at once, and the first that was not ends the round.
+ * One round of a request that is handled by replay. The handler runs from the start: questions that were answered
+ * resolve immediately, and the first one that was not ends the round.
  */
 export class Round {
   private readonly answers: Map<string, Answered>;
   readonly effects: Effects;
   private readonly asked: ReadonlyMap<string, string>;
-  /** The questions that this round ends with, and the requests for the client that put them. */
+  /** Questions that this round ends with (as digests), and their requests for the client. */
   private readonly open = new Map<string, string>();
   private readonly requests = new Map<string, JsonObject>();
-  /** The keys of the questions of this round. */
+  /** Keys of the questions asked in this round. */
   private readonly seen = new Set<string>();
-  /** What earlier rounds came to know, and this one has not reached yet, in the order in which they did. */
+  /** Keys answered in earlier rounds that the handler has not reached again yet, in their original order. */
   private readonly ahead: Set<string>;
   private position = 0;
-  /** Why the round cannot end with questions: they would be asked for ever. */
+  /** Set if the round must fail: its questions would be asked forever. */
   fault: Error | undefined;
 
   /**
    * @param given the client's answers by key, if it sent any
-   * @param journal of the earlier rounds; undefined in the first, and where the client sends no state
+   * @param journal the journal of earlier rounds; undefined in the first round, and if the client sends no state
    */
   constructor(
     private readonly seal: FlowSeal,
@@ -66,19 +66,20 @@ export class Round {
     this.ahead = new Set([...this.answers.keys(), ...answered]);
   }
 
-  /** The round has no result. */
+  /** Whether the round ends without a result. */
   get asking(): boolean {
     return this.open.size > 0 || this.fault !== undefined;
   }
 
-  /** The handler is still in what it has done before. */
+  /** Whether the handler is still repeating what it did in earlier rounds. */
   get replaying(): boolean {
     return this.ahead.size > 0 && !this.effects.begun;
   }
 
   /**
-   * The answer to a question, or the end of the round.
-   * @throws {InputSignal}, and {Error} for a key that another question has, and for one question too many
+   * Returns the answer to a question, or ends the round.
+   * @throws {InputSignal} if there is no answer yet
+   * @throws {Error} for a duplicate key, and for too many questions
    */
   ask(question: Question, params: JsonObject): JsonObject {
     const key = question.key ?? `#${++this.position}`;
@@ -91,7 +92,7 @@ export class Round {
       this.answers.set(key, [digest, answer]);
       return answer;
     }
-    // whatever comes next was not reached before
+    // nothing after this point was reached in an earlier round
     this.ahead.clear();
     this.answers.delete(key);
     this.open.set(key, digest);
@@ -100,8 +101,9 @@ export class Round {
   }
 
   /**
-   * What the client gets in place of a result.
-   * @throws {Error} when two questions had one key, or there were too many, and {McpError} for answers that are too large
+   * The result that asks the client.
+   * @throws {Error} for duplicate keys or too many questions
+   * @throws {McpError} for answers that are too large
    */
   interim(): JsonObject {
     if (this.fault) throw this.fault;
@@ -110,21 +112,21 @@ export class Round {
     return { resultType: 'input_required', inputRequests: Object.fromEntries(this.requests), requestState };
   }
 
-  /** Makes sure that a question is another than those before. */
+  /** Rejects a duplicate key, and too many questions. */
   private check(key: string): void {
     if (this.seen.has(key)) {
-      this.fault ??= new Error(`Two questions of one handler have the key "${key}". Give each a key of its own.`);
+      this.fault ??= new Error(`Two questions of one handler have the key "${key}". Give each a unique key.`);
     } else if (this.seen.size === MAX_QUESTIONS) {
       this.fault ??= new Error(
-        `A handler has asked ${MAX_QUESTIONS} questions for one request, and does not stop. ` +
-          'If it catches what questions throw, let InputSignal pass.',
+        `A handler asked ${MAX_QUESTIONS} questions for one request. Check it for an endless loop. ` +
+          'If it catches the errors of questions, rethrow InputSignal.',
       );
     }
     if (this.fault) throw this.fault;
     this.seen.add(key);
   }
 
-  /** A question comes up again. What came before it and did not come up is not to be expected any more. */
+  /** Marks a key as reached again, and drops the keys before it: the handler has skipped them. */
   private reach(key: string): void {
     if (!this.ahead.has(key)) return;
     for (const earlier of this.ahead) {
@@ -139,7 +141,7 @@ export class Round {
     const answer = this.given[name];
     if (!isObject(answer)) return undefined;
     const asked = this.asked.get(name);
-    // an answer that comes unasked is one that the client knew before: fine, unless the question must have been seen
+    // the client answered without being asked: accept it, unless the question must have been seen
     const belongs = asked === undefined ? key !== undefined && sealed !== true : asked === digest;
     return belongs && (fits?.(answer) ?? true) ? answer : undefined;
   }

@@ -9,65 +9,65 @@ import type { Question, Revision } from '../revisions/revision.js';
 import { follows } from '../subscriptions.js';
 import type { Principal } from '../wire.js';
 
-/** What of a session must outlive a process. It is JSON. */
+/** The part of a session that must survive its process. It can be serialized as JSON. */
 export interface SessionRecord {
-  /** The id on the wire, where the transport has one. */
+  /** The id on the wire, if the transport has one. */
   readonly id?: string | undefined;
-  /** The only one who may use the session. */
+  /** The only principal that may use the session. */
   readonly principal?: Principal | undefined;
-  /** The revision that was agreed on; undefined until the client has sent `initialize`. */
+  /** The negotiated revision; undefined before the client has sent `initialize`. */
   revision?: string;
   client?: Client;
-  /** The client has sent `notifications/initialized`. */
+  /** Whether the client has sent `notifications/initialized`. */
   joined?: boolean;
-  /** What the client sees of log messages, once it has set a level. */
+  /** The level of log messages that the client has set. */
   logLevel?: LogLevel;
-  /** URIs of the resources whose updates the client wants. */
+  /** URIs of the resources that the client is subscribed to. */
   subscriptions?: readonly string[];
-  /** Milliseconds since 1970, as are all times of a record. */
+  /** Milliseconds since 1970, like all times of a record. */
   readonly createdAt: number;
   usedAt: number;
 }
 
-/** What all sessions of a server share. */
+/** Settings that all sessions of a server share. */
 export interface SessionMeans {
-  /** What the client sees before it sets a level. */
+  /** Log level before the client sets one. */
   readonly logLevel: LogLevel;
-  /** Milliseconds to wait for an answer of the client. */
+  /** Milliseconds to wait for the client's answer to a question. */
   readonly questionTimeoutMs: number;
   readonly tickets: Tickets;
-  /** A client wants to hear of changes from now on. */
+  /** Starts notifying the session of changes. */
   readonly join: (session: Session) => void;
 }
 
-/** How a session reaches its client outside of any request, and how it is kept. */
+/** How to send frames to the session's client, and how to save its record. */
 export interface SessionOptions {
   /** Sends a frame that belongs to no request. */
   readonly push: (frame: Frame) => void;
-  /** Keeps the record when it has changed; undefined where it lives as long as this process. */
+  /** Saves the record after a change; undefined if the session lives only in this process. */
   readonly save?: ((record: SessionRecord) => void | Promise<void>) | undefined;
 }
 
-/** Cap on pending URL visits; the oldest is forgotten first. */
+/** Cap on pending URL visits; the oldest is evicted first. */
 const MAX_VISITS = 100;
 
-/** Cap on the resources that one session follows. */
+/** Cap on resource subscriptions per session. */
 const MAX_SUBSCRIPTIONS = 1000;
 
 type Waiting = (answer: { readonly result: JsonObject } | { readonly error: Error }) => void;
 
-/** What `initialize` leaves behind, one per stdio pipe or HTTP session: a record, and what lives in this process only. */
+/** A session, one per stdio pipe or HTTP session. It has a record, and state that lives only in this process. */
 export class Session implements Conversation, Memory {
-  /** The newest with sessions, until the client has said which it speaks. */
+  /** The newest revision with sessions, until one is negotiated. */
   revision: Revision;
   initialized: boolean;
-  /** Kept until the client says that they changed, where it does. */
+  /** Cached roots, if the client announces when they change. */
   private roots: readonly Root[] | undefined;
-  /** How often the client has said that. */
+  /** Number of announced changes of the roots. */
   private rootsChanges = 0;
-  /** What the record says, for looking up. */
+  /** The record's subscriptions as a set. */
   private followed: ReadonlySet<string> | undefined;
-  /** The URLs that the client was sent to, by the id of the question. */
+  /** Ids of pending URL visits. */
   private visits: Set<string> | undefined;
   private waiting: Map<string, Waiting> | undefined;
   private asked = 0;
@@ -103,11 +103,11 @@ export class Session implements Conversation, Memory {
   }
 
   /**
-   * Agrees on a revision: the one the client asks for where it has sessions, else the newest that has.
+   * Negotiates a revision: the requested one if it has sessions, otherwise the newest that has.
    * @throws {McpError} `invalid-request` on a second `initialize`
    */
   initialize(params: JsonObject): Revision {
-    if (this.initialized) throw new McpError('invalid-request', 'The session is initialized already.');
+    if (this.initialized) throw new McpError('invalid-request', 'The session is already initialized.');
     this.revision = agreedRevision(params);
     this.record.client = clientOf(params['clientInfo'], params['capabilities']);
     this.record.revision = this.revision.id;
@@ -115,7 +115,7 @@ export class Session implements Conversation, Memory {
     return this.revision;
   }
 
-  /** Takes over what another process has changed in the record. */
+  /** Applies changes that another process has made to the record. */
   refresh({ logLevel, subscriptions, joined }: SessionRecord): void {
     Object.assign(this.record, { logLevel, subscriptions });
     this.followed = undefined;
@@ -143,7 +143,7 @@ export class Session implements Conversation, Memory {
   subscribe(uri: string): void | Promise<void> {
     const { subscriptions = [] } = this.record;
     if (subscriptions.length >= MAX_SUBSCRIPTIONS) {
-      throw new McpError('invalid-params', `A session can follow at most ${MAX_SUBSCRIPTIONS} resources.`);
+      throw new McpError('invalid-params', `A session can subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`);
     }
     if (!subscriptions.includes(uri)) return this.follow([...subscriptions, uri]);
   }
@@ -156,7 +156,10 @@ export class Session implements Conversation, Memory {
   async ask(question: Question, exchange: Exchange): Promise<JsonObject> {
     const encoded = this.revision.question(question);
     if (encoded === undefined) {
-      throw new McpError('missing-capability', `The protocol revision of the client has no such "${question.method}".`);
+      throw new McpError(
+        'missing-capability',
+        `The client's protocol revision does not support this "${question.method}" request.`,
+      );
     }
     const { elicitationId } = encoded.params;
     if (typeof elicitationId === 'string') this.expect(elicitationId);
@@ -164,8 +167,8 @@ export class Session implements Conversation, Memory {
     if (isAboutRoots && this.roots !== undefined) return { roots: this.roots };
     const changes = this.rootsChanges;
     const answer = await this.send({ ...question, params: encoded.params }, exchange);
-    // the roots may have changed after the client wrote the answer
-    const isCurrent = this.hearsOfRoots && changes === this.rootsChanges;
+    // don't cache roots that may have changed after the client wrote the answer
+    const isCurrent = this.seesRootsChanges && changes === this.rootsChanges;
     if (isAboutRoots && isCurrent && question.fits?.(answer)) this.roots = answer['roots'] as Root[];
     return encoded.restore?.(answer) ?? answer;
   }
@@ -177,9 +180,9 @@ export class Session implements Conversation, Memory {
     visits.add(elicitationId);
   }
 
-  /** Tells the client that what it was asked to do at a URL is done. Only who was asked is told, and once. */
+  /** Announces once that a URL visit is complete, if this session was asked for it. */
   completed(elicitationId: string): void {
-    if (this.visits?.delete(elicitationId)) this.tell('notifications/elicitation/complete', { elicitationId });
+    if (this.visits?.delete(elicitationId)) this.notify('notifications/elicitation/complete', { elicitationId });
   }
 
   wantsList(): boolean {
@@ -192,23 +195,23 @@ export class Session implements Conversation, Memory {
   }
 
   /** Sends a notification that belongs to no request. */
-  tell(method: string, params: JsonObject): void {
+  notify(method: string, params: JsonObject): void {
     this.options.push(notificationFrame(method, params));
   }
 
-  /** Takes an answer of the client. Late answers and answers to questions of others are dropped. */
+  /** Settles the question that a response belongs to. Late responses and those with unknown ids are dropped. */
   settle({ id, result, error }: JsonRpcResponse): void {
     const waiting = typeof id === 'string' ? this.waiting?.get(id) : undefined;
-    waiting?.(isObject(result) ? { result } : { error: refusal(error) });
+    waiting?.(isObject(result) ? { result } : { error: clientError(error) });
   }
 
-  /** The client is gone: gives up all questions. */
+  /** Rejects all pending questions: the client is gone. */
   close(): void {
     for (const settle of this.waiting?.values() ?? []) settle({ error: new ClientError('The session has ended.') });
   }
 
-  /** Whether the client tells this process of changes. In a session that processes share, it may tell another one. */
-  private get hearsOfRoots(): boolean {
+  /** Whether this process is notified when the roots change. If processes share the session, another one may be. */
+  private get seesRootsChanges(): boolean {
     return this.client.capabilities.roots?.['listChanged'] === true && this.options.save === undefined;
   }
 
@@ -222,7 +225,7 @@ export class Session implements Conversation, Memory {
     return this.save();
   }
 
-  /** Sends a request on the stream of the exchange it belongs to, and waits for the answer. */
+  /** Sends a request on the stream of the exchange that it belongs to, and waits for the response. */
   private send(question: Question, exchange: Exchange): Promise<JsonObject> {
     const { wire } = exchange;
     if (exchange.cancelled !== undefined) throw exchange.signal.reason as Error;
@@ -233,7 +236,7 @@ export class Session implements Conversation, Memory {
         wire.send(notificationFrame('notifications/cancelled', { requestId: id, reason }));
         settle({ error });
       };
-      const forget = exchange.onCancel((reason) => stop(reason, 'The request it belongs to was cancelled.'));
+      const forget = exchange.onCancel((reason) => stop(reason, 'The request that it belongs to was cancelled.'));
       const ms = question.timeoutMs ?? this.means.questionTimeoutMs;
       const giveUp = () => stop(new ClientError(`The client did not answer within ${ms} ms.`), 'Timed out.');
       const timer = setTimeout(giveUp, ms);
@@ -250,16 +253,16 @@ export class Session implements Conversation, Memory {
   }
 }
 
-function refusal(error: JsonRpcResponse['error']): ClientError {
-  // only the outermost form of a message has been checked
+function clientError(error: JsonRpcResponse['error']): ClientError {
+  // checkMessage has validated only the outer structure of the response
   if (!isObject(error) || !Number.isSafeInteger(error.code))
     return new ClientError('The client sent an invalid answer.');
   return new ClientError(`The client answered with an error: ${excerpt(error.message)}`, error);
 }
 
 /**
- * The revision of a conversation that begins: the one the client asks for where it has sessions, else the newest that has.
- * @throws {McpError} `invalid-params` where the client names none
+ * Negotiates the revision of a new conversation: the requested one if it has sessions, otherwise the newest that has.
+ * @throws {McpError} `invalid-params` if the client requests none
  */
 export function agreedRevision(params: JsonObject): Revision {
   const asked = revisionOf(requireString(params, 'protocolVersion'));

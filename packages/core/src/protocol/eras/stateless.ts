@@ -15,34 +15,34 @@ const CAPABILITIES = `${PREFIX}clientCapabilities`;
 const INFO = `${PREFIX}clientInfo`;
 const LOG_LEVEL = `${PREFIX}logLevel`;
 
-/** What a sealed state belongs to: nothing else can make use of it. */
+/** The request that a state is bound to. It cannot be used for any other. */
 export interface FlowBinding {
   readonly principal: string;
   readonly method: string;
-  /** The name or URI that the request names. */
+  /** The name or URI in the request. */
   readonly target: string;
   readonly args: unknown;
 }
 
-/** Keeps what a request knows between its rounds in the hands of the client. */
+/** Lets the client hold the state of a request between its rounds. */
 export interface Flows {
   bind(binding: FlowBinding): FlowSeal;
-  /** @throws {McpError} `invalid-state` for a state that was changed, has expired, or belongs to another request */
+  /** @throws {McpError} `invalid-state` for a state that was altered, has expired, or belongs to another request */
   open(requestState: unknown, binding: FlowBinding): Journal;
   /**
-   * Uses a state up, where each is for one use only.
-   * @throws {McpError} `invalid-state` when it was used before
+   * Marks a state as used, if states are for single use.
+   * @throws {McpError} `invalid-state` if it was used before
    */
   readonly claim: ((requestState: string) => Promise<void>) | undefined;
 }
 
-/** What requests without a session are handled with. */
+/** Dependencies for handling requests without a session. */
 export interface StatelessMeans {
   readonly flows: Flows;
   readonly tickets: Tickets;
 }
 
-/** What a request says of itself; nothing is remembered. */
+/** The peer of a request without a session: everything known about the client comes from the request. */
 class Envelope implements Peer {
   readonly endsWithConnection = true;
   readonly logLevel: LogLevel | undefined;
@@ -50,7 +50,7 @@ class Envelope implements Peer {
   readonly resume: (() => void) | undefined;
   private readonly meta: JsonObject;
   private readonly traits: MethodTraits | undefined;
-  private begun: Round | undefined = undefined;
+  private current: Round | undefined = undefined;
 
   constructor(
     private readonly request: JsonRpcRequest,
@@ -62,8 +62,8 @@ class Envelope implements Peer {
     this.traits = means.revision.methods.get(request.method);
     const level = this.meta[LOG_LEVEL];
     this.logLevel = level === undefined ? undefined : requireOneOf(level, LOG_LEVEL, LOG_LEVELS);
-    const brings = requestState !== undefined || inputResponses !== undefined;
-    this.resume = brings && this.traits?.asks === true ? () => void this.round() : undefined;
+    const carriesState = requestState !== undefined || inputResponses !== undefined;
+    this.resume = carriesState && this.traits?.asks === true ? () => void this.round() : undefined;
   }
 
   get client(): Client {
@@ -75,20 +75,20 @@ class Envelope implements Peer {
   }
 
   get replaying(): boolean {
-    return this.begun?.replaying === true;
+    return this.current?.replaying === true;
   }
 
   async ask(question: Question, exchange: Exchange): Promise<JsonObject> {
     const encoded = this.revision.question(question);
     if (encoded === undefined) {
-      // no capability that a client could declare would change it
+      // not missing-capability: no capability that the client could declare would help
       throw new ClientError(`The protocol revision of the client has no "${question.method}".`);
     }
     const round = this.round();
     try {
       return round.ask(question, encoded.params);
     } finally {
-      // a handler that has asked again may do so for ever
+      // a handler that keeps asking the same thing may never end
       if (round.fault) exchange.fail(round.fault);
     }
   }
@@ -99,7 +99,7 @@ class Envelope implements Peer {
 
   async claim(): Promise<void> {
     const requestState = this.request.params?.['requestState'];
-    // where nothing can be asked, nothing was given, and what comes is not even looked at
+    // methods that cannot ask ignore the state, so don't claim it
     if (typeof requestState === 'string' && this.traits?.asks) await this.means.flows.claim?.(requestState);
   }
 
@@ -108,11 +108,11 @@ class Envelope implements Peer {
   }
 
   endRound(exchange: Exchange): Promise<JsonObject> | undefined {
-    const { begun } = this;
-    return begun?.asking ? this.interim(begun, exchange) : undefined;
+    const { current } = this;
+    return current?.asking ? this.interim(current, exchange) : undefined;
   }
 
-  /** Waits for what is to be remembered, as long as the client is there. */
+  /** Waits for running effects, so that their results are recorded, unless the client disconnects. */
   private async interim(round: Round, exchange: Exchange): Promise<JsonObject> {
     if (round.fault) throw round.fault;
     const gone = new Promise<void>((resolve) => void exchange.onCancel(() => resolve()));
@@ -121,23 +121,23 @@ class Envelope implements Peer {
     return round.interim();
   }
 
-  /** Begun only by requests that ask something, or that bring something from earlier rounds. */
+  /** Created only for requests that ask something, or that carry something from earlier rounds. */
   private round(): Round {
-    if (this.begun) return this.begun;
+    if (this.current) return this.current;
     const { method, params = {} } = this.request;
-    if (!this.traits?.asks) throw new ClientError(`"${method}" cannot ask the client anything.`);
+    if (!this.traits?.asks) throw new ClientError(`Handlers of "${method}" cannot ask the client.`);
     const { wire, flows } = this.means;
     const { arguments: args = {}, requestState } = params;
     const target = String(params[this.traits.subject ?? 'name']);
     const binding = { principal: wire.principal?.subject ?? '', method, target, args };
     const journal = requestState === undefined ? undefined : flows.open(requestState, binding);
-    this.begun = new Round(flows.bind(binding), optionalObject(params, 'inputResponses') ?? {}, journal);
-    return this.begun;
+    this.current = new Round(flows.bind(binding), optionalObject(params, 'inputResponses') ?? {}, journal);
+    return this.current;
   }
 }
 
 function requireEnvelope({ method, params }: JsonRpcRequest): string {
-  // a client that begins a session has no use for a complaint about its envelope
+  // a client that wants a session needs to know the supported revisions, not what its envelope lacks
   if (method === INITIALIZE) {
     const data = { supported: REVISION_IDS };
     throw new McpError('method-not-found', 'There is no "initialize" in this revision.', data);
@@ -151,8 +151,8 @@ function requireEnvelope({ method, params }: JsonRpcRequest): string {
 }
 
 /**
- * Reads what a request says of itself. The order of the checks is what clients can observe: first
- * the envelope, then the carriage's copy of the version, then the version, then the carriage's copy of the rest.
+ * Reads the envelope of a request. Clients can observe the order of the checks: the envelope, the mirrored version, the
+ * version itself, then the other mirrored headers.
  * @throws {McpError} `invalid-params`, `header-mismatch` or `unsupported-version`
  */
 export function openStateless(request: JsonRpcRequest, wire: Wire, { flows, tickets }: StatelessMeans): Peer {

@@ -8,30 +8,32 @@ import type { Revision } from './revision.js';
 
 const newer = revision20250326;
 
-/** There is no audio here: it travels as a resource, with nothing lost. */
-function silent(content: ContentBlock): ContentBlock {
+/** This revision has no audio: send it as an embedded resource, without loss. */
+function withoutAudio(content: ContentBlock): ContentBlock {
   if (content.type !== 'audio') return content;
   const { data, mimeType, annotations } = content;
   const resource = { uri: PART_OF_MESSAGE, mimeType, blob: data };
   return { type: 'resource', resource, ...(annotations && { annotations }) };
 }
 
-/** A model is asked with text and images; what cannot be heard is at least mentioned. */
-const mentioned = (content: ContentBlock): ContentBlock =>
+/** Sampling messages allow only text and images: mention audio by its MIME type. */
+const audioAsText = (content: ContentBlock): ContentBlock =>
   content.type === 'audio' ? { type: 'text', text: `[${content.mimeType}]` } : content;
 
-/** Revision 2024-11-05: no audio, no tool annotations, no message with progress, completions undeclared. */
+/**
+ * Revision 2024-11-05: no audio, no tool annotations, no messages in progress notifications, no completions capability.
+ */
 export const revision20241105: Revision = allowOnly(allowList(FIELDS_20241105), {
   ...newer,
   id: '2024-11-05',
   rank: 0,
   batches: false,
-  toolResult: (result, tool) => newer.toolResult({ ...result, content: result.content.map(silent) }, tool),
-  promptResult: (result) => newer.promptResult(encodeMessages(result, silent)),
+  toolResult: (result, tool) => newer.toolResult({ ...result, content: result.content.map(withoutAudio) }, tool),
+  promptResult: (result) => newer.promptResult(encodeMessages(result, withoutAudio)),
   progressMessages: false,
   sampledKinds: ['text', 'image'],
   question(question) {
     const encoded = newer.question(question);
-    return encoded && { params: encodeMessages(encoded.params, mentioned) };
+    return encoded && { params: encodeMessages(encoded.params, audioAsText) };
   },
 });

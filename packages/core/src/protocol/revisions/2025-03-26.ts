@@ -8,13 +8,13 @@ import type { Revision } from './revision.js';
 const newer = revision20250618;
 const list = allowList(FIELDS_20250326);
 
-/** Names are shown to people here, so a title takes the place of the name. */
+/** Clients of this revision show the name to the user, so send the title in its place. */
 const shown = <T extends { readonly name: string; readonly title?: string }>(entry: T): T => ({
   ...entry,
   name: entry.title ?? entry.name,
 });
 
-/** What is known of a link, as text: there are no links here. */
+/** This revision has no resource links: write the link as text. */
 function linkAsText({ uri, name, title, mimeType, description }: ContentBlock & { type: 'resource_link' }): string {
   const details = mimeType === undefined ? uri : `${uri}, ${mimeType}`;
   return `${title ?? name} (${details})${description === undefined ? '' : `: ${description}`}`;
@@ -47,8 +47,8 @@ export const revision20250326: Revision = allowOnly(list, {
   toolResult({ structuredContent, ...result }) {
     const content = result.content.map(withoutLink);
     const json = JSON.stringify(structuredContent) as string | undefined;
-    const isSaid = json === undefined || content.some((each) => each.type === 'text' && each.text === json);
-    return { ...result, content: isSaid ? content : [...content, { type: 'text', text: json }] };
+    const isIncluded = json === undefined || content.some((each) => each.type === 'text' && each.text === json);
+    return { ...result, content: isIncluded ? content : [...content, { type: 'text', text: json }] };
   },
   promptResult: (result) => encodeMessages(result, withoutLink),
   question(question) {

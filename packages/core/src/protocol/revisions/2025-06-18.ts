@@ -12,15 +12,12 @@ const list = allowList(FIELDS_20250618);
 
 const block = (content: ContentBlock): ContentBlock => allowed(content, list.block);
 
-/** The dialect of a schema is not named here. */
+/** This revision does not name the dialect of schemas. */
 const schema = ({ $schema: _dialect, ...keywords }: JsonObject): JsonObject => keywords;
 
 const URL_REQUIRED = -32042;
 
-/**
- * Revision 2025-06-18: no icons, forms without several choices, models without tools, streams that are not resumed by
- * polling.
- */
+/** Revision 2025-06-18: no icons, no multiple choice in forms, no tools in sampling, no polling of streams. */
 export const revision20250618: Revision = allowOnly(list, {
   ...newer,
   id: '2025-06-18',
@@ -35,7 +32,7 @@ export const revision20250618: Revision = allowOnly(list, {
       ...(outputSchema && { outputSchema: schema(outputSchema) }),
     };
   },
-  // nobody can be sent to a URL here
+  // this revision cannot send users to URLs
   errorCode(error) {
     const code = newer.errorCode(error);
     return code === URL_REQUIRED ? undefined : code;
@@ -43,7 +40,7 @@ export const revision20250618: Revision = allowOnly(list, {
   sampledKinds: ['text', 'image', 'audio'],
   question(question) {
     const { method, params } = question;
-    // nothing of a conversation with tools could be left out
+    // a conversation with tools would make no sense without them
     if (method === 'sampling/createMessage')
       return usesTools(params) ? undefined : { params: encodeMessages(params, block) };
     if (method !== 'elicitation/create') return { params };

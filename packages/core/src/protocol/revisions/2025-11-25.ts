@@ -8,16 +8,16 @@ import { verbatim } from './fields.js';
 import { FIELDS_20251125 } from './model-fields.js';
 import type { Revision } from './revision.js';
 
-/** These sessions know objects only, so any other output is the member `result` of one. */
+/** This revision requires objects as structured content. Other output is wrapped in an object as `result`. */
 const wraps = ({ outputSchema }: Tool) => outputSchema !== undefined && outputSchema['type'] !== 'object';
 
-/** Arguments are not repeated in headers here. */
+/** This revision does not mirror arguments in headers. */
 function withoutHeaders(tool: Tool): Tool {
   if (!JSON.stringify(tool.inputSchema).includes('"x-mcp-header"')) return tool;
   return { ...tool, inputSchema: unmirrored(tool.inputSchema) };
 }
 
-/** The keyword stands only on properties, and on properties of those: elsewhere it is data, such as a default. */
+/** Removes the keyword from properties, including nested ones. Elsewhere it is data, such as a default. */
 function unmirrored({ 'x-mcp-header': _header, ...schema }: JsonObject): JsonObject {
   if (!isObject(schema['properties'])) return schema;
   const properties = Object.entries(schema['properties']);
@@ -28,7 +28,7 @@ function unmirrored({ 'x-mcp-header': _header, ...schema }: JsonObject): JsonObj
 const RENUMBERED = new Map<FailureKind, number | undefined>([
   ['unknown-resource', -32002],
   ['url-elicitation-required', -32042],
-  // a local matter between handler and framework: this revision has no code for it
+  // only an error between handler and framework: this revision has no code for it
   ['missing-capability', undefined],
 ]);
 
@@ -45,7 +45,7 @@ export const revision20251125: Revision = allowOnly(allowList(FIELDS_20251125), 
   tool(encoded) {
     const tool = withoutHeaders(encoded);
     if (!wraps(tool)) return { ...tool };
-    // definitions move up, because references to them are relative to the root
+    // move definitions to the new root, because references to them start there
     const { $defs, $schema, ...schema } = tool.outputSchema as JsonObject;
     const root = { ...($schema !== undefined && { $schema }), ...($defs !== undefined && { $defs }) };
     return { ...tool, outputSchema: { ...root, type: 'object', properties: { result: schema }, required: ['result'] } };

@@ -8,13 +8,13 @@ import type { Revision } from './revision.js';
 
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 
-/** Whether only the specification can say what a number means. */
+/** Whether a code is reserved for the specification. */
 const isReserved = (code: number): boolean => code >= -32099 && code <= -32000;
 
-/** Of older revisions, for a handler that writes the number out. */
+/** Older revisions' code, which a handler may use as a number. */
 const RESOURCE_NOT_FOUND = -32002;
 
-/** Revision 2026-07-28: stateless. The neutral model is shaped like it, so nearly everything is sent as it is. */
+/** Revision 2026-07-28: stateless. The neutral model follows it, so nearly everything is sent unchanged. */
 export const revision20260728: Revision = allowOnly(allowList(FIELDS_20260728), {
   id: '2026-07-28',
   rank: 4,
@@ -34,7 +34,7 @@ export const revision20260728: Revision = allowOnly(allowList(FIELDS_20260728), 
   readResult: verbatim,
   complete(result, server, cache) {
     const { name, version } = server;
-    // who wants to know more asks for it
+    // keep the identity in every result short; server/discover returns it in full
     const identity = 'supportedVersions' in result ? revision20260728.implementation(server) : { name, version };
     return {
       resultType: 'complete',

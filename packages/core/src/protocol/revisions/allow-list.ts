@@ -3,20 +3,22 @@ import type { Revision } from './revision.js';
 
 type Fields = Readonly<Record<string, Form | true>>;
 
-/** What may be sent of an object: these fields, each as it is (`true`), or by the form of the object or objects in it. */
+/**
+ * The allowed fields of an object. Each is sent unchanged (`true`), or filtered by the form of its object or objects.
+ */
 interface Form {
   readonly fields: Fields;
-  /** What may be sent of objects of several kinds, by their `type`. */
+  /** Forms by the object's `type`, for unions. */
   readonly kinds: Readonly<Record<string, Form>> | undefined;
 }
 
-/** A table without what every object inherits: `constructor` is a name like any other. */
+/** Creates a table without a prototype: a lookup of `constructor` must not find an inherited member. */
 const tableOf = <T>(entries: readonly (readonly [string, T])[]): Readonly<Record<string, T>> =>
   Object.assign(Object.create(null) as Record<string, T>, Object.fromEntries(entries));
 
 /**
- * Leaves out the fields that a form does not have, here and inside.
- * @returns the same object where nothing has to go, as mostly: this runs for each result
+ * Removes fields that the form does not have, recursively.
+ * @returns the same object if there is nothing to remove, which is the common case: this runs for each result
  */
 export function allowed<T>(object: T, form: Form): T;
 export function allowed(object: unknown, form: Form): unknown {
@@ -49,7 +51,7 @@ function copyOf(from: object, fields: Fields): object {
 /** The forms of everything that a revision sends. */
 export type AllowList = ReturnType<typeof allowList>;
 
-/** The forms that a revision's fields give. */
+/** Creates the forms for a revision's fields. */
 export function allowList(names: ModelFields) {
   const form = (kind: string, inner: Readonly<Record<string, Form>> = {}): Form => ({
     fields: tableOf((names[kind] ?? []).map((name) => [name, inner[name] ?? true])),
@@ -59,7 +61,7 @@ export function allowList(names: ModelFields) {
   const icons = form('icon');
   const contents = form('contents');
   const block: Form = {
-    // of a kind that the revision does not have
+    // the form of blocks with an unknown type
     fields: tableOf([['type', true]]),
     kinds: tableOf([
       ['text', form('text', { annotations })],
@@ -84,7 +86,7 @@ export function allowList(names: ModelFields) {
   };
 }
 
-/** The revision, sending only what is on the list, whatever its own functions leave in. */
+/** Filters everything that a revision sends through its allow list. */
 export function allowOnly(list: AllowList, revision: Revision): Revision {
   return {
     ...revision,

@@ -16,7 +16,7 @@ const choicesOf = (schema: JsonObject): readonly Choice[] => {
   return titled ?? ((schema['enum'] ?? []) as string[]).map((value) => ({ const: value }));
 };
 
-/** Titled choices become `enum` with `enumNames`; only booleans keep a default. */
+/** Encodes titled choices as `enum` with `enumNames`. Only booleans keep their default. */
 function encodeField(schema: JsonObject): JsonObject {
   const known = pick(schema, schema['type'] === 'boolean' ? [...KEYWORDS, 'default'] : KEYWORDS);
   if (!Array.isArray(schema['oneOf'])) return known;
@@ -29,8 +29,8 @@ function encodeField(schema: JsonObject): JsonObject {
 }
 
 /**
- * Words a form for clients that know neither its mode nor fields with several choices: such a field becomes a yes or no
- * for each choice, and the answer is put together again.
+ * Encodes a form for clients without `mode` and without multiple choice: such a field becomes a boolean for each
+ * choice, and `restore` turns the answer back into a list.
  */
 export function formWithoutChoices(params: JsonObject): EncodedQuestion {
   const { requestedSchema, message } = params as { requestedSchema: JsonObject; message: string };
@@ -62,7 +62,7 @@ function gather(content: JsonObject, several: ReadonlyMap<string, readonly Choic
     const values = choices.map((choice) => choice.const);
     gathered[name] = values.flatMap((value) => {
       const chosen = content[`${name}: ${value}`] ?? false;
-      if (typeof chosen !== 'boolean') return [null]; // for the check of the form to refuse
+      if (typeof chosen !== 'boolean') return [null]; // an invalid value, which the form's validation will reject
       return chosen ? [value] : [];
     });
     for (const value of values) delete gathered[`${name}: ${value}`];

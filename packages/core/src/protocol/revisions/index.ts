@@ -5,7 +5,7 @@ import { revision20251125 } from './2025-11-25.js';
 import { revision20260728 } from './2026-07-28.js';
 import type { Era, Revision } from './revision.js';
 
-/** Every revision that is served, oldest first. */
+/** All supported revisions, oldest first. */
 export const REVISIONS: readonly Revision[] = [
   revision20241105,
   revision20250326,
@@ -14,15 +14,15 @@ export const REVISIONS: readonly Revision[] = [
   revision20260728,
 ];
 
-/** The revisions that are served, by the dates that clients name. */
+/** Supported revisions by id. */
 export const REVISION_BY_ID: ReadonlyMap<unknown, Revision> = new Map(REVISIONS.map((each) => [each.id, each]));
 
-/** The revision a client names, when it is served. */
+/** The revision with an id, if it is supported. */
 export function revisionOf(id: unknown): Revision | undefined {
   return REVISION_BY_ID.get(id);
 }
 
-/** The revision of an HTTP request that declares none and belongs to no session: the last that declared none. */
+/** The revision of an HTTP request outside a session that declares none: the last revision without a version header. */
 export const UNDECLARED_REVISION: Revision = revision20250326;
 
 /** The newest revision of an era. */
@@ -30,5 +30,5 @@ export function newestOf(era: Era): Revision {
   return REVISIONS.filter((revision) => revision.era === era).at(-1) as Revision;
 }
 
-/** The dates of all revisions, newest first. */
+/** The ids of all revisions, newest first. */
 export const REVISION_IDS: readonly string[] = REVISIONS.map(({ id }) => id).reverse();

@@ -1,7 +1,7 @@
-/** The fields that a revision has, by the kind of object. */
+/** The fields of a revision by kind of object. */
 export type ModelFields = Readonly<Record<string, readonly string[]>>;
 
-/** The fields of the revision before, and those that are new. */
+/** Adds new fields to those of the previous revision. */
 function extend(before: ModelFields, added: ModelFields): ModelFields {
   const merged = Object.entries(added).map(([kind, fields]) => [kind, [...(before[kind] ?? []), ...fields]]);
   return { ...before, ...Object.fromEntries(merged) };

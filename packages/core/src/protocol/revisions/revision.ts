@@ -14,63 +14,63 @@ import type {
   Tool,
 } from '../model.js';
 
-/** Which of the two ways of living a revision belongs to. */
+/** Whether a revision keeps sessions. */
 export type Era = 'stateful' | 'stateless';
 
-/** What a result may say about being kept by the client. */
+/** A hint for caching a result. */
 export interface CacheHint {
-  /** Milliseconds the result stays fresh. */
+  /** Milliseconds that the result stays fresh. */
   readonly ttlMs: number;
-  /** Whether others than the caller may share it. */
+  /** `public` lets shared caches store it for other callers too. */
   readonly scope: 'public' | 'private';
 }
 
-/** The requests that a server may have for a client. */
+/** Methods of requests that a server may send to a client. */
 export type QuestionMethod = 'elicitation/create' | 'sampling/createMessage' | 'roots/list' | 'ping';
 
-/** Something the server wants to know from the client while it handles a request. */
+/** A question to the client while it waits for its request. */
 export interface Question {
   readonly method: QuestionMethod;
   readonly params: JsonObject;
-  /** Names the question where a request is handled in several rounds; by default its position. */
+  /** Identifies the question if the request takes several rounds. Defaults to its position. */
   readonly key?: string | undefined;
-  /** What makes it the same question in the next round, where its parameters differ; by default they. */
+  /** The question's identity across rounds, if its params change. Defaults to the params. */
   readonly identity?: JsonObject | undefined;
-  /** Milliseconds to wait for the answer, where the client is asked directly. */
+  /** Milliseconds to wait for the answer, if the client is asked directly. */
   readonly timeoutMs?: number | undefined;
-  /** Only an answer to this very question counts, not one that the client brings unasked. */
+  /** Whether to reject an answer that the client sends unasked. */
   readonly sealed?: boolean | undefined;
-  /** Whether an answer can be used; where the client can be asked again, it is. */
+  /** Whether an answer is usable. If it is not, the client is asked again where possible. */
   fits?(answer: JsonObject): boolean;
 }
 
-/** A question in the words of a revision, and how to read the answer where it cannot be asked in one piece. */
+/** A question in a revision's wire format, and how to restore the answer if the format had to change its structure. */
 export interface EncodedQuestion {
   readonly params: JsonObject;
   restore?(answer: JsonObject): JsonObject;
 }
 
 /**
- * The words of one revision: which methods exist, and what each object looks like on the wire. Pure data and
- * functions. Life cycle is not here (`eras/`), carriage neither (the transports).
+ * One revision of the protocol: its methods, and the wire format of each object. Only data and pure functions:
+ * lifecycle belongs to `eras/`, and delivery to the transports.
  */
 export interface Revision {
-  /** The date that clients name. */
+  /** The date that identifies the revision on the wire. */
   readonly id: string;
-  /** Position among all revisions, oldest first; lists written ahead of time are kept by it. */
+  /** Position among all revisions, oldest first. Used as an index for precomputed data. */
   readonly rank: number;
   readonly era: Era;
-  /** Whether a client can have a session. Where it cannot, HTTP has POST only. */
+  /** Whether clients have sessions. If not, HTTP supports POST only. */
   readonly sessions: boolean;
-  /** Requests that a client may send. Any other is answered with "method not found". */
+  /** Requests that a client may send, by method. Others get "method not found". */
   readonly methods: ReadonlyMap<string, MethodTraits>;
-  /** Each request says which extensions its client supports, so that their methods can be called. */
+  /** Whether each request declares the client's extensions, which makes their methods available. */
   readonly extensions: boolean;
-  /** Clients may send several messages at once, as an array. */
+  /** Whether clients may send several messages as an array. */
   readonly batches: boolean;
-  /** The id of an error whose request has no readable one: null, or left out. */
+  /** The id of an error whose request had no readable id: null, or omitted. */
   readonly unreadableId: null | undefined;
-  /** Streams begin with an event that has an id and no data, so that a client can come back for the rest. */
+  /** Whether streams start with an event that has only an id, which lets clients reconnect for the rest. */
   readonly primesStreams: boolean;
 
   tool(tool: Tool): JsonObject;
@@ -78,23 +78,23 @@ export interface Revision {
   resource(resource: Resource): JsonObject;
   resourceTemplate(template: ResourceTemplate): JsonObject;
 
-  /** @param tool the entry of the tool that gave the result */
+  /** @param tool the entry of the tool that returned the result */
   toolResult(result: CallToolResult, tool: Tool): JsonObject;
   promptResult(result: GetPromptResult): JsonObject;
   readResult(result: ReadResourceResult): JsonObject;
 
-  /** What every result carries beside its content. `cache` where the method's result may be kept by the client. */
+  /** Adds the fields that every result has. Pass `cache` for methods whose results may be cached. */
   complete(result: JsonObject, server: Implementation, cache?: CacheHint): JsonObject;
-  /** The same as JSON, with a comma where one is due, for results that have no `resultType` and no `_meta` of their own. */
+  /** The same fields as JSON, ready to be joined, for results without `resultType` and `_meta` of their own. */
   resultEnvelope(server: Implementation): ResultEnvelope;
-  /** Progress may come with a message for people. */
+  /** Whether progress notifications may have a message. */
   readonly progressMessages: boolean;
-  /** A question as clients of this revision take it; undefined where there is no such question. */
+  /** Encodes a question; undefined if the revision does not have it. */
   question(question: Question): EncodedQuestion | undefined;
-  /** The kinds of content with which a client's model can answer. */
+  /** Kinds of content that a sampling result may have. */
   readonly sampledKinds: readonly string[];
   capabilities(capabilities: ServerCapabilities): JsonObject;
   implementation(server: Implementation): JsonObject;
-  /** The error's number, or undefined where the revision has none for it. */
+  /** The code of an error; undefined if the revision has none for it. */
   errorCode(error: McpError): number | undefined;
 }
