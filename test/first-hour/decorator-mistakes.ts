@@ -112,7 +112,7 @@ export const PLACES: readonly Mistake[] = [
     },
     'DECORUM_MISSING_INPUT',
     'Shop.search',
-    'Make it a method, or name the schema: `input: MyDto`',
+    'Make it a method, or pass `input: MyDto`',
   ],
   [
     '@Tool() on a parameter',
@@ -153,7 +153,7 @@ export const PLACES: readonly Mistake[] = [
     },
     'DECORUM_NOTHING_HIDDEN',
     'SmallShop.serch',
-    'Correct the name, or take @Hidden away',
+    'Correct the name, or remove @Hidden',
   ],
   [
     '@Describe on a method',
@@ -198,21 +198,21 @@ export const ARGUMENTS: readonly Mistake[] = [
     "@Resource('docs://readme', 'text/plain')",
     () => on(resource('docs://readme', 'text/plain'))(),
     'DECORUM_MISUSED_DECORATOR',
-    'Shop.search: @Resource takes an object of options',
+    'Shop.search: @Resource takes an options object',
     "Write @Resource('docs://readme', { mimeType: 'text/markdown' })",
   ],
   [
     "@Resource('docs://{id}', BookId)",
     () => on(resource('docs://{id}', BookId))(),
     'DECORUM_MISUSED_DECORATOR',
-    'Shop.search: @Resource takes an object of options',
+    'Shop.search: @Resource takes an options object',
     "Write @Resource('docs://readme', { mimeType: 'text/markdown' })",
   ],
   [
     "@Completion('ask', 'id')",
     () => on(completion('ask', 'id'))(),
     'DECORUM_MISUSED_DECORATOR',
-    'Shop.search: @Completion takes an object of options',
+    'Shop.search: @Completion takes an options object',
     "Write @Completion({ for: 'method', argument: 'name' })",
   ],
   [
@@ -251,14 +251,14 @@ export const ARGUMENTS: readonly Mistake[] = [
     on(tool({ name: 'find a book' })),
     'DECORUM_INVALID_NAME',
     'Shop.search',
-    'Use 1 to 128 characters out of A–Z, a–z, 0–9, "_", "-" and "."',
+    'Use 1 to 128 characters from A–Z, a–z, 0–9, "_", "-" and "."',
   ],
   [
     '@Tool({ output: undefined })',
     on(tool({ output: undefined })),
     'DECORUM_INVALID_OPTION',
     'Shop.search',
-    'Move the class to a module of its own, or leave `output` out',
+    'Move the class to a module of its own, or remove `output`',
   ],
   [
     '@Prompt({ description: [] })',
@@ -324,7 +324,7 @@ export const ARGUMENTS: readonly Mistake[] = [
     book('docs://id', { input: BookId }),
     'DECORUM_INVALID_OPTION',
     'Shop.search',
-    'Write each in braces: "docs://{id}"',
+    'Add variables in braces, as in "docs://{id}", or remove the parameter',
   ],
   [
     'a template variable that is no field',
@@ -345,7 +345,7 @@ export const ARGUMENTS: readonly Mistake[] = [
     book('docs://{id}', { input: BookId, list: 'books' }),
     'DECORUM_DANGLING_LIST',
     'Shop.search',
-    'Name the method that enumerates the template',
+    "Name the method that lists the template's resources",
   ],
   [
     'a completion for nothing',

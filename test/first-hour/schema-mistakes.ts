@@ -42,7 +42,7 @@ export const INPUTS: readonly Mistake[] = [
     },
     'DECORUM_MISSING_INPUT',
     'Shop.search',
-    'declare a DTO class, or name the schema: `input: MyDto`',
+    'declare a DTO class, or pass `input: MyDto`',
   ],
   [
     'a string as parameter',
@@ -54,7 +54,7 @@ export const INPUTS: readonly Mistake[] = [
     },
     'DECORUM_MISSING_INPUT',
     'Shop.search',
-    'or name the schema: `input: MyDto`',
+    'or pass `input: MyDto`',
   ],
   [
     'the context as first parameter',
@@ -66,7 +66,7 @@ export const INPUTS: readonly Mistake[] = [
     },
     'DECORUM_MISSING_INPUT',
     'Shop.search',
-    'Put the input first; without one, write `_: NoInput`',
+    'Put the input first, or `_: NoInput` if there is none',
   ],
   [
     'a class that does not exist yet, as two modules import each other',
@@ -81,7 +81,7 @@ export const INPUTS: readonly Mistake[] = [
     },
     'DECORUM_MISSING_INPUT',
     'Shop.search',
-    'Move the DTO to a module of its own, or name the schema: `input: MyDto`',
+    'Move the DTO to a module of its own, or pass `input: MyDto`',
   ],
   [
     'no emitted types',
@@ -94,7 +94,7 @@ export const INPUTS: readonly Mistake[] = [
     },
     'DECORUM_MISSING_INPUT',
     'Shop.search',
-    'or name the schema: `input: MyDto`',
+    'or pass `input: MyDto`',
   ],
   [
     'an override with a parameter, and without a decorator',
@@ -178,7 +178,7 @@ export const INPUTS: readonly Mistake[] = [
     },
     'DECORUM_OBJECT_ARGUMENT',
     'Shop.order',
-    'or take the object as a JSON text: `query: string`',
+    'or accept the object as JSON text: `query: string`',
   ],
 ];
 
@@ -294,7 +294,7 @@ export const SCHEMAS: readonly Mistake[] = [
     taking(class Bare {}),
     'DECORUM_NO_RULES',
     'Shop.search: the class Bare',
-    'Decorate its fields, for example with @IsString()',
+    'Decorate them, for example with @IsString()',
   ],
   [
     'a field without a rule beside others',
@@ -329,7 +329,7 @@ export const SCHEMAS: readonly Mistake[] = [
     },
     'DECORUM_UNKNOWN_FIELD_TYPE',
     'Post.tags',
-    'for anything @Type(() => Object)',
+    'To accept anything, add @Type(() => Object)',
   ],
   [
     '@IsObject() on a field of a class with rules',
@@ -341,7 +341,7 @@ export const SCHEMAS: readonly Mistake[] = [
     },
     'DECORUM_INVALID_FIELD',
     'Order.query',
-    'or declare the field as what JSON has, such as `object` or `string`',
+    'Or declare the field as a JSON type, such as `object` or `string`',
   ],
   [
     'an initializer that breaks a rule',
@@ -353,7 +353,7 @@ export const SCHEMAS: readonly Mistake[] = [
     },
     'DECORUM_INVALID_FIELD',
     'Page.page',
-    'remove it and declare the field with `!`',
+    'remove the initializer and declare the field with `!`',
   ],
   [
     'a pattern that backtracks',
@@ -365,7 +365,7 @@ export const SCHEMAS: readonly Mistake[] = [
     },
     'DECORUM_UNSUPPORTED_RULE',
     'Slow.text',
-    'can match the same text in several ways',
+    'may match the same text in several ways',
   ],
   [
     '@ArrayOf beside a rule without `each`',
@@ -377,7 +377,7 @@ export const SCHEMAS: readonly Mistake[] = [
     },
     'DECORUM_INVALID_FIELD',
     'Post.tags',
-    'For each item, write { each: true }',
+    'To apply it to each item, pass { each: true }',
   ],
   [
     'a tool that is added without `input`, and takes one',

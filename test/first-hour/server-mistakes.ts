@@ -112,7 +112,7 @@ export const SERVERS: readonly Mistake[] = [
     },
     'DECORUM_RESERVED_MEMBER',
     'Shop.close',
-    'Rename the method, and give the tool its `name` by an option',
+    'Rename the method, and set the option `name` to keep the name that clients see',
   ],
 ];
 
@@ -152,7 +152,7 @@ export const PROVIDERS: readonly Mistake[] = [
     start(class Plain {}),
     'DECORUM_NO_MEMBERS',
     'Plain',
-    'or take the class out of `providers`',
+    'or remove the class from `providers`',
   ],
   [
     'an entry with a misspelt prefix',
@@ -166,7 +166,7 @@ export const PROVIDERS: readonly Mistake[] = [
     start(Injected),
     'DECORUM_CONSTRUCTOR_ARGUMENTS',
     'Injected takes an argument',
-    'If the arguments are optional, give them defaults',
+    'If the arguments are optional, give them default values',
   ],
   [
     'a container that gives no instance',
@@ -245,7 +245,7 @@ export const PROVIDERS: readonly Mistake[] = [
     ),
     'DECORUM_INVALID_OPTION',
     'Shop: `onStart`',
-    'Make it one, or give it another name',
+    'Make it a method, or rename it',
   ],
   [
     'a tool with the name of a hook',
@@ -257,7 +257,7 @@ export const PROVIDERS: readonly Mistake[] = [
     },
     'DECORUM_RESERVED_MEMBER',
     'Shop.onStart',
-    'Rename the method, and give the tool its `name` by an option',
+    'Rename the method, and set the option `name` to keep the name that clients see',
   ],
   [
     'a request-scoped instance instead of a class',
