@@ -4,6 +4,7 @@ import type { Client, Exchange } from '../protocol/exchange.js';
 import type { NeedInput } from '../protocol/input.js';
 import type { JsonObject, RequestId, Root } from '../protocol/model.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
+import { CONTEXT } from '../registry/inferred-input.js';
 import { type Jsonified, NotJson, toJsonText } from '../schema/json-form.js';
 import type { Parsed, SchemaSource } from '../schema/shape.js';
 import { ClientLog } from './client-log.js';
@@ -34,6 +35,8 @@ const PRIVATE = '\0';
 
 /** The second parameter of every handler: facts about the request, and ways to talk to the client. */
 export class Context {
+  /** Used by Decorum to recognize the class. */
+  static readonly [CONTEXT] = true;
   readonly #exchange: Exchange;
   #log: ClientLog | undefined;
   #progress = Number.NEGATIVE_INFINITY;
