@@ -30,7 +30,7 @@ import {
 const MANY_FAILURES = 100;
 const PAUSE_MS = 10;
 
-/** Prefix for the framework's own effect keys, which no handler would use. */
+/** Prefix for the framework's own effect keys, which handlers never use. */
 const PRIVATE = '\0';
 
 /** The second parameter of every handler: facts about the request, and ways to talk to the client. */
@@ -104,7 +104,7 @@ export class Context {
     return this.#exchange.peer.client;
   }
 
-  /** The protocol revision of the request, such as `2025-11-25`. */
+  /** The request's protocol revision, such as `2025-11-25`. */
   get revision(): string {
     return this.#exchange.revision.id;
   }
@@ -123,7 +123,7 @@ export class Context {
     return this.#exchange.wire.principal;
   }
 
-  /** The `_meta` of the request. */
+  /** The request's `_meta`. */
   get meta(): JsonObject | undefined {
     return this.#exchange.meta;
   }
@@ -158,7 +158,7 @@ export class Context {
 
   /**
    * Sends the user to a URL for something that must not go through the client, such as signing in to another service or
-   * paying. Credentials and tokens of other services must never go through the MCP client: the page keeps them on the
+   * paying. Credentials and tokens for other services must never go through the MCP client: the page keeps them on the
    * server. Don't use it to authorize the MCP client itself; the transport does that.
    * @returns `accept` if the user agreed to open the URL, which does not mean that they finished there
    * @throws {McpError} `missing-capability` if the client has no URL elicitation
