@@ -191,7 +191,7 @@ export const ARGUMENTS: readonly Mistake[] = [
     '@Tool(z.object({ … }))',
     on(tool(z.object({ text: z.string() }))),
     'DECORUM_MISUSED_DECORATOR',
-    'Shop.search: @Tool takes a schema as the option `input`',
+    'Shop.search: @Tool takes a schema as the `input` option',
     "Write @Tool({ description: '…' })",
   ],
   [

@@ -9,7 +9,7 @@ export class Hooks {
   private readonly served = new Map<Hooked, number>();
   private started: Promise<void> | undefined;
 
-  /** @param report receives errors of hooks that no caller awaits */
+  /** @param report receives errors from hooks that no caller awaits */
   constructor(
     private readonly server: object,
     private readonly report: (error: unknown) => void,
@@ -37,7 +37,7 @@ export class Hooks {
 
   /**
    * Closes all instances, if they were started.
-   * @throws the first error of a hook, after all have run
+   * @throws the first error from a hook, after all have run
    */
   async close(): Promise<void> {
     if (!this.started) return;

@@ -51,16 +51,16 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
    */
   readonly secret?: string | readonly string[];
   /**
-   * Milliseconds that a client of a stateless revision has to answer a question, and that a user has to visit a URL
-   * with a ticket. Defaults to 10 minutes.
+   * Milliseconds within which clients of stateless revisions must answer a question, and users must visit a URL with
+   * a ticket. Defaults to 10 minutes.
    */
   readonly flowTtlMs?: number;
   /**
-   * Makes every state of a stateless request valid for one use only. Effects of `ctx.once` then run at most once, even if
-   * the client repeats a request. A client whose connection drops has to start over.
+   * Makes every state of a stateless request valid for one use only. Effects of `ctx.once` then run at most once, even
+   * if the client repeats a request. A client whose connection drops has to start over.
    */
   readonly singleUse?: SingleUse;
-  /** Interceptors around every tool, prompt, resource and completion; the first is the outermost. */
+  /** Interceptors around calls to tools, prompts, resources and completions; the first is the outermost. */
   readonly interceptors?: readonly Interceptor[];
   /** Protocol extensions that the server supports. */
   readonly extensions?: readonly Extension[];
@@ -76,14 +76,14 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
   /** Receives warnings and masked errors. Defaults to stderr: one line each, or with stack traces on a terminal. */
   readonly logger?: Logger;
   /**
-   * Maps classes of expected errors to what clients see: a text, or an `McpError` if you want to choose the code. The
-   * first rule that applies wins. Other errors are masked unless they have `expose: true`.
+   * Maps classes of expected errors to what clients see: a message, or an `McpError` if you want to choose the code.
+   * The first rule that applies wins. Other errors are masked unless they have `expose: true`.
    * @example errors: [[NotFoundError, (error) => `There is no ${error.what}.`]]
    */
   readonly errors?: ErrorRules<E>;
   /**
    * The text that tools with an `output` send beside their structured content: its JSON (`true`, the default), nothing
-   * (`false`), a fixed text, or the result of a function of the value. A tool's own `text` takes precedence.
+   * (`false`), a fixed string, or the result of a function of the value. A tool's own `text` takes precedence.
    */
   readonly text?: boolean | string | ((value: unknown) => string);
   /** Called with every error that was masked from the client, after it is logged. */

@@ -12,7 +12,7 @@ export type ProviderClass = new (...args: unknown[]) => object;
 
 /**
  * Creates or looks up the instance of a provider class.
- * @param context the context of the request, for providers with `scope: 'request'`; otherwise undefined
+ * @param context the request's context, for providers with `scope: 'request'`; otherwise undefined
  */
 export type Resolve = (cls: ProviderClass, context: Context | undefined) => object | Promise<object>;
 
@@ -49,7 +49,7 @@ export class Providers {
   readonly #pending = new Set<Promise<void>>();
   #isReady = false;
 
-  /** @param report receives the errors of instances that fail after startup */
+  /** @param report receives errors from instances that fail after startup */
   constructor(resolve: Resolve | undefined, report: (error: unknown) => void) {
     if (resolve !== undefined && typeof resolve !== 'function') {
       throw invalid('McpServer', 'resolve', 'is not a function. Write `resolve: (cls) => container.resolve(cls)`');
@@ -200,7 +200,7 @@ function requireInstance(cls: Class, instance: unknown): object {
   return instance;
 }
 
-/** Rejects a server as a provider: its options and interceptors would be lost silently. */
+/** Rejects a server as a provider: otherwise its options and interceptors would be lost silently. */
 function rejectServer(instance: object): void {
   if (!(HOST in instance)) return;
   const remedy = 'List what it serves: `providers: [Calendar, Mail]`, or `{ provider: Calendar, prefix }`';
@@ -220,7 +220,10 @@ export function requireHooks(instance: object): void {
 const sourceOf = (value: unknown): string =>
   typeof value === 'function' ? Function.prototype.toString.call(value) : '';
 
-/** The class whose constructor runs. A subclass without a constructor runs its base's, although its own length is 0. */
+/**
+ * The class whose constructor runs. A subclass without one runs its base's, but has a `length` of 0 whatever the base
+ * takes.
+ */
 function constructorOf(cls: Class): Class {
   const base: unknown = Object.getPrototypeOf(cls);
   const inherits = cls.length === 0 && !/\bconstructor\s*\(/.test(sourceOf(cls));

@@ -41,7 +41,7 @@ export interface Registration {
 
 /** Notifies clients of changes that the server cannot see itself. */
 export interface Notifier {
-  /** Announces a change of a resource to the clients that subscribed to its URI. */
+  /** Announces a change to a resource to the clients that subscribed to its URI. */
   resourceUpdated(uri: string): void;
   toolsChanged(): void;
   promptsChanged(): void;
@@ -57,7 +57,7 @@ export interface Notifier {
 
 /**
  * An MCP server. It serves the decorated methods of its providers, and its own if you subclass it. It starts to serve
- * when you open a transport on it, and may have several open at once. `E` is inferred from the option `errors`.
+ * when you open a transport on it, and may have several open at once. `E` is inferred from the `errors` option.
  * @example
  * ```ts
  * import { McpServer, serveStdio, Tool } from '@decorum/core';

@@ -2,7 +2,7 @@
 export type { InFlight } from './kernel/in-flight.js';
 export type { Kernel, OpenSessionOptions } from './kernel/kernel.js';
 export { excerpt, FAILURES, startupError } from './protocol/errors.js';
-export type { PassingPeer } from './protocol/eras/passing.js';
+export type { TransientPeer } from './protocol/eras/transient.js';
 export type { Session, SessionRecord } from './protocol/eras/stateful.js';
 export { belongsToSession, type Conversation } from './protocol/exchange.js';
 export type { Frame, FrameKind } from './protocol/frame.js';
@@ -28,5 +28,5 @@ export type { MirroredArgument, Subject, Wire } from './protocol/wire.js';
 export { type OptionType, type OptionTypes, requireKnown } from './protocol/option-names.js';
 export { closeForGood, endOnSignal } from './transports/process-end.js';
 export { guardProcess } from './transports/process-guard.js';
-export { isPassing, WaitingChanges } from './transports/slow-reader.js';
+export { isDroppable, PendingChanges } from './transports/slow-reader.js';
 export { type ClosableHost, HOST, type Host, hostOf, type HostPort, type Transport } from './transports/transport.js';

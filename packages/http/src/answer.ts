@@ -16,7 +16,8 @@ export interface MessageTraits {
 }
 
 /**
- * The HTTP status of a reply. Errors of handlers are 200 like results, because the HTTP request itself succeeded.
+ * The HTTP status of a reply. Most errors from handlers get 200, as results do, because the HTTP request itself
+ * succeeded.
  */
 export function statusOf({ failure, ran, parts }: Reply, { sessionless, hasId }: MessageTraits): number {
   if (parts?.some((part) => part.failure?.kind === 'closing')) return 503;
@@ -47,7 +48,7 @@ export interface Answer {
 const NO_HEADERS: AnswerHeaders = {};
 
 /**
- * Encodes an error as JSON-RPC. An `HttpError` or `McpError` keeps its message. So does an error of the host or of an
+ * Encodes an error as JSON-RPC. An `HttpError` or `McpError` keeps its message. So does an error from the host or an
  * application hook whose `statusCode` is 4xx. Everything else is a bug: it is reported, and masked as a 500.
  */
 export function errorAnswer(error: unknown, report: (error: unknown) => void): Answer {

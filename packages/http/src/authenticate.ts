@@ -45,7 +45,7 @@ class AuthError extends HttpError {
 
 /**
  * Has the application authenticate a request.
- * @throws {HttpError} the refusal of the application
+ * @throws {HttpError} the application's refusal
  * @throws {MaskedError} when `verify` throws or returns something invalid
  */
 export function authenticate<HostRequest>(
@@ -66,8 +66,8 @@ export function authenticate<HostRequest>(
 }
 
 /**
- * Wraps the option `principal` with a check of its result. Without it, a promise or an invalid user would count as an
- * anonymous caller.
+ * Wraps the `principal` option to check its result. Unchecked, a promise or an invalid user would count as an anonymous
+ * caller.
  * @throws {MaskedError} for anything but a principal or undefined
  */
 export function checkedPrincipal<HostRequest>(principal: (request: HostRequest) => Principal | undefined) {
@@ -90,7 +90,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Computed from the body. A wrong value would corrupt the next response on the connection. */
 const FRAMING = new Set(['content-length', 'transfer-encoding']);
 
-/** Fails closed: anything but a principal, a refusal or undefined is a bug of the application. */
+/** Fails closed: anything but a principal, a refusal or undefined is a bug in the application. */
 function principalFrom(result: unknown): Principal | undefined {
   if (result === undefined) return undefined;
   const { status } = isObject(result) ? result : {};

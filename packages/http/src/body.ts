@@ -11,7 +11,7 @@ import { HttpError } from './http-error.js';
 export interface BodyLimits {
   /** Maximum size in bytes. */
   readonly bodyLimit: number;
-  /** Milliseconds for the body to arrive. The timeout may fire up to 25% late. */
+  /** Milliseconds within which the body must arrive. The timeout may fire up to 25% late. */
   readonly bodyTimeoutMs: number;
 }
 

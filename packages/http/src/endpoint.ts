@@ -29,11 +29,11 @@ const METHODS = new Set(['POST', 'GET', 'DELETE', 'OPTIONS']);
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
  */
 export class Endpoint<HostRequest> {
-  /** The step `body`, used by the body readers of the bindings. */
+  /** The `body` step, used by the body readers of the bindings. */
   readonly bodies: Bodies;
   /** HTTP+SSE, if it is enabled. */
   readonly legacy: LegacySse | undefined;
-  /** The step `guard`. */
+  /** The `guard` step. */
   readonly guard: Guard;
   private readonly parts: ExchangeParts;
   private readonly pending = new PendingCallbacks();
@@ -60,7 +60,7 @@ export class Endpoint<HostRequest> {
   }
 
   /**
-   * The second half of the step `guard`, after `Host` and `Origin`: rejects unsupported HTTP methods.
+   * The second half of the `guard` step, after `Host` and `Origin`: rejects unsupported HTTP methods.
    * @throws {HttpError} 405
    */
   requireMethod(method: string): void {
@@ -75,8 +75,8 @@ export class Endpoint<HostRequest> {
   }
 
   /**
-   * The step `authenticate`, before the body is read. It skips preflight requests, which never have credentials.
-   * @throws {HttpError} the refusal of the application
+   * The `authenticate` step, before the body is read. It skips preflight requests, which never have credentials.
+   * @throws {HttpError} the application's refusal
    * @throws {MaskedError} when `authenticate` throws or returns something invalid
    */
   authenticate(head: RequestHead, request: HostRequest): Principal | undefined | Promise<Principal | undefined> {
@@ -92,7 +92,7 @@ export class Endpoint<HostRequest> {
   }
 
   /**
-   * Handles a POST: the steps `admit`, `dispatch` and `answer`. Never throws.
+   * Handles a POST: the `admit`, `dispatch` and `answer` steps. Never throws.
    * @param body the parsed JSON
    */
   post(body: unknown, context: HttpContext): void {
@@ -150,7 +150,7 @@ export class Endpoint<HostRequest> {
   /**
    * Waits until clients have received the rest of the streams that have ended. A server that closes earlier would drop
    * their connections.
-   * @param deadlineMs milliseconds to wait at most
+   * @param deadlineMs maximum milliseconds to wait
    */
   async delivered(deadlineMs: number): Promise<void> {
     if (this.streams.ending.size === 0) return;
@@ -218,7 +218,7 @@ export interface Opened<HostRequest> extends Transport {
 /**
  * Opens an endpoint on a server. When the server closes, it closes the endpoint too.
  * @param end closes the resources around the endpoint, after the endpoint itself
- * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever a hook of the server throws
+ * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever one of the server's hooks throws
  */
 export async function openEndpoint<HostRequest>(
   server: Host,

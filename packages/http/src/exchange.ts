@@ -9,7 +9,7 @@ import {
   type JsonRpcMessage,
   type Kernel,
   type MirroredArgument,
-  type PassingPeer,
+  type TransientPeer,
   readableId,
   type Reply,
   revisionOf,
@@ -62,7 +62,7 @@ export class PostExchange implements Wire {
   /** The message belongs to no session. */
   private sessionless = false;
   /** Stands in for the session if sessions are disabled. */
-  private passing: PassingPeer | undefined;
+  private transient: TransientPeer | undefined;
   /** This exchange has started the session. */
   private startsSession = false;
   private accepted: Accepted = 'both';
@@ -137,7 +137,7 @@ export class PostExchange implements Wire {
       if (declaredVersion !== session.state.revision.id) requireKnownVersion(declaredVersion);
       this.session = session;
     }
-    const reply = parts.kernel.handle(this.body, this, this.session?.state ?? this.passing);
+    const reply = parts.kernel.handle(this.body, this, this.session?.state ?? this.transient);
     if (reply instanceof Promise) void reply.then((late) => this.end(late)).catch((error: unknown) => this.fail(error));
     else this.end(reply);
   }
@@ -155,14 +155,14 @@ export class PostExchange implements Wire {
     const revision = beginsConversation(message)
       ? undefined
       : (revisionOf(this.declaredVersion) ?? UNDECLARED_REVISION);
-    this.passing = this.parts.kernel.openPassing(revision);
+    this.transient = this.parts.kernel.openTransient(revision);
   }
 
   get transport(): TransportInfo {
     return transportInfo(this.context, this.parts.credentials);
   }
 
-  /** The client may have disconnected while hooks of the application ran. */
+  /** The client may have disconnected while the application's hooks ran. */
   get gone(): boolean {
     return this.sessionless && this.context.gone;
   }
@@ -217,7 +217,7 @@ export class PostExchange implements Wire {
     else this.finish(reply);
   }
 
-  /** Sends the reply of the kernel. */
+  /** Sends the kernel's reply. */
   private finish(reply: Reply): void {
     const { text, parts } = reply;
     const cancelled = parts ? parts.find(cancelsBatch)?.cancelled : reply.cancelled;
@@ -264,7 +264,7 @@ export class PostExchange implements Wire {
 
   private get headers(): AnswerHeaders {
     return {
-      // a kept-alive connection would be cut between two requests when the server ends
+      // otherwise a kept-alive connection would be cut between two requests when the server ends
       ...(this.parts.stopped && { connection: 'close' }),
       ...(this.startsSession && this.session?.state.initialized && { 'mcp-session-id': this.session.id }),
     };

@@ -13,7 +13,7 @@ export interface HttpRequest {
   readonly headers: Headers;
   /** Local port of the connection; undefined if the host doesn't know it. */
   readonly localPort: number | undefined;
-  /** IP address of the client; undefined if the host doesn't know it. */
+  /** The client's IP address; undefined if the host doesn't know it. */
   readonly remoteAddress: string | undefined;
   /** Whether the client has disconnected. */
   readonly gone: boolean;
@@ -69,7 +69,7 @@ export interface Sink {
   destroy(): void;
 }
 
-/** The content type of every body that is not a stream. */
+/** The default content type of bodies that are not streams. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**

@@ -25,7 +25,7 @@ export class HttpError extends Error {
   }
 }
 
-/** For unknown ids and for the sessions of other callers, so that a client can't tell whether an id exists. */
+/** For unknown ids and for other callers' sessions, so that a client can't tell whether an id exists. */
 export function noSession(): HttpError {
   return new HttpError(404, 'Session not found. Start a new session.');
 }
@@ -55,7 +55,7 @@ export function noEndpoint(): HttpError {
   return new HttpError(404, 'There is no endpoint at this path.');
 }
 
-/** Wraps an error of the application that must not reach the client, even if it names an HTTP status. */
+/** Wraps an application error that must not reach the client, even if it names an HTTP status. */
 export class MaskedError extends Error {
   constructor(override readonly cause: unknown) {
     super('Internal error');

@@ -36,7 +36,7 @@ class MessageStream extends EventStream {
     super(settings, 'g');
   }
 
-  /** Disconnects a client that keeps sending requests without reading the responses. They would pile up. */
+  /** Disconnects a client that keeps sending requests without reading the responses: unread, they would pile up. */
   override send(frame: Frame): void {
     if (this.pending.length > BUFFER_FACTOR * this.settings.maxBufferedBytes) this.cutOff();
     else super.send(frame);
@@ -146,7 +146,7 @@ interface Posted {
   readonly stream: MessageStream;
 }
 
-/** One POST. It is answered with 202 at once, and the reply of the kernel goes to the stream. */
+/** One POST. It is answered with 202 at once, and the kernel's reply goes to the stream. */
 class LegacyPost implements Wire {
   readonly principal: Principal | undefined;
   readonly owner: ExchangeParts;

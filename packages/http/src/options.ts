@@ -40,7 +40,7 @@ export interface EndpointOptions<HostRequest> {
    */
   readonly principal?: (request: HostRequest) => Principal | undefined;
   /**
-   * Verifies the credentials of every request before its body is read. Returns the principal, a refusal, or undefined
+   * Verifies a request's credentials before its body is read. Returns the principal, a refusal, or undefined
    * for an anonymous caller. If it throws, the error is reported and the client gets a masked 500. Can't be combined
    * with `principal`.
    */
@@ -52,11 +52,11 @@ export interface EndpointOptions<HostRequest> {
   readonly credentialHeaders?: readonly string[];
   /** Maximum size of a request body, in bytes. By default 4 MiB. */
   readonly bodyLimit?: number;
-  /** Milliseconds for a request body to arrive. By default 20 seconds. The timeout may fire up to 25% late. */
+  /** Milliseconds within which a request body must arrive. By default 20 seconds. May time out up to 25% late. */
   readonly bodyTimeoutMs?: number;
   /** Cap on concurrent sessions. By default 10,000. */
   readonly maxSessions?: number;
-  /** Milliseconds until a session ends that has no request in flight and no open stream. By default 30 minutes. */
+  /** Milliseconds until a session without requests in flight or open streams ends. By default 30 minutes. */
   readonly sessionIdleMs?: number;
   /** Cap on concurrent streams of one session, not counting those of its requests. By default 8. */
   readonly maxStreams?: number;

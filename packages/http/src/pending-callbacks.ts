@@ -1,6 +1,6 @@
 import type { HttpError } from './http-error.js';
 
-/** Requests that wait for a callback or store of the application. Closing the endpoint rejects them without waiting. */
+/** Requests that wait for the application's callbacks or stores. Closing the endpoint rejects them without waiting. */
 export class PendingCallbacks {
   private readonly rejections = new Set<(error: HttpError) => void>();
 

@@ -124,7 +124,7 @@ export class Pipeline<HostRequest> implements BodyReceiver {
       const { status, body, headers } = endpoint.errorResponse(error);
       context.answer(status, body, headers);
     } catch (unsent) {
-      // something else has already answered, such as a timeout of the application
+      // something else has already answered, such as the application's timeout
       endpoint.errorResponse(new MaskedError(unsent));
       context.drop();
     }

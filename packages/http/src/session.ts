@@ -18,7 +18,7 @@ export interface SessionSettings {
   readonly sessionStore: SessionStore | undefined;
   /** Cap on concurrent sessions. */
   readonly maxSessions: number;
-  /** Milliseconds until a session ends that has no request in flight and no open stream. */
+  /** Milliseconds until a session without requests in flight or open streams ends. */
   readonly sessionIdleMs: number;
   /** Milliseconds between sweeps for idle sessions. */
   readonly keepAliveMs: number;
@@ -26,7 +26,7 @@ export interface SessionSettings {
   readonly maxStreams: number;
   /** The requests that wait for a store. */
   readonly pending: PendingCallbacks;
-  /** Reports errors of the stores. */
+  /** Reports errors from the stores. */
   readonly report: (error: unknown) => void;
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers';
 
-import { type Frame, isPassing, WaitingChanges } from '@decorum/core/transport';
+import { type Frame, isDroppable, PendingChanges } from '@decorum/core/transport';
 
 import type { AnswerHeaders, Sink, SinkOwner } from './http-context.js';
 import { type EventBatch, type EventStore, eventsOf, type StoredEvent } from './event-store.js';
@@ -33,7 +33,7 @@ export interface StreamLog {
   readonly store: EventStore;
   /** Whether the client supports events without data. */
   readonly primes: boolean;
-  /** Reports errors of the store. */
+  /** Reports errors from the store. */
   readonly report: (error: unknown) => void;
 }
 
@@ -67,7 +67,7 @@ export class EventStream implements SinkOwner {
   /** Events that were sent while `resume` reads the store. */
   private tail: StoredEvent[] | undefined;
   /** The buffered changes, while the reader is slow. */
-  private changes: WaitingChanges | undefined;
+  private changes: PendingChanges | undefined;
 
   /** @param kind `g` for messages that belong to no request */
   constructor(
@@ -193,7 +193,7 @@ export class EventStream implements SinkOwner {
     return `data: ${text}\n\n`;
   }
 
-  /** Destroys the connection of the reader. */
+  /** Destroys the reader's connection. */
   protected cutOff(): void {
     this.sink?.destroy();
     this.detach();
@@ -211,12 +211,12 @@ export class EventStream implements SinkOwner {
 
   private drops(frame: Frame): boolean {
     const { maxBufferedBytes } = this.settings;
-    if (isPassing(frame)) {
+    if (isDroppable(frame)) {
       const waiting = this.tickText.length + this.pending.length + (this.sink?.backlog ?? 0);
       return waiting > maxBufferedBytes;
     }
     if (frame.kind !== 'change') return false;
-    this.changes ??= new WaitingChanges(maxBufferedBytes);
+    this.changes ??= new PendingChanges(maxBufferedBytes);
     return !this.changes.admit(frame);
   }
 

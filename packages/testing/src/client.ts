@@ -28,7 +28,7 @@ export interface InitializeResult {
 
 /**
  * An MCP client in the same process as the server. Create one with `connect`. Every message goes through JSON, as on a
- * real connection, and results have the format of the client's revision. Every method rejects with an `McpError` if the
+ * real connection, and results have the format of the client's revision. Requests reject with an `McpError` if the
  * server responds with an error, and with an `Error` if the client or the server closes before the response.
  */
 export class TestClient {
@@ -51,25 +51,25 @@ export class TestClient {
     return this.initialized?.protocolVersion ?? this.#connection.identity.revision;
   }
 
-  /** Lists the tools of all pages. */
+  /** Lists the tools on all pages. */
   async listTools(): Promise<readonly ToolEntry[]> {
     return await this.#list<ToolEntry>('tools/list', 'tools');
   }
 
   /**
    * Calls a tool. Errors for the model are results with `isError`; only protocol errors reject.
-   * @param args the arguments, as a client would send them
+   * @param args the arguments, as a client sends them
    */
   async callTool(name: string, args: object = {}, options: RequestOptions = {}): Promise<CallToolResult> {
     return await this.#converse<CallToolResult>('tools/call', { name, arguments: args }, options);
   }
 
-  /** Lists the resources of all pages. */
+  /** Lists the resources on all pages. */
   async listResources(): Promise<readonly ResourceEntry[]> {
     return await this.#list<ResourceEntry>('resources/list', 'resources');
   }
 
-  /** Lists the resource templates of all pages. */
+  /** Lists the resource templates on all pages. */
   async listResourceTemplates(): Promise<readonly ResourceTemplateEntry[]> {
     return await this.#list<ResourceTemplateEntry>('resources/templates/list', 'resourceTemplates');
   }
@@ -87,7 +87,7 @@ export class TestClient {
     await this.request('resources/unsubscribe', { uri });
   }
 
-  /** Lists the prompts of all pages. */
+  /** Lists the prompts on all pages. */
   async listPrompts(): Promise<readonly PromptEntry[]> {
     return await this.#list<PromptEntry>('prompts/list', 'prompts');
   }

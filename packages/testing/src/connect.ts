@@ -13,7 +13,7 @@ export interface ConnectOptions extends ServerRequestHandlers {
   readonly era?: Era;
   /** Capabilities to declare in addition to those that the handlers imply. */
   readonly capabilities?: ClientCapabilities;
-  /** Name and version of the client. */
+  /** The client's name and version. */
   readonly clientInfo?: Implementation;
   /** The authenticated caller, available to handlers as `ctx.principal`. */
   readonly principal?: Principal;

@@ -13,13 +13,13 @@ export interface ElicitQuestion {
   readonly message: string;
   /** JSON Schema of the form. */
   readonly requestedSchema: JsonObject;
-  /** The URL to visit, in mode `url`. Sent only to clients that declare `elicitation.url`. */
+  /** The URL to visit, in `url` mode. Sent only to clients that declare `elicitation.url`. */
   readonly url?: string;
   /** Id of the URL visit, in revisions that notify the client of its completion. */
   readonly elicitationId?: string;
 }
 
-/** The answer of the user (MCP, `ElicitResult`). */
+/** The user's answer (MCP, `ElicitResult`). */
 export interface ElicitAnswer {
   readonly action: 'accept' | 'decline' | 'cancel';
   /** The completed form, for `accept`. */
@@ -38,7 +38,7 @@ export interface SampleQuestion {
   readonly toolChoice?: JsonObject;
 }
 
-/** The answer of the model (MCP, `CreateMessageResult`). */
+/** The model's answer (MCP, `CreateMessageResult`). */
 export interface SampleAnswer {
   /** By default `assistant`. */
   readonly role?: 'user' | 'assistant';
@@ -72,7 +72,7 @@ export function capabilitiesOf(handlers: ServerRequestHandlers, explicit: Client
 }
 
 /**
- * Answers one request of the server.
+ * Answers one request from the server.
  * @throws {McpError} `method-not-found` if there is no handler, or any error that the handler throws
  */
 export async function answer(handlers: ServerRequestHandlers, method: string, params: JsonObject): Promise<object> {

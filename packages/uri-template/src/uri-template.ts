@@ -63,7 +63,7 @@ export class UriTemplate {
     this.machine = compileMachine(parts);
   }
 
-  /** Whether a text is a template rather than a URI, which cannot contain braces (RFC 3986, section 2). */
+  /** Whether a string is a template rather than a URI, which cannot contain braces (RFC 3986, section 2). */
   static isTemplate(text: string): boolean {
     return /[{}]/.test(text);
   }

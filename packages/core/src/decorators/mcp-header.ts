@@ -1,7 +1,7 @@
 import { type FieldDecorator, fieldDecorator } from './describe.js';
 
 /**
- * Mirrors an input field of a tool in the request header `Mcp-Param-{name}`, which lets a proxy route by it without
+ * Mirrors an input field of a tool in the `Mcp-Param-{name}` request header, which lets a proxy route by it without
  * parsing the body. Clients of stateless revisions send the header, and it must match the body. Don't use it for
  * secrets.
  * @param name a token (RFC 9110, section 5.6.2), unique within the input. The field must be a string, integer or

@@ -41,7 +41,7 @@ export function memberDecorator<Kind extends MemberKind, M extends Method>(
   return (...place: [...Parameters<typeof write>, extra?: unknown]) => {
     rejectPlace(usage, place);
     if (typeof options !== 'object' || options === null) rejectArgument(usage, place, 'takes an options object');
-    if ('~standard' in options) rejectArgument(usage, place, 'takes a schema as the option `input`');
+    if ('~standard' in options) rejectArgument(usage, place, 'takes a schema as the `input` option');
     write(place[0], place[1]);
   };
 }

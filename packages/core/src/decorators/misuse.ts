@@ -29,15 +29,15 @@ export interface Usage {
   readonly place: 'method' | 'field';
   /** Whether its argument may be a class. */
   readonly takesClass?: boolean;
-  /** Whether it has an option `input`. */
+  /** Whether it has an `input` option. */
   readonly takesSchema?: boolean;
   /** What to write when a field decorator is on a method. */
   readonly onMethod?: string;
 }
 
 /**
- * Rejects a decorator without parentheses. It would receive the decorated member as its first argument and replace the
- * method.
+ * Rejects a decorator without parentheses. Without this check, it would receive the decorated member as its first
+ * argument and replace the method.
  * @param args the arguments of the decorator call
  * @throws {DecorumError} `DECORUM_MISUSED_DECORATOR`
  */

@@ -3,10 +3,10 @@ import { startupError, ToolError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 
-/** A limiter, such as those of `rate-limiter-flexible`. */
+/** A limiter, such as one from `rate-limiter-flexible`. */
 export interface RateLimiter {
   /**
-   * Consumes one call of a key's allowance. Rejects with an object that has `msBeforeNext` (milliseconds) when the
+   * Counts one call against a key's allowance. Rejects with an object that has `msBeforeNext` (milliseconds) when the
    * allowance is used up, and with an `Error` when the limiter fails.
    */
   consume(key: string): Promise<unknown>;
@@ -34,7 +34,7 @@ function keyOf({ ctx: { principal, sessionId, transport } }: Call): string {
  *
  * In stateless revisions, every round of a call counts. The server keeps no state between rounds, so it cannot tell a
  * new round from a repeated one: repeating rounds would bypass the limit if only the first counted.
- * @param limiter for example a `RateLimiterMemory` or `RateLimiterRedis` of `rate-limiter-flexible`
+ * @param limiter for example a `RateLimiterMemory` or `RateLimiterRedis` from `rate-limiter-flexible`
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` if `limiter` has no `consume`, or `of` is not a function
  * @example
  * ```ts

@@ -8,16 +8,16 @@ import { withoutHidden } from './hidden-text.js';
 
 /** Options of `sanitize`. */
 export interface SanitizeOptions {
-  /** Cleans each text further, after everything else. */
+  /** Cleans each string further, after everything else. */
   readonly text?: (text: string) => string;
 }
 
-/** Cleans a text, or every text in JSON data. */
+/** Cleans a string, or all strings and member names in JSON data. */
 type Clean = <T>(value: T) => T;
 
 /**
  * Cleans what goes to the model: removes control characters, escape sequences and invisible characters, and masks what
- * looks like a credential. Applies to text blocks, resource texts, links, prompt messages, structured content and error
+ * looks like a credential. Applies to text blocks, text resources, links, prompt messages, structured content and error
  * messages. Binary data, URIs and completions are left alone. Results are copied, not modified.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` if `text` is not a function
  * @example new McpServer({ name: 'shop', version: '1.0.0', interceptors: [sanitize()] });
@@ -29,7 +29,7 @@ export function sanitize(options: SanitizeOptions = {}): Interceptor {
   const further = (value: string) => {
     const changed: unknown = text(value);
     if (typeof changed === 'string') return changed;
-    throw new TypeError('The option `text` of sanitize() must return a string.');
+    throw new TypeError('The `text` option of sanitize() must return a string.');
   };
   // remove hidden characters first: inside a secret, they would keep it from being recognised
   const clean = <T>(value: T) => mapTexts(redactSecrets(mapTexts(value, withoutHidden)), further) as T;
@@ -54,7 +54,7 @@ function cleanResult(result: CallResult, clean: Clean): CallResult {
 function cleanToolResult(result: CallToolResult, clean: Clean): CallToolResult {
   const structuredContent = clean(asSent(result.structuredContent));
   const json = JSON.stringify(result.structuredContent) as string | undefined;
-  // keep a text that repeats the structured content identical to it
+  // keep text that repeats the structured content identical to it
   const content = result.content.map((block) =>
     block.type === 'text' && block.text === json
       ? { ...block, text: JSON.stringify(structuredContent) }
@@ -78,7 +78,7 @@ function cleanMembers<T extends object>(from: T, clean: Clean): T {
   return copy as T;
 }
 
-/** A copy of JSON data with all texts and member names changed. */
+/** A copy of JSON data with all strings and member names changed. */
 function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));

@@ -23,8 +23,8 @@ export function joined(parts: readonly Reply[]): Reply {
 }
 
 /**
- * The id to use when a message has no readable id. A client that sends an array before `initialize` speaks the revision
- * with batches, where that id is null, unless the array contains a message outside a session.
+ * The id of the error for a message whose own id can't be read: null, or undefined to omit it. Before `initialize`, an
+ * array gets null, as in the revision with batches, unless one of its messages belongs to no session.
  */
 export function unreadableId(message: unknown, session: Conversation | undefined): null | undefined {
   if (Array.isArray(message) && session?.initialized === false) return message.some(standsAlone) ? undefined : null;

@@ -4,8 +4,8 @@ import { loggable } from '../text/loggable.js';
 import { redactSecrets } from '../text/redact.js';
 
 /**
- * Sends log messages to the client of a request, at or above the level that the client asked for. What looks like a
- * secret is sent as "[redacted]": members such as `password` and `apiKey`, and tokens and keys within texts. Errors are
+ * Sends log messages to a request's client, at or above the level that the client asked for. What looks like a
+ * secret is sent as "[redacted]": members such as `password` and `apiKey`, and tokens and keys within text. Errors are
  * sent with name and message only, without stack traces and paths.
  *
  * Deprecated by the specification in 2026-07-28. For logs that the operator should see, use stderr or OpenTelemetry.

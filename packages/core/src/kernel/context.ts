@@ -4,6 +4,7 @@ import type { Client, Exchange } from '../protocol/exchange.js';
 import type { NeedInput } from '../protocol/input.js';
 import type { JsonObject, RequestId, Root } from '../protocol/model.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
+import { CONTEXT } from '../registry/inferred-input.js';
 import { type Jsonified, NotJson, toJsonText } from '../schema/json-form.js';
 import type { Parsed, SchemaSource } from '../schema/shape.js';
 import { ClientLog } from './client-log.js';
@@ -29,11 +30,13 @@ import {
 const MANY_FAILURES = 100;
 const PAUSE_MS = 10;
 
-/** Prefix for the framework's own effect keys, which no handler would use. */
+/** Prefix for the framework's own effect keys, which handlers never use. */
 const PRIVATE = '\0';
 
 /** The second parameter of every handler: facts about the request, and ways to talk to the client. */
 export class Context {
+  /** Used by Decorum to recognize the class. */
+  static readonly [CONTEXT] = true;
   readonly #exchange: Exchange;
   #log: ClientLog | undefined;
   #progress = Number.NEGATIVE_INFINITY;
@@ -101,7 +104,7 @@ export class Context {
     return this.#exchange.peer.client;
   }
 
-  /** The protocol revision of the request, such as `2025-11-25`. */
+  /** The request's protocol revision, such as `2025-11-25`. */
   get revision(): string {
     return this.#exchange.revision.id;
   }
@@ -120,7 +123,7 @@ export class Context {
     return this.#exchange.wire.principal;
   }
 
-  /** The `_meta` of the request. */
+  /** The request's `_meta`. */
   get meta(): JsonObject | undefined {
     return this.#exchange.meta;
   }
@@ -155,7 +158,7 @@ export class Context {
 
   /**
    * Sends the user to a URL for something that must not go through the client, such as signing in to another service or
-   * paying. Credentials and tokens of other services must never go through the MCP client: the page keeps them on the
+   * paying. Credentials and tokens for other services must never go through the MCP client: the page keeps them on the
    * server. Don't use it to authorize the MCP client itself; the transport does that.
    * @returns `accept` if the user agreed to open the URL, which does not mean that they finished there
    * @throws {McpError} `missing-capability` if the client has no URL elicitation

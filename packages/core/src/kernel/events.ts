@@ -20,7 +20,7 @@ export interface EventsOptions {
   readonly bus: ChangeBus;
   /** Whether access to a URI is restricted. Only listeners that follow this exact URI are then notified. */
   readonly isRestricted: (uri: string) => boolean;
-  /** Receives the errors of the bus. */
+  /** Receives errors from the bus. */
   readonly report: (error: unknown) => void;
 }
 

@@ -57,7 +57,7 @@ const isWithin = (cls: { readonly prototype: unknown }, base: { readonly prototy
 /**
  * What clients may see of an error, by the server's rules or the `expose` convention of http-errors; undefined for an
  * unexpected error.
- * @throws whatever the function of a rule throws
+ * @throws whatever a rule's function throws
  */
 export function expectedError(error: unknown, rules: readonly ErrorRule[]): PublicError | undefined {
   for (const [cls, rule] of rules) {

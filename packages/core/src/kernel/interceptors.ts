@@ -4,7 +4,7 @@ import type { CallToolResult, GetPromptResult, JsonObject, ReadResourceResult } 
 import type { CompleteResult } from '../registry/completion-plan.js';
 import type { Context } from './context.js';
 
-/** A call of a tool, prompt, resource or completion, as interceptors see it. */
+/** A call to a tool, prompt, resource or completion, as interceptors see it. */
 export interface Call {
   readonly kind: 'tool' | 'prompt' | 'resource' | 'completion';
   /**
@@ -24,10 +24,10 @@ export interface Call {
 export type CallResult = CallToolResult | GetPromptResult | ReadResourceResult | CompleteResult;
 
 /**
- * Wraps every call of a tool, prompt, resource or completion, including the validation of its arguments. Return the
- * result of `next`, or another result of the same kind. Throw to reject the call: the client sees a `ToolError` or
- * `McpError`, and any other error is masked. `next` may throw an `InputSignal`, which ends a round and is not an error:
- * don't catch it.
+ * Wraps calls to tools, prompts, resources and completions, including the validation of their arguments. Calls that
+ * `access` denies don't reach it. Return the result of `next`, or another result of the same kind. Throw to reject the
+ * call: the client sees a `ToolError` or `McpError`, and any other error is masked. `next` may throw an `InputSignal`,
+ * which ends a round and is not an error: don't catch it.
  * @param call the call to run
  * @param next runs the rest of the chain, at most once
  */

@@ -1,5 +1,5 @@
 import { excerpt, FAILURES, McpError } from '../protocol/errors.js';
-import { PassingPeer } from '../protocol/eras/passing.js';
+import { TransientPeer } from '../protocol/eras/transient.js';
 import { Session, type SessionMeans, type SessionOptions, type SessionRecord } from '../protocol/eras/stateful.js';
 import { openStateless } from '../protocol/eras/stateless.js';
 import { belongsToSession, type Conversation, Exchange, type Peer } from '../protocol/exchange.js';
@@ -102,8 +102,8 @@ export class Kernel {
    * Creates a stand-in for a session during one request, for servers without sessions.
    * @param revision the revision that was negotiated earlier; undefined for `initialize`
    */
-  openPassing(revision?: Revision): PassingPeer {
-    return new PassingPeer(this.parts.tickets, revision);
+  openTransient(revision?: Revision): TransientPeer {
+    return new TransientPeer(this.parts.tickets, revision);
   }
 
   /** Closes a session in this process: cancels its requests and questions, and stops notifications. */
@@ -239,7 +239,7 @@ export class Kernel {
     return { text: errorFrame(id, failure), failure };
   }
 
-  /** Omits the id: the client would take this for the first request's response. */
+  /** Doesn't repeat the id: with it, the client would take this error for the response to the first request. */
   private rejectDuplicate({ revision }: Conversation): Reply {
     return this.reject(new McpError('invalid-request', 'Another request has this id.'), revision.unreadableId);
   }

@@ -6,10 +6,10 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = KEY_ID_BYTES + IV_BYTES + TAG_BYTES;
 
-/** The SHA-256 digest of a text or bytes. */
+/** The SHA-256 digest of a string or bytes. */
 export const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest();
 
-/** JSON with sorted object members: equal values have equal texts. */
+/** JSON with sorted object members: equal values get equal strings. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)
@@ -20,15 +20,15 @@ export function canonical(value: unknown): string {
 
 const bindingBytes = (binding: unknown) => sha256(canonical(binding));
 
-/** Seals texts that clients and pages hold for the server, for a limited time: AES-256-GCM, encoded as base64url. */
+/** Seals text that clients and pages hold for the server, for a limited time: AES-256-GCM, encoded as base64url. */
 export class KeyRing {
   private readonly keys: ReadonlyMap<string, Uint8Array>;
   private readonly sealingKey: readonly [id: string, key: Uint8Array];
 
   /**
-   * @param keys 32 bytes each. The first seals and all open, which lets you rotate keys without breaking sealed texts
-   * @param ttlMs milliseconds after which a sealed text expires
-   * @param onSeal called for each text that is sealed
+   * @param keys 32 bytes each. The first seals and all open, which lets you rotate keys without breaking sealed text
+   * @param ttlMs milliseconds after which sealed text expires
+   * @param onSeal called each time text is sealed
    */
   constructor(
     keys: readonly Uint8Array[],
@@ -51,7 +51,7 @@ export class KeyRing {
   }
 
   /**
-   * Opens a sealed text. Undefined if it was altered, has expired, has another binding, or was sealed with an unknown
+   * Opens sealed text. Undefined if it was altered, has expired, has another binding, or was sealed with an unknown
    * key.
    */
   open(sealed: unknown, binding: unknown): string | undefined {
@@ -67,10 +67,10 @@ export class KeyRing {
     }
   }
 
-  /** @throws {Error} for a text that was altered, has another binding, or was sealed with an unknown key */
+  /** @throws {Error} for text that was altered, has another binding, or was sealed with an unknown key */
   private decipher(sealed: string, binding: unknown): string {
     const bytes = Buffer.from(sealed, 'base64url');
-    // decoding skips invalid characters; without this check, altered texts would be accepted
+    // decoding skips invalid characters; without this check, altered text would be accepted
     if (bytes.toString('base64url') !== sealed || bytes.length <= HEAD_BYTES) throw new Error('malformed');
     const key = this.keys.get(bytes.toString('hex', 0, KEY_ID_BYTES));
     if (key === undefined) throw new Error('unknown key');

@@ -40,7 +40,7 @@ const NO_ARGUMENTS: JsonObject = Object.freeze({});
 export class Members {
   constructor(
     private readonly reporter: ErrorReporter,
-    /** Runs interceptors around members; undefined if there are none. */
+    /** Runs interceptors around members; undefined without interceptors. */
     private readonly intercept: Intercept | undefined,
   ) {}
 

@@ -24,8 +24,8 @@ const FORM_KEYWORDS: Readonly<Record<string, readonly string[]>> = {
 const FORMATS = new Set<unknown>(['email', 'uri', 'date', 'date-time']);
 
 /**
- * Reduces a schema to what forms support. The complete schema is validated when the answer arrives.
- * @throws {TypeError} for fields that are not primitive, and for fields that ask for secrets
+ * Reduces a schema to what forms support. The answer is still validated against the complete schema.
+ * @throws {TypeError} for fields that forms don't support, and for fields that ask for secrets
  */
 export function formOf(schema: JsonObject): JsonObject {
   const properties: Record<string, unknown> = {};
@@ -144,7 +144,7 @@ export function checkConversation(messages: readonly { readonly content: unknown
 }
 
 /**
- * Rejects a request of `needInput` that violates one of these rules.
+ * Rejects a request passed to `needInput` that violates one of these rules.
  * @throws {TypeError}
  */
 export function checkRequest({ method, params = {} }: InputRequest): void {

@@ -69,7 +69,7 @@ export interface SampleMessage {
 
 /** Parameters of `ctx.sample` (MCP, `CreateMessageRequest`). */
 export interface SampleOptions extends QuestionOptions {
-  /** The conversation, or a text for a single user message. */
+  /** The conversation, or text for a single user message. */
   readonly messages: string | readonly SampleMessage[];
   readonly maxTokens: number;
   readonly systemPrompt?: string;
@@ -95,7 +95,7 @@ export interface ToolUseContent {
 /** A block of the model's answer. */
 export type SampledContent = ContentBlock | ToolUseContent;
 
-/** The answer of the client's model. */
+/** The answer from the client's model. */
 export interface SampleResult {
   readonly role: 'user' | 'assistant';
   readonly content: readonly SampledContent[];
@@ -107,7 +107,7 @@ export interface SampleResult {
 
 /**
  * Rejects a question before it is sent, if the client has not declared the capability for it.
- * @param parts the required parts of the capability, as the client would declare them
+ * @param parts the required parts of the capability, as clients declare them
  * @throws {McpError} `missing-capability`
  */
 function requireCapability({ peer }: Exchange, name: keyof ClientCapabilities, parts: JsonObject = {}): void {
@@ -133,7 +133,8 @@ function requireSampling(exchange: Exchange, params: JsonObject): void {
 }
 
 /**
- * Rejects a request of `needInput` if the client has not declared the capability, or its revision has no such question.
+ * Rejects a request passed to `needInput` if the client has not declared the capability it needs, or if the client's
+ * revision does not support it.
  * @throws {McpError} `missing-capability`
  */
 export function requireDeclared(exchange: Exchange, { method, params = {} }: InputRequest): void {

@@ -25,7 +25,7 @@ export class Results {
 
   /**
    * Serializes an outcome: its result, or the questions sent in its place.
-   * @throws the error of a failed outcome
+   * @throws the failed outcome's error
    */
   writeOutcome<R>(
     revision: Revision,

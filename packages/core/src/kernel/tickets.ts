@@ -3,7 +3,7 @@ import type { Tickets, Visit } from '../protocol/exchange.js';
 import type { Principal } from '../protocol/wire.js';
 import type { KeyRing } from './key-ring.js';
 
-/** Seals the visit of one principal to a URL, for a limited time. */
+/** Seals URL visits into tickets that expire. Only the principal that a ticket was issued to can open it. */
 export class SealedTickets implements Tickets {
   constructor(private readonly keys: KeyRing) {}
 

@@ -38,7 +38,7 @@ export interface ToolOptions<I = unknown, O = unknown, V = unknown> extends List
   readonly output?: O;
   /**
    * The text that is sent beside the structured content of `output`: its JSON (`true`), nothing (`false`), a fixed
-   * text, or the result of a function of the returned value. Defaults to the server's `text`, or else to the JSON.
+   * string, or the result of a function of the returned value. Defaults to the server's `text`, or else to the JSON.
    * Clients of revisions without structured content always get the JSON.
    */
   readonly text?: boolean | string | TextOf<V>;
@@ -90,7 +90,7 @@ const LISTED = {
   input: true,
 } satisfies OptionTypes<ListedOptions>;
 
-/** Members allowed in `annotations`. Others would not be sent to clients. */
+/** Members allowed in `annotations`. Others are rejected, because they would not be sent to clients. */
 export const ANNOTATIONS = {
   tool: {
     title: 'string',

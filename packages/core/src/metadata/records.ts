@@ -45,8 +45,8 @@ export interface FieldRecord {
 }
 
 /**
- * Return type of completion methods. Of more than 100 values, the first 100 are sent, and the client is told that there
- * are more.
+ * Return type of completion methods. If there are more than 100 values, only the first 100 are sent, and the client is
+ * told that there are more.
  */
 export type CompletionValues =
   | readonly string[]

@@ -8,7 +8,7 @@ export class Effects {
   private readonly done: Map<string, unknown>;
   private readonly pending = new Map<string, Promise<unknown>>();
   private sealed = false;
-  /** Whether an effect has started that no earlier run had done. */
+  /** Whether this run has started an effect that no earlier run had done. */
   begun = false;
 
   /** @param done results of earlier runs */
@@ -42,7 +42,7 @@ export class Effects {
   }
 
   private async run(key: string, effect: () => unknown): Promise<unknown> {
-    // its result would not be recorded, and the next round would run it again
+    // too late to record a result: the next round would run the effect again
     if (this.sealed) throw new InputSignal();
     this.begun = true;
     const result = await effect();

@@ -1,6 +1,6 @@
 /**
- * Every error that Decorum raises is in one of the two tables in this file. `docs/errors.md` describes each row, and a
- * test keeps the page and the tables in sync.
+ * The two tables in this file list Decorum's startup errors and protocol errors. `docs/errors.md` describes each row,
+ * and a test keeps the page and the tables in sync.
  */
 
 const quoted = (names: Iterable<string>): string => [...names].map((name) => `"${name}"`).join(', ') || 'none';
@@ -183,7 +183,7 @@ export class McpError extends Error {
 
 /**
  * Tells the model what went wrong in a tool, which lets it correct itself. The message is sent unchanged, in a result
- * with `isError`. Errors of other classes are masked.
+ * with `isError`. Errors of other classes are masked, except `McpError` and errors that the server expects.
  * @example
  * ```ts
  * class NoteId {

@@ -126,7 +126,7 @@ export class Exchange {
   finish: (() => void) | undefined = undefined;
   /** Replies before the handler has ended. Set while the reply is pending. */
   settle: ((early: Cancellation | Error) => void) | undefined = undefined;
-  /** Whether the handler has ended. Further notifications are dropped. */
+  /** Whether the request is over, even if its handler still runs. Notifications are then dropped. */
   closed = false;
   private progressTemplate: ProgressTemplate | undefined;
   private controller: AbortController | undefined;
@@ -169,7 +169,7 @@ export class Exchange {
     return this.controller.signal;
   }
 
-  /** Whether messages of the handler no longer reach the client. */
+  /** Whether messages from the handler no longer reach the client. */
   get over(): boolean {
     return this.closed || this.cancelled !== undefined;
   }
@@ -224,7 +224,7 @@ export class Exchange {
     this.controller.abort(new DOMException('The client must answer first.', 'AbortError'));
   }
 
-  /** Sends a notification for this request, unless it has ended, or an earlier round has sent it. */
+  /** Sends a notification for this request. Drops it if the request has ended, or if an earlier round has sent it. */
   notify(method: string, params: JsonObject): void {
     if (this.over || this.peer.replaying) return;
     this.wire.send(notificationFrame(method, params));

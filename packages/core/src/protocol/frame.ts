@@ -9,7 +9,7 @@ export type FrameKind = 'response' | 'question' | 'progress' | 'log' | 'change' 
 /** A JSON-RPC message for a transport to send. */
 export interface Frame {
   readonly kind: FrameKind;
-  /** The message as JSON. Changes with equal texts are coalesced. */
+  /** The message as JSON. Changes with equal JSON are coalesced. */
   readonly text: string;
 }
 

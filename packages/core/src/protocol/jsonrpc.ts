@@ -32,7 +32,7 @@ export function isObject(value: unknown): value is JsonObject {
 /** Above this length, `JSON.stringify` is faster, because it scans many characters at a time. */
 const SHORT_TEXT = 40;
 
-/** Quotes a text as JSON. For short texts, scanning each character is cheaper than calling `JSON.stringify`. */
+/** Quotes a string as JSON. For short strings, scanning each character is cheaper than calling `JSON.stringify`. */
 export function quote(text: string): string {
   if (text.length > SHORT_TEXT) return JSON.stringify(text);
   for (let at = 0; at < text.length; at += 1) {
@@ -175,7 +175,7 @@ function checkValues(value: object, depth: number, allowed: number): number {
 const tooMany = () => invalid(`The message has more than ${MAX_VALUES} values.`);
 
 /**
- * JSON.parse turns `1e999` into Infinity, which JSON cannot represent: it would be checked as one value and sealed as
- * another.
+ * JSON.parse turns `1e999` into Infinity, which JSON cannot represent. If accepted, it would be checked as one value
+ * and sealed as another.
  */
 const notFinite = () => invalid('The message has a number that is too large.');

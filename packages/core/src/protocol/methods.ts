@@ -3,7 +3,7 @@ export type Feature = 'tools' | 'prompts' | 'resources' | 'completions';
 
 /** Properties of a request method. */
 export interface MethodTraits {
-  /** Only for revisions with sessions (`true`) or without (`false`). By default, both have it. */
+  /** Only for revisions with sessions (`true`) or without (`false`). By default, for both. */
   readonly sessions?: boolean;
   /** Available only on servers with this feature. */
   readonly needs?: Feature;

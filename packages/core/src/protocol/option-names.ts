@@ -75,8 +75,8 @@ const invalid = (where: string, option: string, problem: string) =>
   startupError('DECORUM_INVALID_OPTION', where, option, problem);
 
 /**
- * Rejects unknown options and wrong types: a misspelt option would have no effect, and a value of a wrong type would fail
- * later, or at the client.
+ * Rejects unknown options and wrong types: a misspelt option would have no effect, and a value of a wrong type would
+ * fail later, or at the client.
  * @param where where the options are set, such as `McpServer` or `Shop.search`
  * @param known the options by name
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, with the nearest known name

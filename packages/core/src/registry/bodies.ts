@@ -87,7 +87,7 @@ export async function listOf(iterable: AsyncIterable<unknown> | Iterable<unknown
   }
 }
 
-/** Collects an iterable: joins texts or bytes, and returns other values as a list. */
+/** Collects an iterable: joins strings or bytes, and returns other values as a list. */
 export async function collect(iterable: AsyncIterable<unknown> | Iterable<unknown>, caller: Caller): Promise<Body> {
   const chunks = await listOf(iterable, caller);
   if (chunks.every((chunk) => typeof chunk === 'string')) return new Body(chunks.join(''), undefined);

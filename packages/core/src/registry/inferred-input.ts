@@ -39,7 +39,11 @@ function isOverridden(cls: Class, key: string): boolean {
   return owner !== undefined && getOwnMetadata('design:paramtypes', owner.prototype, key) === undefined;
 }
 
-const CONTEXTS = new Set(['Context', 'CompletionContext']);
+/** Marks the context classes. */
+export const CONTEXT = Symbol.for('decorum:context');
+
+/** Whether a type is the context class, of this or another copy of the package. Its name may be minified. */
+const isContext = (type: unknown): boolean => typeof type === 'function' && CONTEXT in type;
 
 const isClass = (type: unknown): type is { readonly name: string } => typeof type === 'function' && type !== Object;
 
@@ -58,7 +62,7 @@ export function checkParameters(cls: Class, { kind, key }: { kind: MemberKind; k
   if (isCompletion && isClass(first) && first !== String) {
     throw wrong(`the first parameter is a ${first.name}, but a completion receives the text typed so far`);
   }
-  if (length > 1 && isClass(second) && !CONTEXTS.has(second.name) && !(isClass(first) && CONTEXTS.has(first.name))) {
+  if (length > 1 && isClass(second) && !isContext(second) && !isContext(first)) {
     throw wrong(`the second parameter is a ${second.name}, but handlers receive their context there`);
   }
   if (length > 2) throw wrong(`it takes ${length} parameters, but handlers receive two`);
@@ -83,8 +87,7 @@ function problemOf(type: unknown): string | undefined {
   if (primitive !== undefined) {
     return `it is ${primitive}, but arguments are named. Use a DTO class, as in \`method({ city }: MyDto)\`, or ${NAME_IT}`;
   }
-  const { name } = type as { readonly name?: string };
-  if (!CONTEXTS.has(name ?? '')) return undefined;
+  if (!isContext(type)) return undefined;
   return 'it is the context, which is the second parameter. Put the input first, or `_: NoInput` if there is none';
 }
 

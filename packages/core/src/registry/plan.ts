@@ -125,7 +125,7 @@ export function stringInvoker(member: Member, input: Shape | undefined) {
     andThen(input.checkStrings(strings), (checked) => call(requireInput(checked), caller));
 }
 
-/** @throws {McpError} `invalid-params` that lists every problem */
+/** @throws {McpError} `invalid-params` that lists the problems */
 function requireInput(checked: Checked): unknown {
   if (checked.ok) return checked.value;
   const { problems } = checked;
@@ -134,9 +134,9 @@ function requireInput(checked: Checked): unknown {
 }
 
 /**
- * The schema of a handler's input: the option `input`, or else the emitted class of the first parameter; undefined for
+ * The schema of a handler's input: the `input` option, or else the emitted class of the first parameter; undefined for
  * a handler without parameters.
- * @throws {DecorumError} `DECORUM_MISSING_INPUT`, and the errors of an invalid schema
+ * @throws {DecorumError} `DECORUM_MISSING_INPUT`, and errors in the schema
  */
 export function inputShape(member: ListedMember): Shape | undefined {
   const { cls, key, where } = member;

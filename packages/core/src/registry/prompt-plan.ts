@@ -20,7 +20,7 @@ import { toGetPromptResult } from './results.js';
 export interface PromptPlan extends Plan<Prompt>, Completable {
   /**
    * Validates the arguments, calls the method and converts its return value to messages.
-   * @throws {McpError} `invalid-params` that lists every problem
+   * @throws {McpError} `invalid-params` that lists the problems
    */
   run(args: JsonObject, caller: Caller): GetPromptResult | Promise<GetPromptResult>;
 }

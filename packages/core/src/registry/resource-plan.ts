@@ -108,7 +108,7 @@ const URI_TEXT = /^(?:[\w!#$&'()*+,./:;=?@[\]~-]|%[0-9a-f]{2})*$/i;
 /** A variable in the syntax of web routers or template literals. */
 const MISSPELT_VARIABLE = /\$\{(\w+)\}|<(\w+)>|\[(\w+)\]|(?<=\/):([a-z_]\w*)/gi;
 
-/** What to write instead of a URI or template that clients would alter; undefined if it is fine. */
+/** What to write instead of a URI or template that clients alter; undefined if it is fine. */
 function corrected(uri: string): string | undefined {
   const braced = uri.replaceAll(MISSPELT_VARIABLE, (...[, ...names]) => `{${names.slice(0, 4).join('')}}`);
   if (braced !== uri && !/^\w+:\/\/\[[0-9a-f]+\]/i.test(uri)) return braced;
@@ -134,7 +134,7 @@ function templateOf(uri: string, where: string): UriTemplate | undefined {
   }
 }
 
-/** Rejects annotations and sizes that clients would reject. */
+/** Rejects annotations and sizes that clients reject. */
 function checkDetails(
   { annotations = {}, size }: Partial<Pick<Resource, 'annotations' | 'size'>>,
   wrong: (field: string, problem: string) => Error,
@@ -214,7 +214,7 @@ const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
 
 const TEXT_FIELDS = ['name', 'title', 'description', 'mimeType'] as const;
 
-/** @throws {Error} for an entry that clients could not read */
+/** @throws {Error} for an entry that clients can't read */
 function toResource(listing: unknown, template: UriTemplate, shared: Partial<Resource>): Resource {
   const listed = typeof listing === 'string' || listing instanceof URL ? { uri: listing } : listing;
   const {

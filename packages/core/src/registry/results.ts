@@ -19,11 +19,11 @@ export function errorResult(message: string): CallToolResult {
   return { content: [text(message)], isError: true };
 }
 
-/** The option `text`: the text beside structured content. */
+/** The `text` option: the text beside structured content. */
 export type TextOption = boolean | string | ((value: never) => string) | undefined;
 
 /**
- * Rejects invalid values of `text`.
+ * Rejects invalid values of the `text` option.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function checkTextOption(value: unknown, where: string): void {

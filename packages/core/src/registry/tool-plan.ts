@@ -29,7 +29,7 @@ export interface ToolPlan extends Plan<Tool> {
   readonly sendsObjects: readonly boolean[];
   /**
    * Validates the arguments, calls the method and converts its return value to content. Invalid arguments produce a
-   * result with `isError` that lists every problem. Errors that the method throws are rethrown.
+   * result with `isError` that lists the problems. Errors that the method throws are rethrown.
    */
   run(args: JsonObject, caller: Caller): CallToolResult | Promise<CallToolResult>;
 }
@@ -79,7 +79,7 @@ const SAMPLE_OBJECT = {};
 const SAMPLE: CallToolResult = { content: [{ type: 'text', text: '{}' }], structuredContent: SAMPLE_OBJECT };
 
 /**
- * The tool's option `text`.
+ * The tool's `text` option.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION` if it is invalid, or if the tool has no `output`
  */
 function textOf({ options: { text, output }, where }: Member<'tool'>): TextOption {

@@ -53,14 +53,14 @@ function addRuleKeywords(ajv: Ajv): void {
     keyword: 'maxLength',
     type: 'string',
     before: 'pattern',
-    // inline the cheap comparison: only long texts need counting
+    // inline the cheap comparison: only long strings need counting
     code: (cxt) => cxt.fail(_`${cxt.data}.length > ${cxt.schema} && ${counter(cxt)}(${cxt.data}) > ${cxt.schema}`),
   });
   ajv.addKeyword({
     keyword: 'minLength',
     type: 'string',
     before: 'pattern',
-    // a counted character has at most three code units, so a text this long is long enough
+    // a counted character has at most three code units, so a string this long is long enough
     code: (cxt) =>
       cxt.fail(_`${cxt.data}.length < ${3 * (cxt.schema as number)} && ${counter(cxt)}(${cxt.data}) < ${cxt.schema}`),
   });
@@ -82,7 +82,7 @@ function addRawKeywords(ajv: Ajv): void {
 }
 
 /**
- * Rejects patterns that take exponential time, and limits the length of texts for patterns that may take polynomial
+ * Rejects patterns that take exponential time, and limits the length of strings for patterns that may take polynomial
  * time.
  */
 const guardedRegExp = Object.assign(
@@ -123,8 +123,8 @@ function tooComplex(): never {
 }
 
 /**
- * Counts the references that a check follows. A recursive schema may reach a value in several ways, such as `properties`
- * and `allOf`, which doubles the work with each level of the value.
+ * Counts the references that a check follows. A recursive schema may reach a value in several ways, such as
+ * `properties` and `allOf`, which doubles the work with each level of the value.
  */
 function countReferences(ajv: Ajv): void {
   const { _ } = loadAjv();
@@ -181,7 +181,7 @@ function sharedAjv(dialect: Dialect, mode: Mode, all: boolean): Ajv {
   return shared.ajv;
 }
 
-/** Cap on the values in arguments for which all problems are listed. */
+/** For arguments with more values than this, only the first problem is reported. */
 const MAX_VALUES = 2500;
 
 /** Finding all problems takes time in proportion to the value, so only the first is reported for large values. */

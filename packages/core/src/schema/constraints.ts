@@ -26,7 +26,7 @@ function typeOf(values: readonly Scalar[]): JsonObject {
 }
 
 /**
- * Equality with one of a list. Values that are not JSON scalars are dropped, because nothing on the wire equals them.
+ * Matches any of the values. Those that are not JSON scalars are dropped, because nothing on the wire can equal them.
  */
 function oneOf(values: readonly unknown[]): JsonObject {
   const scalars = [...new Set(values.filter(isScalar))];

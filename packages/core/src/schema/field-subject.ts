@@ -58,7 +58,7 @@ export function initialOf(fresh: JsonObject, { key, accessor }: Pick<Subject, 'k
 }
 
 /**
- * Rejects an accessor that clients could not set, or that results would lack.
+ * Rejects an accessor that clients can't set, or that results lack.
  * @throws {DecorumError} `DECORUM_INVALID_FIELD`
  */
 export function checkAccessor({ where, accessor, direction, exposure }: Subject): void {

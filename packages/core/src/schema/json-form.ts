@@ -122,11 +122,14 @@ const notJson = (what: string, name: string, remedy: string): NotJson =>
 
 /**
  * Traces of values that `JSON.stringify` cannot represent: objects without members, and bytes as lists of numbers. The
- * last one is as short as possible, because searching for longer texts costs several times as much.
+ * last one is as short as possible, because searching for longer strings costs several times as much.
  */
 const LEFTOVERS = ['{}', '{"0":', 'Buffer"'];
 
-/** Whether an object contains an error or a promise. `JSON.stringify` would write only members such as `code`. */
+/**
+ * Whether an object is or contains an error or a promise. `JSON.stringify` would drop an error's message and write a
+ * promise as `{}`.
+ */
 function holdsUnsent(value: object): boolean {
   if (value instanceof Error || value instanceof Promise) return true;
   if (Array.isArray(value)) {

@@ -2,22 +2,22 @@ import { Automaton, TooComplex } from './regex-automaton.js';
 import { Search } from './regex-search.js';
 import { contains, type Part, parseRegex, within } from './regex-syntax.js';
 
-// A backtracking matcher takes exponential time if a loop of the automaton can read a text in two ways, and polynomial
-// time if several loops in a row can read the same text (Weideman et al., "Analyzing Matching Time Behavior of
-// Backtracking Regular Expression Matchers", CIAA 2016).
+// A backtracking matcher takes exponential time if a loop of the automaton can read a string in two ways. It takes
+// polynomial time if several loops in a row can read the same string (Weideman et al., "Analyzing Matching Time
+// Behavior of Backtracking Regular Expression Matchers", CIAA 2016).
 
 /** A loop with this many rounds counts as unbounded. */
 const MANY_ROUNDS = 1000;
 /**
- * Candidate limits for the length of texts that a pattern is matched against. A pattern too slow for all is rejected.
+ * Candidate limits for the length of strings that a pattern is matched against. A pattern too slow for all is rejected.
  */
 const LENGTHS = [1000, 500, 250, 100];
 /**
- * Cap on the ways in which a matcher may read a text. Two million take 20 to 100 ms. Choices between loops are not
+ * Cap on the ways in which a matcher may read a string. Two million take 20 to 100 ms. Choices between loops are not
  * counted, and may multiply this.
  */
 const MAX_WAYS = 2e6;
-/** The cap for texts of any length: per character, and independent of the length. */
+/** The cap for strings of any length: per character, and independent of the length. */
 const MAX_LINEAR_WAYS = { each: 16, once: 1e5 };
 
 function beginsAtStart(part: Part): boolean {
@@ -47,7 +47,7 @@ function samplesFor(source: string): string[] {
   return [...new Set([...near.map((code) => String.fromCodePoint(code)), ...'azAZ09_ \n\t-.~\0éЖ漢\u2028'])];
 }
 
-/** Coefficients by power of the text's length. */
+/** Coefficients by power of the string's length. */
 type Polynomial = readonly number[];
 
 const sum = (terms: readonly Polynomial[]): Polynomial =>
@@ -55,7 +55,7 @@ const sum = (terms: readonly Polynomial[]): Polynomial =>
     terms.reduce((total, term) => total + (term[power] ?? 0), 0),
   );
 
-/** The number of ways in which a matcher can read a text, for each loop that it may be in. */
+/** The number of ways in which a matcher can read a string, for each loop that it may be in. */
 function waysOf(part: Part, source: string, { flags, isAnchored }: Readonly<{ flags: string; isAnchored: boolean }>) {
   const automaton = new Automaton(samplesFor(source), flags);
   const { loops } = automaton;
@@ -81,7 +81,7 @@ function waysOf(part: Part, source: string, { flags, isAnchored }: Readonly<{ fl
   return ways.map((polynomial) => [...compared, ...polynomial]);
 }
 
-/** Loops in a row that read the same text start one after another, so `n` to the power of `k` is divided by `k!`. */
+/** Loops in a row that read the same string start one after another, so `n` to the power of `k` is divided by `k!`. */
 function value(polynomial: Polynomial, length: number): number {
   let total = 0;
   let power = 1;
@@ -96,9 +96,9 @@ const isLinear = ([once = 0, each = 0, ...more]: Polynomial): boolean =>
   once <= MAX_LINEAR_WAYS.once && each <= MAX_LINEAR_WAYS.each && more.every((number) => number === 0);
 
 /**
- * The maximum length of a text that takes at most about a second to match, or to fail to match.
- * @returns `Infinity` if the time is linear in the length; 0 if the pattern is too slow for any text, or too complex to
- *   analyze
+ * The maximum length of a string that takes at most about a second to match, or to fail to match.
+ * @returns `Infinity` if the time is linear in the length; 0 if the pattern is too slow for any string, or too complex
+ *   to analyze
  */
 export function longestText(source: string, flags = ''): number {
   const syntax = parseRegex(source);

@@ -66,7 +66,7 @@ export class Search {
     );
   }
 
-  /** The minimum distance between two positions at which a text can move from one loop to another. */
+  /** The minimum distance between two positions at which a string can move from one loop to another. */
   gap(from: readonly number[], to: readonly number[]): number {
     const { next, reads } = this.#automaton;
     const cameFrom = new Map<number, number | undefined>(from.map((state) => [state, undefined]));
@@ -86,7 +86,7 @@ function pathTo(state: number, cameFrom: ReadonlyMap<number, number | undefined>
   return before === undefined ? [] : [...pathTo(before, cameFrom), state];
 }
 
-/** The number of characters after which a text can overlap with itself. */
+/** The number of characters after which a string can overlap with itself. */
 function periodOf(sets: readonly bigint[]): number {
   const meets = (shift: number) => sets.slice(shift).every((set, i) => (set & (sets[i] ?? 0n)) !== 0n);
   let period = 1;

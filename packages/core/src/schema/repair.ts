@@ -36,7 +36,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels <= 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
 }
 
-/** Parses a JSON text. Undefined if it is invalid, too deep, or contains harmful keys. */
+/** Parses JSON text. Undefined if it is invalid, too deep, or contains harmful keys. */
 function parse(text: string, { depth }: Place): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -56,7 +56,7 @@ function mapItems(value: unknown, change: (item: unknown, key: string) => unknow
     return [key, changed] as const;
   });
   if (!isChanged) return value;
-  // fromEntries keeps a key `__proto__`, which the check then rejects
+  // fromEntries keeps a `__proto__` key, which the check then rejects
   return Array.isArray(value) ? entries.map(([, item]) => item) : Object.fromEntries(entries);
 }
 

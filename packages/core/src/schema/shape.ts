@@ -25,7 +25,7 @@ export type FieldCheck = ((value: unknown) => boolean) & {
   readonly problemsOf: (value: unknown) => readonly Problem[];
 };
 
-/** The outcome of a check: the value to use, or all problems. */
+/** The outcome of a check: the value to use, or the problems. */
 export type Checked =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problems: readonly Problem[] };

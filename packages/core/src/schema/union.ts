@@ -8,7 +8,10 @@ import type { FieldModel, Tag, UnionModel } from './class-model.js';
 const wrong = (where: string, problem: string, remedy: string): DecorumError =>
   startupError('DECORUM_INVALID_FIELD', where, `@Type ${problem}`, remedy);
 
-/** Rejects names that every object inherits: looking one up would find something. */
+/**
+ * Whether a value can be the name of a property or class. Names that every object inherits, such as `toString`, can't:
+ * looking one up would find the inherited member.
+ */
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '' && !(value in {});
 
 /**

@@ -25,9 +25,9 @@ function isSecretName(name: string): boolean {
 const MAX_DEPTH = 100;
 
 /**
- * Redacts secrets: texts in members whose name implies a secret (`password`, `apiKey`, `authorization` …), and parts of
- * texts that look like credentials. Numbers and booleans are kept, such as `tokens: 12`. Secrets that no pattern can
- * recognise are kept too, such as a password in the middle of a sentence.
+ * Redacts secrets: strings in members whose name implies a secret (`password`, `apiKey`, `authorization` …), and parts
+ * of strings that look like credentials. Numbers and booleans are kept, such as `tokens: 12`. Secrets that no pattern
+ * can recognise are kept too, such as a password in the middle of a sentence.
  * @param value JSON-like data, possibly with cycles. Only arrays, plain objects and instances of your classes are
  *   searched, not built-in ones such as an `Error` or a `Map`
  * @returns the same value if it contains no secret, otherwise a copy

@@ -1,5 +1,5 @@
 import type { Frame } from '../protocol/frame.js';
-import { isPassing, WaitingChanges } from './slow-reader.js';
+import { isDroppable, PendingChanges } from './slow-reader.js';
 
 /** Options of `Outbox`. */
 export interface OutboxOptions {
@@ -21,7 +21,7 @@ export class Outbox {
   private writing = 0;
   private slow = false;
   private closed = false;
-  private changes: WaitingChanges | undefined;
+  private changes: PendingChanges | undefined;
   private readonly waiting: (() => void)[] = [];
 
   constructor(private readonly options: OutboxOptions) {}
@@ -57,8 +57,8 @@ export class Outbox {
   }
 
   private skips(frame: Frame): boolean {
-    if (frame.kind !== 'change') return this.slow && isPassing(frame);
-    this.changes ??= new WaitingChanges(this.options.limit);
+    if (frame.kind !== 'change') return this.slow && isDroppable(frame);
+    this.changes ??= new PendingChanges(this.options.limit);
     return !this.changes.admit(frame);
   }
 

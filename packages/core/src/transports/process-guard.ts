@@ -20,7 +20,7 @@ let hasReportedBrokenPipe = false;
 
 const isBrokenPipe = (error: unknown): boolean => (error as NodeJS.ErrnoException | null)?.code === 'EPIPE';
 
-/** Reports an uncaught error to every server of the process, since any of them may have caused it. */
+/** Reports an uncaught error to every server in the process, since any of them may have caused it. */
 function report(error: unknown): void {
   // a logger with a broken pipe raises this error again for each report
   if (isBrokenPipe(error)) {

@@ -1,10 +1,10 @@
 import type { Frame } from '../protocol/frame.js';
 
 /** Whether to drop a frame for a slow reader: progress and log messages are outdated by the time it would read them. */
-export const isPassing = ({ kind }: Frame): boolean => kind === 'progress' || kind === 'log';
+export const isDroppable = ({ kind }: Frame): boolean => kind === 'progress' || kind === 'log';
 
 /** Pending changes for a slow reader. Repeated changes are coalesced: the reader then gets the latest state. */
-export class WaitingChanges {
+export class PendingChanges {
   private readonly texts = new Set<string>();
   private length = 0;
 

@@ -26,13 +26,13 @@ export interface StdioOptions {
   readonly maxMessageBytes?: number;
   /**
    * Characters that may be pending for a slow reader. Above it, progress and log messages are dropped, and no requests
-   * are read until the reader has caught up. Responses are never dropped. Changes of lists and resources have a cap of
+   * are read until the reader has caught up. Responses are never dropped. Changes to lists and resources have a cap of
    * the same size, and repeated ones are coalesced. Defaults to 1 Mi.
    */
   readonly maxPendingChars?: number;
 }
 
-/** Who ended the connection: the client, a server that was closed, or `close()` of the connection. */
+/** Who ended the connection: the client, a server that was closed, or the connection's `close()`. */
 export type Ending = 'client' | 'server' | 'self';
 
 // error codes of a stream whose other end has closed

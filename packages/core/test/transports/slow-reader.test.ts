@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { McpServer, Resource, serveStdio, Tool } from '@decorum/core';
 
 import { notificationFrame } from '../../src/protocol/frame.js';
-import { WaitingChanges } from '../../src/transports/slow-reader.js';
+import { PendingChanges } from '../../src/transports/slow-reader.js';
 import { ENVELOPE, PipeClient } from './pipe-client.js';
 
 class Docs {
@@ -105,7 +105,7 @@ describe('A notification that a slow reader can do without', () => {
   });
 
   it('is a change that is already buffered or exceeds the buffer', () => {
-    const changes = new WaitingChanges(10);
+    const changes = new PendingChanges(10);
     const admitted = ['aaaa', 'aaaa', 'bbbb', 'cccc'].map((text) => changes.admit({ kind: 'change', text }));
     expect(admitted).toEqual([true, false, true, false]);
   });

@@ -25,7 +25,7 @@ export interface McpPluginOptions extends HttpOptions {
 /** Options in addition to those of the endpoint. All but `server` are Fastify's own, and it passes them to plugins. */
 const PLUGIN_OPTIONS = { server: true, prefix: true, logLevel: true, logSerializers: true } as const;
 
-/** A Fastify request and its reply. Complete responses go through the hooks of the application; streams bypass them. */
+/** A Fastify request and its reply. Complete responses go through the application's hooks; streams bypass them. */
 class FastifyContext implements HttpContext {
   readonly headers: Headers;
   principal: Principal | undefined;
@@ -195,10 +195,10 @@ function requireHosts({ server }: FastifyInstance, allowedHosts: readonly string
   });
 }
 
-/** Principals found by the step `authenticate`. */
+/** Principals found by the `authenticate` step. */
 type KnownPrincipals = WeakMap<IncomingMessage, Principal>;
 
-/** The steps `guard` and `authenticate`, before the body is read. */
+/** The `guard` and `authenticate` steps, before the body is read. */
 function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): KnownPrincipals | undefined {
   const known: KnownPrincipals | undefined = endpoint.authenticates ? new WeakMap() : undefined;
   app.addHook('onRequest', (request, reply, done) => {
@@ -222,7 +222,7 @@ function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): Kno
   return known;
 }
 
-/** The step `body`. Replaces Fastify's own reader, which copies even a body that arrives in a single chunk. */
+/** The `body` step. Replaces Fastify's own reader, which copies even a body that arrives in a single chunk. */
 function addParser(app: FastifyInstance, { bodies }: Endpoint<FastifyRequest>): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (request, payload, done) => {
@@ -232,7 +232,7 @@ function addParser(app: FastifyInstance, { bodies }: Endpoint<FastifyRequest>): 
   });
 }
 
-/** Encodes all errors as JSON-RPC: those of the endpoint, of Fastify and of the application's hooks. */
+/** Encodes errors from the endpoint, Fastify and the application's hooks as JSON-RPC. */
 function answerError(error: unknown, reply: FastifyReply, endpoint: Endpoint<FastifyRequest>): void {
   const { status, body, headers } = endpoint.errorResponse(error);
   reply.header('content-type', JSON_TYPE);

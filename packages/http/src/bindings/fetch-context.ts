@@ -8,9 +8,9 @@ import { FetchSink } from './fetch-sink.js';
 
 /** Facts about a connection that a host may know and a web `Request` doesn't contain. */
 export interface ConnectionInfo {
-  /** The IP address of the client. */
+  /** The client's IP address. */
   readonly remoteAddress?: string | undefined;
-  /** Local port of the connection. By default the port in the URL of the request. */
+  /** Local port of the connection. By default the port in the request's URL. */
   readonly localPort?: number | undefined;
 }
 

@@ -22,7 +22,7 @@ export interface FetchHandler {
 
 /**
  * Serves MCP over Streamable HTTP on any host with web `Request` and `Response`: `Deno.serve(fetchHandler(server))`.
- * `ready` rejects with `DECORUM_SERVER_CLOSED` or with the error that a hook of the server has thrown.
+ * `ready` rejects with `DECORUM_SERVER_CLOSED` or with the error that one of the server's hooks has thrown.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  * @example
  * ```ts

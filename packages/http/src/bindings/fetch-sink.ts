@@ -56,7 +56,7 @@ export class FetchSink implements Sink {
     this.over();
   }
 
-  /** Handles the disconnect of the reader. */
+  /** Handles the reader's disconnect. */
   cancelled(): void {
     if (this.closed) return;
     this.over();

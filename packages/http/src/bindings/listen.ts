@@ -18,7 +18,7 @@ export interface ListenOptions extends HttpOptions {
   readonly port?: number;
   /** Address to listen on. By default `127.0.0.1`. Pass `allowedHosts` too to listen on a public address. */
   readonly host?: string;
-  /** Milliseconds for a client to send a request. By default 20 seconds. The timeout may fire up to 25% late. */
+  /** Milliseconds within which a client must send a request. By default 20 seconds. May time out up to 25% late. */
   readonly requestTimeoutMs?: number;
   /**
    * Whether the first SIGTERM or SIGINT closes the endpoint and the server and then exits, as with `serveStdio`. A
@@ -157,10 +157,10 @@ async function createApp(requestTimeoutMs: number): Promise<FastifyInstance> {
 /** Milliseconds without a request after which closing assumes that no client is about to send one. */
 const QUIET_MS = 30;
 
-/** Milliseconds to wait for this silence at most. */
+/** Maximum milliseconds to wait for this silence. */
 const LINGER_MS = 60;
 
-/** Milliseconds for a connection that has not sent a byte to send its first request before it is destroyed. */
+/** Milliseconds after which closing destroys connections that have not sent a byte. */
 const GRACE_MS = 10;
 
 /** The listening application and its connections. */

@@ -42,7 +42,7 @@ export class NodeBody extends BodyReader {
     source.on('error', onError);
   }
 
-  /** Handles an error of the source. A disconnected client is not a bug, so it isn't reported. */
+  /** Handles an error from the source. A disconnected client is not a bug, so it isn't reported. */
   breakOff(error: Error): void {
     this.fail(this.raw.destroyed ? new HttpError(400, 'The body is incomplete.') : error);
   }

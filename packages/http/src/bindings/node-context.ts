@@ -12,9 +12,9 @@ import { writeWhole } from './one-write.js';
 
 /** A Node request with the properties that frameworks add. */
 export interface NodeRequest extends IncomingMessage {
-  /** The parsed body, if a body parser of the application has read it. */
+  /** The parsed body, if the application's body parser has read it. */
   readonly body?: unknown;
-  /** The address of the client, if the framework resolves trusted proxies. */
+  /** The client's address, if the framework resolves trusted proxies. */
   readonly ip?: string | undefined;
 }
 
@@ -66,7 +66,7 @@ export class NodeContext implements UnreadContext {
 
   read(bodies: Bodies, receiver: BodyReceiver): void {
     const { request } = this;
-    // a body parser of the application has read it
+    // the application's body parser has read it
     if (request.readableEnded) receiver.body(null, request.body);
     else new NodeBody({ bodies, raw: request }, this, receiver).read();
   }

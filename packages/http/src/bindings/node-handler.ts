@@ -12,7 +12,7 @@ import { NodeContext } from './node-context.js';
 /** Options of the handler for Node. */
 export type NodeHandlerOptions = EndpointOptions<IncomingMessage>;
 
-/** Handles requests of `http.createServer`, Express or Connect. */
+/** Handles requests from `http.createServer`, Express or Connect. */
 export interface NodeHandler {
   /** @param next called for requests to other paths; without it, they get a 404 */
   (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void;
@@ -24,8 +24,8 @@ export interface NodeHandler {
 
 /**
  * Serves MCP over Streamable HTTP on Node's HTTP server, `http.createServer(nodeHandler(server))`, or in Express,
- * `app.use('/mcp', nodeHandler(server))`. `ready` rejects with `DECORUM_SERVER_CLOSED` or with the error that a hook of
- * the server has thrown.
+ * `app.use('/mcp', nodeHandler(server))`. `ready` rejects with `DECORUM_SERVER_CLOSED` or with the error that one of
+ * the server's hooks has thrown.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  * @example
  * ```ts

@@ -2,7 +2,7 @@ import { ServerResponse } from 'node:http';
 
 /**
  * Writes headers and body in a single write. Call `end` afterwards. Node's own `end(text)` corks the socket and adds an
- * empty chunk at the end, so each response would take the slower path for several buffers.
+ * empty chunk at the end: with it, each response would take the slower path for several buffers.
  */
 export function writeWhole(response: ServerResponse, text: string): void {
   const { socket } = response;

@@ -26,7 +26,7 @@ export interface KernelParts {
   readonly extensions: readonly Extension[];
   /** Capabilities that no specification defines. */
   readonly experimental: Readonly<Record<string, JsonObject>> | undefined;
-  /** Runs interceptors around members; undefined if there are none. */
+  /** Runs interceptors around members; undefined without interceptors. */
   readonly intercept: Intercept | undefined;
   /** How long clients may cache lists and the server description. */
   readonly cache: CacheHint;

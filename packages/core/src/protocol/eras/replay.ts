@@ -33,7 +33,7 @@ const EMPTY: Journal = { answers: [], effects: [], asked: [] };
 
 /**
  * One round of a request that is handled by replay. The handler runs from the start: questions that were answered
- * resolve immediately, and the first one that was not ends the round.
+ * resolve immediately, and the first unanswered one ends the round.
  */
 export class Round {
   private readonly answers: Map<string, Answered>;
@@ -47,7 +47,7 @@ export class Round {
   /** Keys answered in earlier rounds that the handler has not reached again yet, in their original order. */
   private readonly ahead: Set<string>;
   private position = 0;
-  /** Set if the round must fail: its questions would be asked forever. */
+  /** Set if the round must fail: otherwise its questions would be asked forever. */
   fault: Error | undefined;
 
   /**
@@ -119,7 +119,7 @@ export class Round {
     } else if (this.seen.size === MAX_QUESTIONS) {
       this.fault ??= new Error(
         `A handler asked ${MAX_QUESTIONS} questions for one request. Check it for an endless loop. ` +
-          'If it catches the errors of questions, rethrow InputSignal.',
+          'If it catches errors from questions, rethrow InputSignal.',
       );
     }
     if (this.fault) throw this.fault;

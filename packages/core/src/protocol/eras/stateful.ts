@@ -63,7 +63,7 @@ export class Session implements Conversation, Memory {
   initialized: boolean;
   /** Cached roots, if the client announces when they change. */
   private roots: readonly Root[] | undefined;
-  /** Number of announced changes of the roots. */
+  /** Number of announced changes to the roots. */
   private rootsChanges = 0;
   /** The record's subscriptions as a set. */
   private followed: ReadonlySet<string> | undefined;
@@ -103,7 +103,7 @@ export class Session implements Conversation, Memory {
   }
 
   /**
-   * Negotiates a revision: the requested one if it has sessions, otherwise the newest that has.
+   * Negotiates a revision: the requested one if it has sessions, otherwise the newest that has them.
    * @throws {McpError} `invalid-request` on a second `initialize`
    */
   initialize(params: JsonObject): Revision {
@@ -261,7 +261,7 @@ function clientError(error: JsonRpcResponse['error']): ClientError {
 }
 
 /**
- * Negotiates the revision of a new conversation: the requested one if it has sessions, otherwise the newest that has.
+ * Negotiates a new conversation's revision: the requested one if it has sessions, otherwise the newest that has them.
  * @throws {McpError} `invalid-params` if the client requests none
  */
 export function agreedRevision(params: JsonObject): Revision {

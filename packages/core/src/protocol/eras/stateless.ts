@@ -112,7 +112,7 @@ class Envelope implements Peer {
     return current?.asking ? this.interim(current, exchange) : undefined;
   }
 
-  /** Waits for running effects, so that their results are recorded, unless the client disconnects. */
+  /** Waits for running effects to record their results, unless the client disconnects. */
   private async interim(round: Round, exchange: Exchange): Promise<JsonObject> {
     if (round.fault) throw round.fault;
     const gone = new Promise<void>((resolve) => void exchange.onCancel(() => resolve()));

@@ -22,7 +22,10 @@ export function revisionOf(id: unknown): Revision | undefined {
   return REVISION_BY_ID.get(id);
 }
 
-/** The revision of an HTTP request outside a session that declares none: the last revision without a version header. */
+/**
+ * The revision assumed for an HTTP request that has no session and declares no revision: the last one without a version
+ * header.
+ */
 export const UNDECLARED_REVISION: Revision = revision20250326;
 
 /** The newest revision of an era. */

@@ -68,7 +68,7 @@ export interface Revision {
   readonly extensions: boolean;
   /** Whether clients may send several messages as an array. */
   readonly batches: boolean;
-  /** The id of an error whose request had no readable id: null, or omitted. */
+  /** The id of the error for a message whose own id can't be read: null, or undefined to omit it. */
   readonly unreadableId: null | undefined;
   /** Whether streams start with an event that has only an id, which lets clients reconnect for the rest. */
   readonly primesStreams: boolean;

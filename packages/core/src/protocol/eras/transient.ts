@@ -11,7 +11,7 @@ import { agreedRevision } from './stateful.js';
  * remembers nothing and cannot ask the client. It sends no log messages either, because the client could not set a
  * level.
  */
-export class PassingPeer implements Conversation {
+export class TransientPeer implements Conversation {
   readonly client = UNKNOWN_CLIENT;
   readonly initialized: boolean;
   revision: Revision;
@@ -30,7 +30,7 @@ export class PassingPeer implements Conversation {
     return this.revision;
   }
 
-  /** The answer would arrive in another request, and nothing would connect it to this one. */
+  /** Always throws: the answer would arrive in another request, with nothing to connect it to this one. */
   async ask(): Promise<never> {
     throw new McpError('missing-capability', 'The client cannot be asked: the server keeps no sessions.');
   }
