@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, lstat, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 
+import { ToolError } from '@decorum/core';
+
 const CHUNK = 64 * 1024;
 
 // Refuses a link that has replaced the file since its path was resolved, and doesn't wait for the writer of a pipe.
@@ -46,6 +48,8 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     const old = await lstat(path).catch(() => undefined);
+    // the temporary file is created beside it, which for an allowed directory is outside
+    if (old?.isDirectory()) throw new ToolError(`${path} is a directory.`);
     const mode = old?.isFile() ? old.mode : 0o666;
     await writeFile(temporary, text, { flag: 'wx', mode });
     // the umask may have cleared some bits

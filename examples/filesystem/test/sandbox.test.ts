@@ -80,6 +80,12 @@ describe('a path', () => {
     await client.close();
   });
 
+  it('of an allowed directory cannot be written to, not even by a temporary file beside it', async () => {
+    expect(await failureOf(client, 'write_file', { path: '.', content: 'changed' })).toBe(
+      `${at('allowed')} is a directory.`,
+    );
+  });
+
   it.each(HOSTILE)('that leads out is refused by every tool, and nothing changes: %s', async (_kind, path) => {
     for (const [name, args] of TOOLS) {
       const message = await failureOf(client, name, args(path()));

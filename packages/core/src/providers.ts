@@ -217,15 +217,18 @@ export function requireHooks(instance: object): void {
   throw invalid(nameOf(instance), wrong, 'is not a method. Make it a method, or rename it');
 }
 
+const sourceOf = (value: unknown): string =>
+  typeof value === 'function' ? Function.prototype.toString.call(value) : '';
+
 /**
  * The class whose constructor runs. A subclass without one runs its base's, but has a `length` of 0 whatever the base
  * takes.
  */
 function constructorOf(cls: Class): Class {
   const base: unknown = Object.getPrototypeOf(cls);
-  const source = Function.prototype.toString.call(cls);
-  const inherits = cls.length === 0 && source.startsWith('class') && !/\bconstructor\s*\(/.test(source);
-  return inherits && typeof base === 'function' && base !== Function.prototype ? constructorOf(base as Class) : cls;
+  const inherits = cls.length === 0 && !/\bconstructor\s*\(/.test(sourceOf(cls));
+  // built-in bases, such as `Object` and `EventEmitter`, are functions, and their arguments are optional
+  return inherits && sourceOf(base).startsWith('class') ? constructorOf(base as Class) : cls;
 }
 
 function requireNoArguments(cls: Class): void {

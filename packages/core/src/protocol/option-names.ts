@@ -18,15 +18,18 @@ function distance(from: string, to: string): number {
 
 const lettersOf = (name: string): string => [...name].sort().join('');
 
-/** The known name that was most likely meant; undefined if none is close. */
-export function nearest(name: string, known: readonly string[]): string | undefined {
+/**
+ * The known name that was most likely meant; undefined if none is close.
+ * @param share the letters of a known name for each that may differ
+ */
+export function nearest(name: string, known: readonly string[], share = 3): string | undefined {
   const given = name.toLowerCase();
   const [found] = known
     .map((candidate) => {
       const letters = candidate.toLowerCase();
       return { candidate, far: lettersOf(given) === lettersOf(letters) ? 1 : distance(given, letters) };
     })
-    .filter(({ candidate, far }) => far <= Math.max(1, Math.floor(candidate.length / 3)))
+    .filter(({ candidate, far }) => far <= Math.max(1, Math.floor(candidate.length / share)))
     .sort((a, b) => a.far - b.far);
   return found?.candidate;
 }

@@ -8,7 +8,7 @@ import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 import { pick } from '../protocol/revisions/fields.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
-import { compileShape, hasObjectRoot } from '../schema/compile.js';
+import { compileShape, hasFieldsAtRoot, hasObjectRoot } from '../schema/compile.js';
 import { type Checked, NoInput, type Shape } from '../schema/shape.js';
 import { takesObjectsOnly } from '../schema/strings.js';
 import { checkOptions } from './check-options.js';
@@ -143,7 +143,7 @@ export function inputShape(member: ListedMember): Shape | undefined {
   const source = member.options.input ?? inferredInput(cls, key, declaredMethod(member));
   if (source === undefined || source === NoInput) return undefined;
   const shape = compileShape(source, where);
-  if (!hasObjectRoot(shape)) {
+  if (!(member.kind === 'tool' ? hasObjectRoot : hasFieldsAtRoot)(shape)) {
     const remedy = "Write `{ type: 'object', properties: { … } }`, or `z.object({ … })`";
     const problem = `arguments are named, so its root must have "type": "object". ${remedy}`;
     throw startupError('DECORUM_INVALID_SCHEMA', where, problem);

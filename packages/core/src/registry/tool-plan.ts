@@ -2,7 +2,7 @@ import type { CallToolResult, JsonObject, Tool } from '../protocol/model.js';
 import { NeedInput } from '../protocol/input.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
 import type { MirroredArgument } from '../protocol/wire.js';
-import { compileShape } from '../schema/compile.js';
+import { compileShape, hasObjectRoot } from '../schema/compile.js';
 import { repairing } from '../schema/repair.js';
 import type { Checked, Problem, Shape } from '../schema/shape.js';
 import { readBody } from './bodies.js';
@@ -55,8 +55,8 @@ export function compileTool(member: Member<'tool'>, { text = true, coerce = fals
   const repairs = options.coerce ?? coerce;
   const entry: Tool = {
     ...listedFields(member),
-    inputSchema: input.json,
-    ...(output && { outputSchema: output.json }),
+    inputSchema: withType(input),
+    ...(output && { outputSchema: withType(output) }),
     ...given(options, ['annotations']),
   };
   return {
@@ -68,6 +68,11 @@ export function compileTool(member: Member<'tool'>, { text = true, coerce = fals
     sendsObjects: REVISIONS.map(({ toolResult }) => toolResult(SAMPLE, entry)['structuredContent'] === SAMPLE_OBJECT),
     run: runnerOf(member, repairs ? repairing(input) : input, { where, output, text: textOf(member) ?? text }),
   };
+}
+
+/** The protocol requires the type of an object at the root, where a union or a reference has none. */
+function withType(shape: Shape): JsonObject {
+  return 'type' in shape.json || !hasObjectRoot(shape) ? shape.json : { type: 'object', ...shape.json };
 }
 
 const SAMPLE_OBJECT = {};

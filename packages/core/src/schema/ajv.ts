@@ -146,7 +146,6 @@ function createAjv(dialect: Dialect, mode: Mode, allErrors: boolean): Ajv {
     strict: false,
     strictNumbers: true,
     ownProperties: true,
-    addUsedSchema: false,
     allErrors,
     verbose: true,
     logger: false,
@@ -172,7 +171,11 @@ const MAX_USES = 500;
 function sharedAjv(dialect: Dialect, mode: Mode, all: boolean): Ajv {
   const key = `${dialect} ${mode} ${all}`;
   let shared = instances.get(key);
-  if (shared === undefined || shared.uses >= MAX_USES) shared = { ajv: createAjv(dialect, mode, all), uses: 0 };
+  if (shared === undefined || shared.uses >= MAX_USES) {
+    shared = { ajv: createAjv(dialect, mode, all), uses: 0 };
+    // schemas that refer to themselves need this option, but then ajv keeps them
+    shared.ajv.opts.addUsedSchema = false;
+  }
   shared.uses += 1;
   instances.set(key, shared);
   return shared.ajv;
@@ -245,9 +248,9 @@ export function compileGenerated(schema: JsonObject, mayBacktrack: boolean): Ins
   );
 }
 
-/** ajv keeps ids and anchors for later schemas, so a schema that has any gets a separate instance. */
+/** ajv keeps ids and anchors for later schemas, so a schema that has any, or refers to itself, gets its own instance. */
 function hasNames(schema: JsonObject): boolean {
-  return /"\$(?:id|anchor|dynamicAnchor)":/.test(JSON.stringify({ ...schema, $id: undefined }));
+  return /"\$(?:id|anchor|dynamicAnchor)":|"\$ref":"#"/.test(JSON.stringify(schema));
 }
 
 /**

@@ -16,9 +16,10 @@ import { harmfulPath, NotJson, toJsonForm } from './json-form.js';
 import { writeDays } from './nested-values.js';
 import { readablePath } from './problems.js';
 import { boundSchema, inspectRaw } from './raw.js';
+import { SchemaKinds } from './schema-kinds.js';
 import type { Checked, Problem, SchemaSource, Shape } from './shape.js';
 import { checkStandard, isStandardSchema, standardJson } from './standard.js';
-import { readStrings } from './strings.js';
+import { readStrings, resolve } from './strings.js';
 
 const failed = (problems: readonly Problem[]): Checked => ({ ok: false, problems });
 const passed = (value: unknown): Checked => ({ ok: true, value });
@@ -52,8 +53,9 @@ function inspected({ fits, explain }: Inspection, value: unknown): Checked {
 
 /** The fields at the root, and whether each is required. */
 function fieldsOf(json: JsonObject): Shape['fields'] {
-  const required = new Set((json['required'] as readonly string[] | undefined) ?? []);
-  const names = Object.keys((json['properties'] as object | undefined) ?? {});
+  const root = resolve(json, json);
+  const required = new Set((root['required'] as readonly string[] | undefined) ?? []);
+  const names = Object.keys((root['properties'] as object | undefined) ?? {});
   return new Map(names.map((name) => [name, { required: required.has(name) }]));
 }
 
@@ -163,5 +165,11 @@ export function compileShape(source: unknown, where: string, direction: Directio
 
 /** Whether a schema allows only objects, which tool arguments must be. */
 export function hasObjectRoot({ json }: Shape): boolean {
-  return json['type'] === 'object';
+  const kinds = new SchemaKinds(json).of(json);
+  return kinds !== undefined && kinds.isOnly('object') && !kinds.has('null');
+}
+
+/** Whether a schema names its fields in one place, which prompts and templates require. */
+export function hasFieldsAtRoot({ json }: Shape): boolean {
+  return resolve(json, json)['type'] === 'object';
 }

@@ -132,8 +132,9 @@ class ClassReader {
     const { key, rules, isConditional, isOptional, exposure, form } = subject;
     const { checked, convert } = this.#value(subject, initial);
     const isPlain = convert === undefined || typeof convert.to === 'string';
-    if (form !== undefined && isPlain)
+    if (form !== undefined && isPlain && this.#direction === 'input') {
       checkFormInitializer({ where: subject.where, kind: form.kind }, initial, checked);
+    }
     const allowed = isOptional ? nullable(checked, this.#direction) : checked;
     const isSkipped = form === undefined && (isConditional || exposure.isTransformed);
     const schema = isSkipped ? hinted(allowed) : allowed;
@@ -175,7 +176,9 @@ class ClassReader {
     const ruled = { item: item.node, list: whole?.node, to, initial };
     if (form === undefined) checkType(subject, ruled);
     else rejectUncallable(subject, ruled);
-    checkInitializer(subject, initial, typeof to === 'object' && 'cls' in to ? to.cls : undefined);
+    // in a result, an initializer is a placeholder: what the handler returns is validated instead
+    if (this.#direction === 'input')
+      checkInitializer(subject, initial, typeof to === 'object' && 'cls' in to ? to.cls : undefined);
     return { checked: this.#finish(subject, { item, whole }, convert), convert };
   }
 

@@ -23,11 +23,11 @@ function holds(rule: Rule, value: unknown): boolean {
 }
 
 /** The first rule that a value breaks. With conditional rules, it is unknown which apply, so none is reported. */
-function brokenBy(value: unknown, rules: readonly Rule[]): string | undefined {
+function brokenBy(value: unknown, rules: readonly Rule[], items = value): string | undefined {
   const conditions = rules.filter(({ type }) => type === 'conditionalValidation');
   if (conditions.some(({ name }) => name !== 'isOptional')) return undefined;
   if (conditions.length > 0 && (value === null || value === undefined)) return undefined;
-  const broken = rules.find((rule) => !holds(rule, value));
+  const broken = rules.find((rule) => !holds(rule, rule.each ? items : value));
   return broken && `@${decoratorOf(broken)}`;
 }
 
@@ -63,12 +63,13 @@ export function checkFormInitializer(
  * @throws {DecorumError} `DECORUM_INVALID_FIELD`
  */
 export function checkInitializer(
-  { where, rules }: { where: string; rules: readonly Rule[] },
+  { where, rules, isRecord }: { where: string; rules: readonly Rule[]; isRecord: boolean },
   initial: unknown,
   nested: Class | undefined,
 ): void {
   if (initial === undefined) return;
-  const broken = brokenBy(initial, rules) ?? (nested && brokenInside(initial, nested));
+  const items = isRecord && isObject(initial) ? Object.values(initial) : initial;
+  const broken = brokenBy(initial, rules, items) ?? (nested && brokenInside(items, nested));
   if (broken === undefined) return;
   const remedy = initial === null ? 'Add @IsOptional(), or remove the initializer.' : CORRECT;
   throw startupError('DECORUM_INVALID_FIELD', where, `its initializer breaks ${broken}`, remedy);

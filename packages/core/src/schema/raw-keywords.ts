@@ -31,14 +31,20 @@ export const NAMED: ReadonlySet<string> = new Set([
 export const VALUES: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'examples']);
 
 /** Keywords that may define further properties. */
-const COMPOSED = ['allOf', 'anyOf', 'oneOf', '$ref', '$dynamicRef', 'if', 'patternProperties', 'dependentSchemas'];
+const COMPOSED = (
+  'allOf anyOf oneOf $ref $dynamicRef if patternProperties propertyNames dependentSchemas dependencies ' +
+  'additionalProperties unevaluatedProperties'
+).split(' ');
 
 function misspelt(node: unknown): string | undefined {
   if (Array.isArray(node)) return node.map(misspelt).find(Boolean);
   if (!isObject(node)) return undefined;
   for (const [key, value] of Object.entries(node)) {
-    const meant = KNOWN.has(key) ? undefined : nearest(key, LONG);
-    if (meant !== undefined) return `"${key}" is not a keyword of JSON Schema. Write "${meant}"`;
+    // stricter than for options, since other tools add keywords of their own, such as `propertyOrder`
+    const meant = KNOWN.has(key) ? undefined : nearest(key, LONG, 4);
+    if (meant !== undefined) {
+      return `"${key}" is not a keyword of JSON Schema (begin your own with "x-"). Write "${meant}"`;
+    }
     if (!KNOWN.has(key) || VALUES.has(key)) continue;
     const parts = NAMED.has(key) && isObject(value) ? Object.values(value) : value;
     const found = misspelt(parts);
@@ -58,9 +64,9 @@ export function keywordMistake(schema: JsonObject): string | undefined {
   if (names.length > 0 && !names.some((name) => KNOWN.has(name) || name.startsWith('x-'))) {
     return `"${names[0]}" is not a keyword of JSON Schema. Write \`{ type: 'object', properties: { ${names[0]}: … } }\``;
   }
-  const { properties, required, additionalProperties } = schema;
-  if (!isObject(properties) || !Array.isArray(required) || isObject(additionalProperties)) return undefined;
-  if (COMPOSED.some((name) => name in schema)) return undefined;
+  const { properties, required } = schema;
+  if (!isObject(properties) || !Array.isArray(required)) return undefined;
+  if (COMPOSED.some((name) => (schema[name] ?? false) !== false)) return undefined;
   const missing: unknown = required.find((name) => typeof name === 'string' && !Object.hasOwn(properties, name));
   if (missing === undefined) return undefined;
   return `\`required\` lists "${String(missing)}". Add it to \`properties\`, or correct the name`;

@@ -1,3 +1,5 @@
+import { EventEmitter } from 'node:events';
+
 import { describe, expect, it } from '@jest/globals';
 import {
   McpServer,
@@ -58,6 +60,16 @@ describe('a class whose constructor takes arguments, without `resolve`,', () => 
   it('fails too if a base class has the constructor', () => {
     class Local extends Weather {}
     expectMistake(start([Local]), 'DECORUM_CONSTRUCTOR_ARGUMENTS', ['Local takes an argument'], ending);
+  });
+
+  it('is served if it extends a class that is built in', () => {
+    class Feed extends EventEmitter {
+      @Tool()
+      subscribers() {
+        return this.listenerCount('news');
+      }
+    }
+    expect(start([Feed])).not.toThrow();
   });
 
   it('is served if the arguments have defaults, or a subclass passes them', () => {

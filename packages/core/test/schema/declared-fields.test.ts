@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Exclude, Expose, Transform, Type } from 'class-transformer';
 import * as cv from 'class-validator';
 
+import { RecordOf } from '../../src/decorators/record-of.js';
 import { compileShape } from '../../src/schema/compile.js';
 import type { SchemaSource } from '../../src/schema/shape.js';
 import { check, point, Point, problemsOf, valueOf } from './fixtures.js';
@@ -312,7 +313,27 @@ describe('an initializer', () => {
     [Nothing, /Nothing\.text: .*Add @IsOptional\(\)/],
   ])('that breaks the rules of its field is an error at startup: %p', (cls, mistake) => {
     expect(mistakeIn(cls)).toMatch(mistake);
-    expect(mistakeIn(cls, 'output')).toMatch(mistake);
+  });
+
+  it('may be a placeholder in a result', () => {
+    expect([Empty, Few, Route, Nothing].map((cls) => mistakeIn(cls, 'output'))).toEqual([
+      'none',
+      'none',
+      'none',
+      'none',
+    ]);
+  });
+
+  it('may be an empty record of objects', () => {
+    class Places {
+      @RecordOf(Point) points: Record<string, Point> = {};
+      @RecordOf(Number) @cv.Min(0, { each: true }) heights: Record<string, number> = { top: 1 };
+    }
+    class Depths {
+      @RecordOf(Number) @cv.Min(0, { each: true }) heights: Record<string, number> = { top: -1 };
+    }
+    expect(mistakeIn(Places)).toBe('none');
+    expect(mistakeIn(Depths)).toMatch(/Depths\.heights: its initializer breaks @Min\./);
   });
 
   it('does not determine the type of its field, because TypeScript emits none for it', () => {

@@ -104,6 +104,36 @@ describe('a JSON Schema', () => {
     expect(cpuMs() - started).toBeLessThan(1000);
   });
 
+  it.each([
+    ['#', {}],
+    ['https://example.com/node', { $id: 'https://example.com/node' }],
+    ['#', { $schema: 'http://json-schema.org/draft-07/schema#' }],
+  ])('may refer to itself by %p', ($ref, more) => {
+    const node = { ...more, type: 'object', properties: { value: { type: 'number' }, next: { $ref } } };
+    expect(problemsOf(node, { value: 1, next: { next: { value: 2 } } })).toEqual([]);
+    expect(problemsOf(node, { value: 1, next: { next: { value: 'two' } } })).toEqual([
+      'next.next.value must be a number',
+    ]);
+  });
+
+  it.each(['propertyOrder', 'exactProperties', 'uniqueItemProperties', 'sample', 'length', 'errorMessage', 'tsType'])(
+    'may have the keyword %p of another tool',
+    (keyword) => {
+      const schema = { type: 'object', properties: { a: { type: 'string', [keyword]: 'x' } } };
+      expect(problemsOf(schema, { a: 'x' })).toEqual([]);
+    },
+  );
+
+  it.each([
+    { additionalProperties: true },
+    { propertyNames: { pattern: '^[ab]$' } },
+    { unevaluatedProperties: { type: 'string' } },
+  ])('may require a field that it allows without naming it: %p', (open) => {
+    const schema = { type: 'object', properties: { a: {} }, required: ['b'], ...open };
+    expect(problemsOf(schema, { b: 'x' })).toEqual([]);
+    expect(problemsOf(schema, {})).toEqual(['b is required']);
+  });
+
   it('may have any type at the root', () => {
     const list = compileShape({ type: 'array', items: { type: 'integer' } }, 'Test.member');
     expect([hasObjectRoot(list), hasObjectRoot(compileShape({ type: 'object' }, 'Test.member'))]).toEqual([
