@@ -7,16 +7,8 @@ import * as cv from 'class-validator';
 import { RecordOf } from '../../src/decorators/record-of.js';
 import { compileShape } from '../../src/schema/compile.js';
 import type { SchemaSource } from '../../src/schema/shape.js';
-import { check, point, Point, problemsOf, valueOf } from './fixtures.js';
+import { check, mistakeIn, Point, point, problemsOf, valueOf } from './fixtures.js';
 
-const mistakeIn = (source: SchemaSource, direction: 'input' | 'output' = 'input'): string => {
-  try {
-    compileShape(source, 'Test.member', direction);
-    return 'none';
-  } catch (error) {
-    return (error as Error).message;
-  }
-};
 const propertiesOf = (source: SchemaSource, direction: 'input' | 'output' = 'input') =>
   compileShape(source, 'Test.member', direction).json['properties'];
 

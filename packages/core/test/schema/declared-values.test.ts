@@ -8,16 +8,8 @@ import * as cv from 'class-validator';
 
 import { compileShape } from '../../src/schema/compile.js';
 import type { SchemaSource } from '../../src/schema/shape.js';
-import { problemsOf, valueOf } from './fixtures.js';
+import { mistakeIn, problemsOf, valueOf } from './fixtures.js';
 
-const mistakeIn = (source: SchemaSource, direction: 'input' | 'output' = 'input'): string => {
-  try {
-    compileShape(source, 'Test.member', direction);
-    return 'none';
-  } catch (error) {
-    return (error as Error).message;
-  }
-};
 const schemaOf = (source: SchemaSource, direction: 'input' | 'output' = 'input') =>
   compileShape(source, 'Test.member', direction).json;
 

@@ -57,3 +57,13 @@ export const problemsOf = (source: SchemaSource, value: unknown): string[] => {
 };
 
 export const point = { lat: 1, lon: 2 };
+
+/** The startup error of a schema, or `none`. */
+export const mistakeIn = (source: SchemaSource, direction: 'input' | 'output' = 'input'): string => {
+  try {
+    compileShape(source, 'Test.member', direction);
+    return 'none';
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
