@@ -40,6 +40,19 @@ export function streamNotAccepted(): HttpError {
   return new HttpError(406, 'The Accept header of a GET must allow text/event-stream.');
 }
 
+/** Seconds after which a client that was rejected at a limit may try again. */
+const RETRY_AFTER = { 'retry-after': '10' };
+
+/** For a caller that uses more than its share. */
+export function tooMany(message: string): HttpError {
+  return new HttpError(429, message, RETRY_AFTER);
+}
+
+/** For requests beyond what the endpoint takes on for all callers. */
+export function overloaded(message: string): HttpError {
+  return new HttpError(503, message, RETRY_AFTER);
+}
+
 /** For a request in flight when its session ends. */
 export function sessionEnded(): HttpError {
   return new HttpError(404, 'The session has ended.');

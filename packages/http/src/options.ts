@@ -56,7 +56,17 @@ export interface EndpointOptions<HostRequest> {
   readonly bodyTimeoutMs?: number;
   /** Cap on concurrent sessions. By default 10,000. */
   readonly maxSessions?: number;
-  /** Milliseconds until a session without requests in flight or open streams ends. By default 30 minutes. */
+  /**
+   * Cap on the concurrent sessions of anonymous callers with the same address; IPv6 addresses count by their first 64
+   * bits. At the cap, the one that has been idle for longest ends, or else the caller gets a 429. By default 1000.
+   */
+  readonly maxSessionsPerAddress?: number;
+  /**
+   * Cap on the concurrent sessions of one principal. At the cap, the one that has been idle for longest ends, or else
+   * the caller gets a 429. By default 1000.
+   */
+  readonly maxSessionsPerPrincipal?: number;
+  /** Milliseconds until a session without a connected client ends. By default 30 minutes. */
   readonly sessionIdleMs?: number;
   /** Cap on concurrent streams of one session, not counting those of its requests. By default 8. */
   readonly maxStreams?: number;
@@ -117,6 +127,8 @@ const COUNTS = {
   bodyLimit: [4_194_304, Number.MAX_SAFE_INTEGER],
   bodyTimeoutMs: [20_000, MAX_TIMER_MS],
   maxSessions: [10_000, 10_000_000],
+  maxSessionsPerAddress: [1000, 10_000_000],
+  maxSessionsPerPrincipal: [1000, 10_000_000],
   sessionIdleMs: [1_800_000, Number.MAX_SAFE_INTEGER],
   maxStreams: [8, 1000],
   maxBufferedBytes: [1_048_576, Number.MAX_SAFE_INTEGER],
@@ -135,6 +147,8 @@ const OPTION_NAMES: Readonly<Record<keyof EndpointOptions<never>, true>> = {
   bodyLimit: true,
   bodyTimeoutMs: true,
   maxSessions: true,
+  maxSessionsPerAddress: true,
+  maxSessionsPerPrincipal: true,
   sessionIdleMs: true,
   maxStreams: true,
   maxBufferedBytes: true,

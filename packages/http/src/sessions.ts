@@ -3,48 +3,63 @@ import { randomUUID } from 'node:crypto';
 import type { Principal } from '@decorum/core';
 import { andThen, isPromise, isObject, type Kernel, revisionOf, type SessionRecord } from '@decorum/core/transport';
 
-import { HttpError } from './http-error.js';
-import { HttpSession, type SessionSettings, ttlOf } from './session.js';
+import { callerOf, type Sender } from './caller.js';
+import { HttpSession, type SessionOrigin, type SessionSettings, ttlOf } from './session.js';
+import { SessionQuotas } from './session-quotas.js';
 import type { KeptSession } from './session-store.js';
 
 /** The sessions of an endpoint. */
 export class Sessions {
   private readonly byId = new Map<string, HttpSession>();
-  private uses = 0;
+  private readonly quotas: SessionQuotas;
 
   constructor(
     private readonly kernel: Kernel,
     private readonly settings: SessionSettings,
-  ) {}
+  ) {
+    this.quotas = new SessionQuotas(settings, ({ id }) => {
+      const session = this.byId.get(id);
+      if (session !== undefined) this.end(session);
+    });
+  }
 
   /**
-   * Starts a session. At the cap, this evicts the session that has been idle for longest.
+   * Starts a session. At a limit, this evicts the session that has been idle for longest.
    * @param shared whether other processes may serve it, if there is a session store
-   * @throws {HttpError} 503 if no session is idle
+   * @throws {HttpError} 429 if the caller has too many sessions, 503 if there are too many and none can be evicted
    */
-  open(principal: Principal | undefined, shared: boolean): HttpSession {
-    return this.add(new HttpSession(this.kernel, this.settings, { id: this.freeId(), principal, shared }));
+  open(sender: Sender, shared: boolean): HttpSession {
+    return this.add({ id: randomUUID(), principal: sender.principal, shared }, sender);
   }
 
   /**
    * Finds a session by id, if it belongs to the principal. A session of another process is restored from the store.
-   * @throws {HttpError} 503 if there are too many sessions
+   * @throws {HttpError} 429 or 503 if there are too many sessions
    */
-  find(id: string, principal: Principal | undefined): HttpSession | undefined | Promise<HttpSession | undefined> {
+  find(id: string, sender: Sender): HttpSession | undefined | Promise<HttpSession | undefined> {
     const { sessionStore: store } = this.settings;
-    if (store === undefined) return this.local(id, principal);
+    if (store === undefined) return this.local(id, sender.principal);
     const record = store.get(id);
     const kept = isPromise(record) ? this.settings.pending.until(record) : record;
-    return andThen(kept, (found) => this.restore(id, found, principal));
+    return andThen(kept, (found) => this.restore(id, found, sender));
   }
 
   /** Finds a session of this process by id, if it belongs to the principal. */
   local(id: string, principal: Principal | undefined): HttpSession | undefined {
     const session = this.byId.get(id);
     if (session === undefined || session.state.record.principal?.subject !== principal?.subject) return undefined;
-    // a counter is cheaper than the time, and only the order matters
     session.used = true;
-    session.lastUse = ++this.uses;
+    // `LruNode.moveTo` for its own list, inlined because it runs for every request
+    for (let node = session.place?.node; node !== undefined; node = node.also) {
+      const { ends, next, previous } = node;
+      if (next === ends) continue;
+      previous.next = next;
+      next.previous = previous;
+      node.next = ends;
+      node.previous = ends.previous;
+      node.previous.next = node;
+      ends.previous = node;
+    }
     return session;
   }
 
@@ -55,7 +70,7 @@ export class Sessions {
 
   /** Ends a session in this process: cancels its requests and ends its streams. */
   end(session: HttpSession): void {
-    this.byId.delete(session.id);
+    if (this.byId.delete(session.id)) this.quotas.remove(session);
     this.kernel.closeSession(session.state);
     session.close();
   }
@@ -76,12 +91,12 @@ export class Sessions {
     for (const session of this.byId.values()) this.end(session);
   }
 
-  /** Ends the sessions that have been idle for too long. Their records stay in the store until they expire. */
+  /** Ends the sessions that have been without a client for too long. Their records stay in the store until they expire. */
   sweep(): void {
     const now = Date.now();
     for (const session of this.byId.values()) {
       const { record } = session.state;
-      if (session.used || session.busy) {
+      if (session.used || session.connected) {
         record.usedAt = now;
         session.used = false;
         this.touch(session.id);
@@ -89,22 +104,18 @@ export class Sessions {
     }
   }
 
-  private freeId(): string {
-    this.evictIdle();
-    return randomUUID();
-  }
-
-  private add(session: HttpSession): HttpSession {
+  private add(origin: SessionOrigin, sender: Sender): HttpSession {
+    const caller = callerOf(sender);
+    const isSignedIn = sender.principal !== undefined;
+    this.quotas.makeRoom(caller, isSignedIn);
+    const session = new HttpSession(this.kernel, this.settings, origin);
     this.byId.set(session.id, session);
-    session.lastUse = ++this.uses;
+    this.quotas.add(session, caller, isSignedIn);
     return session;
   }
 
-  private restore(
-    id: string,
-    record: SessionRecord | null | undefined,
-    principal: Principal | undefined,
-  ): HttpSession | undefined {
+  private restore(id: string, record: SessionRecord | null | undefined, sender: Sender): HttpSession | undefined {
+    const { principal } = sender;
     const live = this.byId.get(id);
     if (!isUsable(record, id)) {
       // another process has ended it
@@ -116,8 +127,7 @@ export class Sessions {
       return this.local(id, principal);
     }
     if (record.principal?.subject !== principal?.subject) return undefined;
-    this.evictIdle();
-    return this.add(new HttpSession(this.kernel, this.settings, { record }));
+    return this.add({ record }, sender);
   }
 
   private touch(id: string): void {
@@ -128,16 +138,6 @@ export class Sessions {
     } catch (error) {
       report(error);
     }
-  }
-
-  private evictIdle(): void {
-    if (this.byId.size < this.settings.maxSessions) return;
-    let idle: HttpSession | undefined;
-    for (const session of this.byId.values()) {
-      if (!session.busy && (idle === undefined || session.lastUse < idle.lastUse)) idle = session;
-    }
-    if (idle === undefined) throw new HttpError(503, 'There are too many sessions. Try again later.');
-    this.end(idle);
   }
 }
 

@@ -48,6 +48,8 @@ const endTick = (stream: EventStream) => stream.endTick();
  * are coalesced.
  */
 export class EventStream implements SinkOwner {
+  /** Told when the reader is gone. */
+  holder: { recheck(): void } | undefined;
   private sink: Sink | undefined;
   /** Text written in this tick. */
   private tickText = '';
@@ -280,5 +282,6 @@ export class EventStream implements SinkOwner {
     this.sink = undefined;
     this.pending = '';
     this.settings.open.delete(this);
+    this.holder?.recheck();
   }
 }

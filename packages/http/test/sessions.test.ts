@@ -1,10 +1,25 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import type { Socket } from 'node:net';
 
 import { describe, expect, it, jest } from '@jest/globals';
-import type { HttpOptions } from '@decorum/http';
+import { type HttpOptions, mcp } from '@decorum/http';
+import fastify from 'fastify';
 
-import { EventReader, getStream } from './events.js';
-import { afterwards, call, type Fields, INITIALIZE, json, openSession, post, request, serve } from './fixture.js';
+import { EventReader, getStream, nextSweep } from './events.js';
+import {
+  afterwards,
+  call,
+  createServer,
+  type Fields,
+  INITIALIZE,
+  json,
+  openSession,
+  post,
+  Probe,
+  request,
+  serve,
+} from './fixture.js';
+import { stopClock } from './clock.js';
 
 const PING = request(1, 'ping');
 const status = async (url: string, headers: Fields, message: unknown = PING) =>
@@ -197,18 +212,51 @@ describe('the number of sessions', () => {
   });
 
   it('shrinks when idle sessions end, but those in use stay', async () => {
-    const { url, probe } = await serve({ sessionIdleMs: 60, keepAliveMs: 20 });
+    const pass = stopClock();
+    const { url, probe } = await serve({ sessionIdleMs: 60_000, keepAliveMs: 5 });
     const [idle, reading, working] = [await openSession(url), await openSession(url), await openSession(url)];
-    const listening = await getStream(url, reading);
+    await getStream(url, reading);
     const began = once(probe, 'began');
     const pending = post(url, call(1, 'wait'), working);
     await began;
-    const comments = [];
-    while (comments.length < 8) comments.push(await listening.next());
+    const sweep = () => nextSweep(async () => await getStream(url, reading));
+    await sweep();
+    pass(60_000);
+    await sweep();
+    expect(await status(url, idle)).toBe(200);
+    await sweep();
+    pass(60_001);
+    await sweep();
     expect(await status(url, idle)).toBe(404);
     expect(await status(url, reading)).toBe(200);
     probe.emit('go');
     expect((await pending).status).toBe(200);
     expect(await status(url, working)).toBe(200);
+  });
+
+  it('shrinks when a session is idle whose client has left, and its call is cancelled', async () => {
+    const pass = stopClock();
+    const probe = new Probe();
+    const app = fastify();
+    const sockets = new EventEmitter();
+    app.server.on('connection', (socket: Socket) => socket.once('close', () => sockets.emit('closed')));
+    await app.register(mcp, { server: createServer(probe).server, sessionIdleMs: 60_000, keepAliveMs: 5 });
+    afterwards(() => app.close());
+    const url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/mcp`;
+    const [leaving, reading] = [await openSession(url), await openSession(url)];
+    const began = once(probe, 'began');
+    const [aborted, left] = [once(probe, 'aborted'), new AbortController()];
+    const pending = post(url, call(1, 'wait'), leaving, left.signal).catch(() => {});
+    await began;
+    const closed = once(sockets, 'closed');
+    left.abort();
+    await Promise.all([pending, closed]);
+    const sweep = () => nextSweep(async () => await getStream(url, reading));
+    await sweep();
+    pass(60_001);
+    await sweep();
+    await aborted;
+    expect([await status(url, leaving), await status(url, reading)]).toEqual([404, 200]);
+    probe.emit('go');
   });
 });

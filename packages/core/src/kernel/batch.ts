@@ -2,6 +2,7 @@ import { belongsToSession, type Conversation } from '../protocol/exchange.js';
 import { isObject, type JsonRpcMessage } from '../protocol/jsonrpc.js';
 import { beginsConversation } from '../protocol/methods.js';
 import type { Reply } from '../protocol/reply.js';
+import type { Wire } from '../protocol/wire.js';
 
 /** Cap on messages per batch. */
 const MAX_BATCH = 100;
@@ -14,6 +15,22 @@ export function batchFault(batch: readonly unknown[]): string | undefined {
   if (batch.some(beginsConversation)) return 'A batch cannot contain "initialize".';
   // messages outside a session have headers of their own, which a batch cannot carry
   return batch.some(standsAlone) ? 'A batch can only contain messages of its session.' : undefined;
+}
+
+/** The wire of each message of a batch: what belongs to the HTTP request of a single message is left out. */
+export function wireOfEach(batch: Wire): Wire {
+  const { transport, principal, owner } = batch;
+  return {
+    transport,
+    principal,
+    owner,
+    send: (frame) => batch.send(frame),
+    keepAlive: () => batch.keepAlive?.(),
+    onDisconnect: (callback) => batch.onDisconnect?.(callback),
+    get gone() {
+      return batch.gone === true;
+    },
+  };
 }
 
 /** Joins the replies to a batch. A batch without requests gets no response. */

@@ -58,9 +58,9 @@ export class InFlight {
     return this.byConversation.get(conversation)?.get(id as RequestId);
   }
 
-  /** Whether a conversation has a request in flight. */
-  isBusy(conversation: object): boolean {
-    return this.byConversation.has(conversation);
+  /** The requests in flight of a conversation. */
+  requestsOf(conversation: object): Iterable<Exchange> {
+    return this.byConversation.get(conversation)?.values() ?? [];
   }
 
   /** Cancels all requests of a conversation. */

@@ -18,7 +18,7 @@ import type { RequestId } from '../protocol/model.js';
 import type { Cancellation, Reply } from '../protocol/reply.js';
 import type { Revision } from '../protocol/revisions/revision.js';
 import type { Principal, Wire } from '../protocol/wire.js';
-import { batchFault, joined, unreadableId } from './batch.js';
+import { batchFault, joined, unreadableId, wireOfEach } from './batch.js';
 import { InFlight } from './in-flight.js';
 import { Members } from './members.js';
 import { completionMethods } from './methods/completion.js';
@@ -117,9 +117,7 @@ export class Kernel {
   private handleBatch(batch: readonly unknown[], wire: Wire, conversation: Conversation): Reply | Promise<Reply> {
     const fault = batchFault(batch);
     if (fault) return this.reject(new McpError('invalid-request', fault), conversation.revision.unreadableId);
-    const { transport, principal, owner } = wire;
-    const keepAlive = () => wire.keepAlive?.();
-    const each: Wire = { transport, principal, owner, keepAlive, send: (frame) => wire.send(frame) };
+    const each = wireOfEach(wire);
     const ids = new Set<RequestId>();
     const replies = batch.map((message) => {
       const id = readableId(message);
