@@ -1,10 +1,10 @@
-// How many sessions one caller may hold.
+// What one caller may hold: sessions by address and by principal, and bodies that have not arrived.
 import { once } from 'node:events';
 
-import { expect } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 
 import { json, post } from '../../packages/http/test/fixture.js';
-import { HttpClient, initialize, SseClient } from '../revisions/http-client.js';
+import { ADD, HttpClient, initialize, SseClient } from '../revisions/http-client.js';
 import { Connection } from './connection.js';
 import { connectTo, inEverySessionRevision, inTheFirstRevision, overEveryHost, serveOn } from './contract.js';
 import type { HostOptions } from './hosts.js';
@@ -149,5 +149,63 @@ overEveryHost('a session whose client is gone', (host) => {
       expect(await statuses(leaving, next, staying)).toEqual([404, 200, 200]);
       await next.end();
     }
+  });
+});
+
+const CHUNKED = { 'content-type': 'application/json' };
+
+/** A chunk of a body. */
+const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+const LAST = '0\r\n\r\n';
+
+overEveryHost('unfinished bodies', (host) => {
+  const PING = JSON.stringify({ jsonrpc: '2.0', id: 'late', method: 'ping' });
+  const REFUSED = (status: number) =>
+    new RegExp(`^HTTP/1\\.1 ${status} [^]*\\r\\nretry-after: 10\\r\\n[^]*"code":-32600`, 'i');
+
+  it.each([
+    ['maxUnfinishedBytesPerAddress', {}, 429],
+    ['maxUnfinishedBytes', FORWARDED, 503],
+  ])('may hold %s together, and the one that exceeds it is rejected', async (limit, headers, status) => {
+    const { client, url } = await connectTo(host, '2025-11-25', { bodyLimit: 1000, [limit]: 1000 });
+    const send = async (text: string) => {
+      const connection = await Connection.open(url);
+      connection.head('POST', { ...CHUNKED, ...headers, ...client.headers });
+      connection.socket.write(chunk(text));
+      // what was sent has arrived when this is answered
+      expect(await client.status()).toBe(200);
+      return connection;
+    };
+    const held = await send(PING + ' '.repeat(600 - PING.length));
+    const next = await send('x'.repeat(400));
+    expect([held.text, next.text]).toEqual(['', '']);
+    next.socket.write(chunk('x'));
+    expect(await next.closed()).toMatch(REFUSED(status));
+    // complete messages are served meanwhile
+    expect((await client.call(1, 'add', { args: ADD })).status).toBe(200);
+    // the rejected body no longer counts
+    const last = await send('x'.repeat(400));
+    expect(last.text).toBe('');
+    held.socket.write(LAST);
+    expect(await held.until(/"result"/)).toMatch(/^HTTP\/1\.1 200 [^]*"id":"late"/);
+    last.leave();
+  });
+
+  it('are not counted by address behind a proxy that is not trusted', async () => {
+    const { client, url } = await connectTo(host, '2025-11-25', {
+      bodyLimit: 1000,
+      maxUnfinishedBytesPerAddress: 1000,
+      maxUnfinishedBytes: 10_000,
+    });
+    const connections = [];
+    for (let n = 0; n < 5; n++) {
+      const connection = await Connection.open(url);
+      connection.head('POST', { ...CHUNKED, ...FORWARDED });
+      connection.socket.write(chunk('x'.repeat(900)));
+      connections.push(connection);
+    }
+    expect(await client.status()).toBe(200);
+    expect(connections.map(({ text }) => text)).toEqual(Array(5).fill(''));
+    for (const connection of connections) connection.leave();
   });
 });

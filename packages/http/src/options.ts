@@ -66,6 +66,13 @@ export interface EndpointOptions<HostRequest> {
    * the caller gets a 429. By default 1000.
    */
   readonly maxSessionsPerPrincipal?: number;
+  /**
+   * Cap on the bytes of all request bodies that have not arrived completely. Bodies that arrive in one piece don't
+   * count. By default 64 MiB, or 16 times `bodyLimit` if that is more.
+   */
+  readonly maxUnfinishedBytes?: number;
+  /** The same cap for each address. By default 16 MiB, or 4 times `bodyLimit` if that is more. */
+  readonly maxUnfinishedBytesPerAddress?: number;
   /** Milliseconds until a session without a connected client ends. By default 30 minutes. */
   readonly sessionIdleMs?: number;
   /** Cap on concurrent streams of one session, not counting those of its requests. By default 8. */
@@ -129,6 +136,8 @@ const COUNTS = {
   maxSessions: [10_000, 10_000_000],
   maxSessionsPerAddress: [1000, 10_000_000],
   maxSessionsPerPrincipal: [1000, 10_000_000],
+  maxUnfinishedBytes: [67_108_864, Number.MAX_SAFE_INTEGER],
+  maxUnfinishedBytesPerAddress: [16_777_216, Number.MAX_SAFE_INTEGER],
   sessionIdleMs: [1_800_000, Number.MAX_SAFE_INTEGER],
   maxStreams: [8, 1000],
   maxBufferedBytes: [1_048_576, Number.MAX_SAFE_INTEGER],
@@ -149,6 +158,8 @@ const OPTION_NAMES: Readonly<Record<keyof EndpointOptions<never>, true>> = {
   maxSessions: true,
   maxSessionsPerAddress: true,
   maxSessionsPerPrincipal: true,
+  maxUnfinishedBytes: true,
+  maxUnfinishedBytesPerAddress: true,
   sessionIdleMs: true,
   maxStreams: true,
   maxBufferedBytes: true,
