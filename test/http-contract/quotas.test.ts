@@ -35,7 +35,7 @@ async function refusal(response: Response) {
 
 overEveryHost('sessions of one address', (host) => {
   inEverySessionRevision('are capped: the one that is idle for longest ends', async (revision) => {
-    const { url } = await serveOn(host, { maxSessionsPerAddress: 2 });
+    const { url } = await serveOn(host, { limits: { maxSessionsPerAddress: 2 } });
     const [first, second] = [await HttpClient.open(url, revision), await HttpClient.open(url, revision)];
     expect(await statuses(second, first)).toEqual([200, 200]);
     const third = await HttpClient.open(url, revision);
@@ -43,7 +43,7 @@ overEveryHost('sessions of one address', (host) => {
   });
 
   inEverySessionRevision('are capped: if all are connected, the next gets 429', async (revision) => {
-    const { client, url } = await connectTo(host, revision, { maxSessionsPerAddress: 2 });
+    const { client, url } = await connectTo(host, revision, { limits: { maxSessionsPerAddress: 2 } });
     const other = await HttpClient.open(url, revision);
     const streams = [await client.listen(), await other.listen()];
     expect(await refusal(await post(url, initialize(revision)))).toEqual([429, '10', -32600]);
@@ -54,21 +54,21 @@ overEveryHost('sessions of one address', (host) => {
   });
 
   inEverySessionRevision('are not counted behind a proxy that is not trusted', async (revision) => {
-    const { url } = await serveOn(host, { maxSessionsPerAddress: 1 });
+    const { url } = await serveOn(host, { limits: { maxSessionsPerAddress: 1 } });
     const clients = [];
     for (let n = 0; n < 3; n++) clients.push(await HttpClient.open(url, revision, FORWARDED));
     expect(await statuses(...clients)).toEqual([200, 200, 200]);
   });
 
   inEverySessionRevision('are only those of anonymous callers', async (revision) => {
-    const { url } = await serveOn(host, { maxSessionsPerAddress: 1, principal });
+    const { url } = await serveOn(host, { limits: { maxSessionsPerAddress: 1 }, principal });
     const clients = [await HttpClient.open(url, revision, ANN), await HttpClient.open(url, revision, BOB)];
     clients.push(await HttpClient.open(url, revision));
     expect(await statuses(...clients)).toEqual([200, 200, 200]);
   });
 
   inTheFirstRevision('include those of HTTP+SSE', async (revision) => {
-    const { url } = await serveOn(host, { maxSessionsPerAddress: 2, legacySse: true });
+    const { url } = await serveOn(host, { limits: { maxSessionsPerAddress: 2 }, legacySse: true });
     const sse = new URL('/sse', url).href;
     const client = await HttpClient.open(url, revision);
     const old = [await SseClient.open(sse), await SseClient.open(sse)];
@@ -81,7 +81,7 @@ overEveryHost('sessions of one address', (host) => {
 
 overEveryHost('sessions of one principal', (host) => {
   inEverySessionRevision('are capped: the one that is idle for longest ends', async (revision) => {
-    const { url } = await serveOn(host, { maxSessionsPerPrincipal: 2, principal });
+    const { url } = await serveOn(host, { limits: { maxSessionsPerPrincipal: 2 }, principal });
     const bob = await HttpClient.open(url, revision, BOB);
     const [first, second] = [await HttpClient.open(url, revision, ANN), await HttpClient.open(url, revision, ANN)];
     expect(await statuses(second, first)).toEqual([200, 200]);
@@ -90,7 +90,7 @@ overEveryHost('sessions of one principal', (host) => {
   });
 
   inEverySessionRevision('are capped: if all are connected, the next gets 429', async (revision) => {
-    const { url } = await serveOn(host, { maxSessionsPerPrincipal: 1, principal });
+    const { url } = await serveOn(host, { limits: { maxSessionsPerPrincipal: 1 }, principal });
     const ann = await HttpClient.open(url, revision, ANN);
     await ann.listen();
     expect(await refusal(await post(url, initialize(revision), ANN))).toEqual([429, '10', -32600]);
@@ -100,7 +100,7 @@ overEveryHost('sessions of one principal', (host) => {
 
 overEveryHost('anonymous callers', (host) => {
   inEverySessionRevision('never displace a principal: their sessions end first', async (revision) => {
-    const { url } = await serveOn(host, { maxSessions: 2, principal });
+    const { url } = await serveOn(host, { limits: { maxSessions: 2 }, principal });
     const ann = await HttpClient.open(url, revision, ANN);
     const anonymous = [await HttpClient.open(url, revision), await HttpClient.open(url, revision)] as const;
     expect(await statuses(ann, ...anonymous)).toEqual([200, 404, 200]);
@@ -110,7 +110,7 @@ overEveryHost('anonymous callers', (host) => {
   });
 
   inEverySessionRevision('make room for a principal even if they are connected', async (revision) => {
-    const { client, url } = await connectTo(host, revision, { maxSessions: 2, principal });
+    const { client, url } = await connectTo(host, revision, { limits: { maxSessions: 2 }, principal });
     const ann = await HttpClient.open(url, revision, ANN);
     const stream = await client.listen();
     const bob = await HttpClient.open(url, revision, BOB);
@@ -125,7 +125,7 @@ overEveryHost('anonymous callers', (host) => {
 
 overEveryHost('a session whose client is gone', (host) => {
   inEverySessionRevision('can be evicted although its call is still running', async (revision) => {
-    const { client, url, probe } = await connectTo(host, revision, { maxSessions: 2 });
+    const { client, url, probe } = await connectTo(host, revision, { limits: { maxSessions: 2 } });
     const staying = await HttpClient.open(url, revision);
     await staying.listen();
     for (const name of ['wait', 'stream']) {
@@ -167,7 +167,7 @@ overEveryHost('unfinished bodies', (host) => {
     ['maxUnfinishedBytesPerAddress', {}, 429],
     ['maxUnfinishedBytes', FORWARDED, 503],
   ])('may hold %s together, and the one that exceeds it is rejected', async (limit, headers, status) => {
-    const { client, url } = await connectTo(host, '2025-11-25', { bodyLimit: 1000, [limit]: 1000 });
+    const { client, url } = await connectTo(host, '2025-11-25', { limits: { bodyLimit: 1000, [limit]: 1000 } });
     const send = async (text: string) => {
       const connection = await Connection.open(url);
       connection.head('POST', { ...CHUNKED, ...headers, ...client.headers });
@@ -193,9 +193,7 @@ overEveryHost('unfinished bodies', (host) => {
 
   it('are not counted by address behind a proxy that is not trusted', async () => {
     const { client, url } = await connectTo(host, '2025-11-25', {
-      bodyLimit: 1000,
-      maxUnfinishedBytesPerAddress: 1000,
-      maxUnfinishedBytes: 10_000,
+      limits: { bodyLimit: 1000, maxUnfinishedBytesPerAddress: 1000, maxUnfinishedBytes: 10_000 },
     });
     const connections = [];
     for (let n = 0; n < 5; n++) {

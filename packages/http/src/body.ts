@@ -6,7 +6,7 @@ import { parseMessage } from '@decorum/core/transport';
 
 import { addressOf } from './caller.js';
 import type { Headers, HttpRequest } from './http-context.js';
-import { HttpError, overloaded, tooMany } from './http-error.js';
+import { HttpError, LimitError } from './http-error.js';
 
 /** Limits on the size and duration of request bodies. */
 export interface BodyLimits {
@@ -36,7 +36,7 @@ const SWEEPS = 4;
 const OTHER_CHARSET = /charset=(?!"?utf-8)/i;
 const JSON_MEDIA_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
-const tooLarge = () => new HttpError(413, 'The body is too large.');
+const tooLarge = () => new LimitError('bodyLimit', 413, 'The body is too large.');
 const notUtf8 = () => new McpError('parse-error', 'The message is not UTF-8.');
 
 /** Whether the headers of a request announce a body. */
@@ -94,10 +94,11 @@ export class Bodies {
       else this.heldFrom.delete(address);
     }
     const { maxUnfinishedBytes, maxUnfinishedBytesPerAddress } = this.limits;
-    if (own > maxUnfinishedBytesPerAddress) return tooMany('You are sending too much at once. Try again later.');
-    return this.held > maxUnfinishedBytes
-      ? overloaded('The server is receiving too much. Try again later.')
-      : undefined;
+    if (own > maxUnfinishedBytesPerAddress) {
+      return new LimitError('maxUnfinishedBytesPerAddress', 429, 'You are sending too much at once. Try again later.');
+    }
+    if (this.held <= maxUnfinishedBytes) return undefined;
+    return new LimitError('maxUnfinishedBytes', 503, 'The server is receiving too much. Try again later.');
   }
 
   /** Rejects all unfinished bodies and stops the sweeps. */
@@ -109,7 +110,7 @@ export class Bodies {
   private sweep(): void {
     for (const reader of this.readers.toReversed()) {
       if (reader.sweeps < SWEEPS) reader.sweeps += 1;
-      else reader.fail(new HttpError(408, 'The body did not arrive in time.', { connection: 'close' }));
+      else reader.fail(new LimitError('bodyTimeoutMs', 408, 'The body did not arrive in time.'));
     }
   }
 }

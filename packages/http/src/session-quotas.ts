@@ -1,4 +1,7 @@
-import { overloaded, tooMany } from './http-error.js';
+import type { LimitHit } from '@decorum/core';
+
+import { callerOf, type Sender } from './caller.js';
+import { LimitError } from './http-error.js';
 import { LruList, LruNode } from './lru.js';
 
 /** Caps on the sessions of an endpoint. */
@@ -9,6 +12,8 @@ export interface SessionLimits {
   readonly maxSessionsPerAddress: number;
   /** Cap on the concurrent sessions of one principal. */
   readonly maxSessionsPerPrincipal: number;
+  /** Reports a limit that a client has reached. */
+  readonly hit: (hit: LimitHit) => void;
 }
 
 /** A session, as far as it is counted. */
@@ -87,32 +92,30 @@ export class SessionQuotas {
   /**
    * Makes room for a session. A caller at its quota loses its own idle session. At the cap of all sessions, anonymous
    * callers go first: they never displace a principal, and make room for one even while they are connected.
-   * @param caller see `callerOf`; undefined if no quota applies to it
-   * @throws {HttpError} 429 at the quota of the caller, 503 at the cap of all
+   * @throws {LimitError} 429 at the quota of the caller, 503 at the cap of all
    */
-  makeRoom(caller: string | undefined, isSignedIn: boolean): void {
-    const { maxSessions, maxSessionsPerAddress, maxSessionsPerPrincipal } = this.limits;
-    const { anonymous, signedIn } = this;
-    const own = caller === undefined ? undefined : this.callers.get(caller);
-    if (own !== undefined && own.size >= (isSignedIn ? maxSessionsPerPrincipal : maxSessionsPerAddress)) {
-      if (this.evictIdle(own)) return;
-      throw tooMany('You have too many open sessions. End one, or try again later.');
+  makeRoom(sender: Sender): void {
+    const { principal, remoteAddress } = sender;
+    const quota = principal ? 'maxSessionsPerPrincipal' : 'maxSessionsPerAddress';
+    const own = this.callers.get(callerOf(sender) ?? '');
+    const isOver = own !== undefined && own.size >= this.limits[quota];
+    if (!isOver && this.anonymous.size + this.signedIn.size < this.limits.maxSessions) return;
+    const limit = isOver ? quota : 'maxSessions';
+    const victim = isOver ? this.idlest(own) : this.leastEntitled(principal !== undefined);
+    if (victim !== undefined) {
+      this.end(victim);
+      return this.limits.hit({ limit, principal, remoteAddress });
     }
-    if (anonymous.size + signedIn.size < maxSessions || this.evictIdle(anonymous)) return;
-    if (isSignedIn) {
-      // eviction has just found all anonymous sessions connected
-      const displaced = anonymous.connected.oldest;
-      if (displaced !== undefined) return this.end(displaced);
-      if (this.evictIdle(signedIn)) return;
-    }
-    throw overloaded('There are too many sessions. Try again later.');
+    if (isOver) throw new LimitError(limit, 429, 'You have too many open sessions. End one, or try again later.');
+    throw new LimitError(limit, 503, 'There are too many sessions. Try again later.');
   }
 
   /** Counts a new session. */
-  add(session: CountedSession, caller: string | undefined, isSignedIn: boolean): void {
+  add(session: CountedSession, sender: Sender): void {
+    const caller = callerOf(sender);
     let own = caller === undefined ? undefined : this.callers.get(caller);
     if (own === undefined && caller !== undefined) this.callers.set(caller, (own = new SessionGroup(caller)));
-    session.place = new SessionPlace(session, isSignedIn ? this.signedIn : this.anonymous, own);
+    session.place = new SessionPlace(session, sender.principal ? this.signedIn : this.anonymous, own);
   }
 
   /** Stops counting a session. */
@@ -124,16 +127,20 @@ export class SessionQuotas {
     if (size === 0 && caller !== undefined) this.callers.delete(caller);
   }
 
-  /** Ends the idle session of a group that was used least recently. Each session it passes over is moved aside. */
-  private evictIdle({ idle }: SessionGroup): boolean {
+  /** The session that makes room at the cap of all. */
+  private leastEntitled(forPrincipal: boolean): CountedSession | undefined {
+    const idle = this.idlest(this.anonymous);
+    if (idle !== undefined || !forPrincipal) return idle;
+    return this.anonymous.connected.oldest ?? this.idlest(this.signedIn);
+  }
+
+  /** The idle session of a group that was used least recently. Connected ones that it passes over are moved aside. */
+  private idlest({ idle }: SessionGroup): CountedSession | undefined {
     for (let session = idle.oldest; session !== undefined; session = idle.oldest) {
-      if (!session.connected) {
-        this.end(session);
-        return true;
-      }
+      if (!session.connected) return session;
       session.place?.setConnected(true);
       session.recheck();
     }
-    return false;
+    return undefined;
   }
 }

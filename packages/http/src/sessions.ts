@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Principal } from '@decorum/core';
 import { andThen, isPromise, isObject, type Kernel, revisionOf, type SessionRecord } from '@decorum/core/transport';
 
-import { callerOf, type Sender } from './caller.js';
+import type { Sender } from './caller.js';
 import { HttpSession, type SessionOrigin, type SessionSettings, ttlOf } from './session.js';
 import { SessionQuotas } from './session-quotas.js';
 import type { KeptSession } from './session-store.js';
@@ -95,6 +95,7 @@ export class Sessions {
   sweep(): void {
     const now = Date.now();
     for (const session of this.byId.values()) {
+      session.recheck();
       const { record } = session.state;
       if (session.used || session.connected) {
         record.usedAt = now;
@@ -105,12 +106,10 @@ export class Sessions {
   }
 
   private add(origin: SessionOrigin, sender: Sender): HttpSession {
-    const caller = callerOf(sender);
-    const isSignedIn = sender.principal !== undefined;
-    this.quotas.makeRoom(caller, isSignedIn);
+    this.quotas.makeRoom(sender);
     const session = new HttpSession(this.kernel, this.settings, origin);
     this.byId.set(session.id, session);
-    this.quotas.add(session, caller, isSignedIn);
+    this.quotas.add(session, sender);
     return session;
   }
 

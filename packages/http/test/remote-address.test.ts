@@ -14,7 +14,7 @@ import { afterwards, createServer, type Fields, INITIALIZE, post, Probe, request
 /** Posts a message from an address. */
 type Send = (address: string, message: unknown, headers?: Fields) => Promise<Response>;
 
-const OPTIONS = { maxSessionsPerAddress: 1 };
+const OPTIONS = { limits: { maxSessionsPerAddress: 1 } };
 
 /** Posts through a proxy that names the client. */
 const through =

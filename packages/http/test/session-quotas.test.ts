@@ -14,7 +14,7 @@ async function createSessions(limits: Partial<SessionSettings> = {}) {
   const { server } = createServer(new Probe());
   afterwards(() => server.close());
   const sessions = new Sessions(await kernelOf(server), {
-    streams: { open: new Set(), ending: new Set(), maxBufferedBytes: 1000 },
+    streams: { open: new Set(), ending: new Set(), maxBufferedBytes: 1000, hit: () => {} },
     events: false,
     sessionStore: undefined,
     maxSessions: MANY,
@@ -25,6 +25,7 @@ async function createSessions(limits: Partial<SessionSettings> = {}) {
     maxStreams: 8,
     pending: new PendingCallbacks(),
     report: () => {},
+    hit: () => {},
     ...limits,
   });
   afterwards(() => sessions.endAll());

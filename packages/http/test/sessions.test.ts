@@ -55,7 +55,7 @@ describe('a session', () => {
   });
 
   it('does not start if initialize fails', async () => {
-    const { url } = await serve({ maxSessions: 1 });
+    const { url } = await serve({ limits: { maxSessions: 1 } });
     const session = await openSession(url);
     const listening = await getStream(url, session);
     await listening.cancel();
@@ -188,7 +188,7 @@ describe('the owner of a session', () => {
 
 describe('the number of sessions', () => {
   it('is capped: the session idle for longest is evicted', async () => {
-    const { url } = await serve({ maxSessions: 3 });
+    const { url } = await serve({ limits: { maxSessions: 3 } });
     const first = await openSession(url);
     const second = await openSession(url);
     const third = await openSession(url);
@@ -203,7 +203,7 @@ describe('the number of sessions', () => {
   });
 
   it('stays capped in a flood, which is answered with 503 if no session is idle', async () => {
-    const { url } = await serve({ maxSessions: 2 });
+    const { url } = await serve({ limits: { maxSessions: 2 } });
     const sessions = [await openSession(url), await openSession(url)];
     for (const session of sessions) await getStream(url, session);
     const response = await post(url, INITIALIZE);
@@ -213,7 +213,7 @@ describe('the number of sessions', () => {
 
   it('shrinks when idle sessions end, but those in use stay', async () => {
     const pass = stopClock();
-    const { url, probe } = await serve({ sessionIdleMs: 60_000, keepAliveMs: 5 });
+    const { url, probe } = await serve({ limits: { sessionIdleMs: 60_000 }, keepAliveMs: 5 });
     const [idle, reading, working] = [await openSession(url), await openSession(url), await openSession(url)];
     await getStream(url, reading);
     const began = once(probe, 'began');
@@ -240,7 +240,7 @@ describe('the number of sessions', () => {
     const app = fastify();
     const sockets = new EventEmitter();
     app.server.on('connection', (socket: Socket) => socket.once('close', () => sockets.emit('closed')));
-    await app.register(mcp, { server: createServer(probe).server, sessionIdleMs: 60_000, keepAliveMs: 5 });
+    await app.register(mcp, { server: createServer(probe).server, limits: { sessionIdleMs: 60_000 }, keepAliveMs: 5 });
     afterwards(() => app.close());
     const url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/mcp`;
     const [leaving, reading] = [await openSession(url), await openSession(url)];

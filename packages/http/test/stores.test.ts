@@ -127,7 +127,7 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
   });
 
   it('outlive the endpoint that started them, and eviction at the cap', async () => {
-    const [one, other] = await serveTwice({ sessionStore: create(), maxSessions: 1 });
+    const [one, other] = await serveTwice({ sessionStore: create(), limits: { maxSessions: 1 } });
     const sessions: Fields[] = [await openSession(one.url), await openSession(one.url)];
     for (const session of sessions) expect((await post(one.url, PING, session)).status).toBe(200);
     await one.close();
@@ -136,7 +136,11 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
 
   it('stay as long as they are used', async () => {
     const put = stopClock();
-    const [one, other] = await serveTwice({ sessionStore: create(), sessionIdleMs: 60_000, keepAliveMs: 5 });
+    const [one, other] = await serveTwice({
+      sessionStore: create(),
+      limits: { sessionIdleMs: 60_000 },
+      keepAliveMs: 5,
+    });
     const [used, idle, reading] = [await openSession(one.url), await openSession(one.url), await openSession(one.url)];
     const sweep = () => nextSweep(() => getStream(one.url, reading));
     for (let n = 0; n < 4; n++) {
