@@ -277,7 +277,7 @@ export class PostExchange implements Wire {
     this.done = true;
     this.removeOnClose?.();
     if (this.session) this.session.used = true;
-    if (this.session?.place?.isConnected) this.session.recheck();
+    if (this.session?.isProtected) this.session.recheck();
   }
 
   private openStream(): EventStream {

@@ -1,45 +1,37 @@
-/** A list in order of use, the least recently used item first. Every operation takes constant time. */
-export class LruList<T> {
-  /** Closes the ring: `next` is the least recently used item. */
-  readonly ends = new LruNode<T>();
-
-  /** The least recently used item; undefined if the list is empty. */
-  get oldest(): T | undefined {
-    return this.ends.next.item;
-  }
+/**
+ * An item of two lists in order of use. Its neighbours are fields of its own, because separate nodes would double the
+ * memory of small items. The ends of a list are an item too, which closes the ring. An item that is in no list is its
+ * own neighbour.
+ */
+export class Linked {
+  next: Linked = this;
+  previous: Linked = this;
+  nextOwn: Linked = this;
+  previousOwn: Linked = this;
 }
 
-/** The place of an item in a list. A node that is in no list is linked to itself. */
-export class LruNode<T> {
-  /** The ends of the list. */
-  ends: LruNode<T> = this;
-  next: LruNode<T> = this;
-  previous: LruNode<T> = this;
+interface Links {
+  readonly next: 'next' | 'nextOwn';
+  readonly previous: 'previous' | 'previousOwn';
+}
 
-  /**
-   * @param item undefined for the ends of a list
-   * @param also the place of the same item in another list
-   */
-  constructor(
-    readonly item?: T,
-    readonly also?: LruNode<T>,
-  ) {}
+/** The links of the first list. */
+export const ALL: Links = { next: 'next', previous: 'previous' };
 
-  /** Moves to the end of a list, from wherever it is. */
-  moveTo({ ends }: LruList<T>): void {
-    this.remove();
-    this.ends = ends;
-    this.next = ends;
-    this.previous = ends.previous;
-    this.previous.next = this;
-    ends.previous = this;
-  }
+/** The links of the second list. */
+export const OWN: Links = { next: 'nextOwn', previous: 'previousOwn' };
 
-  /** Leaves the list. */
-  remove(): void {
-    this.previous.next = this.next;
-    this.next.previous = this.previous;
-    this.next = this;
-    this.previous = this;
-  }
+/** Takes an item out of a list. */
+export function unlink(item: Linked, { next, previous }: Links): void {
+  item[previous][next] = item[next];
+  item[next][previous] = item[previous];
+  item[next] = item[previous] = item;
+}
+
+/** Appends an item to a list. */
+export function append(item: Linked, ends: Linked, { next, previous }: Links): void {
+  item[previous] = ends[previous];
+  item[next] = ends;
+  ends[previous][next] = item;
+  ends[previous] = item;
 }

@@ -2,7 +2,7 @@ import type { LimitHit } from '@decorum/core';
 
 import { callerOf, type Sender } from './caller.js';
 import { LimitError } from './http-error.js';
-import { LruList, LruNode } from './lru.js';
+import { ALL, append, Linked, OWN, unlink } from './lru.js';
 
 /** Caps on the sessions of an endpoint. */
 export interface SessionLimits {
@@ -17,73 +17,40 @@ export interface SessionLimits {
 }
 
 /** A session, as far as it is counted. */
-export interface CountedSession {
-  readonly id: string;
+export abstract class CountedSession extends Linked {
+  /** The sessions of the same caller; undefined if no quota applies to it. */
+  own: SessionGroup | undefined;
+  /** Whether eviction has found it connected, and passes it over until `release`. */
+  isProtected = false;
+  /** Whether its caller is anonymous. */
+  abstract get anonymous(): boolean;
   /** Whether a client is connected. */
-  readonly connected: boolean;
-  place: SessionPlace | undefined;
-  /** Calls `place.setConnected(false)` when no client is connected any more. */
-  recheck(): void;
+  abstract get connected(): boolean;
+  /** Calls `release` as soon as no client is connected. */
+  abstract recheck(): void;
 }
 
-/** Sessions that are counted together: those of one caller, of all anonymous callers, or of all principals. */
-class SessionGroup {
+/** Sessions that are counted together, and a list of those that can be evicted. The next is the first to be evicted. */
+export class SessionGroup extends Linked {
   size = 0;
-  /** The candidates for eviction. Some may be connected; they are moved when eviction comes to them. */
-  readonly idle = new LruList<CountedSession>();
-  /** Sessions that eviction has found connected. They go back to `idle` when they no longer are. */
-  readonly connected = new LruList<CountedSession>();
 
   /** @param caller see `callerOf`; undefined for a group of many callers */
-  constructor(readonly caller?: string) {}
-}
-
-/** The place of a session in its groups. */
-export class SessionPlace {
-  /** Whether the session is in the `connected` lists. */
-  isConnected = false;
-  /** The node in the list of `all`; `also` is the one in the list of `own`. */
-  readonly node: LruNode<CountedSession>;
-
-  /**
-   * @param all the group of all anonymous callers or of all principals
-   * @param own the group of the caller; undefined if no quota applies to it
-   */
-  constructor(
-    session: CountedSession,
-    private readonly all: SessionGroup,
-    readonly own: SessionGroup | undefined,
-  ) {
-    this.node = new LruNode(session, own && new LruNode(session));
-    all.size += 1;
-    if (own !== undefined) own.size += 1;
-    this.setConnected(false);
-  }
-
-  /** Moves the session out of the way of eviction, or back. */
-  setConnected(isConnected: boolean): void {
-    this.isConnected = isConnected;
-    const list = isConnected ? 'connected' : 'idle';
-    this.node.moveTo(this.all[list]);
-    if (this.own !== undefined) this.node.also?.moveTo(this.own[list]);
-  }
-
-  /** Takes the session out of its groups. */
-  leave(): void {
-    this.node.remove();
-    this.node.also?.remove();
-    this.all.size -= 1;
-    if (this.own !== undefined) this.own.size -= 1;
+  constructor(readonly caller?: string) {
+    super();
   }
 }
 
-/** Counts the sessions of an endpoint, and decides which one makes room for another. */
+/** Counts the sessions of an endpoint, and decides which one makes room for another. Every step takes constant time. */
 export class SessionQuotas {
-  private readonly anonymous = new SessionGroup();
-  private readonly signedIn = new SessionGroup();
+  /** The sessions of anonymous callers. */
+  readonly anonymous = new SessionGroup();
+  /** The sessions of principals. */
+  readonly signedIn = new SessionGroup();
+  /** The protected sessions of anonymous callers. */
+  private readonly connected = new Linked();
   private readonly callers = new Map<string, SessionGroup>();
 
-  /** @param end ends a session, which removes it here */
+  /** @param end ends a session, which calls `remove` */
   constructor(
     private readonly limits: SessionLimits,
     private readonly end: (session: CountedSession) => void,
@@ -101,9 +68,9 @@ export class SessionQuotas {
     const isOver = own !== undefined && own.size >= this.limits[quota];
     if (!isOver && this.anonymous.size + this.signedIn.size < this.limits.maxSessions) return;
     const limit = isOver ? quota : 'maxSessions';
-    const victim = isOver ? this.idlest(own) : this.leastEntitled(principal !== undefined);
-    if (victim !== undefined) {
-      this.end(victim);
+    const evicted = isOver ? this.idlest(own, OWN.next) : this.leastEntitled(principal !== undefined);
+    if (evicted !== undefined) {
+      this.end(evicted);
       return this.limits.hit({ limit, principal, remoteAddress });
     }
     if (isOver) throw new LimitError(limit, 429, 'You have too many open sessions. End one, or try again later.');
@@ -112,34 +79,64 @@ export class SessionQuotas {
 
   /** Counts a new session. */
   add(session: CountedSession, sender: Sender): void {
+    this.groupOf(session).size += 1;
     const caller = callerOf(sender);
-    let own = caller === undefined ? undefined : this.callers.get(caller);
-    if (own === undefined && caller !== undefined) this.callers.set(caller, (own = new SessionGroup(caller)));
-    session.place = new SessionPlace(session, sender.principal ? this.signedIn : this.anonymous, own);
+    if (caller !== undefined) {
+      const own = this.callers.get(caller) ?? new SessionGroup(caller);
+      if (own.size === 0) this.callers.set(caller, own);
+      own.size += 1;
+      session.own = own;
+    }
+    this.release(session);
   }
 
   /** Stops counting a session. */
   remove(session: CountedSession): void {
-    const { place } = session;
-    session.place = undefined;
-    place?.leave();
-    const { size, caller } = place?.own ?? {};
-    if (size === 0 && caller !== undefined) this.callers.delete(caller);
+    const { own } = session;
+    session.isProtected = false;
+    session.own = undefined;
+    unlink(session, ALL);
+    unlink(session, OWN);
+    this.groupOf(session).size -= 1;
+    if (own === undefined) return;
+    own.size -= 1;
+    if (own.size === 0) this.callers.delete(own.caller as string);
+  }
+
+  /** Lets a session be evicted, after all others. */
+  release(session: CountedSession): void {
+    session.isProtected = false;
+    unlink(session, ALL);
+    append(session, this.groupOf(session), ALL);
+    if (session.own !== undefined) append(session, session.own, OWN);
+  }
+
+  private protect(session: CountedSession): void {
+    session.isProtected = true;
+    unlink(session, ALL);
+    unlink(session, OWN);
+    if (session.anonymous) append(session, this.connected, ALL);
+    session.recheck();
+  }
+
+  private groupOf(session: CountedSession): SessionGroup {
+    return session.anonymous ? this.anonymous : this.signedIn;
   }
 
   /** The session that makes room at the cap of all. */
   private leastEntitled(forPrincipal: boolean): CountedSession | undefined {
-    const idle = this.idlest(this.anonymous);
+    const idle = this.idlest(this.anonymous, ALL.next);
     if (idle !== undefined || !forPrincipal) return idle;
-    return this.anonymous.connected.oldest ?? this.idlest(this.signedIn);
+    const { next } = this.connected;
+    return next === this.connected ? this.idlest(this.signedIn, ALL.next) : (next as CountedSession);
   }
 
-  /** The idle session of a group that was used least recently. Connected ones that it passes over are moved aside. */
-  private idlest({ idle }: SessionGroup): CountedSession | undefined {
-    for (let session = idle.oldest; session !== undefined; session = idle.oldest) {
+  /** The idle session of a group that was used least recently. Connected ones before it are protected from now on. */
+  private idlest(group: SessionGroup, next: 'next' | 'nextOwn'): CountedSession | undefined {
+    while (group[next] !== group) {
+      const session = group[next] as CountedSession;
       if (!session.connected) return session;
-      session.place?.setConnected(true);
-      session.recheck();
+      this.protect(session);
     }
     return undefined;
   }

@@ -6,7 +6,7 @@ import type { LimitHit, Principal } from '@decorum/core';
 import type { PendingCallbacks } from './pending-callbacks.js';
 import { LimitError } from './http-error.js';
 import type { EventStore } from './event-store.js';
-import type { SessionLimits, SessionPlace } from './session-quotas.js';
+import { CountedSession, type SessionLimits, type SessionQuotas } from './session-quotas.js';
 import type { KeptSession, SessionStore } from './session-store.js';
 import { EventStream, type StreamSettings } from './stream.js';
 
@@ -17,6 +17,8 @@ export interface SessionSettings extends SessionLimits {
   readonly events: EventStore | false;
   /** Shares records with other processes; undefined if sessions live only in this one. */
   readonly sessionStore: SessionStore | undefined;
+  /** Counts the sessions. */
+  readonly quotas: SessionQuotas;
   /** Milliseconds until a session without a connected client ends. */
   readonly sessionIdleMs: number;
   /** Milliseconds between sweeps for idle sessions. */
@@ -40,12 +42,10 @@ export type SessionOrigin =
   | { readonly record: SessionRecord };
 
 /** The live part of a session: its streams. Everything else is in its record, which can be stored. */
-export class HttpSession {
+export class HttpSession extends CountedSession {
   readonly state: Session;
   /** Whether a request has arrived since the last sweep. */
   used = true;
-  /** Decides when it is evicted. Set when the session is counted. */
-  place: SessionPlace | undefined;
   /** Oldest first. Created with the first stream, because most sessions never have one. */
   private streams: EventStream[] | undefined;
   /** The one stream of an HTTP+SSE session. */
@@ -56,6 +56,7 @@ export class HttpSession {
     private readonly settings: SessionSettings,
     origin: SessionOrigin,
   ) {
+    super();
     const { sessionStore: store } = settings;
     const push = (frame: Frame) => this.push(frame);
     const isKept = store !== undefined && ('record' in origin || origin.shared);
@@ -70,6 +71,10 @@ export class HttpSession {
     return this.state.record.id as string;
   }
 
+  get anonymous(): boolean {
+    return this.state.record.principal === undefined;
+  }
+
   /** Whether a client reads a stream or waits for a response. A call that its client has left doesn't count. */
   get connected(): boolean {
     if (this.soleStream !== undefined) return this.soleStream.attached && this.state.initialized;
@@ -82,10 +87,10 @@ export class HttpSession {
     return undefined;
   }
 
-  /** Makes the session a candidate for eviction again when its last client is gone. */
+  /** Lets the session be evicted again when its last client is gone. */
   recheck(): void {
-    if (this.place?.isConnected !== true) return;
-    if (!this.connected) return this.place.setConnected(false);
+    if (!this.isProtected) return;
+    if (!this.connected) return this.settings.quotas.release(this);
     // called again when a request or a reader ends, so one disconnect callback at a time is enough
     this.awaited?.onDisconnect?.(() => this.recheck());
   }

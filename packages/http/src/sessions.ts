@@ -5,22 +5,21 @@ import { andThen, isPromise, isObject, type Kernel, revisionOf, type SessionReco
 
 import type { Sender } from './caller.js';
 import { HttpSession, type SessionOrigin, type SessionSettings, ttlOf } from './session.js';
-import { SessionQuotas } from './session-quotas.js';
+import { type SessionGroup, SessionQuotas } from './session-quotas.js';
 import type { KeptSession } from './session-store.js';
 
 /** The sessions of an endpoint. */
 export class Sessions {
   private readonly byId = new Map<string, HttpSession>();
   private readonly quotas: SessionQuotas;
+  private readonly settings: SessionSettings;
 
   constructor(
     private readonly kernel: Kernel,
-    private readonly settings: SessionSettings,
+    settings: Omit<SessionSettings, 'quotas'>,
   ) {
-    this.quotas = new SessionQuotas(settings, ({ id }) => {
-      const session = this.byId.get(id);
-      if (session !== undefined) this.end(session);
-    });
+    this.quotas = new SessionQuotas(settings, (session) => this.end(session as HttpSession));
+    this.settings = { ...settings, quotas: this.quotas };
   }
 
   /**
@@ -49,17 +48,7 @@ export class Sessions {
     const session = this.byId.get(id);
     if (session === undefined || session.state.record.principal?.subject !== principal?.subject) return undefined;
     session.used = true;
-    // `LruNode.moveTo` for its own list, inlined because it runs for every request
-    for (let node = session.place?.node; node !== undefined; node = node.also) {
-      const { ends, next, previous } = node;
-      if (next === ends) continue;
-      previous.next = next;
-      next.previous = previous;
-      node.next = ends;
-      node.previous = ends.previous;
-      node.previous.next = node;
-      ends.previous = node;
-    }
+    if (!session.isProtected) use(session, principal === undefined ? this.quotas.anonymous : this.quotas.signedIn);
     return session;
   }
 
@@ -146,4 +135,24 @@ export class Sessions {
  */
 function isUsable(record: SessionRecord | null | undefined, id: string): record is SessionRecord {
   return isObject(record) && record.id === id && revisionOf(record.revision)?.sessions === true;
+}
+
+/** Makes a session the last of both its lists to be evicted. Not in `lru.ts`, because it runs for every request. */
+function use(session: HttpSession, all: SessionGroup): void {
+  if (session.next !== all) {
+    session.previous.next = session.next;
+    session.next.previous = session.previous;
+    session.previous = all.previous;
+    session.next = all;
+    session.previous.next = session;
+    all.previous = session;
+  }
+  const { own } = session;
+  if (own === undefined || session.nextOwn === own) return;
+  session.previousOwn.nextOwn = session.nextOwn;
+  session.nextOwn.previousOwn = session.previousOwn;
+  session.previousOwn = own.previousOwn;
+  session.nextOwn = own;
+  session.previousOwn.nextOwn = session;
+  own.previousOwn = session;
 }
