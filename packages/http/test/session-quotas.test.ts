@@ -140,7 +140,7 @@ describe('eviction', () => {
     for (const n of order) sessions.local(opened[n]?.id as string, undefined);
     for (const n of order) {
       sessions.open(at(address(100 + n)), false);
-      expect([...ended()]).toEqual(order.slice(0, order.indexOf(n) + 1).map((at) => opened[at]));
+      expect([...ended()]).toEqual(order.slice(0, order.indexOf(n) + 1).map((index) => opened[index]));
     }
   });
 
