@@ -12,6 +12,7 @@ import { EventStream, type StreamSettings } from './stream.js';
 
 /** Settings shared by all sessions of an endpoint. */
 export interface SessionSettings extends SessionLimits {
+  readonly kernel: Kernel;
   readonly streams: StreamSettings;
   /** Stores events for clients that reconnect. `false` makes streams non-resumable. */
   readonly events: EventStore | false;
@@ -52,12 +53,11 @@ export class HttpSession extends CountedSession {
   private soleStream: EventStream | undefined;
 
   constructor(
-    private readonly kernel: Kernel,
     private readonly settings: SessionSettings,
     origin: SessionOrigin,
   ) {
     super();
-    const { sessionStore: store } = settings;
+    const { kernel, sessionStore: store } = settings;
     const push = (frame: Frame) => this.push(frame);
     const isKept = store !== undefined && ('record' in origin || origin.shared);
     this.state = kernel.openSession({
@@ -83,7 +83,7 @@ export class HttpSession extends CountedSession {
 
   /** A request in flight whose client waits for the response. */
   private get awaited(): Wire | undefined {
-    for (const { wire } of this.kernel.inFlight.requestsOf(this.state)) if (wire.gone === false) return wire;
+    for (const { wire } of this.settings.kernel.inFlight.requestsOf(this.state)) if (wire.gone === false) return wire;
     return undefined;
   }
 

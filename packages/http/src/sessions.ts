@@ -16,10 +16,10 @@ export class Sessions {
 
   constructor(
     private readonly kernel: Kernel,
-    settings: Omit<SessionSettings, 'quotas'>,
+    settings: Omit<SessionSettings, 'quotas' | 'kernel'>,
   ) {
     this.quotas = new SessionQuotas(settings, (session) => this.end(session as HttpSession));
-    this.settings = { ...settings, quotas: this.quotas };
+    this.settings = { ...settings, kernel, quotas: this.quotas };
   }
 
   /**
@@ -96,7 +96,7 @@ export class Sessions {
 
   private add(origin: SessionOrigin, sender: Sender): HttpSession {
     this.quotas.makeRoom(sender);
-    const session = new HttpSession(this.kernel, this.settings, origin);
+    const session = new HttpSession(this.settings, origin);
     this.byId.set(session.id, session);
     this.quotas.add(session, sender);
     return session;
