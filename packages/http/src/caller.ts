@@ -32,8 +32,7 @@ export function addressOf({ headers, remoteAddress = '' }: Omit<Sender, 'princip
   const plain = IPV4.exec(remoteAddress)?.[1] ?? IPV6.exec(remoteAddress)?.[1];
   if (plain === undefined) return undefined;
   if (LOOPBACK.test(plain)) {
-    const isForwarded = (headers['x-forwarded-for'] ?? headers['forwarded'] ?? headers['via']) !== undefined;
-    return isForwarded ? undefined : plain;
+    return (headers['x-forwarded-for'] ?? headers['forwarded']) === undefined ? plain : undefined;
   }
   return plain.includes(':') ? networkOf(plain) : plain;
 }
