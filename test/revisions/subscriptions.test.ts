@@ -354,6 +354,10 @@ describe('a subscription', () => {
     expect(await many.response('too many')).toMatchObject({ error: { code: -32603 } });
     await many.cancel(1);
     expect(await listen(many, 'in its place', {})).toEqual({});
+    await many.close();
+    // nothing serves these, although they are the beginning of URIs that something serves
+    const prefixes = ['diary://', 'diary://a', 'diary://ada/', 'none://at/all'];
+    expect(await listen(ada, 'prefixes', { resourceSubscriptions: prefixes })).toEqual({ resourceSubscriptions: [] });
   });
 });
 

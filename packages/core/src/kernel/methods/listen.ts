@@ -1,7 +1,6 @@
 import { optionalObject } from '../../protocol/checks.js';
 import { McpError } from '../../protocol/errors.js';
 import type { JsonObject } from '../../protocol/model.js';
-import { follows } from '../../protocol/subscriptions.js';
 import type { Admits } from '../../registry/listing.js';
 import type { ListName, Registry } from '../../registry/registry.js';
 import type { Listener } from '../events.js';
@@ -46,12 +45,8 @@ async function honored(asked: JsonObject, registry: Registry, admits: Admits): P
   };
 }
 
-/**
- * The URIs that the caller may read. If access to some resources is restricted, unknown URIs are left out as well:
- * otherwise, the acknowledgement would reveal which ones exist.
- */
+/** The URIs that the server serves and the caller may read. The others could be told of somebody else's resources. */
 async function visible(uris: readonly string[], registry: Registry, admits: Admits): Promise<readonly string[]> {
-  if (!registry.restrictsResources) return uris;
   const isVisible = async (uri: string) => {
     const found = registry.match(uri);
     return found !== undefined && (found.plan.access === undefined || (await admits(found.plan.access)));
@@ -79,7 +74,7 @@ export function listenMethods({ registry, events, results, reporter }: MethodPar
       });
       const listener: Listener = {
         wantsList: (list) => wanted.filter[fieldOf(list)] === true,
-        wantsResource: (uri, exactly) => follows(wanted.resources, uri, exactly),
+        wantsResource: (uri) => wanted.resources.has(uri),
         notify: (method, params) => exchange.notify(method, { ...params, _meta: meta }),
       };
       listening += 1;

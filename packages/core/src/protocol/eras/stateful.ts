@@ -6,7 +6,6 @@ import { isObject, type JsonRpcResponse } from '../jsonrpc.js';
 import type { JsonObject, LogLevel, Root } from '../model.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
-import { follows } from '../subscriptions.js';
 import type { Principal } from '../wire.js';
 
 /** The part of a session that must survive its process. It can be serialized as JSON. */
@@ -189,9 +188,9 @@ export class Session implements Conversation, Memory {
     return true;
   }
 
-  wantsResource(uri: string, exactly: boolean): boolean {
+  wantsResource(uri: string): boolean {
     this.followed ??= new Set(this.record.subscriptions);
-    return follows(this.followed, uri, exactly);
+    return this.followed.has(uri);
   }
 
   /** Sends a notification that belongs to no request. */
