@@ -338,7 +338,7 @@ describe('a subscription', () => {
         return '';
       }
     }
-    const server = serverOf({ providers: [Diaries] });
+    const server = serverOf({ providers: [Diaries], limits: { maxOpenCalls: 2000 } });
     const ada = await connect(server, overHttp, { principal: { subject: 'ada' } });
     const resourceSubscriptions = ['diary://ada', 'diary://bob'];
     expect(await listen(ada, 'diaries', { resourceSubscriptions })).toEqual({ resourceSubscriptions: ['diary://ada'] });
