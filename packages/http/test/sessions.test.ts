@@ -5,7 +5,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { type HttpOptions, mcp } from '@decorum/http';
 import fastify from 'fastify';
 
-import { EventReader, getStream, nextSweep } from './events.js';
+import { EventReader, getStream, nextSweep, type ServerEvent } from './events.js';
 import {
   afterwards,
   call,
@@ -209,6 +209,51 @@ describe('the number of sessions', () => {
     const response = await post(url, INITIALIZE);
     expect([response.status, (await json(response)).error?.code]).toEqual([503, -32600]);
     for (const session of sessions) expect(await status(url, session)).toBe(200);
+  });
+
+  it('protects a call only while a client is on its stream, the first or one that resumes it', async () => {
+    const { url, probe } = await serve({ limits: { maxSessions: 1 } });
+    const session = await openSession(url);
+    const began = once(probe, 'began');
+    // the handler lets the client come back later
+    const polled = new EventReader(await post(url, call(1, 'poll'), session));
+    const { id } = (await polled.next()) as ServerEvent;
+    await polled.rest();
+    await began;
+    const resumed = await getStream(url, { ...session, 'last-event-id': id as string });
+    expect((await post(url, INITIALIZE)).status).toBe(503);
+    const aborted = once(probe, 'aborted');
+    await resumed.cancel();
+    // the server notices it when the connection closes
+    for (let code = 503; code === 503;) code = (await post(url, INITIALIZE)).status;
+    await aborted;
+    expect(await status(url, session)).toBe(404);
+  });
+
+  it('protects a call that is paused until its client is back only as long as there is room', async () => {
+    const { url, probe } = await serve({ limits: { maxSessions: 1 } });
+    const session = await openSession(url);
+    const aborted = once(probe, 'aborted');
+    await new EventReader(await post(url, call(1, 'poll'), session)).rest();
+    await openSession(url);
+    await aborted;
+    expect(await status(url, session)).toBe(404);
+  });
+
+  it('protects a batch while its client waits', async () => {
+    const { url, probe } = await serve({ limits: { maxSessions: 1 } });
+    const session = await openSession(url, {}, '2025-03-26');
+    const began = once(probe, 'began');
+    const left = new AbortController();
+    const pending = post(url, [call(1, 'wait'), PING], session, left.signal).catch(() => {});
+    await began;
+    expect((await post(url, INITIALIZE)).status).toBe(503);
+    const aborted = once(probe, 'aborted');
+    left.abort();
+    await pending;
+    for (let code = 503; code === 503;) code = (await post(url, INITIALIZE)).status;
+    await aborted;
+    expect(await status(url, session)).toBe(404);
   });
 
   it('shrinks when idle sessions end, but those in use stay', async () => {
