@@ -23,8 +23,8 @@ const IPV6 = /^\[?([\da-f:]*:[\da-f:]*:[\da-f:]*)(?:%[^\]]*)?(?:\](?::\d+)?)?$/i
 const LOOPBACK = /^(?:127\.|::1$)/;
 
 /**
- * The address that quotas count by: an IPv4 address, or the first 64 bits of an IPv6 address, because one host usually
- * has all addresses below them (RFC 6177, section 2).
+ * The address that quotas count by: an IPv4 address, or the first 64 bits of an IPv6 address, because a host chooses the
+ * others itself (RFC 4291, section 2.5.1).
  * @returns undefined if the address is unknown. A proxy on this machine that isn't trusted hides the address: all its
  * clients have the address of the loopback interface.
  */
