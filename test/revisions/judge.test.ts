@@ -86,6 +86,6 @@ describe('a claim', () => {
 
   it('must name a revision that the row applies to', () => {
     expect(() => shows('TOOL-20', '2025-03-26', 'anything')).toThrow('does not apply');
-    expect(shows('TOOL-20', '2025-06-18', 'sentence')).toBe('sentence [TOOL-20 2025-06-18]');
+    expect(shows('TOOL-20', '2025-06-18', 'sentence')).toBe('sentence \u2063[TOOL-20 2025-06-18]');
   });
 });
