@@ -46,11 +46,14 @@ describe('clients with and without a session', () => {
     });
     const heard = new EventEmitter();
     const messages: Message[] = [];
+    const fail = (problem: string) => {
+      throw new Error(problem);
+    };
     const receive = (text: string) => {
       messages.push(JSON.parse(text) as Message);
       heard.emit('message');
     };
-    const line = await overStdio(server, receive, { revision });
+    const line = await overStdio(server, Object.assign(receive, { report: fail }), { revision });
     const send = async (message: object) => {
       const from = messages.length;
       await line.send(JSON.stringify(message));
