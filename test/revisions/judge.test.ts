@@ -1,4 +1,7 @@
 // Tests of the validators used by other tests.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
 import { describe, expect, it } from '@jest/globals';
 
 import { type Posted, problemsOfBody, problemsOfHead, StreamCheck } from '../support/http-answers.js';
@@ -6,6 +9,8 @@ import { newerFields } from '../support/newer-fields.js';
 import { type RawTransport, RawClient } from '../support/raw-client.js';
 import { type Revision, REVISIONS, SESSION_REVISIONS, shows } from '../support/requirements.js';
 import { judge } from '../support/schemas.js';
+import { EventReader } from '../../packages/http/test/events.js';
+import { HttpClient } from './http-client.js';
 import { serverOf } from './servers.js';
 
 const resultOf = (result: object) => ({ jsonrpc: '2.0', id: 1, result });
@@ -153,6 +158,38 @@ describe('an HTTP response', () => {
     const log = { jsonrpc: '2.0' as const, method: 'notifications/message' };
     const check = new StreamCheck(ask(1));
     expect([log, reply(2), reply(1), log].map((message) => check.next(message).length)).toEqual([0, 1, 0, 1]);
+  });
+});
+
+describe('an HTTP client', () => {
+  const valid = { ...resultOf({ content: [text] }) };
+  const invalid = { ...resultOf({ content: [{ ...text, colour: 'red' }] }) };
+
+  it.each(['application/json', 'text/event-stream'])('detects an invalid message in %s', async (type) => {
+    for (const [message, fine] of [
+      [valid, true],
+      [invalid, false],
+    ] as const) {
+      const words = JSON.stringify(message);
+      const remote = createServer((_request, response) => {
+        response
+          .writeHead(200, { 'content-type': type })
+          .end(type === 'application/json' ? words : `data: ${words}\n\n`);
+      });
+      await new Promise<void>((resolve) => remote.listen(0, '127.0.0.1', resolve));
+      const { port } = remote.address() as AddressInfo;
+      const response = await HttpClient.alone(`http://127.0.0.1:${port}`, '2025-11-25').call(1, 'a');
+      const reading = type === 'application/json' ? response.json() : new EventReader(response).message();
+      expect([
+        fine,
+        await reading.then(
+          () => true,
+          () => false,
+        ),
+      ]).toEqual([fine, fine]);
+      remote.closeAllConnections();
+      await new Promise((resolve) => remote.close(resolve));
+    }
   });
 });
 
