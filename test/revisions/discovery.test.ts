@@ -139,8 +139,19 @@ describe('an extension', () => {
   }
 
   inStateless('EXT-02', 'is declared only if the server has one', async () => {
-    const [, { result }] = await answerTo(storyServer(), asked(1, 'server/discover'));
-    expect(result?.['capabilities']).not.toHaveProperty('extensions');
+    for (const transport of RAW_TRANSPORTS) {
+      const { capabilities } = await discover(storyServer(), transport);
+      expect(Object.keys(capabilities as JsonObject).sort()).toEqual([
+        'completions',
+        'logging',
+        'prompts',
+        'resources',
+        'tools',
+      ]);
+      // opting in is what makes the difference
+      const added = await discover(serverOf({ extensions: [{ id: 'com.example/x' }] }), transport);
+      expect(added).toMatchObject({ capabilities: { extensions: { 'com.example/x': {} } } });
+    }
   });
 });
 
