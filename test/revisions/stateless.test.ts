@@ -26,7 +26,6 @@ import {
   called,
   declares,
   metaOf,
-  postTo,
   PREFIX,
   urlOf,
   VERSION,
@@ -318,37 +317,6 @@ describe('errors without a session', () => {
   });
 });
 
-/** One member of each kind, and nothing that asks who the client is. */
-class Anyone {
-  @Prompt()
-  pack({ city }: City) {
-    return city;
-  }
-
-  @Resource('docs://{city}')
-  docs({ city }: City) {
-    return city;
-  }
-
-  @Completion({ for: 'pack', argument: 'city' })
-  cities() {
-    return ['Oslo'];
-  }
-}
-
-/** Requests for all methods, that a server with `Anyone` and a tool `who` can serve. */
-const SERVED: readonly (readonly [method: string, params: JsonObject])[] = [
-  ['server/discover', {}],
-  ['tools/list', {}],
-  ['tools/call', { name: 'who' }],
-  ['prompts/list', {}],
-  ['prompts/get', { name: 'pack', arguments: { city: 'Oslo' } }],
-  ['resources/list', {}],
-  ['resources/templates/list', {}],
-  ['resources/read', { uri: 'docs://Oslo' }],
-  ['completion/complete', { ref: { type: 'ref/prompt', name: 'pack' }, argument: { name: 'city', value: '' } }],
-];
-
 describe('a request without a session', () => {
   /** Requests with an incomplete envelope. */
   const incomplete = (method: string): readonly Message[] => {
@@ -384,54 +352,6 @@ describe('a request without a session', () => {
 
   inStateless('META-19', 'is rejected with 400 without these', async () => {
     for (const message of incomplete('tools/list')) expect((await answerTo(serverOf(), message))[0]).toBe(400);
-  });
-
-  inStateless('META-20', 'need not have client info', async () => {
-    const ran: unknown[] = [];
-    for (const transport of RAW_TRANSPORTS) {
-      const server = serverOf({ providers: [Anyone] });
-      server.addTool({ name: 'who', input: NoInput }, (_input, { client }) => void ran.push(client.info));
-      const client = await RawClient.connect(server, { revision }, transport);
-      for (const [method, params] of SERVED) {
-        const message = asked(method, method, params);
-        expect(metaOf(message)).not.toHaveProperty([`${PREFIX}clientInfo`]);
-        void client.send(message);
-        expect([method, await client.response(method)]).toMatchObject([method, { result: { resultType: 'complete' } }]);
-      }
-    }
-    expect(ran).toEqual([undefined, undefined, undefined]);
-  });
-
-  inStateless('META-23', 'is answered the same for any client info', async () => {
-    const clients = [
-      { name: 'a', version: '1' },
-      { name: 'claude-ai', version: '0.1' },
-      { name: 7 },
-      'nobody',
-      undefined,
-    ];
-    let runs = 0;
-    for (const transport of RAW_TRANSPORTS) {
-      const server = serverOf({ providers: [Anyone] });
-      server.addTool({ name: 'who', input: NoInput }, () => `run ${(runs += 1) && 'by anyone'}`);
-      for (const [method, params] of SERVED) {
-        const answers = [];
-        for (const info of clients) {
-          const client = await RawClient.connect(server, { revision }, transport);
-          void client.send(asked(1, method, params, info === undefined ? {} : { [`${PREFIX}clientInfo`]: info }));
-          answers.push(await client.response(1));
-        }
-        expect(answers[0]).toMatchObject({ result: { resultType: 'complete' } });
-        for (const answer of answers) expect(answer).toEqual(answers[0]);
-      }
-    }
-    expect(runs).toBe(clients.length * RAW_TRANSPORTS.length);
-    // so are failures
-    const texts = clients.map(async (info) => {
-      const { params } = fails('-32602', info === undefined ? {} : { [`${PREFIX}clientInfo`]: info });
-      return await (await postTo(FAILING, { ...fails('-32602'), params })).text();
-    });
-    expect(new Set(await Promise.all(texts)).size).toBe(1);
   });
 
   inStateless('META-21', 'gets only questions that its client supports', async () => {
