@@ -7,15 +7,17 @@ import {
   isObject,
   checkMessage,
   errorFrame,
+  isUnanswered,
   type JsonRpcNotification,
   type JsonRpcRequest,
   resultFrame,
   readableId,
 } from '../protocol/jsonrpc.js';
+import { LimitError } from '../protocol/limits.js';
 import { isPromise } from '../protocol/maybe-promise.js';
 import { beginsConversation } from '../protocol/methods.js';
 import type { RequestId } from '../protocol/model.js';
-import type { Cancellation, Reply } from '../protocol/reply.js';
+import { CANCELLATION_ERRORS, type Reply } from '../protocol/reply.js';
 import type { Revision } from '../protocol/revisions/revision.js';
 import type { Principal, Wire } from '../protocol/wire.js';
 import { batchFault, joined, unreadableId } from './batch.js';
@@ -46,13 +48,14 @@ const NOTHING: Reply = Object.freeze({ text: undefined });
 /** Takes one message and returns at most one reply. This is all that transports know of the protocol. */
 export class Kernel {
   /** Requests in flight over all transports. */
-  readonly inFlight = new InFlight();
+  readonly inFlight: InFlight;
   private readonly methods: ReadonlyMap<string, Method>;
   private readonly extensions: ReadonlyMap<string, Method>;
   private readonly sessionMeans: SessionMeans;
 
   constructor(private readonly parts: KernelParts) {
-    const { reporter, intercept, server, events } = parts;
+    const { reporter, intercept, server, events, limits } = parts;
+    this.inFlight = new InFlight(limits.maxOpenCalls);
     const means = { ...parts, members: new Members(reporter, intercept), results: new Results(server) };
     this.extensions = extensionMethods(means);
     this.methods = new Map(
@@ -79,9 +82,9 @@ export class Kernel {
   handle(message: unknown, wire: Wire, conversation?: Conversation): Reply | Promise<Reply> {
     if (Array.isArray(message) && conversation?.revision.batches) return this.handleBatch(message, wire, conversation);
     try {
-      checkMessage(message);
+      checkMessage(message, this.parts.limits);
     } catch (error) {
-      return this.malformed(error, message, conversation);
+      return this.malformed({ error, message, wire }, conversation);
     }
     if (!('method' in message)) {
       conversation?.settle(message);
@@ -115,8 +118,8 @@ export class Kernel {
 
   /** Handles the messages of a batch concurrently (JSON-RPC 2.0, section 6). */
   private handleBatch(batch: readonly unknown[], wire: Wire, conversation: Conversation): Reply | Promise<Reply> {
-    const fault = batchFault(batch);
-    if (fault) return this.reject(new McpError('invalid-request', fault), conversation.revision.unreadableId);
+    const fault = batchFault(batch, this.parts.limits.maxBatch);
+    if (fault) return this.reject(fault, conversation.revision.unreadableId, wire);
     const { transport, principal, owner } = wire;
     const keepAlive = () => wire.keepAlive?.();
     const each: Wire = { transport, principal, owner, keepAlive, send: (frame) => wire.send(frame) };
@@ -133,18 +136,18 @@ export class Kernel {
 
   private request(request: JsonRpcRequest, wire: Wire, conversation: Conversation | undefined): Reply | Promise<Reply> {
     const { inFlight } = this;
-    if (inFlight.busy > 0 && conversation !== undefined && inFlight.find(conversation, request.id) !== undefined) {
-      return this.rejectDuplicate(conversation);
-    }
+    const isBusy = inFlight.busy > 0 && conversation !== undefined;
+    if (isBusy && inFlight.find(conversation, request.id) !== undefined) return this.rejectDuplicate(conversation);
     let exchange: Exchange;
     let method: Method;
     try {
       if (inFlight.stopping && inFlight.isStopped(wire.owner)) throw new McpError('closing', 'The server is closing.');
       exchange = new Exchange(request, this.peerOf(request, wire, conversation), wire);
       method = this.find(exchange);
+      if (isBusy) inFlight.requireRoom(exchange, conversation);
       exchange.peer.resume?.();
     } catch (error) {
-      return this.reject(error, request.id);
+      return this.reject(error, request.id, wire);
     }
     if (exchange.peer.endsWithConnection && wire.gone) return { text: undefined, cancelled: 'gone' };
     // handlers may cause another message to be handled synchronously, so restore the previous request afterwards
@@ -220,7 +223,8 @@ export class Kernel {
       const ended = CANCELLATION_ERRORS[cancelled];
       return { text: ended && errorFrame(id, ended), cancelled };
     }
-    const { reporter } = this.parts;
+    const { reporter, hit } = this.parts;
+    if (failure instanceof LimitError) hit(failure.hitBy(exchange.wire));
     const error = reporter.publicError(failure, exchange);
     const code = revision.errorCode(error) ?? FAILURES['internal-error'];
     try {
@@ -233,7 +237,8 @@ export class Kernel {
     }
   }
 
-  private reject(error: unknown, id?: RequestId | null): Reply {
+  private reject(error: unknown, id: RequestId | null | undefined, wire?: Wire): Reply {
+    if (error instanceof LimitError) this.parts.hit(error.hitBy(wire));
     const failure = error instanceof McpError ? error : new McpError('internal-error', 'Internal error');
     if (failure !== error) this.parts.reporter.report(error);
     return { text: errorFrame(id, failure), failure };
@@ -245,16 +250,16 @@ export class Kernel {
   }
 
   /** Rejects anything but a JSON-RPC message. */
-  private malformed(error: unknown, message: unknown, conversation: Conversation | undefined): Reply {
+  private malformed({ error, message, wire }: Malformed, conversation: Conversation | undefined): Reply {
     const id = readableId(message);
     const isTaken = conversation !== undefined && this.inFlight.find(conversation, id) !== undefined;
-    const rejected = this.reject(error, (isTaken ? undefined : id) ?? unreadableId(message, conversation));
+    const rejected = this.reject(error, (isTaken ? undefined : id) ?? unreadableId(message, conversation), wire);
     // a malformed response still settles its question
     if (isObject(message) && !('method' in message)) {
       conversation?.settle({ jsonrpc: '2.0', id: message['id'] as RequestId });
     }
     // never answer responses: two peers rejecting each other's errors would loop forever
-    return isResponse(message) || isNotification(message) ? { ...rejected, text: undefined } : rejected;
+    return isUnanswered(message) ? { ...rejected, text: undefined } : rejected;
   }
 
   private cancel(exchange: Exchange, reason: unknown): void {
@@ -275,7 +280,7 @@ export class Kernel {
       return NOTHING;
     }
     // never answer notifications, even if they fail
-    const rejected = (error: unknown): Reply => ({ ...this.reject(error), text: undefined });
+    const rejected = (error: unknown): Reply => ({ ...this.reject(error, undefined), text: undefined });
     try {
       const kept = conversation.take(method);
       return isPromise(kept) ? kept.then(() => NOTHING, rejected) : NOTHING;
@@ -285,15 +290,9 @@ export class Kernel {
   }
 }
 
-/** Errors for requests that the server cancelled. */
-const CANCELLATION_ERRORS: Readonly<Partial<Record<Cancellation, McpError>>> = {
-  closing: new McpError('closing', 'The server is closing.'),
-  session: new McpError('invalid-request', 'The session has ended.'),
-};
-
-/** Includes malformed ones, which are never answered either. */
-const isNotification = (message: unknown) =>
-  isObject(message) && typeof message['method'] === 'string' && !('id' in message);
-
-const isResponse = (message: unknown): boolean =>
-  isObject(message) && !('method' in message) && ('result' in message || 'error' in message);
+/** A message that is not JSON-RPC, or is at a limit. */
+interface Malformed {
+  readonly error: unknown;
+  readonly message: unknown;
+  readonly wire: Wire;
+}
