@@ -111,6 +111,9 @@ function lenientRegExp(pattern: string, flags: string): RegExp {
   }
 }
 
+/** For arguments with more values or errors than this, only the first problem is reported. */
+const MAX_VALUES = 2500;
+
 /** References that the current check may still follow. There is no limit for validating schemas themselves. */
 const steps = { left: Number.POSITIVE_INFINITY };
 const MIN_STEPS = 50_000;
@@ -140,6 +143,23 @@ function countReferences(ajv: Ajv): void {
   };
 }
 
+/** A union reports the errors of all branches, for each value, and unions may be nested. */
+function boundErrors(ajv: Ajv): void {
+  const { _, Name } = loadAjv();
+  const errors = new Name('errors');
+  for (const keyword of ['anyOf', 'oneOf', 'allOf', 'required', '$ref']) {
+    const rule = ajv.RULES.all[keyword] as { definition: CodeKeywordDefinition };
+    const { code } = rule.definition;
+    rule.definition = {
+      ...rule.definition,
+      code(cxt) {
+        cxt.gen.code(_`if (${errors} > ${MAX_VALUES}) ${cxt.gen.scopeValue('func', { ref: tooComplex })}();`);
+        code(cxt);
+      },
+    };
+  }
+}
+
 function createAjv(dialect: Dialect, mode: Mode, allErrors: boolean): Ajv {
   const { default: AjvClass } = dialect === '2020-12' ? loadAjv2020() : loadAjv();
   const ajv = new AjvClass({
@@ -160,6 +180,7 @@ function createAjv(dialect: Dialect, mode: Mode, allErrors: boolean): Ajv {
   if (mode === 'dto') addRuleKeywords(ajv);
   else addRawKeywords(ajv);
   countReferences(ajv);
+  if (allErrors) boundErrors(ajv);
   return ajv;
 }
 
@@ -180,9 +201,6 @@ function sharedAjv(dialect: Dialect, mode: Mode, all: boolean): Ajv {
   instances.set(key, shared);
   return shared.ajv;
 }
-
-/** For arguments with more values than this, only the first problem is reported. */
-const MAX_VALUES = 2500;
 
 /** Finding all problems takes time in proportion to the value, so only the first is reported for large values. */
 function isSmall(value: unknown, budget: { left: number; readonly text: number }): boolean {

@@ -28,9 +28,23 @@ const nestedUnion = {
   properties: { items: { type: 'array', items: { anyOf: [union, { type: 'array', items: union }] } } },
 };
 
+const variants = (count: number, inner: object) => ({
+  anyOf: Array.from({ length: count }, (_, n) => ({
+    type: 'object',
+    properties: { kind: { const: n }, inner },
+    required: ['kind', 'value'],
+  })),
+});
+const unionsInUnions = {
+  type: 'object',
+  properties: { items: { type: 'array', items: variants(8, variants(5, variants(3, {}))) } },
+};
+const unknownVariant = { kind: -1, inner: { kind: -1, inner: {} } };
+
 const CASES: readonly (readonly [title: string, source: SchemaSource, args: object])[] = [
   ['a list of unions', nestedUnion, { items: Array.from({ length: 3000 }, () => [1]) }],
   ['a list of lists of unions', nestedUnion, { items: [Array.from({ length: 9000 }, () => 1)] }],
+  ['a list of unions of unions', unionsInUnions, { items: Array.from({ length: 450 }, () => unknownVariant) }],
   ['optional fields with rules', Leaves, { items: Array.from({ length: 3000 }, () => ({ a: 'x', b: 1 })) }],
   ['unknown fields', Leaves, { items: Array.from({ length: 3000 }, (_, n) => ({ [`c${n}`]: 1 })) }],
   ['a long list of choices', Choices, { items: Array.from({ length: 9000 }, () => 'x') }],
