@@ -88,3 +88,15 @@ describe('Checking a schema that reaches the same value by several ways', () => 
     }
   });
 });
+
+describe('Repairing a list of texts that are not JSON', () => {
+  it('gives up after some of them', () => {
+    const numbers = { type: 'object', properties: { items: { type: 'array', items: { type: 'integer' } } } };
+    const shape = compileShape(numbers, 'Test.member');
+    const { check } = repairing(shape);
+    expect(check({ items: ['7', '[7', '7'] })).toMatchObject({ ok: false });
+    const started = cpuMs();
+    expect(check({ items: Array.from({ length: 15_000 }, () => '[7') })).toMatchObject({ ok: false });
+    expect(cpuMs() - started).toBeLessThan(130);
+  });
+});
