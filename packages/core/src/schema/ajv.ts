@@ -116,7 +116,7 @@ const MAX_VALUES = 2500;
 
 /** References that the current check may still follow. There is no limit for validating schemas themselves. */
 const steps = { left: Number.POSITIVE_INFINITY };
-const MIN_STEPS = 50_000;
+const MIN_STEPS = 10_000;
 const STEPS_PER_VALUE = 20;
 
 class TooComplex extends Error {}
