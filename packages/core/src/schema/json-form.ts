@@ -172,7 +172,14 @@ function isHarmful(key: string, value: unknown): boolean {
 /** The path to the first key that could reach a prototype, if any. */
 export function harmfulPath(value: unknown): string[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  for (const key of Object.keys(value)) {
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at += 1) {
+      const rest = harmfulPath(value[at]);
+      if (rest !== undefined) return [String(at), ...rest];
+    }
+    return undefined;
+  }
+  for (const key in value) {
     const item = (value as Fields)[key];
     const rest = isHarmful(key, item) ? [] : harmfulPath(item);
     if (rest !== undefined) return [key, ...rest];
