@@ -2,7 +2,7 @@ import type { Ajv, KeywordCxt, ValidateFunction } from 'ajv';
 
 import { loadAjv, loadAjv2020, loadAjvFormats } from '../metadata/libraries.cjs';
 import type { JsonObject } from '../protocol/model.js';
-import { boundWork, followsReferences, isSmall, runBounded } from './bounded-work.js';
+import { boundWork, followsReferences, isSmall, runBounded, TOO_COMPLEX } from './bounded-work.js';
 import { BACKTRACKING_LIMIT } from './constraints.js';
 import { longestText } from './longest-text.js';
 import { describeErrors } from './problems.js';
@@ -165,8 +165,6 @@ function sharedAjv(dialect: Dialect, mode: Mode, all: boolean): Ajv {
   instances.set(key, shared);
   return shared.ajv;
 }
-
-const TOO_COMPLEX: readonly Problem[] = [{ path: '', expected: 'is too complex to be checked' }];
 
 function inspector(compile: (all: boolean) => ValidateFunction, maxText = Number.POSITIVE_INFINITY): Inspection {
   const check = compile(false);

@@ -1,6 +1,10 @@
 import type { Ajv, Code, CodeKeywordDefinition, KeywordCxt, ValidateFunction } from 'ajv';
 
 import { loadAjv } from '../metadata/libraries.cjs';
+import type { Problem } from './shape.js';
+
+/** The problem of a value whose check would take too long. */
+export const TOO_COMPLEX: readonly Problem[] = [{ path: '', expected: 'is too complex to be checked' }];
 
 /** For arguments with more values or errors than this, only the first problem is reported. */
 const MAX_VALUES = 2500;
@@ -101,4 +105,21 @@ export function runBounded(check: ValidateFunction, value: unknown): boolean | u
   if (result !== undefined) return result;
   const limit = STEPS_PER_VALUE * sizeOf(value);
   return limit > MIN_STEPS ? attempt(limit) : undefined;
+}
+
+const FREE_OBJECTS = 1000;
+const CHARACTERS_PER_OBJECT = 30;
+
+const objectsIn = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).reduce((count: number, item) => count + objectsIn(item), 1)
+    : 0;
+
+/**
+ * Whether a value consists mostly of tiny objects. class-transformer and class-validator take microseconds for each
+ * object, however small.
+ */
+export function hasTinyObjects(value: unknown): boolean {
+  const paid = objectsIn(value) - FREE_OBJECTS;
+  return paid > 0 && paid > JSON.stringify(value).length / CHARACTERS_PER_OBJECT;
 }
