@@ -105,6 +105,8 @@ function notification(method: string): Kind {
   return { name: method, ...ORDINARY, message, eras: ['session'] };
 }
 
+/** Lists of smaller objects than this one are refused where class-transformer or class-validator would read them. */
+const NAME = 'an ordinary name';
 const ITEM = { sku: 'a', count: 1 };
 const FORM = { name: 'Ada' };
 
@@ -118,9 +120,13 @@ const LARGE: readonly Kind[] = [
   {
     name: 'arguments that are converted',
     ...INSTANCES,
-    message: call('transforms', { converted: many({ name: 'a' }) }),
+    message: call('transforms', { converted: many({ name: NAME }) }),
   },
-  { name: 'arguments with custom rules', ...INSTANCES, message: call('customs', { odds: many({ even: 2 }) }) },
+  {
+    name: 'arguments with custom rules',
+    ...INSTANCES,
+    message: call('customs', { odds: many({ even: 2, codes: ['code-7'] }) }),
+  },
 ].map((kind) => ({ ...ORDINARY, eras: BOTH, ...kind }));
 
 const messageWith = (id: unknown, params: Params = {}) =>
@@ -172,8 +178,13 @@ const WRONG: readonly Kind[] = [
   { name: 'an item twice', message: call('objects', { unique: many({ a: 1 }) }) },
   { name: 'several ways through a schema', ...BRANCHING, cpu: 100, message: call('recursive', { twice: nested(60) }) },
   { name: 'items to repair', message: call('lists_coerced', { items: many('{"a":1}') }) },
-  { name: 'items to convert', message: call('transforms', { converted: many({ name: 1 }) }) },
-  { name: 'items with custom rules', ...INSTANCES, message: call('customs', { odds: many({ even: 1 }) }) },
+  { name: 'thousands of tiny objects', message: call('transforms', { converted: many({ name: '' }) }) },
+  { name: 'items to convert', message: call('transforms', { converted: many({ name: NAME, text: 1 }) }) },
+  {
+    name: 'items with custom rules',
+    ...INSTANCES,
+    message: call('customs', { odds: many({ even: 1, codes: ['code-7'] }) }),
+  },
 ].map((kind) => ({ ...BRANCHING, eras: BOTH, ...kind }));
 
 function nested(depth: number): object {

@@ -25,7 +25,7 @@ export interface Measurement {
 }
 
 /** Bytes that the memory may grow by for no reason: no two collections leave the same, and compilers learn. */
-export const NOISE = 512 * 1024;
+export const NOISE = 1024 * 1024;
 
 /** How long to measure. */
 export interface Effort {

@@ -24,7 +24,7 @@ async function runSearch(options: Parameters<typeof search>[0]): Promise<void> {
   if (over.length > 0) process.exitCode = 1;
 }
 
-const EFFORT = { micros: 25_000, repeats: 2, sent: 512 * 1024 };
+const EFFORT = { micros: 25_000, repeats: 2, sent: 1024 * 1024 };
 
 async function runPrices(only: string): Promise<void> {
   const child = new Child({ file: 'prices/host-process.js', flags: ['--expose-gc'], pipes: PIPES });
