@@ -139,7 +139,8 @@ function needsForm(value: unknown, depth = 0): boolean {
   for (const key in value) {
     const member = (value as Fields)[key];
     if (typeof member === 'object' ? needsForm(member, depth + 1) : typeof member === 'bigint') return true;
-    isEmpty &&= !isWritten(member);
+    // Blobs and streams inherit enumerable members
+    isEmpty &&= !isWritten(member) || !Object.hasOwn(value, key);
   }
   return isEmpty && (!isPlain(value) || Object.keys(value).length > 0);
 }
