@@ -25,22 +25,30 @@ export interface Damage {
 }
 
 const SAMPLE_MS = 100;
+/** A server that stops reading spends no CPU time, so a flood ends after this many times as many seconds anyway. */
+const PATIENCE = 4;
 /** A flood that has grown the process this much has made its point. */
 const ENOUGH = 2 * MAX_GROWTH;
 
-/** Floods a fresh server, from one address and with default options. */
+/**
+ * Floods a fresh server, from one address and with default options.
+ * @param seconds CPU time of the server, so that a busy machine makes the flood longer rather than smaller
+ */
 async function flood({ name, run }: Flood, seconds: number): Promise<Damage> {
   const child = new Child({ file: 'prices/host-process.js', flags: ['--expose-gc'], pipes: PIPES });
   const { urls } = await child.ask<Answer>({ kind: 'open' });
   const resident = async () => (await child.ask<Answer>({ kind: 'resident' })).resident ?? NaN;
+  const cpu = async () => ((await child.ask<Answer>({ kind: 'cpu' })).micros ?? NaN) / 1e6;
   const url = urls?.target ?? '';
   const witness = new Worker(new URL('witness.js', import.meta.url), { workerData: url });
   await wait(1000);
   const begin = await resident();
   const attacker = new Attacker(url);
   const running = run(attacker);
+  const last = performance.now() + PATIENCE * seconds * 1000;
+  const spent = (await cpu()) + seconds;
   let most = begin;
-  for (const end = performance.now() + seconds * 1000; performance.now() < end && most - begin < ENOUGH;) {
+  while ((await cpu()) < spent && performance.now() < last && most - begin < ENOUGH) {
     await wait(SAMPLE_MS);
     most = Math.max(most, await resident());
   }
