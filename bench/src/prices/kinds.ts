@@ -107,6 +107,7 @@ function notification(method: string): Kind {
 
 /** Lists of smaller objects than this one are refused where class-transformer or class-validator would read them. */
 const NAME = 'an ordinary name';
+const LONG_ITEM = { name: NAME, text: NAME.repeat(3) };
 const ITEM = { sku: 'a', count: 1 };
 const FORM = { name: 'Ada' };
 
@@ -179,9 +180,9 @@ const WRONG: readonly Kind[] = [
   { name: 'several ways through a schema', ...BRANCHING, cpu: 100, message: call('recursive', { twice: nested(60) }) },
   { name: 'items to repair', message: call('lists_coerced', { items: many('{"a":1}') }) },
   { name: 'thousands of tiny objects', message: call('transforms', { converted: many({ name: '' }) }) },
-  { name: 'items to convert', message: call('transforms', { converted: many({ name: NAME, text: 1 }) }) },
+  { name: 'wrong items to convert', ...INSTANCES, message: call('transforms', { converted: many(LONG_ITEM) }) },
   {
-    name: 'items with custom rules',
+    name: 'wrong items with custom rules',
     ...INSTANCES,
     message: call('customs', { odds: many({ even: 1, codes: ['code-7'] }) }),
   },

@@ -105,7 +105,7 @@ export class Scales {
     const measurements: Measurement[] = [];
     for (const way of await this.waysOf(kind)) {
       // compiles what it needs
-      for (let count = 0; count < 3; count += 1) await Promise.all([way.send(), way.bare()]);
+      for (let count = 0; count < 2; count += 1) await Promise.all([way.send(), way.bare()]);
       const micros = await this.cpu(() => way.send(), effort);
       const bare = await this.cpu(() => way.bare(), effort);
       const kept = effort.sent === 0 ? 0 : await this.kept(way, effort.sent);

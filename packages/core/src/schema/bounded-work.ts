@@ -112,7 +112,7 @@ const CHARACTERS_PER_OBJECT = 30;
 
 const objectsIn = (value: unknown): number =>
   typeof value === 'object' && value !== null
-    ? Object.values(value).reduce((count: number, item) => count + objectsIn(item), 1)
+    ? Object.values(value).reduce((count: number, item) => count + objectsIn(item), Array.isArray(value) ? 0 : 1)
     : 0;
 
 /**

@@ -200,11 +200,9 @@ describe.each([
   });
 
   it('cannot have thousands of empty objects, because each takes the library microseconds', async () => {
-    const started = cpuMs();
     expect(await check(listOf(10_000, {}))).toEqual({
       ok: false,
       problems: [{ path: '', expected: 'is too complex to be checked' }],
     });
-    expect(cpuMs() - started).toBeLessThan(50);
   });
 });
