@@ -115,7 +115,7 @@ export class PostExchange implements Wire {
       throw new HttpError(406, 'The Accept header of a POST must allow application/json or text/event-stream.');
     }
     const id = headers['mcp-session-id'];
-    return id === undefined || !parts.keepsSessions ? undefined : parts.sessions.find(id, context.principal);
+    return id === undefined || !parts.keepsSessions ? undefined : parts.sessions.find(id, context);
   }
 
   /** Hands the message to the kernel, in its session, in a new session or without one. */
@@ -147,7 +147,7 @@ export class PostExchange implements Wire {
   private startSession(message: JsonRpcMessage): void {
     if (!beginsConversation(message) || !('id' in message)) throw sessionIdMissing();
     requireKnownVersion(this.declaredVersion);
-    this.session = this.parts.sessions.open(this.principal, true);
+    this.session = this.parts.sessions.open(this.context, true);
     this.startsSession = true;
   }
 
@@ -164,13 +164,13 @@ export class PostExchange implements Wire {
     return transportInfo(this.context, this.parts.credentials);
   }
 
-  /** The client may have disconnected while the application's hooks ran. */
+  /** The client may have disconnected while the application's hooks ran, or its stream is paused. */
   get gone(): boolean {
-    return this.sessionless && this.context.gone;
+    return this.stream ? !this.stream.attached : this.context.gone;
   }
 
   onDisconnect(callback: () => void): void {
-    if (this.sessionless) this.removeOnClose = this.context.onClose(callback);
+    this.removeOnClose ??= this.context.onClose(callback);
   }
 
   checkVersion(version: string): void {
@@ -277,6 +277,7 @@ export class PostExchange implements Wire {
     this.done = true;
     this.removeOnClose?.();
     if (this.session) this.session.used = true;
+    if (this.session?.isProtected) this.session.recheck();
   }
 
   private openStream(): EventStream {
