@@ -69,7 +69,7 @@ describe('Explaining wrong arguments', () => {
     const spent = cpuMs() - started;
     expect(checked.ok).toBe(false);
     expect(checked.problems.length).toBeLessThanOrEqual(50);
-    expect(spent).toBeLessThan(50);
+    expect(spent).toBeLessThan(150);
   });
 });
 
@@ -108,7 +108,7 @@ describe('Checking a list with a maximum', () => {
     const checked = check({ items });
     const spent = cpuMs() - started;
     expect(checked).toEqual({ ok: false, problems: [{ path: 'items', expected: 'must have at most 10 items' }] });
-    expect(spent).toBeLessThan(50);
+    expect(spent).toBeLessThan(150);
   });
 
   it('counts the fields of an object first, too', () => {
