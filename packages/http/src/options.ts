@@ -6,7 +6,8 @@ import { type OptionTypes, requireKnown, startupError } from '@decorum/core/tran
 import { type Authenticate, checkedPrincipal } from './authenticate.js';
 import { credentialHeaders, isHeaderName } from './credentials.js';
 import { Guard } from './guard.js';
-import { type EventStore, MemoryEventStore } from './event-store.js';
+import type { EventStore } from './event-store.js';
+import { MemoryEventStore } from './memory-event-store.js';
 import type { SessionStore } from './session-store.js';
 
 /** Default path of an endpoint. */
