@@ -40,6 +40,11 @@ export function streamNotAccepted(): HttpError {
   return new HttpError(406, 'The Accept header of a GET must allow text/event-stream.');
 }
 
+/** For a client that uses more than its share. It may try again later. */
+export function tooMany(message: string): HttpError {
+  return new HttpError(429, message, { 'retry-after': '10' });
+}
+
 /** For a request in flight when its session ends. */
 export function sessionEnded(): HttpError {
   return new HttpError(404, 'The session has ended.');

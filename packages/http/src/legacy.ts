@@ -13,13 +13,13 @@ import {
   type Wire,
 } from '@decorum/core/transport';
 
-import { type HttpContext, type Sink, transportInfo } from './http-context.js';
-import type { ExchangeParts } from './exchange.js';
+import { type HttpContext, type Sink, STREAM_HEADERS, transportInfo } from './http-context.js';
+import type { ExchangeParts } from './exchange-parts.js';
 import { acceptedBy } from './headers.js';
 import type { LegacyPaths } from './options.js';
 import { closing, HttpError, noSession, streamNotAccepted } from './http-error.js';
 import type { HttpSession } from './session.js';
-import { EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
+import { EventStream, type StreamSettings } from './stream.js';
 
 /** The query parameter with the key of a session. The official servers use the same name. */
 const KEY = 'sessionId';

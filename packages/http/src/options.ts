@@ -68,6 +68,20 @@ export interface EndpointOptions<HostRequest> {
    */
   readonly maxBufferedBytes?: number;
   /**
+   * Bytes to buffer for all readers together. Beyond that, slow readers get no more progress and log messages, and those
+   * with the largest backlogs are disconnected. By default 64 MiB.
+   */
+  readonly maxTotalBufferedBytes?: number;
+  /**
+   * Milliseconds after which a reader that takes nothing is disconnected. Checked every `keepAliveMs`. By default 1
+   * minute.
+   */
+  readonly readerTimeoutMs?: number;
+  /** Cap on concurrent `subscriptions/listen` requests. By default 1,024. */
+  readonly maxListenStreams?: number;
+  /** Cap on concurrent `subscriptions/listen` requests of one remote address. By default 512. */
+  readonly maxListenStreamsPerAddress?: number;
+  /**
    * Milliseconds between keep-alive comments on quiet streams, and between sweeps for idle sessions. If a call sends
    * nothing for one to two intervals, its response becomes a stream. By default 15 seconds.
    */
@@ -121,6 +135,10 @@ const COUNTS = {
   sessionIdleMs: [1_800_000, Number.MAX_SAFE_INTEGER],
   maxStreams: [8, 1000],
   maxBufferedBytes: [1_048_576, Number.MAX_SAFE_INTEGER],
+  maxTotalBufferedBytes: [67_108_864, Number.MAX_SAFE_INTEGER],
+  readerTimeoutMs: [60_000, Number.MAX_SAFE_INTEGER],
+  maxListenStreams: [1024, Number.MAX_SAFE_INTEGER],
+  maxListenStreamsPerAddress: [512, Number.MAX_SAFE_INTEGER],
   keepAliveMs: [15_000, MAX_TIMER_MS],
   retryMs: [1000, MAX_TIMER_MS],
   closeDeadlineMs: [5000, MAX_TIMER_MS],
@@ -139,6 +157,10 @@ const OPTION_NAMES: Readonly<Record<keyof EndpointOptions<never>, true>> = {
   sessionIdleMs: true,
   maxStreams: true,
   maxBufferedBytes: true,
+  maxTotalBufferedBytes: true,
+  readerTimeoutMs: true,
+  maxListenStreams: true,
+  maxListenStreamsPerAddress: true,
   keepAliveMs: true,
   retryMs: true,
   closeDeadlineMs: true,

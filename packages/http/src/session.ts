@@ -4,9 +4,10 @@ import type { Frame, Kernel, Session, SessionRecord } from '@decorum/core/transp
 import type { Principal } from '@decorum/core';
 
 import type { PendingCallbacks } from './pending-callbacks.js';
-import { HttpError } from './http-error.js';
+import { tooMany } from './http-error.js';
 import type { EventStore } from './event-store.js';
 import type { KeptSession, SessionStore } from './session-store.js';
+import { EventLog } from './event-log.js';
 import { EventStream, type StreamSettings } from './stream.js';
 
 /** Settings shared by all sessions of an endpoint. */
@@ -22,7 +23,7 @@ export interface SessionSettings {
   readonly sessionIdleMs: number;
   /** Milliseconds between sweeps for idle sessions. */
   readonly keepAliveMs: number;
-  /** Cap on streams of one session, not counting those of its requests. */
+  /** Cap on streams of one session, not counting those of its requests in flight. */
   readonly maxStreams: number;
   /** The requests that wait for a store. */
   readonly pending: PendingCallbacks;
@@ -90,14 +91,18 @@ export class HttpSession {
   }
 
   /**
-   * The stream that a client resumes. If its request has already ended, the stream can only be replayed from the store.
+   * The stream that a client resumes. If its request has already ended, the stream can only be replayed from the store,
+   * and counts like those that belong to no request.
    * @param id stream id, as in the ids of its events
+   * @throws {HttpError} 429
    */
   lostStream(id: string): EventStream {
-    const running = this.streams?.find((stream) => stream.log?.id === id);
-    if (running !== undefined) return running;
+    const known = this.streams?.find((stream) => stream.log?.id === id);
+    if (known !== undefined) return known;
+    this.freeStreamSlot();
     const ended = this.streamOf(id);
-    ended.end();
+    ended.endBefore();
+    (this.streams ??= []).push(ended);
     return ended;
   }
 
@@ -106,8 +111,9 @@ export class HttpSession {
     this.soleStream = stream;
   }
 
-  /** Removes an ended stream. */
+  /** Removes an ended stream, unless a client still resumes it. */
   closeStream(stream: EventStream): void {
+    if (stream.attached) return;
     const at = this.streams?.indexOf(stream) ?? -1;
     if (at !== -1) this.streams?.splice(at, 1);
   }
@@ -134,7 +140,8 @@ export class HttpSession {
     const { events: store, streams, report } = this.settings;
     const kind = id.startsWith('g') ? 'g' : 'p';
     const primes = this.state.revision.primesStreams;
-    return new EventStream(streams, kind, store ? { id, session: this.id, store, primes, report } : undefined);
+    const log = store ? new EventLog({ id, session: this.id, store, primes, report }) : undefined;
+    return new EventStream(streams, kind, log);
   }
 
   /** Sends a message that belongs to no request to one connected stream, or else keeps it for the newest one. */
@@ -150,15 +157,15 @@ export class HttpSession {
 
   private freeStreamSlot(): void {
     const { maxStreams } = this.settings;
-    const streams = this.standaloneStreams();
+    const streams = this.streams?.filter(({ kind, ended }) => kind === 'g' || ended) ?? [];
     let count = streams.length;
-    for (const stream of streams) {
-      if (count < maxStreams) return;
-      if (stream.attached) continue;
+    // ended ones are only kept while a client resumes them; the others can be resumed until their slot is needed
+    for (const stream of streams.toSorted((a, b) => Number(b.ended) - Number(a.ended))) {
+      if (stream.attached || (!stream.ended && count < maxStreams)) continue;
       this.closeStream(stream);
       count -= 1;
     }
-    if (count >= maxStreams) throw new HttpError(429, 'The session has too many open streams.');
+    if (count >= maxStreams) throw tooMany('The session has too many open streams.');
   }
 }
 

@@ -9,6 +9,8 @@ import { type Endpoint, openEndpoint } from '../endpoint.js';
 import { corsHeaders, isLoopback } from '../guard.js';
 import type { LegacySse } from '../legacy.js';
 import { checkOptionNames, type EndpointOptions, type LegacyPaths, resolveOptions } from '../options.js';
+import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
+import { noteUnread, unreadOn } from './node-answers.js';
 import { NodeBody } from './node-body.js';
 import { NodeSink } from './node-sink.js';
 import { isUnread, onSocketClose } from './node-socket.js';
@@ -29,6 +31,7 @@ const PLUGIN_OPTIONS = { server: true, prefix: true, logLevel: true, logSerializ
 class FastifyContext implements HttpContext {
   readonly headers: Headers;
   principal: Principal | undefined;
+  readers: SlowReaders | undefined;
 
   constructor(
     private readonly request: FastifyRequest,
@@ -37,6 +40,7 @@ class FastifyContext implements HttpContext {
   ) {
     this.headers = request.raw.headers as Headers;
     this.principal = principal;
+    this.readers = undefined;
   }
 
   get method(): string {
@@ -55,6 +59,10 @@ class FastifyContext implements HttpContext {
     return this.request.raw.socket.destroyed;
   }
 
+  get unread(): number {
+    return unreadOn(this.request.raw.socket);
+  }
+
   onClose(callback: () => void): () => void {
     return onSocketClose(this.request.raw.socket, callback);
   }
@@ -69,6 +77,11 @@ class FastifyContext implements HttpContext {
     if (body !== undefined) reply.type(JSON_TYPE);
     if (headers) reply.headers(headers);
     reply.send(body);
+    const { readers } = this;
+    if (readers === undefined || body === undefined) return;
+    const { raw } = reply;
+    // if the headers are not sent yet, the application's hooks have the answer
+    if (raw.writableLength > UNCOUNTED_BYTES || raw.socket === null || !raw.headersSent) noteUnread(raw, body, readers);
   }
 
   open(headers: AnswerHeaders): Sink {
