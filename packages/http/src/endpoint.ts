@@ -1,6 +1,6 @@
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 
-import type { Host, Principal } from '@decorum/core';
+import type { Host, HostPort, LimitHit, Principal } from '@decorum/core';
 import { hostOf, type Kernel, revisionOf, type Transport } from '@decorum/core/transport';
 
 import { type Answer, errorAnswer } from './answer.js';
@@ -14,12 +14,21 @@ import { acceptedBy, requireKnownVersion } from './headers.js';
 import { PendingCallbacks } from './pending-callbacks.js';
 import { LegacySse } from './legacy.js';
 import type { ResolvedOptions } from './options.js';
-import { closing, HttpError, MaskedError, noSession, sessionIdMissing, streamNotAccepted } from './http-error.js';
+import {
+  closing,
+  HttpError,
+  LimitError,
+  MaskedError,
+  noSession,
+  sessionIdMissing,
+  streamNotAccepted,
+} from './http-error.js';
 import type { HttpSession } from './session.js';
 import { ListenStreams } from './listen-streams.js';
 import { SlowReaders } from './readers.js';
 import { Sessions } from './sessions.js';
-import type { EventStream, StreamSettings } from './stream.js';
+import type { EventStream } from './stream.js';
+import type { StreamSettings } from './stream-settings.js';
 
 const EVENT_ID = /^([gp][\w-]{16})-(\d{1,9})$/;
 
@@ -47,23 +56,22 @@ export class Endpoint<HostRequest> {
   constructor(
     kernel: Kernel,
     readonly settings: ResolvedOptions<HostRequest>,
-    private readonly report: (error: unknown) => void,
+    private readonly host: HostPort,
   ) {
+    const report = (error: unknown) => host.report(error);
+    const hit = (limitHit: LimitHit) => host.hit(limitHit);
     const { maxBufferedBytes, retryMs, keepAliveMs, sessions: keepsSessions, legacySse, credentials } = settings;
     this.guard = settings.guard;
     this.bodies = new Bodies(settings);
-    const readers = new SlowReaders(settings);
-    const streams = (this.streams = {
-      open: new Set<EventStream>(),
-      ending: new Set<Sink>(),
-      maxBufferedBytes,
-      readers,
-    });
+    const readers = new SlowReaders(settings, hit);
+    const [open, ending] = [new Set<EventStream>(), new Set<Sink>()];
+    const streams = (this.streams = { open, ending, maxBufferedBytes, readers, hit });
     const { pending } = this;
-    const sessions = new Sessions(kernel, { ...settings, streams, report, pending });
+    const sessions = new Sessions(kernel, { ...settings, streams, report, hit, pending });
     const own = { stopped: false, closed: false };
     const listenStreams = new ListenStreams(settings);
-    this.parts = { kernel, sessions, streams, listenStreams, retryMs, keepsSessions, credentials, report, ...own };
+    const shared = { kernel, sessions, streams, listenStreams, report, hit };
+    this.parts = { ...shared, retryMs, keepsSessions, credentials, ...own };
     this.legacy = legacySse && new LegacySse(this.parts, legacySse);
     this.timer = setInterval(() => this.tick(), keepAliveMs).unref();
   }
@@ -137,9 +145,18 @@ export class Endpoint<HostRequest> {
     context.answer(204);
   }
 
-  /** Encodes an error that a step has thrown, and reports it if it is a bug. */
-  errorResponse(error: unknown): Answer {
-    return errorAnswer(error, this.report);
+  /**
+   * Encodes an error that a step has thrown, and reports it if it is a bug or a limit.
+   * @param client what is known about the client
+   */
+  errorResponse(error: unknown, client: Omit<LimitHit, 'limit'>): Answer {
+    if (error instanceof LimitError) this.host.hit(error.hitBy(client));
+    return errorAnswer(error, (bug) => this.host.report(bug));
+  }
+
+  /** Reports a limit that a client has reached. */
+  hit(hit: LimitHit): void {
+    this.host.hit(hit);
   }
 
   /** Answers new requests with 503. Requests in flight go on. */
@@ -241,7 +258,7 @@ export async function openEndpoint<HostRequest>(
   const host = hostOf(server);
   settings.guard.warn = (message) => host.warn(message);
   return await host.open((kernel) => {
-    const endpoint = new Endpoint(kernel, settings, (error) => host.report(error));
+    const endpoint = new Endpoint(kernel, settings, host);
     const opened: Opened<HostRequest> = {
       endpoint,
       stop: () => endpoint.stop(),

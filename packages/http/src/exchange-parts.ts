@@ -1,8 +1,9 @@
+import type { LimitHit } from '@decorum/core';
 import type { Kernel } from '@decorum/core/transport';
 
 import type { ListenStreams } from './listen-streams.js';
 import type { Sessions } from './sessions.js';
-import type { StreamSettings } from './stream.js';
+import type { StreamSettings } from './stream-settings.js';
 
 /** State shared by all exchanges of an endpoint. It also identifies the endpoint as the owner of its wires. */
 export interface ExchangeParts {
@@ -18,6 +19,8 @@ export interface ExchangeParts {
   readonly credentials: ReadonlySet<string>;
   /** Reports errors that must not reach clients. */
   readonly report: (error: unknown) => void;
+  /** Reports a limit that a client has reached. */
+  readonly hit: (hit: LimitHit) => void;
   /** Requests are rejected; responses and notifications still pass. */
   stopped: boolean;
   /** Everything is rejected. */

@@ -18,7 +18,7 @@ import {
   type Wire,
 } from '@decorum/core/transport';
 
-import { internalError, statusOf } from './answer.js';
+import { cancelsBatch, internalError, statusOf } from './answer.js';
 import { type AnswerHeaders, type HttpContext, STREAM_HEADERS, transportInfo } from './http-context.js';
 import {
   acceptedBy,
@@ -29,7 +29,7 @@ import {
   USUAL_ACCEPT,
   versionMismatch,
 } from './headers.js';
-import { closing, HttpError, noSession, sessionEnded, sessionIdMissing, tooMany } from './http-error.js';
+import { closing, HttpError, LimitError, noSession, sessionEnded, sessionIdMissing } from './http-error.js';
 import type { ExchangeParts } from './exchange-parts.js';
 import type { HttpSession } from './session.js';
 import { EventStream } from './stream.js';
@@ -92,7 +92,7 @@ export class PostExchange implements Wire {
     const { headers } = context;
     const { maxBufferedBytes, readers } = parts.streams;
     if (readers.unsent > 0 && context.unread > maxBufferedBytes) {
-      throw tooMany('The connection has too many answers that were not read.');
+      throw new LimitError('maxBufferedBytes', 429, 'The connection has too many unread answers.');
     }
     if (parts.stopped && (parts.closed || isRequest(body))) throw closing();
     if (headers.accept !== USUAL_ACCEPT) this.accepted = acceptedBy(headers.accept);
@@ -242,6 +242,7 @@ export class PostExchange implements Wire {
   /** Answers with an error, or drops the connection if it's too late for that. */
   private fail(error: unknown): void {
     if (error instanceof HttpError && !this.done) {
+      if (error instanceof LimitError) this.parts.hit(error.hitBy(this.context));
       return this.answer(error.status, error.body(readableId(this.body)), error.headers);
     }
     this.parts.report(error);
@@ -282,9 +283,6 @@ export class PostExchange implements Wire {
     if (stream) session?.closeStream(stream);
   }
 }
-
-/** Whether the cancellation of one request of a batch cancels the whole batch. */
-const cancelsBatch = ({ cancelled }: Reply): boolean => cancelled === 'session' || cancelled === 'closing';
 
 const isRequest = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && 'method' in body && 'id' in body;

@@ -19,7 +19,8 @@ import { acceptedBy } from './headers.js';
 import type { LegacyPaths } from './options.js';
 import { closing, HttpError, noSession, streamNotAccepted } from './http-error.js';
 import type { HttpSession } from './session.js';
-import { EventStream, type StreamSettings } from './stream.js';
+import { EventStream } from './stream.js';
+import type { StreamSettings } from './stream-settings.js';
 
 /** The query parameter with the key of a session. The official servers use the same name. */
 const KEY = 'sessionId';
@@ -38,8 +39,9 @@ class MessageStream extends EventStream {
 
   /** Disconnects a client that keeps sending requests without reading the responses: unread, they would pile up. */
   override send(frame: Frame): void {
-    if (this.pending.length > BUFFER_FACTOR * this.settings.maxBufferedBytes) this.cutOff();
-    else super.send(frame);
+    if (this.pending.length <= BUFFER_FACTOR * this.settings.maxBufferedBytes) return super.send(frame);
+    this.hit('maxBufferedBytes');
+    this.cutOff();
   }
 
   /** Tells the client where to post its messages. */

@@ -1,19 +1,14 @@
-import { HttpError, tooMany } from './http-error.js';
+import { LimitError } from './http-error.js';
+import type { EndpointLimits } from './limits.js';
 
-/** Limits on `subscriptions/listen` requests, which stay open. */
-export interface ListenLimits {
-  /** Cap on all requests. */
-  readonly maxListenStreams: number;
-  /** Cap on the requests of one remote address. */
-  readonly maxListenStreamsPerAddress: number;
-}
+type Limits = Required<Pick<EndpointLimits, 'maxListenStreams' | 'maxListenStreamsPerAddress'>>;
 
 /** Counts the open `subscriptions/listen` requests of an endpoint. */
 export class ListenStreams {
   private count = 0;
   private readonly byAddress = new Map<string, number>();
 
-  constructor(private readonly limits: ListenLimits) {}
+  constructor(private readonly limits: Limits) {}
 
   /**
    * Counts a request.
@@ -24,9 +19,11 @@ export class ListenStreams {
   open(address: string | undefined): () => void {
     const { maxListenStreams, maxListenStreamsPerAddress } = this.limits;
     const own = address === undefined ? 0 : (this.byAddress.get(address) ?? 0);
-    if (own >= maxListenStreamsPerAddress) throw tooMany('This address has too many subscriptions.');
+    if (own >= maxListenStreamsPerAddress) {
+      throw new LimitError('maxListenStreamsPerAddress', 429, 'This address has too many subscriptions.');
+    }
     if (this.count >= maxListenStreams) {
-      throw new HttpError(503, 'There are too many subscriptions. Try again later.', { 'retry-after': '10' });
+      throw new LimitError('maxListenStreams', 503, 'There are too many subscriptions. Try again later.');
     }
     this.count += 1;
     if (address === undefined) return () => void (this.count -= 1);

@@ -1,3 +1,7 @@
+import type { LimitHit } from '@decorum/core';
+
+import type { EndpointLimits } from './limits.js';
+
 /** Bytes that a response may leave unread without being counted. Same as the default buffer of Node's sockets. */
 export const UNCOUNTED_BYTES = 16_384;
 
@@ -13,13 +17,7 @@ export interface Reader {
   destroy(): void;
 }
 
-/** Limits on what readers leave unread. */
-export interface ReaderLimits {
-  /** Cap on the unsent bytes of all readers together. */
-  readonly maxTotalBufferedBytes: number;
-  /** Milliseconds after which a reader that takes nothing is cut off. */
-  readonly readerTimeoutMs: number;
-}
+type Limits = Required<Pick<EndpointLimits, 'maxTotalBufferedBytes' | 'readerTimeoutMs'>>;
 
 /** A reader that is behind. */
 interface Behind {
@@ -42,7 +40,10 @@ export class SlowReaders {
   unsent = 0;
   private readonly behind = new Map<Reader, Behind>();
 
-  constructor(private readonly limits: ReaderLimits) {}
+  constructor(
+    private readonly limits: Limits,
+    private readonly hit: (hit: LimitHit) => void,
+  ) {}
 
   /** Whether messages that slow readers can do without have to be dropped. */
   get full(): boolean {
@@ -78,7 +79,7 @@ export class SlowReaders {
         behind.left = left;
         behind.since = now;
         if (behind.unsent === 0) this.forget(reader);
-      } else if (now - behind.since >= this.limits.readerTimeoutMs) this.cutOff(reader);
+      } else if (now - behind.since >= this.limits.readerTimeoutMs) this.cutOff(reader, 'readerTimeoutMs');
     }
   }
 
@@ -95,13 +96,14 @@ export class SlowReaders {
     const largestFirst = [...this.behind].sort(([, a], [, b]) => b.unsent - a.unsent);
     for (const [reader] of largestFirst) {
       if (this.behind.size === 1 && reader.several !== true) return;
-      this.cutOff(reader);
+      this.cutOff(reader, 'maxTotalBufferedBytes');
       // less than the limit, because sorting for each further message would be too expensive
       if (this.unsent <= this.limits.maxTotalBufferedBytes * SHED_TO) return;
     }
   }
 
-  private cutOff(reader: Reader): void {
+  private cutOff(reader: Reader, limit: keyof Limits): void {
+    this.hit({ limit });
     this.forget(reader);
     reader.destroy();
   }

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 
 import type { Frame, Kernel, Session, SessionRecord } from '@decorum/core/transport';
-import type { Principal } from '@decorum/core';
+import type { LimitHit, Principal } from '@decorum/core';
 
 import type { PendingCallbacks } from './pending-callbacks.js';
-import { tooMany } from './http-error.js';
+import { LimitError } from './http-error.js';
 import type { EventStore } from './event-store.js';
 import type { KeptSession, SessionStore } from './session-store.js';
 import { EventLog } from './event-log.js';
-import { EventStream, type StreamSettings } from './stream.js';
+import { EventStream } from './stream.js';
+import type { StreamSettings } from './stream-settings.js';
 
 /** Settings shared by all sessions of an endpoint. */
 export interface SessionSettings {
@@ -29,6 +30,8 @@ export interface SessionSettings {
   readonly pending: PendingCallbacks;
   /** Reports errors from the stores. */
   readonly report: (error: unknown) => void;
+  /** Reports a limit that a client has reached. */
+  readonly hit: (hit: LimitHit) => void;
 }
 
 /** Kind of a stream: `g` (GET) has the messages that belong to no request, `p` (POST) those of one request. */
@@ -165,7 +168,7 @@ export class HttpSession {
       this.closeStream(stream);
       count -= 1;
     }
-    if (count >= maxStreams) throw tooMany('The session has too many open streams.');
+    if (count >= maxStreams) throw new LimitError('maxStreams', 429, 'The session has too many open streams.');
   }
 }
 

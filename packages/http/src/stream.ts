@@ -3,24 +3,12 @@ import { setImmediate } from 'node:timers';
 import { type Frame, isDroppable, PendingChanges } from '@decorum/core/transport';
 
 import type { Sink, SinkOwner } from './http-context.js';
+import type { LimitName } from './limits.js';
 import type { EventLog } from './event-log.js';
 import type { StoredEvent } from './event-store.js';
-import { UNCOUNTED_BYTES, type SlowReaders } from './readers.js';
+import { UNCOUNTED_BYTES } from './readers.js';
 import { PAGE, Replay, type Replayed } from './replay.js';
-
-/** State shared by all streams of an endpoint. */
-export interface StreamSettings {
-  /** The streams with a reader. */
-  readonly open: Set<EventStream>;
-  /** The ended responses that clients may not have received completely yet. */
-  readonly ending: Set<Sink>;
-  /** Bytes to buffer for a slow reader before dropping progress and log messages. Changes may take up as much again. */
-  readonly maxBufferedBytes: number;
-  /** The readers that are behind. */
-  readonly readers: SlowReaders;
-  /** Called when `ending` becomes empty. */
-  delivered?: (() => void) | undefined;
-}
+import type { StreamSettings } from './stream-settings.js';
 
 /** Number of characters that triggers a flush before the end of the tick. */
 const FLUSH_SIZE = 65_536;
@@ -54,6 +42,8 @@ export class EventStream implements SinkOwner, Replayed {
   private resuming = 0;
   /** The buffered changes, while the reader is slow. */
   private changes: PendingChanges | undefined;
+  /** Whether messages were dropped since the reader last caught up. */
+  private dropping = false;
 
   /** @param kind `g` for messages that belong to no request */
   constructor(
@@ -118,6 +108,7 @@ export class EventStream implements SinkOwner, Replayed {
     if (sink.slow) return readers.note(sink, pending.length);
     this.pending = '';
     this.changes = undefined;
+    this.dropping = false;
     if (pending === '') sink.start();
     else if (!sink.write(pending)) readers.note(sink);
   }
@@ -225,11 +216,18 @@ export class EventStream implements SinkOwner, Replayed {
     const { maxBufferedBytes, readers } = this.settings;
     if (isDroppable(frame)) {
       const waiting = this.tickText.length + this.pending.length + (this.sink?.backlog ?? 0);
-      return waiting > maxBufferedBytes || readers.full;
+      if (waiting > maxBufferedBytes) return this.hit('maxBufferedBytes');
+      return readers.full && this.hit('maxTotalBufferedBytes');
     }
     if (frame.kind !== 'change') return false;
     this.changes ??= new PendingChanges(maxBufferedBytes);
     return !this.changes.admit(frame);
+  }
+
+  /** Reports the first message that is dropped for a slow reader; the next ones once it has caught up. */
+  protected hit(limit: LimitName): true {
+    if (!this.dropping) this.settings.hit({ limit });
+    return (this.dropping = true);
   }
 
   private startReplay(replay: Replay, page: readonly StoredEvent[], after: number): void {
