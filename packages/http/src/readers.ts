@@ -31,8 +31,8 @@ interface Behind {
   since: number;
 }
 
-/** Part of the limit that remains in use after readers have been cut off. */
-const SHED_TO = 7 / 8;
+/** Part of the limit up to which messages may be buffered that can be dropped, and to which cutting off frees it. */
+const RESERVE_FROM = 7 / 8;
 
 /** The readers of an endpoint that are behind, and what they have not taken. */
 export class SlowReaders {
@@ -45,9 +45,9 @@ export class SlowReaders {
     private readonly hit: (hit: LimitHit) => void,
   ) {}
 
-  /** Whether messages that slow readers can do without have to be dropped. */
-  get full(): boolean {
-    return this.unsent >= this.limits.maxTotalBufferedBytes;
+  /** Whether a message that a slow reader can do without has to be dropped, to leave room for others. */
+  isFull(size: number): boolean {
+    return this.unsent + size > this.limits.maxTotalBufferedBytes * RESERVE_FROM;
   }
 
   /**
@@ -98,7 +98,7 @@ export class SlowReaders {
       if (this.behind.size === 1 && reader.several !== true) return;
       this.cutOff(reader, 'maxTotalBufferedBytes');
       // less than the limit, because sorting for each further message would be too expensive
-      if (this.unsent <= this.limits.maxTotalBufferedBytes * SHED_TO) return;
+      if (this.unsent <= this.limits.maxTotalBufferedBytes * RESERVE_FROM) return;
     }
   }
 

@@ -217,7 +217,7 @@ export class EventStream implements SinkOwner, Replayed {
     if (isDroppable(frame)) {
       const waiting = this.tickText.length + this.pending.length + (this.sink?.backlog ?? 0);
       if (waiting > maxBufferedBytes) return this.hit('maxBufferedBytes');
-      return readers.full && this.hit('maxTotalBufferedBytes');
+      return readers.isFull(this.tickText.length + frame.text.length) && this.hit('maxTotalBufferedBytes');
     }
     if (frame.kind !== 'change') return false;
     this.changes ??= new PendingChanges(maxBufferedBytes);
