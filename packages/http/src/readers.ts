@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers';
+
 import type { LimitHit } from '@decorum/core';
 
 import type { EndpointLimits } from './limits.js';
@@ -29,6 +31,8 @@ interface Behind {
   left: number;
   /** Time of the sweep since which it has taken nothing. */
   since: number;
+  /** Its connection has been dropped, and holds the bytes until it is closed. */
+  isLeaving: boolean;
 }
 
 /** Part of the limit up to which messages may be buffered that can be dropped, and to which cutting off frees it. */
@@ -38,6 +42,8 @@ const RESERVE_FROM = 7 / 8;
 export class SlowReaders {
   /** Bytes that readers have not taken. A plain field, because it is read for each message. */
   unsent = 0;
+  /** The part of `unsent` whose connections have been dropped and are not closed yet. */
+  leaving = 0;
   private readonly behind = new Map<Reader, Behind>();
 
   constructor(
@@ -56,17 +62,25 @@ export class SlowReaders {
    */
   note(reader: Reader, held = 0): void {
     const known = this.behind.get(reader);
-    const behind = known ?? { held, unsent: 0, left: 0, since: 0 };
+    const behind = known ?? { held, unsent: 0, left: 0, since: 0, isLeaving: false };
     if (known === undefined) this.behind.set(reader, behind);
     behind.held = held;
     this.count(reader, behind);
-    if (this.unsent > this.limits.maxTotalBufferedBytes) this.shed();
+    if (this.unsent - this.leaving > this.limits.maxTotalBufferedBytes) this.shed();
   }
 
   /** Removes a reader that has caught up or has disconnected. */
   forget(reader: Reader): void {
-    this.unsent -= this.behind.get(reader)?.unsent ?? 0;
+    const behind = this.behind.get(reader);
+    if (behind === undefined) return;
     this.behind.delete(reader);
+    this.unsent -= behind.unsent;
+    if (behind.isLeaving) this.leaving -= behind.unsent;
+  }
+
+  /** Resolves when the connections that were dropped are closed, so that a burst of requests can't outrun them. */
+  async settled(): Promise<void> {
+    while (this.leaving > 0) await new Promise(setImmediate);
   }
 
   /** Cuts off the readers that have taken nothing for too long. */
@@ -75,15 +89,18 @@ export class SlowReaders {
     for (const [reader, behind] of this.behind) {
       const { left } = reader;
       this.count(reader, behind);
-      if (left === 0 || left !== behind.left) {
+      // a dropped connection closes within a few turns of the event loop, unless the host is broken
+      if (behind.isLeaving) this.forget(reader);
+      else if (left === 0 || left !== behind.left) {
         behind.left = left;
         behind.since = now;
         if (behind.unsent === 0) this.forget(reader);
-      } else if (now - behind.since >= this.limits.readerTimeoutMs) this.cutOff(reader, 'readerTimeoutMs');
+      } else if (now - behind.since >= this.limits.readerTimeoutMs) this.cutOff(reader, behind, 'readerTimeoutMs');
     }
   }
 
   private count(reader: Reader, behind: Behind): void {
+    if (behind.isLeaving) return;
     const unsent = reader.backlog + behind.held;
     this.unsent += unsent - behind.unsent;
     behind.unsent = unsent;
@@ -91,20 +108,24 @@ export class SlowReaders {
 
   /** Cuts off those with the largest backlogs. If there is only one, it gets its answer, however large that is. */
   private shed(): void {
+    const { maxTotalBufferedBytes: max } = this.limits;
     for (const [reader, behind] of this.behind) this.count(reader, behind);
-    if (this.unsent <= this.limits.maxTotalBufferedBytes) return;
-    const largestFirst = [...this.behind].sort(([, a], [, b]) => b.unsent - a.unsent);
-    for (const [reader] of largestFirst) {
-      if (this.behind.size === 1 && reader.several !== true) return;
-      this.cutOff(reader, 'maxTotalBufferedBytes');
-      // less than the limit, because sorting for each further message would be too expensive
-      if (this.unsent <= this.limits.maxTotalBufferedBytes * RESERVE_FROM) return;
+    if (this.unsent - this.leaving <= max) return;
+    const staying = [...this.behind].filter(([, { isLeaving }]) => !isLeaving);
+    staying.sort(([, a], [, b]) => a.unsent - b.unsent);
+    // less than the limit, because sorting for each further message would be too expensive
+    while (this.unsent - this.leaving > max * RESERVE_FROM) {
+      const [reader, behind] = staying.pop() as [Reader, Behind];
+      if (staying.length === 0 && reader.several !== true) return;
+      this.cutOff(reader, behind, 'maxTotalBufferedBytes');
     }
   }
 
-  private cutOff(reader: Reader, limit: keyof Limits): void {
+  private cutOff(reader: Reader, behind: Behind, limit: keyof Limits): void {
+    if (behind.isLeaving) return;
+    behind.isLeaving = true;
+    this.leaving += behind.unsent;
     this.hit({ limit });
-    this.forget(reader);
     reader.destroy();
   }
 }

@@ -158,6 +158,7 @@ export class EventStream implements SinkOwner, Replayed {
     try {
       const page = this.endsAt(after) ? [] : await this.read(after, PAGE);
       if (this.isPast && page === undefined) return false;
+      await this.settings.readers.settled();
       const sink = open();
       sink.own(this);
       // the client has reconnected again: that reader gets all events, and this one would get them with gaps
