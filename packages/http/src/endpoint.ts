@@ -27,8 +27,7 @@ import type { HttpSession } from './session.js';
 import { ListenStreams } from './listen-streams.js';
 import { SlowReaders } from './readers.js';
 import { Sessions } from './sessions.js';
-import type { EventStream } from './stream.js';
-import type { StreamSettings } from './stream-settings.js';
+import type { OpenStream, StreamSettings } from './stream-settings.js';
 
 const EVENT_ID = /^([gp][\w-]{16})-(\d{1,9})$/;
 
@@ -64,7 +63,7 @@ export class Endpoint<HostRequest> {
     this.guard = settings.guard;
     this.bodies = new Bodies(settings);
     const readers = new SlowReaders(settings, hit);
-    const [open, ending] = [new Set<EventStream>(), new Set<Sink>()];
+    const [open, ending] = [new Set<OpenStream>(), new Set<Sink>()];
     const streams = (this.streams = { open, ending, maxBufferedBytes, readers, hit });
     const { pending } = this;
     const sessions = new Sessions(kernel, { ...settings, streams, report, hit, pending });
