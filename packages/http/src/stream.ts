@@ -29,6 +29,8 @@ export class EventStream implements SinkOwner, Replayed {
   /** Text of earlier ticks that waits for a slow reader. */
   protected pending = '';
   private scheduled = false;
+  /** The prefix of the log. A field, because it is read for each message. */
+  private prefix: string | undefined;
   /** Whether all messages have been sent. Some readers may not have them yet. */
   ended = false;
   sequence = 0;
@@ -96,7 +98,8 @@ export class EventStream implements SinkOwner, Replayed {
     if (log === undefined) return this.write(this.eventText(text));
     this.sequence += 1;
     this.unstored += 1;
-    this.write(`${log.prefix}${this.sequence}\ndata: ${text}\n\n`);
+    this.prefix ??= log.prefix;
+    this.write(`${this.prefix}${this.sequence}\ndata: ${text}\n\n`);
   }
 
   /** Sends everything buffered, or just the headers if there is nothing. Waits if the reader is slow. */
