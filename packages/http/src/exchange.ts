@@ -19,6 +19,7 @@ import {
 } from '@decorum/core/transport';
 
 import { cancelsBatch, internalError, statusOf } from './answer.js';
+import { addressOf } from './caller.js';
 import { type AnswerHeaders, type HttpContext, STREAM_HEADERS, transportInfo } from './http-context.js';
 import {
   acceptedBy,
@@ -102,7 +103,7 @@ export class PostExchange implements Wire {
       throw new HttpError(406, 'The Accept header of a POST must allow application/json or text/event-stream.');
     }
     const id = headers['mcp-session-id'];
-    return id === undefined || !parts.keepsSessions ? undefined : parts.sessions.find(id, context.principal);
+    return id === undefined || !parts.keepsSessions ? undefined : parts.sessions.find(id, context);
   }
 
   /** Hands the message to the kernel, in its session, in a new session or without one. */
@@ -115,7 +116,7 @@ export class PostExchange implements Wire {
         throw new HttpError(400, 'A response is valid only within a session.');
       this.sessionless = true;
       if (message !== null && 'method' in message && message.method === LISTEN) {
-        this.endListening = parts.listenStreams.open(this.context.remoteAddress);
+        this.endListening = parts.listenStreams.open(addressOf(this.context));
       }
     } else if (!parts.keepsSessions) {
       this.usePassingPeer(message);
@@ -137,7 +138,7 @@ export class PostExchange implements Wire {
   private startSession(message: JsonRpcMessage): void {
     if (!beginsConversation(message) || !('id' in message)) throw sessionIdMissing();
     requireKnownVersion(this.declaredVersion);
-    this.session = this.parts.sessions.open(this.principal, true);
+    this.session = this.parts.sessions.open(this.context, true);
     this.startsSession = true;
   }
 
@@ -154,13 +155,13 @@ export class PostExchange implements Wire {
     return transportInfo(this.context, this.parts.credentials);
   }
 
-  /** The client may have disconnected while the application's hooks ran. */
+  /** The client may have disconnected while the application's hooks ran, or its stream is paused. */
   get gone(): boolean {
-    return this.sessionless && this.context.gone;
+    return this.stream ? !this.stream.attached : this.context.gone;
   }
 
   onDisconnect(callback: () => void): void {
-    if (this.sessionless) this.removeOnClose = this.context.onClose(callback);
+    this.removeOnClose ??= this.context.onClose(callback);
   }
 
   checkVersion(version: string): void {
@@ -268,6 +269,7 @@ export class PostExchange implements Wire {
     this.removeOnClose?.();
     this.endListening?.();
     if (this.session) this.session.used = true;
+    if (this.session?.isProtected) this.session.recheck();
   }
 
   private openStream(): EventStream {

@@ -21,6 +21,8 @@ const endTick = (stream: EventStream) => stream.endTick();
  * are coalesced.
  */
 export class EventStream implements SinkOwner, Replayed {
+  /** Told when the reader is gone. */
+  holder: { recheck(): void } | undefined;
   private sink: Sink | undefined;
   /** Text written in this tick. */
   private tickText = '';
@@ -276,8 +278,10 @@ export class EventStream implements SinkOwner, Replayed {
   }
 
   private connect(sink: Sink): void {
-    this.detach();
+    this.replay?.stop();
+    this.replay = undefined;
     this.sink = sink;
+    this.pending = '';
     this.changes = undefined;
     this.settings.open.add(this);
     if (sink.closed) this.detach();
@@ -289,5 +293,6 @@ export class EventStream implements SinkOwner, Replayed {
     this.sink = undefined;
     this.pending = '';
     this.settings.open.delete(this);
+    this.holder?.recheck();
   }
 }
