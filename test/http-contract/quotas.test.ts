@@ -207,3 +207,27 @@ overEveryHost('unfinished bodies', (host) => {
     for (const connection of connections) connection.leave();
   });
 });
+
+overEveryHost('the bodies of calls that wait', (host) => {
+  const LARGE = { note: 'x'.repeat(8000) };
+
+  it.each([
+    ['maxUnfinishedBytesPerAddress', {}, 429],
+    ['maxUnfinishedBytes', FORWARDED, 503],
+  ])('may hold %s together, and the one that exceeds it is rejected', async (limit, headers, status) => {
+    const limits = { bodyLimit: 10_000, [limit]: 20_000 };
+    const { client, probe } = await connectTo(host, '2025-11-25', { limits });
+    const waiting = [];
+    for (const id of [1, 2]) {
+      const began = once(probe, 'began');
+      waiting.push(client.call(id, 'wait', { meta: LARGE, headers }));
+      await began;
+    }
+    expect(await refusal(await client.call(3, 'wait', { meta: LARGE, headers }))).toEqual([status, '10', -32600]);
+    // small messages are served meanwhile, and large ones again when a call has ended
+    expect((await client.call(4, 'add', { args: ADD, headers })).status).toBe(200);
+    probe.emit('go');
+    for (const answer of waiting) expect((await answer).status).toBe(200);
+    expect((await client.call(5, 'add', { args: ADD, meta: LARGE, headers })).status).toBe(200);
+  });
+});

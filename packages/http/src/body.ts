@@ -5,7 +5,7 @@ import { McpError } from '@decorum/core';
 import { parseMessage } from '@decorum/core/transport';
 
 import { addressOf } from './caller.js';
-import type { Headers, HttpRequest } from './http-context.js';
+import type { Headers, HttpContext, HttpRequest } from './http-context.js';
 import { HttpError, LimitError } from './http-error.js';
 
 /** Limits on the size and duration of request bodies. */
@@ -14,9 +14,9 @@ export interface BodyLimits {
   readonly bodyLimit: number;
   /** Milliseconds within which the body must arrive. The timeout may fire up to 25% late. */
   readonly bodyTimeoutMs: number;
-  /** Cap on the bytes of all bodies that have not arrived completely. */
+  /** Cap on the bytes of all bodies that have not arrived completely, or whose request is not answered yet. */
   readonly maxUnfinishedBytes: number;
-  /** Cap on the bytes of the bodies from one address that have not arrived completely. */
+  /** The same cap for the bodies from one address. */
   readonly maxUnfinishedBytesPerAddress: number;
 }
 
@@ -61,10 +61,20 @@ export function expectsBody({ method, headers }: HttpRequest, hasBody: boolean):
   return true;
 }
 
-/** The unfinished bodies of an endpoint. Those that take too long are rejected. */
+/** Bodies of requests up to this size don't count while their requests wait: the rest of a request takes more. */
+const SMALL = 4096;
+
+/** The sizes of chunked bodies, which no header announces. */
+const chunkedSizes = new WeakMap<Headers, number>();
+
+const sizeOf = (headers: Headers): number => Number(headers['content-length'] ?? chunkedSizes.get(headers) ?? 0);
+
+/** The bodies of an endpoint whose requests are not finished. Those that take too long to arrive are rejected. */
 export class Bodies {
   /** Maximum size of a body in bytes. */
   readonly limit: number;
+  /** Whether another body might be one too many. */
+  crowded = false;
   /** All readers, each in its `slot`. */
   readonly readers: BodyReader[] = [];
   /** Bytes received of unfinished bodies. */
@@ -86,18 +96,47 @@ export class Bodies {
    * @returns the error to reject the body with
    */
   hold(bytes: number, address: string | undefined): HttpError | undefined {
+    const { maxUnfinishedBytes, maxUnfinishedBytesPerAddress, bodyLimit } = this.limits;
     this.held += bytes;
-    let own = 0;
+    this.crowded = this.held + bodyLimit > Math.min(maxUnfinishedBytes, maxUnfinishedBytesPerAddress);
     if (address !== undefined) {
-      own = (this.heldFrom.get(address) ?? 0) + bytes;
+      const own = (this.heldFrom.get(address) ?? 0) + bytes;
       if (own > 0) this.heldFrom.set(address, own);
       else this.heldFrom.delete(address);
     }
+    return this.refusal(0, address);
+  }
+
+  /**
+   * Rejects a large body for whose request there is no room.
+   * @throws {LimitError} 429 or 503
+   */
+  requireRoom(context: HttpContext): void {
+    const size = sizeOf(context.headers);
+    const refusal = size > SMALL ? this.refusal(size, addressOf(context)) : undefined;
+    if (refusal) throw refusal;
+  }
+
+  /**
+   * Counts a large body while its request waits, because the handler still has what was in it.
+   * @returns stops counting it; undefined for a small body
+   */
+  keep(context: HttpContext): (() => void) | undefined {
+    const size = sizeOf(context.headers);
+    if (size <= SMALL) return undefined;
+    context.forgetBody();
+    const address = addressOf(context);
+    this.hold(size, address);
+    return () => void this.hold(-size, address);
+  }
+
+  private refusal(more: number, address: string | undefined): LimitError | undefined {
     const { maxUnfinishedBytes, maxUnfinishedBytesPerAddress } = this.limits;
+    const own = address === undefined ? 0 : (this.heldFrom.get(address) ?? 0) + more;
     if (own > maxUnfinishedBytesPerAddress) {
       return new LimitError('maxUnfinishedBytesPerAddress', 429, 'You are sending too much at once. Try again later.');
     }
-    if (this.held <= maxUnfinishedBytes) return undefined;
+    if (this.held + more <= maxUnfinishedBytes) return undefined;
     return new LimitError('maxUnfinishedBytes', 503, 'The server is receiving too much. Try again later.');
   }
 
@@ -173,6 +212,9 @@ export abstract class BodyReader {
   end(): void {
     if (!this.finish()) return;
     const { received, size, request, receiver } = this;
+    // the host's request keeps this reader until it is answered
+    this.received = EMPTY;
+    if (this.announced === undefined) chunkedSizes.set(request.headers, size);
     // some clients send a content type with DELETE although there is no body
     if (size === 0 && request.method === 'DELETE') return receiver.body(null);
     let message: unknown;

@@ -65,11 +65,11 @@ export class Endpoint<HostRequest> {
     const readers = new SlowReaders(settings, hit);
     const [open, ending] = [new Set<OpenStream>(), new Set<Sink>()];
     const streams = (this.streams = { open, ending, maxBufferedBytes, readers, hit });
-    const { pending } = this;
+    const { pending, bodies } = this;
     const sessions = new Sessions(kernel, { ...settings, streams, report, hit, pending });
     const own = { stopped: false, closed: false };
     const listenStreams = new ListenStreams(settings);
-    const shared = { kernel, sessions, streams, listenStreams, report, hit };
+    const shared = { kernel, sessions, bodies, streams, listenStreams, report, hit };
     this.parts = { ...shared, retryMs, keepsSessions, credentials, ...own };
     this.legacy = legacySse && new LegacySse(this.parts, legacySse);
     this.timer = setInterval(() => this.tick(), keepAliveMs).unref();

@@ -1,6 +1,7 @@
 import type { LimitHit } from '@decorum/core';
 import type { Kernel } from '@decorum/core/transport';
 
+import type { Bodies } from './body.js';
 import type { ListenStreams } from './listen-streams.js';
 import type { Sessions } from './sessions.js';
 import type { StreamSettings } from './stream-settings.js';
@@ -9,6 +10,7 @@ import type { StreamSettings } from './stream-settings.js';
 export interface ExchangeParts {
   readonly kernel: Kernel;
   readonly sessions: Sessions;
+  readonly bodies: Bodies;
   readonly streams: StreamSettings;
   readonly listenStreams: ListenStreams;
   /** Milliseconds until a client reconnects to a paused stream. */

@@ -51,6 +51,8 @@ export class PostExchange implements Wire {
   private stream: EventStream | undefined;
   /** Removes the disconnect callback. */
   private removeOnClose: (() => void) | undefined;
+  /** Stops counting the body. */
+  private freeBody: (() => void) | undefined;
   /** Frees the place of a `subscriptions/listen` request. */
   private endListening: (() => void) | undefined;
   private done = false;
@@ -59,7 +61,7 @@ export class PostExchange implements Wire {
 
   /** @param body the parsed JSON */
   constructor(
-    private readonly body: unknown,
+    private body: unknown,
     private readonly context: HttpContext,
     private readonly parts: ExchangeParts,
   ) {
@@ -130,9 +132,13 @@ export class PostExchange implements Wire {
       if (declaredVersion !== session.state.revision.id) requireKnownVersion(declaredVersion);
       this.session = session;
     }
+    if (parts.bodies.crowded) parts.bodies.requireRoom(this.context);
     const reply = parts.kernel.handle(this.body, this, this.session?.state ?? this.transient);
-    if (reply instanceof Promise) void reply.then((late) => this.end(late)).catch((error: unknown) => this.fail(error));
-    else this.end(reply);
+    if (!(reply instanceof Promise)) return this.end(reply);
+    this.freeBody = parts.bodies.keep(this.context);
+    // the call may wait for minutes, and only the id is still needed
+    if (this.freeBody) this.body = isRequest(message) ? { method: '', id: message.id } : undefined;
+    void reply.then((late) => this.end(late)).catch((error: unknown) => this.fail(error));
   }
 
   private startSession(message: JsonRpcMessage): void {
@@ -267,6 +273,7 @@ export class PostExchange implements Wire {
   private markDone(): void {
     this.done = true;
     this.removeOnClose?.();
+    this.freeBody?.();
     this.endListening?.();
     if (this.session) this.session.used = true;
     if (this.session?.isProtected) this.session.recheck();
@@ -288,5 +295,5 @@ export class PostExchange implements Wire {
   }
 }
 
-const isRequest = (body: unknown): boolean =>
+const isRequest = (body: unknown): body is { readonly id: unknown } =>
   typeof body === 'object' && body !== null && 'method' in body && 'id' in body;

@@ -46,6 +46,8 @@ export interface HttpContext extends HttpRequest, Responder {
   principal: Principal | undefined;
   /** Where an answer is noted if the client doesn't take it at once. Undefined for small answers, such as errors. */
   readers: SlowReaders | undefined;
+  /** Lets go of the parsed body, if the host would keep it until the request is answered. */
+  forgetBody(): void;
 }
 
 /** Gets the events of a sink. */

@@ -7,8 +7,8 @@ export interface EndpointLimits {
   /** Milliseconds within which a request body must arrive. By default 20 seconds. May time out up to 25% late. */
   readonly bodyTimeoutMs?: number;
   /**
-   * Cap on the bytes of all request bodies that have not arrived completely. Bodies that arrive in one piece don't
-   * count. At least `bodyLimit`. By default 64 MiB, or 16 times `bodyLimit` if that is more.
+   * Cap on the bytes of all request bodies that have not arrived completely, or whose request is not answered yet.
+   * Bodies that arrive and are answered at once don't count, nor do those of up to 4 KiB that wait for an answer. At least `bodyLimit`. By default 64 MiB, or 16 times `bodyLimit` if that is more.
    */
   readonly maxUnfinishedBytes?: number;
   /**

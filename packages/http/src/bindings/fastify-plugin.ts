@@ -95,6 +95,10 @@ class FastifyContext implements HttpContext {
   drop(): void {
     this.request.raw.socket.destroy();
   }
+
+  forgetBody(): void {
+    this.request.body = undefined;
+  }
 }
 
 /**

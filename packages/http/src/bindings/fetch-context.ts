@@ -93,6 +93,9 @@ export class FetchContext implements UnreadContext {
     this.resolve(new Response(null, { status: 500 }));
   }
 
+  /** Nothing to do: the host does not keep it. */
+  forgetBody(): void {}
+
   /** The host manages connections, so the `connection` header is removed. */
   private described(headers: AnswerHeaders | undefined): Record<string, string> {
     const { connection: _connection, ...described } = { ...this.always, ...headers };

@@ -110,4 +110,7 @@ export class NodeContext implements UnreadContext {
   drop(): void {
     this.request.socket.destroy();
   }
+
+  /** Nothing to do: the host does not keep it. */
+  forgetBody(): void {}
 }
