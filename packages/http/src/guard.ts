@@ -77,7 +77,7 @@ export class Guard {
     if (LOOPBACK.has(name)) {
       if (port === undefined || (colon === -1 ? port === 80 : host.slice(colon + 1) === String(port))) return true;
     }
-    return this.hosts.size > 0 && (this.hosts.has(host) || this.hosts.has(name));
+    return this.hosts.has(host) || this.hosts.has(name);
   }
 
   private allowsOrigin(origin: string, port: number | undefined): boolean {
