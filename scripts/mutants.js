@@ -41,10 +41,12 @@ const targets = Object.keys(TARGETS).filter(
 );
 const lastSurvivors = options.again && existsSync(LAST_RUN) ? JSON.parse(readFileSync(LAST_RUN, 'utf8')) : undefined;
 
+/** The sources as they are now, so that editing them meanwhile does no harm. */
+const sources = Object.fromEntries(targets.map((file) => [file, read(file)]));
 /** @type {Map<string, Judged>} */
 const mutants = new Map();
-for (const file of targets) {
-  for (const mutant of mutantsOf(file, read(file))) {
+for (const [file, text] of Object.entries(sources)) {
+  for (const mutant of mutantsOf(file, text)) {
     if (lastSurvivors && !lastSurvivors.includes(`${file} ${mutant.key}`)) continue;
     mutants.set(mutant.id, { ...mutant, file, reached: 0, whileLoading: new Set() });
   }
@@ -61,12 +63,12 @@ const planFile = join(folder, 'plan.json');
  * @returns {Promise<boolean>} whether it came to its end
  */
 function runFile(test, plan, take) {
-  writeFileSync(planFile, JSON.stringify({ targets, ids: [], ...plan }));
+  writeFileSync(planFile, JSON.stringify({ sources, ids: [], ...plan }));
   const config = join(ROOT, 'scripts/mutants/jest.config.ts');
   const args = ['--experimental-vm-modules', '--no-warnings', join(ROOT, 'node_modules/jest/bin/jest.js')];
   const child = spawn(process.execPath, [...args, '--config', config, '-i', '--runTestsByPath', test], {
     cwd: ROOT,
-    stdio: ['ignore', 'ignore', options.verbose ? 'inherit' : 'ignore', 'ipc'],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     env: { ...process.env, MUTANTS_PLAN: planFile },
   });
   let isDone = false;

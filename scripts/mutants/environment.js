@@ -11,7 +11,7 @@ import { TestEnvironment } from 'jest-environment-node';
 
 /**
  * @typedef {object} Plan
- * @property {string[]} targets instrumented files
+ * @property {Record<string, string>} sources the files to instrument
  * @property {string[]} ids the mutants to judge
  * @property {string} [loaded] the one mutant that is active from the start, for code that runs while a module loads
  * @property {string[]} [passing] the tests that pass without it
@@ -63,6 +63,7 @@ export default class MutantsEnvironment extends TestEnvironment {
   /** @param {ConstructorParameters<typeof TestEnvironment>} args */
   constructor(...args) {
     super(...args);
+    process.once('disconnect', () => process.exit());
     /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (this.global))['__mutant'] = (
       /** @type {string} */ id,
     ) => {

@@ -7,7 +7,7 @@ import swc from '@swc/jest';
 import { ROOT } from '../workspace.js';
 import { instrument } from './mutators.js';
 
-const { targets } = JSON.parse(readFileSync(process.env['MUTANTS_PLAN'] ?? '', 'utf8'));
+const { sources } = JSON.parse(readFileSync(process.env['MUTANTS_PLAN'] ?? '', 'utf8'));
 
 /** @param {Parameters<typeof swc.createTransformer>[0]} options */
 export function createTransformer(options) {
@@ -15,7 +15,7 @@ export function createTransformer(options) {
   /** @type {(text: string, path: string) => string} */
   const prepare = (text, path) => {
     const file = relative(ROOT, path);
-    return targets.includes(file) ? instrument(file, text) : text;
+    return file in sources ? instrument(file, sources[file]) : text;
   };
   return {
     ...inner,
