@@ -136,7 +136,7 @@ overEveryHost('a client that disconnects', (host) => {
 
 overEveryHost('a client that does not read', (host) => {
   inEveryRevision('misses progress beyond maxBufferedBytes, but never the response', async (revision) => {
-    const { client, server } = await connectTo(host, revision, { maxBufferedBytes: 50_000 });
+    const { client, server } = await connectTo(host, revision, { limits: { maxBufferedBytes: 50_000 } });
     const count = 300;
     const flooded = new Promise<void>((resolve) => {
       server.addTool({ name: 'pour', description: 'Sends a lot', input: { type: 'object' } }, async (_input, ctx) => {

@@ -175,7 +175,7 @@ overEveryHost('404 and 405', (host) => {
 
 overEveryHost('406, 413 and 415', (host) => {
   inEveryRevision('reject by Accept, size and Content-Type [HTTP-41]', async (revision) => {
-    const { client } = await connectTo(host, revision, { bodyLimit: 2000 });
+    const { client } = await connectTo(host, revision, { limits: { bodyLimit: 2000 } });
     for (const accept of ['text/html', 'application/json;q=0', '']) {
       const response = await client.call(1, 'add', { args: ADD, headers: { accept } });
       expect([accept, response.status, (await json(response)).error?.code]).toEqual([accept, 406, -32600]);
@@ -191,7 +191,7 @@ overEveryHost('406, 413 and 415', (host) => {
   });
 
   it('reject a large body that does not declare its length', async () => {
-    const { url } = await serveOn(host, { bodyLimit: 2000 });
+    const { url } = await serveOn(host, { limits: { bodyLimit: 2000 } });
     const [answer, text] = await raw(url, 'POST', { ...JSON_TYPE, 'transfer-encoding': 'chunked' }, 'x'.repeat(3000));
     expect([answer.statusCode, JSON.parse(text)]).toMatchObject([413, REFUSED]);
   });
@@ -199,7 +199,7 @@ overEveryHost('406, 413 and 415', (host) => {
 
 overEveryHost('429 and 503', (host) => {
   inEverySessionRevision('reject too many streams and too many sessions', async (revision) => {
-    const { client, url } = await connectTo(host, revision, { maxStreams: 2, maxSessions: 1 });
+    const { client, url } = await connectTo(host, revision, { limits: { maxStreams: 2, maxSessions: 1 } });
     for (let n = 0; n < 2; n++) await client.listen();
     expect(await refusal(await client.get())).toEqual([429, -32600, null]);
     const refused = await post(url, initialize(revision));
@@ -208,7 +208,7 @@ overEveryHost('429 and 503', (host) => {
   });
 
   inEverySessionRevision('are avoided by evicting an idle session, if there is one [SESS-05]', async (revision) => {
-    const { client, url } = await connectTo(host, revision, { maxSessions: 1 });
+    const { client, url } = await connectTo(host, revision, { limits: { maxSessions: 1 } });
     const next = await HttpClient.open(url, revision);
     expect([await client.status(), await next.status()]).toEqual([404, 200]);
   });
@@ -216,7 +216,7 @@ overEveryHost('429 and 503', (host) => {
 
 overEveryHost('a body that never ends', (host) => {
   it('gets 408 after bodyTimeoutMs', async () => {
-    const { url, errors } = await serveOn(host, { bodyTimeoutMs: 40 });
+    const { url, errors } = await serveOn(host, { limits: { bodyTimeoutMs: 40 } });
     const trickling = (await Connection.open(url)).endless('POST', JSON_TYPE);
     const silent = await Connection.open(url);
     silent.head('POST', JSON_TYPE, 1000);

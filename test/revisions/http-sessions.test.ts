@@ -74,7 +74,7 @@ describe('a session', () => {
   });
 
   eachSessionRevision('SESS-05', 'may be ended by the server', async (revision) => {
-    const { client, url } = await open(revision, { maxSessions: 1 });
+    const { client, url } = await open(revision, { limits: { maxSessions: 1 } });
     expect(await client.status()).toBe(200);
     const next = await HttpClient.open(url, revision);
     expect([await client.status(), await next.status()]).toEqual([404, 200]);
@@ -112,7 +112,10 @@ describe('a session', () => {
   });
 
   eachSessionRevision('SESS-13', 'ends after its idle time, and counts towards a cap', async (revision) => {
-    const { client, url, probe } = await open(revision, { sessionIdleMs: 60, keepAliveMs: 20, maxSessions: 3 });
+    const { client, url, probe } = await open(revision, {
+      limits: { sessionIdleMs: 60, maxSessions: 3 },
+      keepAliveMs: 20,
+    });
     const [reading, working] = [await HttpClient.open(url, revision), await HttpClient.open(url, revision)];
     const listening = await reading.listen();
     const began = once(probe, 'began');

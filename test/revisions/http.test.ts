@@ -258,7 +258,7 @@ describe('a POST', () => {
   });
 
   eachRevision('HTTP-41', 'is JSON of limited size, or else the answer is 415 or 413', async (revision) => {
-    const { client } = await connect(revision, { bodyLimit: 2000 });
+    const { client } = await connect(revision, { limits: { bodyLimit: 2000 } });
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
       const response = await client.call(1, 'add', { args: ADD, headers: { 'content-type': type } });
       expect(await refusal(response)).toMatchObject({ status: 415, code: -32600 });
@@ -409,7 +409,7 @@ describe('MCP-Protocol-Version', () => {
 
 describe('limits over HTTP', () => {
   eachRevision('SEC-16', 'exist for the size and depth of a body, for sessions and for streams', async (revision) => {
-    const { client, url } = await connect(revision, { bodyLimit: 100_000, maxSessions: 2, maxStreams: 2 });
+    const { client, url } = await connect(revision, { limits: { bodyLimit: 100_000, maxSessions: 2, maxStreams: 2 } });
     const nested = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;
     const message = JSON.stringify(client.buildMessage(1, 'tools/call', { name: 'add', arguments: { deep: 'DEEP' } }));
     const headers = client.headersOf(client.buildMessage(1, 'tools/call', { name: 'add' }));

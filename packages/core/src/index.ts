@@ -61,6 +61,7 @@ export {
   ToolError,
 } from './protocol/errors.js';
 export type { Extension } from './kernel/extension.js';
+export type { LimitHit, ServerLimits } from './protocol/limits.js';
 export { type InputRequest, InputSignal, NeedInput, needInput } from './protocol/input.js';
 export type { CacheHint } from './protocol/revisions/revision.js';
 export type { Client, Visit } from './protocol/exchange.js';
@@ -104,4 +105,4 @@ export { type Lifecycle, McpServer, type Notifier, type Registration } from './s
 export type { ClosableHost, Host, HostPort, Transport } from './transports/transport.js';
 export { connectMemory, type MemoryConnection, type MemoryOptions } from './transports/memory.js';
 export { serveStdio, type StdioConnection } from './transports/stdio.js';
-export type { StdioOptions } from './transports/stdio-pipe.js';
+export type { StdioLimits, StdioOptions } from './transports/stdio-pipe.js';

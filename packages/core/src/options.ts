@@ -5,7 +5,7 @@ import type { ErrorRules } from './kernel/expected.js';
 import { checkExtensions, type Extension } from './kernel/extension.js';
 import { SealedFlows, type SingleUse, claimState } from './kernel/flows.js';
 import { KeyRing, sha256 } from './kernel/key-ring.js';
-import type { ErrorOrigin, Logger } from './kernel/error-reporter.js';
+import type { ErrorOrigin, ErrorReporter, Logger } from './kernel/error-reporter.js';
 import { intercepting, type Interceptor } from './kernel/interceptors.js';
 import type { KernelParts } from './kernel/methods/method.js';
 import { SealedTickets } from './kernel/tickets.js';
@@ -13,7 +13,8 @@ import type { ProviderSource, Resolve } from './providers.js';
 import { startupError } from './protocol/errors.js';
 import { isObject } from './protocol/jsonrpc.js';
 import { type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './protocol/model.js';
-import { type OptionTypes, requireKnown } from './protocol/option-names.js';
+import { DEFAULT_LIMITS, LIMIT_RANGES, type LimitHit, limitReporter, type ServerLimits } from './protocol/limits.js';
+import { type OptionTypes, withDefaults, requireKnown } from './protocol/option-names.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
 import { checkCache, checkIcons } from './registry/plan.js';
 
@@ -88,6 +89,10 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
   readonly text?: boolean | string | ((value: unknown) => string);
   /** Called with every error that was masked from the client, after it is logged. */
   readonly onError?: (error: unknown, origin: ErrorOrigin) => void;
+  /** Limits on what clients send. */
+  readonly limits?: ServerLimits;
+  /** Called each time a client reaches a limit of the server or of one of its transports, for example to count them. */
+  readonly onLimit?: (hit: LimitHit) => void;
 }
 
 const DAY_MS = 86_400_000;
@@ -117,6 +122,8 @@ const OPTIONS: OptionTypes<McpServerOptions> = {
   changeBus: true,
   logger: true,
   onError: 'function',
+  limits: LIMIT_RANGES,
+  onLimit: 'function',
   errors: true,
   text: true,
 };
@@ -127,8 +134,9 @@ const OPTIONS: OptionTypes<McpServerOptions> = {
  */
 export function kernelOptions(
   options: McpServerOptions<readonly object[]>,
-  warn: (message: string) => void,
+  reporter: ErrorReporter,
 ): Omit<KernelParts, 'registry' | 'reporter' | 'events'> {
+  const warn = (message: string) => reporter.warn({}, message);
   const { instructions, experimental, pageSize = 1000, logLevel = 'info', singleUse } = options;
   const { questionTimeoutMs = 600_000, flowTtlMs = 600_000, cache = { ttlMs: 0, scope: 'private' } } = options;
   const { secret = secretsOfEnvironment() } = options;
@@ -159,6 +167,8 @@ export function kernelOptions(
     logLevel,
     pageSize,
     questionTimeoutMs,
+    limits: withDefaults(DEFAULT_LIMITS, options.limits),
+    hit: limitReporter(options.onLimit, (error) => void reporter.report(error)),
     cursorKeys: keysFor('cursors'),
     flows: new SealedFlows(ringFor('flows'), singleUse, warn),
     tickets: new SealedTickets(ringFor('tickets')),

@@ -99,7 +99,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
       checkErrorRules(options.errors),
     );
     checkTextOption(options.text, 'McpServer');
-    const parts = kernelOptions(options, (message) => this.#reporter.warn({}, message));
+    const parts = kernelOptions(options, this.#reporter);
     this.info = parts.server;
     this.#tickets = parts.tickets;
     const report = (error: unknown) => void this.#reporter.report(error);
@@ -119,6 +119,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
       open: (create) => this.#open(create),
       detach: (transport) => void this.#transports.delete(transport),
       report,
+      hit: parts.hit,
       warn: (message) => this.#reporter.warn({}, message),
     };
     this.notify = {

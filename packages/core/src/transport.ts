@@ -14,18 +14,17 @@ export {
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-  MAX_DEPTH,
-  MAX_VALUES,
   parseMessage,
   readableId,
 } from './protocol/jsonrpc.js';
+export { DEFAULT_LIMITS } from './protocol/limits.js';
 export { beginsConversation, INITIALIZE } from './protocol/methods.js';
 export { andThen, isPromise } from './protocol/maybe-promise.js';
 export type { Cancellation, Reply } from './protocol/reply.js';
 export { newestOf, revisionOf, UNDECLARED_REVISION } from './protocol/revisions/index.js';
 export type { Era, Revision } from './protocol/revisions/revision.js';
 export type { MirroredArgument, Subject, Wire } from './protocol/wire.js';
-export { type OptionType, type OptionTypes, requireKnown } from './protocol/option-names.js';
+export { type OptionType, type OptionTypes, requireKnown, withDefaults } from './protocol/option-names.js';
 export { closeForGood, endOnSignal } from './transports/process-end.js';
 export { guardProcess } from './transports/process-guard.js';
 export { isDroppable, PendingChanges } from './transports/slow-reader.js';

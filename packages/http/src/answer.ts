@@ -38,6 +38,9 @@ export function statusOf({ failure, ran, parts }: Reply, { sessionless, hasId }:
   }
 }
 
+/** Whether the cancellation of one request of a batch cancels the whole batch. */
+export const cancelsBatch = ({ cancelled }: Reply): boolean => cancelled === 'session' || cancelled === 'closing';
+
 /** A complete response, ready to send. */
 export interface Answer {
   readonly status: number;

@@ -5,7 +5,7 @@ import { McpError } from '@decorum/core';
 import { parseMessage } from '@decorum/core/transport';
 
 import type { Headers, HttpRequest } from './http-context.js';
-import { HttpError } from './http-error.js';
+import { HttpError, LimitError } from './http-error.js';
 
 /** Limits on the size and duration of a request body. */
 export interface BodyLimits {
@@ -31,7 +31,7 @@ const SWEEPS = 4;
 const OTHER_CHARSET = /charset=(?!"?utf-8)/i;
 const JSON_MEDIA_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
-const tooLarge = () => new HttpError(413, 'The body is too large.');
+const tooLarge = () => new LimitError('bodyLimit', 413, 'The body is too large.');
 const notUtf8 = () => new McpError('parse-error', 'The message is not UTF-8.');
 
 /** Whether the headers of a request announce a body. */
@@ -91,7 +91,7 @@ export class Bodies {
   private sweep(): void {
     for (const reader of this.readers.toReversed()) {
       if (reader.sweeps < SWEEPS) reader.sweeps += 1;
-      else reader.fail(new HttpError(408, 'The body did not arrive in time.', { connection: 'close' }));
+      else reader.fail(new LimitError('bodyTimeoutMs', 408, 'The body did not arrive in time.'));
     }
   }
 }

@@ -1,6 +1,6 @@
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 
-import type { Host, Principal } from '@decorum/core';
+import type { Host, HostPort, LimitHit, Principal } from '@decorum/core';
 import { hostOf, type Kernel, revisionOf, type Transport } from '@decorum/core/transport';
 
 import { type Answer, errorAnswer } from './answer.js';
@@ -13,7 +13,15 @@ import { acceptedBy, requireKnownVersion } from './headers.js';
 import { PendingCallbacks } from './pending-callbacks.js';
 import { LegacySse } from './legacy.js';
 import type { ResolvedOptions } from './options.js';
-import { closing, HttpError, MaskedError, noSession, sessionIdMissing, streamNotAccepted } from './http-error.js';
+import {
+  closing,
+  HttpError,
+  LimitError,
+  MaskedError,
+  noSession,
+  sessionIdMissing,
+  streamNotAccepted,
+} from './http-error.js';
 import type { HttpSession } from './session.js';
 import { Sessions } from './sessions.js';
 import { type EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
@@ -45,16 +53,18 @@ export class Endpoint<HostRequest> {
   constructor(
     kernel: Kernel,
     readonly settings: ResolvedOptions<HostRequest>,
-    private readonly report: (error: unknown) => void,
+    private readonly host: HostPort,
   ) {
+    const report = (error: unknown) => host.report(error);
+    const hit = (limitHit: LimitHit) => host.hit(limitHit);
     const { maxBufferedBytes, retryMs, keepAliveMs, sessions: keepsSessions, legacySse, credentials } = settings;
     this.guard = settings.guard;
     this.bodies = new Bodies(settings);
-    const streams = (this.streams = { open: this.open, ending: new Set(), maxBufferedBytes });
+    const streams = (this.streams = { open: this.open, ending: new Set(), maxBufferedBytes, hit });
     const { pending } = this;
-    const sessions = new Sessions(kernel, { ...settings, streams, report, pending });
+    const sessions = new Sessions(kernel, { ...settings, streams, report, hit, pending });
     const own = { stopped: false, closed: false };
-    this.parts = { kernel, sessions, streams, retryMs, keepsSessions, credentials, report, ...own };
+    this.parts = { kernel, sessions, streams, retryMs, keepsSessions, credentials, report, hit, ...own };
     this.legacy = legacySse && new LegacySse(this.parts, legacySse);
     this.timer = setInterval(() => this.tick(), keepAliveMs).unref();
   }
@@ -127,9 +137,18 @@ export class Endpoint<HostRequest> {
     context.answer(204);
   }
 
-  /** Encodes an error that a step has thrown, and reports it if it is a bug. */
-  errorResponse(error: unknown): Answer {
-    return errorAnswer(error, this.report);
+  /**
+   * Encodes an error that a step has thrown, and reports it if it is a bug or a limit.
+   * @param client what is known about the client
+   */
+  errorResponse(error: unknown, client: Omit<LimitHit, 'limit'>): Answer {
+    if (error instanceof LimitError) this.host.hit(error.hitBy(client));
+    return errorAnswer(error, (bug) => this.host.report(bug));
+  }
+
+  /** Reports a limit that a client has reached. */
+  hit(hit: LimitHit): void {
+    this.host.hit(hit);
   }
 
   /** Answers new requests with 503. Requests in flight go on. */
@@ -228,7 +247,7 @@ export async function openEndpoint<HostRequest>(
   const host = hostOf(server);
   settings.guard.warn = (message) => host.warn(message);
   return await host.open((kernel) => {
-    const endpoint = new Endpoint(kernel, settings, (error) => host.report(error));
+    const endpoint = new Endpoint(kernel, settings, host);
     const opened: Opened<HostRequest> = {
       endpoint,
       stop: () => endpoint.stop(),

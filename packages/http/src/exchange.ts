@@ -1,4 +1,4 @@
-import type { JsonObject, Principal, TransportInfo } from '@decorum/core';
+import type { JsonObject, LimitHit, Principal, TransportInfo } from '@decorum/core';
 import {
   beginsConversation,
   belongsToSession,
@@ -18,7 +18,7 @@ import {
   type Wire,
 } from '@decorum/core/transport';
 
-import { internalError, statusOf } from './answer.js';
+import { cancelsBatch, internalError, statusOf } from './answer.js';
 import { type AnswerHeaders, type HttpContext, transportInfo } from './http-context.js';
 import {
   acceptedBy,
@@ -29,7 +29,7 @@ import {
   USUAL_ACCEPT,
   versionMismatch,
 } from './headers.js';
-import { closing, HttpError, noSession, sessionEnded, sessionIdMissing } from './http-error.js';
+import { closing, HttpError, LimitError, noSession, sessionEnded, sessionIdMissing } from './http-error.js';
 import type { HttpSession } from './session.js';
 import type { Sessions } from './sessions.js';
 import { EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
@@ -47,6 +47,8 @@ export interface ExchangeParts {
   readonly credentials: ReadonlySet<string>;
   /** Reports errors that must not reach clients. */
   readonly report: (error: unknown) => void;
+  /** Reports a limit that a client has reached. */
+  readonly hit: (hit: LimitHit) => void;
   /** Requests are rejected; responses and notifications still pass. */
   stopped: boolean;
   /** Everything is rejected. */
@@ -252,6 +254,7 @@ export class PostExchange implements Wire {
   /** Answers with an error, or drops the connection if it's too late for that. */
   private fail(error: unknown): void {
     if (error instanceof HttpError && !this.done) {
+      if (error instanceof LimitError) this.parts.hit(error.hitBy(this.context));
       return this.answer(error.status, error.body(readableId(this.body)), error.headers);
     }
     this.parts.report(error);
@@ -291,9 +294,6 @@ export class PostExchange implements Wire {
     if (stream) session?.closeStream(stream);
   }
 }
-
-/** Whether the cancellation of one request of a batch cancels the whole batch. */
-const cancelsBatch = ({ cancelled }: Reply): boolean => cancelled === 'session' || cancelled === 'closing';
 
 const isRequest = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && 'method' in body && 'id' in body;

@@ -2,6 +2,7 @@ export type { AuthRefusal, Authenticate, RequestHead } from './authenticate.js';
 export type { ConnectionInfo } from './bindings/fetch-context.js';
 export { fetchHandler, type FetchHandler, type FetchHandlerOptions } from './bindings/fetch-handler.js';
 export type { Headers } from './http-context.js';
+export type { EndpointLimits } from './limits.js';
 export type { LegacyPaths } from './options.js';
 export {
   type EventBatch,

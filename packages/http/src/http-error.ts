@@ -1,7 +1,8 @@
-import type { RequestId } from '@decorum/core';
+import type { LimitHit, RequestId } from '@decorum/core';
 import { errorFrame, FAILURES } from '@decorum/core/transport';
 
 import type { AnswerHeaders } from './http-context.js';
+import type { LimitName } from './limits.js';
 
 /** Rejects an HTTP request with a status and a JSON-RPC error in the body. */
 export class HttpError extends Error {
@@ -22,6 +23,29 @@ export class HttpError extends Error {
   /** The response body, with the id of the request if it could be read. */
   body(id?: RequestId): string {
     return errorFrame(id, { code: FAILURES['invalid-request'], message: this.message });
+  }
+}
+
+/** Clients may try again after this many seconds. */
+const RETRY = { 'retry-after': '10' };
+
+/** Headers of the answers at limits, by status. */
+const LIMIT_HEADERS = { 408: { connection: 'close' }, 413: {}, 429: RETRY, 503: RETRY } as const;
+
+/** Rejects a request at a limit, which is reported to the server's `onLimit`. 429 and 503 say when to try again. */
+export class LimitError extends HttpError {
+  constructor(
+    readonly limit: LimitName,
+    status: keyof typeof LIMIT_HEADERS,
+    message: string,
+  ) {
+    super(status, message, LIMIT_HEADERS[status]);
+    this.name = 'LimitError';
+  }
+
+  /** The hit to report, with what is known about the client. */
+  hitBy({ principal, remoteAddress }: Omit<LimitHit, 'limit'>): LimitHit {
+    return { limit: this.limit, principal, remoteAddress };
   }
 }
 

@@ -38,8 +38,9 @@ class MessageStream extends EventStream {
 
   /** Disconnects a client that keeps sending requests without reading the responses: unread, they would pile up. */
   override send(frame: Frame): void {
-    if (this.pending.length > BUFFER_FACTOR * this.settings.maxBufferedBytes) this.cutOff();
-    else super.send(frame);
+    if (this.pending.length <= BUFFER_FACTOR * this.settings.maxBufferedBytes) return super.send(frame);
+    this.hit();
+    this.cutOff();
   }
 
   /** Tells the client where to post its messages. */

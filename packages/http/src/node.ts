@@ -2,6 +2,7 @@ export type { AuthRefusal, Authenticate, RequestHead } from './authenticate.js';
 export { nodeHandler, type NodeHandler, type NodeHandlerOptions } from './bindings/node-handler.js';
 export { OneWriteResponse } from './bindings/one-write.js';
 export type { Headers } from './http-context.js';
+export type { EndpointLimits } from './limits.js';
 export type { LegacyPaths } from './options.js';
 export {
   type EventBatch,

@@ -1,11 +1,12 @@
 import { inspect } from 'node:util';
 
 import type { Principal } from '@decorum/core';
-import { type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
+import { type OptionTypes, requireKnown, startupError, withDefaults } from '@decorum/core/transport';
 
 import { type Authenticate, checkedPrincipal } from './authenticate.js';
 import { credentialHeaders, isHeaderName } from './credentials.js';
 import { Guard } from './guard.js';
+import { DEFAULT_LIMITS, type EndpointLimits, LIMIT_RANGES, MAX_TIMER_MS } from './limits.js';
 import { type EventStore, MemoryEventStore } from './event-store.js';
 import type { SessionStore } from './session-store.js';
 
@@ -50,22 +51,8 @@ export interface EndpointOptions<HostRequest> {
    * `authorization`, `cookie`, `x-api-key` and other well-known headers.
    */
   readonly credentialHeaders?: readonly string[];
-  /** Maximum size of a request body, in bytes. By default 4 MiB. */
-  readonly bodyLimit?: number;
-  /** Milliseconds within which a request body must arrive. By default 20 seconds. May time out up to 25% late. */
-  readonly bodyTimeoutMs?: number;
-  /** Cap on concurrent sessions. By default 10,000. */
-  readonly maxSessions?: number;
-  /** Milliseconds until a session without requests in flight or open streams ends. By default 30 minutes. */
-  readonly sessionIdleMs?: number;
-  /** Cap on concurrent streams of one session, not counting those of its requests. By default 8. */
-  readonly maxStreams?: number;
-  /**
-   * Bytes to buffer for a slow reader before progress and log messages are dropped. List and resource changes may take
-   * up as much again; repeated changes are coalesced. An HTTP+SSE session ends once 16 times this limit is buffered,
-   * because all its responses share one stream. By default 1 MiB.
-   */
-  readonly maxBufferedBytes?: number;
+  /** Limits on what clients send, open and leave unread. */
+  readonly limits?: EndpointLimits;
   /**
    * Milliseconds between keep-alive comments on quiet streams, and between sweeps for idle sessions. If a call sends
    * nothing for one to two intervals, its response becomes a stream. By default 15 seconds.
@@ -96,9 +83,15 @@ export interface EndpointOptions<HostRequest> {
 }
 
 /** Options with defaults applied. */
-export interface ResolvedOptions<HostRequest> extends Required<
-  Omit<EndpointOptions<HostRequest>, 'principal' | 'authenticate' | 'legacySse' | 'sessionStore' | 'credentialHeaders'>
-> {
+export interface ResolvedOptions<HostRequest>
+  extends
+    Required<
+      Omit<
+        EndpointOptions<HostRequest>,
+        'principal' | 'authenticate' | 'legacySse' | 'sessionStore' | 'credentialHeaders' | 'limits'
+      >
+    >,
+    Required<EndpointLimits> {
   readonly principal: EndpointOptions<HostRequest>['principal'];
   readonly authenticate: EndpointOptions<HostRequest>['authenticate'];
   readonly sessionStore: SessionStore | undefined;
@@ -109,35 +102,21 @@ export interface ResolvedOptions<HostRequest> extends Required<
   readonly legacySse: Required<LegacyPaths> | undefined;
 }
 
-/** The longest delay that a Node.js timer supports. */
-export const MAX_TIMER_MS = 2_147_483_647;
-
 /** Default and maximum of each option that is a whole number. */
 const COUNTS = {
-  bodyLimit: [4_194_304, Number.MAX_SAFE_INTEGER],
-  bodyTimeoutMs: [20_000, MAX_TIMER_MS],
-  maxSessions: [10_000, 10_000_000],
-  sessionIdleMs: [1_800_000, Number.MAX_SAFE_INTEGER],
-  maxStreams: [8, 1000],
-  maxBufferedBytes: [1_048_576, Number.MAX_SAFE_INTEGER],
   keepAliveMs: [15_000, MAX_TIMER_MS],
   retryMs: [1000, MAX_TIMER_MS],
   closeDeadlineMs: [5000, MAX_TIMER_MS],
 } as const;
 
 /** Names of all options. The type makes the compiler report an option that is missing here. */
-const OPTION_NAMES: Readonly<Record<keyof EndpointOptions<never>, true>> = {
+const OPTION_NAMES: OptionTypes<EndpointOptions<never>> = {
   path: true,
   allowedHosts: true,
   allowedOrigins: true,
   principal: true,
   authenticate: true,
-  bodyLimit: true,
-  bodyTimeoutMs: true,
-  maxSessions: true,
-  sessionIdleMs: true,
-  maxStreams: true,
-  maxBufferedBytes: true,
+  limits: LIMIT_RANGES,
   keepAliveMs: true,
   retryMs: true,
   closeDeadlineMs: true,
@@ -198,6 +177,7 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
     sessions,
     legacySse,
     ...(Object.fromEntries(counts) as Record<keyof typeof COUNTS, number>),
+    ...withDefaults(DEFAULT_LIMITS, options.limits),
   };
 }
 
@@ -261,11 +241,8 @@ export function requireFlag(option: string, value: boolean): void {
   if (typeof value !== 'boolean') throw invalid(option, `is ${inspect(value)}, but must be true or false`);
 }
 
-/**
- * Checks an option that is a whole number from 1 to `max`.
- * @throws {DecorumError} `DECORUM_INVALID_OPTION`
- */
-export function requireCount(option: string, value: number, max: number): number {
+/** Checks an option that is a whole number from 1 to `max`. */
+function requireCount(option: string, value: number, max: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= max) return value;
   throw invalid(option, `is ${value}, but must be a whole number from 1 to ${max}`);
 }

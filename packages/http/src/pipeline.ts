@@ -121,11 +121,11 @@ export class Pipeline<HostRequest> implements BodyReceiver {
   private fail(error: unknown): void {
     const { endpoint, context } = this;
     try {
-      const { status, body, headers } = endpoint.errorResponse(error);
+      const { status, body, headers } = endpoint.errorResponse(error, context);
       context.answer(status, body, headers);
     } catch (unsent) {
       // something else has already answered, such as the application's timeout
-      endpoint.errorResponse(new MaskedError(unsent));
+      endpoint.errorResponse(new MaskedError(unsent), context);
       context.drop();
     }
   }

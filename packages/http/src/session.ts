@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
 import type { Frame, Kernel, Session, SessionRecord } from '@decorum/core/transport';
-import type { Principal } from '@decorum/core';
+import type { LimitHit, Principal } from '@decorum/core';
 
 import type { PendingCallbacks } from './pending-callbacks.js';
-import { HttpError } from './http-error.js';
+import { LimitError } from './http-error.js';
 import type { EventStore } from './event-store.js';
 import type { KeptSession, SessionStore } from './session-store.js';
 import { EventStream, type StreamSettings } from './stream.js';
@@ -28,6 +28,8 @@ export interface SessionSettings {
   readonly pending: PendingCallbacks;
   /** Reports errors from the stores. */
   readonly report: (error: unknown) => void;
+  /** Reports a limit that a client has reached. */
+  readonly hit: (hit: LimitHit) => void;
 }
 
 /** Kind of a stream: `g` (GET) has the messages that belong to no request, `p` (POST) those of one request. */
@@ -158,7 +160,7 @@ export class HttpSession {
       this.closeStream(stream);
       count -= 1;
     }
-    if (count >= maxStreams) throw new HttpError(429, 'The session has too many open streams.');
+    if (count >= maxStreams) throw new LimitError('maxStreams', 429, 'The session has too many open streams.');
   }
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Principal } from '@decorum/core';
 import { andThen, isPromise, isObject, type Kernel, revisionOf, type SessionRecord } from '@decorum/core/transport';
 
-import { HttpError } from './http-error.js';
+import { LimitError } from './http-error.js';
 import { HttpSession, type SessionSettings, ttlOf } from './session.js';
 import type { KeptSession } from './session-store.js';
 
@@ -23,7 +23,8 @@ export class Sessions {
    * @throws {HttpError} 503 if no session is idle
    */
   open(principal: Principal | undefined, shared: boolean): HttpSession {
-    return this.add(new HttpSession(this.kernel, this.settings, { id: this.freeId(), principal, shared }));
+    this.evictIdle(principal);
+    return this.add(new HttpSession(this.kernel, this.settings, { id: randomUUID(), principal, shared }));
   }
 
   /**
@@ -89,11 +90,6 @@ export class Sessions {
     }
   }
 
-  private freeId(): string {
-    this.evictIdle();
-    return randomUUID();
-  }
-
   private add(session: HttpSession): HttpSession {
     this.byId.set(session.id, session);
     session.lastUse = ++this.uses;
@@ -116,7 +112,7 @@ export class Sessions {
       return this.local(id, principal);
     }
     if (record.principal?.subject !== principal?.subject) return undefined;
-    this.evictIdle();
+    this.evictIdle(principal);
     return this.add(new HttpSession(this.kernel, this.settings, { record }));
   }
 
@@ -130,14 +126,16 @@ export class Sessions {
     }
   }
 
-  private evictIdle(): void {
+  /** @param principal the caller that needs room for a session */
+  private evictIdle(principal: Principal | undefined): void {
     if (this.byId.size < this.settings.maxSessions) return;
     let idle: HttpSession | undefined;
     for (const session of this.byId.values()) {
       if (!session.busy && (idle === undefined || session.lastUse < idle.lastUse)) idle = session;
     }
-    if (idle === undefined) throw new HttpError(503, 'There are too many sessions. Try again later.');
+    if (idle === undefined) throw new LimitError('maxSessions', 503, 'There are too many sessions. Try again later.');
     this.end(idle);
+    this.settings.hit({ limit: 'maxSessions', principal });
   }
 }
 

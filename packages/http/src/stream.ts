@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers';
 
+import type { LimitHit } from '@decorum/core';
 import { type Frame, isDroppable, PendingChanges } from '@decorum/core/transport';
 
 import type { AnswerHeaders, Sink, SinkOwner } from './http-context.js';
@@ -20,6 +21,8 @@ export interface StreamSettings {
   readonly ending: Set<Sink>;
   /** Bytes to buffer for a slow reader before dropping progress and log messages. Changes may take up as much again. */
   readonly maxBufferedBytes: number;
+  /** Reports a limit that a client has reached. */
+  readonly hit: (hit: LimitHit) => void;
   /** Called when `ending` becomes empty. */
   delivered?: (() => void) | undefined;
 }
@@ -68,6 +71,8 @@ export class EventStream implements SinkOwner {
   private tail: StoredEvent[] | undefined;
   /** The buffered changes, while the reader is slow. */
   private changes: PendingChanges | undefined;
+  /** Whether messages were dropped since the reader last caught up. */
+  private dropping = false;
 
   /** @param kind `g` for messages that belong to no request */
   constructor(
@@ -128,6 +133,7 @@ export class EventStream implements SinkOwner {
     if (sink === undefined || sink.slow) return;
     this.pending = '';
     this.changes = undefined;
+    this.dropping = false;
     if (pending !== '') sink.write(pending);
     else sink.start();
   }
@@ -213,11 +219,17 @@ export class EventStream implements SinkOwner {
     const { maxBufferedBytes } = this.settings;
     if (isDroppable(frame)) {
       const waiting = this.tickText.length + this.pending.length + (this.sink?.backlog ?? 0);
-      return waiting > maxBufferedBytes;
+      return waiting > maxBufferedBytes && this.hit();
     }
     if (frame.kind !== 'change') return false;
     this.changes ??= new PendingChanges(maxBufferedBytes);
     return !this.changes.admit(frame);
+  }
+
+  /** Reports the first message that is dropped for a slow reader; the next ones once it has caught up. */
+  protected hit(): true {
+    if (!this.dropping) this.settings.hit({ limit: 'maxBufferedBytes' });
+    return (this.dropping = true);
   }
 
   private catchUp(events: readonly StoredEvent[], after: number, sink: Sink): void {

@@ -137,7 +137,7 @@ describe('the process', () => {
 
 describe('a client that does not finish its request', () => {
   it('is disconnected, whether it trickles headers or the body', async () => {
-    const { port } = await serve({ requestTimeoutMs: 200 });
+    const { port } = await serve({ limits: { requestTimeoutMs: 200 } });
     const head = `POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n`;
     for (const text of [head, `${head}content-type: application/json\r\ncontent-length: 1000\r\n\r\n{`]) {
       const socket = connect(port, '127.0.0.1');

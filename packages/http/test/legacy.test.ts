@@ -197,7 +197,7 @@ describe('HTTP+SSE', () => {
   });
 
   it('sends more than the buffer limit at once, as long as the client reads', async () => {
-    const { url, server } = await serve({ legacySse: true, maxBufferedBytes: 1000 });
+    const { url, server } = await serve({ legacySse: true, limits: { maxBufferedBytes: 1000 } });
     server.addTool({ name: 'large', description: 'Says a lot' }, () => 'x'.repeat(5_000_000));
     const client = await OldClient.open(new URL('/sse', url).href);
     await Promise.all([client.send(call(1, 'large')), client.send(call(2, 'add', ADD))]);
@@ -291,7 +291,7 @@ describe('a session of HTTP+SSE', () => {
   });
 
   it('counts towards the cap on sessions: an idle one is evicted, or else it gets 503', async () => {
-    const { sse, url } = await serveOld({ maxSessions: 2 });
+    const { sse, url } = await serveOld({ limits: { maxSessions: 2 } });
     const streamable = await openSession(url);
     const first = await OldClient.open(sse);
     const second = await OldClient.open(sse);
@@ -307,7 +307,7 @@ describe('a session of HTTP+SSE', () => {
   });
 
   it('is evicted first if it was never initialized', async () => {
-    const { sse } = await serveOld({ maxSessions: 2 });
+    const { sse } = await serveOld({ limits: { maxSessions: 2 } });
     const silent = await OldClient.connect(sse);
     const used = await OldClient.open(sse);
     const next = await OldClient.open(sse);
@@ -323,7 +323,7 @@ describe('a session of HTTP+SSE', () => {
   });
 
   it('misses notifications while its reader is slow, but never a response', async () => {
-    const { sse, probe } = await serveOld({ maxBufferedBytes: 100_000 });
+    const { sse, probe } = await serveOld({ limits: { maxBufferedBytes: 100_000 } });
     const client = await OldClient.connect(sse);
     // the revision of this transport has no messages in progress, so the flood would be too small
     await client.ask({ ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '2025-03-26' } });

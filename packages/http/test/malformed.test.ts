@@ -45,6 +45,7 @@ async function openTarget() {
         }),
       detach: (transport) => server[HOST].detach(transport),
       report: (error) => server[HOST].report(error),
+      hit: (hit) => server[HOST].hit(hit),
       warn: (message) => server[HOST].warn(message),
     },
     close: (options) => server.close(options),

@@ -195,7 +195,7 @@ describe('nodeHandler', () => {
   });
 
   it('limits bodies in size and time', async () => {
-    const { handler } = createHandler({ bodyLimit: 500, bodyTimeoutMs: 40 });
+    const { handler } = createHandler({ limits: { bodyLimit: 500, bodyTimeoutMs: 40 } });
     const url = await start(handler);
     expect((await post(url, call(1, 'add', { text: 'x'.repeat(500) }))).status).toBe(413);
     const { port, hostname } = new URL(url);
@@ -271,7 +271,7 @@ describe('nodeHandler', () => {
 
   it('rejects invalid options at once', () => {
     const { server } = createServer(new Probe());
-    expect(() => nodeHandler(server, { maxSessions: 0 })).toThrow('maxSessions');
+    expect(() => nodeHandler(server, { limits: { maxSessions: 0 } })).toThrow('maxSessions');
     expect(() => nodeHandler(server, { allowedHosts: ['https://a'] })).toThrow('allowedHosts');
   });
 });

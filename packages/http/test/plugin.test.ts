@@ -217,7 +217,7 @@ describe('the plugin', () => {
 
   it('does not wait forever for a body', async () => {
     const app = fastify();
-    await app.register(mcp, create({ bodyTimeoutMs: 40 }).options);
+    await app.register(mcp, create({ limits: { bodyTimeoutMs: 40 } }).options);
     const { port } = new URL(await start(app));
     const head = `POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\n`;
     for (const begun of [

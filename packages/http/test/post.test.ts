@@ -339,7 +339,7 @@ describe('an invalid POST', () => {
   });
 
   it('above the body limit is rejected with 413, with or without a Content-Length', async () => {
-    const { url } = await serve({ bodyLimit: 1000 });
+    const { url } = await serve({ limits: { bodyLimit: 1000 } });
     const body = JSON.stringify(call(1, 'add', { a: 'x'.repeat(1000) }));
     const response = await post(url, body);
     expect([response.status, (await json(response)).error?.code]).toEqual([413, -32600]);

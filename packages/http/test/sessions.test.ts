@@ -40,7 +40,7 @@ describe('a session', () => {
   });
 
   it('does not start if initialize fails', async () => {
-    const { url } = await serve({ maxSessions: 1 });
+    const { url } = await serve({ limits: { maxSessions: 1 } });
     const session = await openSession(url);
     const listening = await getStream(url, session);
     await listening.cancel();
@@ -173,7 +173,7 @@ describe('the owner of a session', () => {
 
 describe('the number of sessions', () => {
   it('is capped: the session idle for longest is evicted', async () => {
-    const { url } = await serve({ maxSessions: 3 });
+    const { url } = await serve({ limits: { maxSessions: 3 } });
     const first = await openSession(url);
     const second = await openSession(url);
     const third = await openSession(url);
@@ -188,7 +188,7 @@ describe('the number of sessions', () => {
   });
 
   it('stays capped in a flood, which is answered with 503 if no session is idle', async () => {
-    const { url } = await serve({ maxSessions: 2 });
+    const { url } = await serve({ limits: { maxSessions: 2 } });
     const sessions = [await openSession(url), await openSession(url)];
     for (const session of sessions) await getStream(url, session);
     const response = await post(url, INITIALIZE);
@@ -197,7 +197,7 @@ describe('the number of sessions', () => {
   });
 
   it('shrinks when idle sessions end, but those in use stay', async () => {
-    const { url, probe } = await serve({ sessionIdleMs: 60, keepAliveMs: 20 });
+    const { url, probe } = await serve({ limits: { sessionIdleMs: 60 }, keepAliveMs: 20 });
     const [idle, reading, working] = [await openSession(url), await openSession(url), await openSession(url)];
     const listening = await getStream(url, reading);
     const began = once(probe, 'began');

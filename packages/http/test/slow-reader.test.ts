@@ -131,7 +131,7 @@ describe('a stalled reader', () => {
   });
 
   it('gets the acknowledgement first and the result last, even if changes are dropped', async () => {
-    const { url, server, app, answers } = await start({ maxBufferedBytes: 1 });
+    const { url, server, app, answers } = await start({ limits: { maxBufferedBytes: 1 } });
     const response = await listen(url);
     await backUp(server, answers.at(-1) as ServerResponse);
     // the buffer has no room for changes
@@ -145,7 +145,7 @@ describe('a stalled reader', () => {
   });
 
   it('loses different changes only beyond the limit', async () => {
-    const { url, server, app, answers } = await start({ maxBufferedBytes: 200_000 });
+    const { url, server, app, answers } = await start({ limits: { maxBufferedBytes: 200_000 } });
     const response = await listen(url);
     await backUp(server, answers.at(-1) as ServerResponse);
     const uris = Array.from({ length: 400 }, (_, n) => `docs://guide/p${n}/${'y'.repeat(1000)}`);
@@ -177,7 +177,7 @@ describe('a stalled reader', () => {
 
 describe('an HTTP+SSE client that keeps sending requests without reading responses', () => {
   it('is disconnected before the responses pile up, and notices it', async () => {
-    const { url, server, answers } = await start({ legacySse: true, maxBufferedBytes: 100_000 });
+    const { url, server, answers } = await start({ legacySse: true, limits: { maxBufferedBytes: 100_000 } });
     server.addTool({ name: 'large', description: 'Says a lot' }, () => 'x'.repeat(500_000));
     const stream = await open(new URL('/sse', url).href, {});
     const answer = answers[0] as ServerResponse;

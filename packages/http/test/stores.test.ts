@@ -126,7 +126,7 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
   });
 
   it('outlive the endpoint that started them, and eviction at the cap', async () => {
-    const [one, other] = await serveTwice({ sessionStore: create(), maxSessions: 1 });
+    const [one, other] = await serveTwice({ sessionStore: create(), limits: { maxSessions: 1 } });
     const sessions: Fields[] = [await openSession(one.url), await openSession(one.url)];
     for (const session of sessions) expect((await post(one.url, PING, session)).status).toBe(200);
     await one.close();
@@ -134,7 +134,7 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
   });
 
   it('stay as long as they are used', async () => {
-    const [one, other] = await serveTwice({ sessionStore: create(), sessionIdleMs: 60, keepAliveMs: 20 });
+    const [one, other] = await serveTwice({ sessionStore: create(), limits: { sessionIdleMs: 60 }, keepAliveMs: 20 });
     const [used, idle] = [await openSession(one.url), await openSession(one.url)];
     for (const until = Date.now() + 300; Date.now() < until;) {
       expect((await post(one.url, PING, used)).status).toBe(200);

@@ -88,7 +88,7 @@ describe('the GET stream', () => {
   });
 
   it('is rejected with 429 if a session has too many', async () => {
-    const { url } = await serve({ maxStreams: 2 });
+    const { url } = await serve({ limits: { maxStreams: 2 } });
     const session = await openSession(url);
     const readers = [await getStream(url, session), await getStream(url, session)];
     const response = await fetch(url, { headers: { ...session, accept: 'text/event-stream' } });
@@ -133,7 +133,7 @@ describe('a quiet stream', () => {
 
 describe('a slow reader', () => {
   it('misses notifications beyond the limit, but never the response', async () => {
-    const { url, probe } = await serve({ maxBufferedBytes: 100_000 });
+    const { url, probe } = await serve({ limits: { maxBufferedBytes: 100_000 } });
     const count = 3000;
     const flooded = once(probe, 'flooded');
     const headers = { 'content-type': 'application/json', ...modernHeaders('tools/call', 'flood') };
@@ -149,7 +149,7 @@ describe('a slow reader', () => {
   });
 
   it('does not delay other readers or closing the server', async () => {
-    const { url, server, close } = await serve({ maxBufferedBytes: 100_000, closeDeadlineMs: 50 });
+    const { url, server, close } = await serve({ limits: { maxBufferedBytes: 100_000 }, closeDeadlineMs: 50 });
     const session = await openSession(url);
     await (await post(url, SUBSCRIBE, session)).text();
     const stuck = get(url, { headers: { accept: 'text/event-stream', ...session }, agent: false });

@@ -1,20 +1,21 @@
 import { belongsToSession, type Conversation } from '../protocol/exchange.js';
+import { McpError } from '../protocol/errors.js';
 import { isObject, type JsonRpcMessage } from '../protocol/jsonrpc.js';
+import { LimitError } from '../protocol/limits.js';
 import { beginsConversation } from '../protocol/methods.js';
 import type { Reply } from '../protocol/reply.js';
 
-/** Cap on messages per batch. */
-const MAX_BATCH = 100;
-
 /** Why to reject a whole batch, if it is invalid. */
-export function batchFault(batch: readonly unknown[]): string | undefined {
-  if (batch.length === 0) return 'The batch is empty.';
-  if (batch.length > MAX_BATCH) return `A batch can contain at most ${MAX_BATCH} messages.`;
-  if (batch.some((message) => Array.isArray(message))) return 'A batch cannot contain another batch.';
-  if (batch.some(beginsConversation)) return 'A batch cannot contain "initialize".';
+export function batchFault(batch: readonly unknown[], maxBatch: number): McpError | undefined {
+  if (batch.length === 0) return invalid('The batch is empty.');
+  if (batch.length > maxBatch) return new LimitError('maxBatch', `A batch can contain at most ${maxBatch} messages.`);
+  if (batch.some((message) => Array.isArray(message))) return invalid('A batch cannot contain another batch.');
+  if (batch.some(beginsConversation)) return invalid('A batch cannot contain "initialize".');
   // messages outside a session have headers of their own, which a batch cannot carry
-  return batch.some(standsAlone) ? 'A batch can only contain messages of its session.' : undefined;
+  return batch.some(standsAlone) ? invalid('A batch can only contain messages of its session.') : undefined;
 }
+
+const invalid = (problem: string) => new McpError('invalid-request', problem);
 
 /** Joins the replies to a batch. A batch without requests gets no response. */
 export function joined(parts: readonly Reply[]): Reply {

@@ -7,15 +7,17 @@ import {
   isObject,
   checkMessage,
   errorFrame,
+  isUnanswered,
   type JsonRpcNotification,
   type JsonRpcRequest,
   resultFrame,
   readableId,
 } from '../protocol/jsonrpc.js';
+import { LimitError } from '../protocol/limits.js';
 import { isPromise } from '../protocol/maybe-promise.js';
 import { beginsConversation } from '../protocol/methods.js';
 import type { RequestId } from '../protocol/model.js';
-import type { Cancellation, Reply } from '../protocol/reply.js';
+import { CANCELLATION_ERRORS, type Reply } from '../protocol/reply.js';
 import type { Revision } from '../protocol/revisions/revision.js';
 import type { Principal, Wire } from '../protocol/wire.js';
 import { batchFault, joined, unreadableId } from './batch.js';
@@ -79,9 +81,9 @@ export class Kernel {
   handle(message: unknown, wire: Wire, conversation?: Conversation): Reply | Promise<Reply> {
     if (Array.isArray(message) && conversation?.revision.batches) return this.handleBatch(message, wire, conversation);
     try {
-      checkMessage(message);
+      checkMessage(message, this.parts.limits);
     } catch (error) {
-      return this.malformed(error, message, conversation);
+      return this.malformed({ error, message, wire }, conversation);
     }
     if (!('method' in message)) {
       conversation?.settle(message);
@@ -115,8 +117,8 @@ export class Kernel {
 
   /** Handles the messages of a batch concurrently (JSON-RPC 2.0, section 6). */
   private handleBatch(batch: readonly unknown[], wire: Wire, conversation: Conversation): Reply | Promise<Reply> {
-    const fault = batchFault(batch);
-    if (fault) return this.reject(new McpError('invalid-request', fault), conversation.revision.unreadableId);
+    const fault = batchFault(batch, this.parts.limits.maxBatch);
+    if (fault) return this.reject(fault, conversation.revision.unreadableId, wire);
     const { transport, principal, owner } = wire;
     const keepAlive = () => wire.keepAlive?.();
     const each: Wire = { transport, principal, owner, keepAlive, send: (frame) => wire.send(frame) };
@@ -144,7 +146,7 @@ export class Kernel {
       method = this.find(exchange);
       exchange.peer.resume?.();
     } catch (error) {
-      return this.reject(error, request.id);
+      return this.reject(error, request.id, wire);
     }
     if (exchange.peer.endsWithConnection && wire.gone) return { text: undefined, cancelled: 'gone' };
     // handlers may cause another message to be handled synchronously, so restore the previous request afterwards
@@ -233,7 +235,8 @@ export class Kernel {
     }
   }
 
-  private reject(error: unknown, id?: RequestId | null): Reply {
+  private reject(error: unknown, id: RequestId | null | undefined, wire?: Wire): Reply {
+    if (error instanceof LimitError) this.parts.hit(error.hitBy(wire));
     const failure = error instanceof McpError ? error : new McpError('internal-error', 'Internal error');
     if (failure !== error) this.parts.reporter.report(error);
     return { text: errorFrame(id, failure), failure };
@@ -245,16 +248,16 @@ export class Kernel {
   }
 
   /** Rejects anything but a JSON-RPC message. */
-  private malformed(error: unknown, message: unknown, conversation: Conversation | undefined): Reply {
+  private malformed({ error, message, wire }: Malformed, conversation: Conversation | undefined): Reply {
     const id = readableId(message);
     const isTaken = conversation !== undefined && this.inFlight.find(conversation, id) !== undefined;
-    const rejected = this.reject(error, (isTaken ? undefined : id) ?? unreadableId(message, conversation));
+    const rejected = this.reject(error, (isTaken ? undefined : id) ?? unreadableId(message, conversation), wire);
     // a malformed response still settles its question
     if (isObject(message) && !('method' in message)) {
       conversation?.settle({ jsonrpc: '2.0', id: message['id'] as RequestId });
     }
     // never answer responses: two peers rejecting each other's errors would loop forever
-    return isResponse(message) || isNotification(message) ? { ...rejected, text: undefined } : rejected;
+    return isUnanswered(message) ? { ...rejected, text: undefined } : rejected;
   }
 
   private cancel(exchange: Exchange, reason: unknown): void {
@@ -275,7 +278,7 @@ export class Kernel {
       return NOTHING;
     }
     // never answer notifications, even if they fail
-    const rejected = (error: unknown): Reply => ({ ...this.reject(error), text: undefined });
+    const rejected = (error: unknown): Reply => ({ ...this.reject(error, undefined), text: undefined });
     try {
       const kept = conversation.take(method);
       return isPromise(kept) ? kept.then(() => NOTHING, rejected) : NOTHING;
@@ -285,15 +288,9 @@ export class Kernel {
   }
 }
 
-/** Errors for requests that the server cancelled. */
-const CANCELLATION_ERRORS: Readonly<Partial<Record<Cancellation, McpError>>> = {
-  closing: new McpError('closing', 'The server is closing.'),
-  session: new McpError('invalid-request', 'The session has ended.'),
-};
-
-/** Includes malformed ones, which are never answered either. */
-const isNotification = (message: unknown) =>
-  isObject(message) && typeof message['method'] === 'string' && !('id' in message);
-
-const isResponse = (message: unknown): boolean =>
-  isObject(message) && !('method' in message) && ('result' in message || 'error' in message);
+/** A message that is not JSON-RPC, or is at a limit. */
+interface Malformed {
+  readonly error: unknown;
+  readonly message: unknown;
+  readonly wire: Wire;
+}

@@ -1,4 +1,5 @@
 import { McpError } from './errors.js';
+import { DEFAULT_LIMITS, LimitError } from './limits.js';
 import type { CallToolResult, JsonObject, RequestId } from './model.js';
 
 /** A JSON-RPC notification: a request without a response. */
@@ -102,12 +103,6 @@ export function parseMessage(text: string): unknown {
   }
 }
 
-/** Maximum nesting of arrays and objects in a message. */
-export const MAX_DEPTH = 64;
-
-/** Cap on members and items per message, over all levels. Memory and checks grow with their number, not with bytes. */
-export const MAX_VALUES = 100_000;
-
 /** Ids are repeated in every response, and progress tokens in every notification. */
 const MAX_ID_LENGTH = 256;
 
@@ -126,14 +121,22 @@ export function readableId(message: unknown): RequestId | undefined {
   return isObject(message) && 'method' in message && isRequestId(message['id']) ? message['id'] : undefined;
 }
 
+/** Whether a message is a response or a notification, even a malformed one. These are never answered. */
+export function isUnanswered(message: unknown): boolean {
+  if (!isObject(message)) return false;
+  if ('method' in message) return typeof message['method'] === 'string' && !('id' in message);
+  return 'result' in message || 'error' in message;
+}
+
 const invalid = (message: string) => new McpError('invalid-request', message);
 
 /**
  * Rejects anything but JSON-RPC messages, as well as excessive nesting, too many values, numbers beyond the range of a
  * double, and members called `__proto__`.
+ * @param limits the server's limits. By default, the defaults
  * @throws {McpError} `invalid-request` or `invalid-params`
  */
-export function checkMessage(message: unknown): asserts message is JsonRpcMessage {
+export function checkMessage(message: unknown, limits = DEFAULT_LIMITS): asserts message is JsonRpcMessage {
   if (!isObject(message) || message['jsonrpc'] !== '2.0') throw invalid('The message is not a JSON-RPC 2.0 object.');
   const { id, method, params } = message;
   if (id !== undefined && (typeof id === 'string' ? id.length > MAX_ID_LENGTH : !Number.isSafeInteger(id)))
@@ -144,19 +147,28 @@ export function checkMessage(message: unknown): asserts message is JsonRpcMessag
     }
   } else if (typeof method !== 'string') throw invalid('The method is not a string.');
   if (params !== undefined && !isObject(params)) throw new McpError('invalid-params', 'The params are not an object.');
-  checkValues(message, MAX_DEPTH, MAX_VALUES);
+  const { maxDepth, maxValues } = limits;
+  const left = checkValues(message, maxDepth, maxValues);
+  if (left === TOO_DEEP) throw new LimitError('maxDepth', `The message is nested more than ${maxDepth} levels deep.`);
+  if (left < 0) throw new LimitError('maxValues', `The message has more than ${maxValues} values.`);
 }
 
-/** @returns the number of values still allowed */
+const TOO_DEEP = Number.NEGATIVE_INFINITY;
+
+/**
+ * Memory and checks grow with the number of values, not with bytes.
+ * @returns the number of values still allowed, negative if there are too many, or `TOO_DEEP`
+ */
 function checkValues(value: object, depth: number, allowed: number): number {
-  if (depth === 0) throw invalid(`The message is nested more than ${MAX_DEPTH} levels deep.`);
+  if (depth === 0) return TOO_DEEP;
   let left = allowed;
   if (Array.isArray(value)) {
     left -= value.length;
-    if (left < 0) throw tooMany();
-    for (const item of value) {
-      if (typeof item === 'object' && item !== null) left = checkValues(item as object, depth - 1, left);
-      else if (item === Number.POSITIVE_INFINITY || item === Number.NEGATIVE_INFINITY) throw notFinite();
+    // not `for…of`: this runs for each value of each message
+    for (let at = 0; at < value.length && left >= 0; at += 1) {
+      const item: unknown = value[at];
+      if (typeof item === 'object') left = item === null ? left : checkValues(item, depth - 1, left);
+      else if (typeof item === 'number' && !Number.isFinite(item)) throw notFinite();
     }
     return left;
   }
@@ -164,15 +176,13 @@ function checkValues(value: object, depth: number, allowed: number): number {
     // JSON.parse creates an own member, but copying it by assignment would set a prototype
     if (key === '__proto__') throw invalid('The message has a member called __proto__.');
     left -= 1;
-    if (left < 0) throw tooMany();
     const member = (value as JsonObject)[key];
-    if (typeof member === 'object' && member !== null) left = checkValues(member, depth - 1, left);
-    else if (member === Number.POSITIVE_INFINITY || member === Number.NEGATIVE_INFINITY) throw notFinite();
+    if (typeof member === 'object') left = member === null ? left : checkValues(member, depth - 1, left);
+    else if (typeof member === 'number' && !Number.isFinite(member)) throw notFinite();
+    if (left < 0) break;
   }
   return left;
 }
-
-const tooMany = () => invalid(`The message has more than ${MAX_VALUES} values.`);
 
 /**
  * JSON.parse turns `1e999` into Infinity, which JSON cannot represent. If accepted, it would be checked as one value

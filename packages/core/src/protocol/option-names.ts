@@ -45,8 +45,14 @@ const TYPES = {
   array: [Array.isArray, 'an array'],
 } as const;
 
-/** The values of an option: a type, a range of integers, or `true` if they are checked elsewhere. */
-export type OptionType = keyof typeof TYPES | readonly [min: number, max: number] | true;
+/**
+ * The values of an option: a type, a range of integers, the types of its own options, or `true` if they are checked
+ * elsewhere.
+ */
+export type OptionType = keyof typeof TYPES | readonly [min: number, max: number] | NestedTypes | true;
+
+/** The options of an option, such as `limits`. */
+type NestedTypes = { readonly [option: string]: OptionType };
 
 /** Types of options by name. */
 export type OptionTypes<Options = object> = Readonly<Record<keyof Options, OptionType>>;
@@ -58,6 +64,8 @@ function shown(value: unknown): string {
   return isObject(value) ? 'an object' : String(value);
 }
 
+const isRange = (type: OptionType): type is readonly [number, number] => Array.isArray(type);
+
 function requireType(where: string, [option, value]: readonly [string, unknown], type?: OptionType): void {
   if (value === undefined || type === undefined || type === true) return;
   if (isPromise(value)) throw invalid(where, option, 'is a promise. Await it');
@@ -65,6 +73,10 @@ function requireType(where: string, [option, value]: readonly [string, unknown],
     const [fits, name] = TYPES[type];
     if (!fits(value)) throw invalid(where, option, `is ${shown(value)}, but must be ${name}`);
     return;
+  }
+  if (!isRange(type)) {
+    if (isObject(value)) return requireKnown(`${where}.${option}`, value, type);
+    throw invalid(where, option, `is ${shown(value)}, but must be an object`);
   }
   const [min, max] = type;
   if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return;
@@ -90,8 +102,16 @@ export function requireKnown(where: string, options: unknown, known: Readonly<Re
   const unknown = Object.keys(options).find((name) => !names.includes(name));
   if (unknown !== undefined) {
     const meant = nearest(unknown, names);
-    const remedy = meant === undefined ? `Remove it, or use one of ${names.join(', ')}` : `Write \`${meant}\``;
+    const group = Object.entries(known).find(([, type]) => isObject(type) && Object.hasOwn(type, unknown))?.[0];
+    const list = `Remove it, or use one of ${names.join(', ')}`;
+    const remedy = group ? `Write \`${group}: { ${unknown} }\`` : meant === undefined ? list : `Write \`${meant}\``;
     throw invalid(where, unknown, `is not an option. ${remedy}`);
   }
   for (const each of Object.entries(options)) requireType(where, each, known[each[0]]);
+}
+
+/** Fills in what options leave out, or set to undefined. */
+export function withDefaults<T extends object>(defaults: T, options: { readonly [K in keyof T]?: T[K] } = {}): T {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(given) };
 }

@@ -1,10 +1,16 @@
-import type { McpError } from './errors.js';
+import { McpError } from './errors.js';
 
 /**
  * Why a request was cancelled: by its client, by a lost connection, by the end of its session, or because the server or
  * its transport is closing.
  */
 export type Cancellation = 'client' | 'gone' | 'session' | 'closing';
+
+/** Errors for requests that the server cancelled. */
+export const CANCELLATION_ERRORS: Readonly<Partial<Record<Cancellation, McpError>>> = {
+  closing: new McpError('closing', 'The server is closing.'),
+  session: new McpError('invalid-request', 'The session has ended.'),
+};
 
 /** The reply to one message. */
 export interface Reply {

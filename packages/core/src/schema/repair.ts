@@ -1,4 +1,5 @@
-import { isObject, MAX_DEPTH } from '../protocol/jsonrpc.js';
+import { isObject } from '../protocol/jsonrpc.js';
+import { DEFAULT_LIMITS } from '../protocol/limits.js';
 import { andThen } from '../protocol/maybe-promise.js';
 import type { JsonObject } from '../protocol/model.js';
 import { harmfulPath } from './json-form.js';
@@ -40,7 +41,7 @@ function isDeeper(value: unknown, levels: number): boolean {
 function parse(text: string, { depth }: Place): unknown {
   try {
     const value: unknown = JSON.parse(text);
-    return isDeeper(value, MAX_DEPTH - depth) || harmfulPath(value) !== undefined ? undefined : value;
+    return isDeeper(value, DEFAULT_LIMITS.maxDepth - depth) || harmfulPath(value) !== undefined ? undefined : value;
   } catch {
     return undefined;
   }
@@ -98,7 +99,7 @@ class Repairer {
 
   #repair(value: unknown, schema: JsonObject, place: Place): unknown {
     this.#stepsLeft -= 1;
-    if (place.hops > MAX_HOPS || place.depth > MAX_DEPTH || this.#stepsLeft < 0) return value;
+    if (place.hops > MAX_HOPS || place.depth > DEFAULT_LIMITS.maxDepth || this.#stepsLeft < 0) return value;
     const kinds = this.#kinds.of(schema);
     const read = kinds === undefined || kinds.admits(value) ? value : this.#read(value, { schema, kinds, place });
     return this.#inside(read, schema, place);

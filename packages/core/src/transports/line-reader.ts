@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
 import { McpError } from '../protocol/errors.js';
+import { LimitError } from '../protocol/limits.js';
 
 /** Receives the lines that a `LineReader` reads. */
 export interface LineSink {
@@ -104,6 +105,6 @@ export class LineReader {
   }
 
   private rejectLength(): void {
-    this.sink.unreadable(new McpError('invalid-request', `The message is longer than ${this.limit} bytes.`));
+    this.sink.unreadable(new LimitError('maxMessageBytes', `The message is longer than ${this.limit} bytes.`));
   }
 }

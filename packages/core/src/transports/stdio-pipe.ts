@@ -5,6 +5,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import type { McpError } from '../protocol/errors.js';
 import type { Session } from '../protocol/eras/stateful.js';
 import { errorFrame, parseMessage } from '../protocol/jsonrpc.js';
+import { LimitError } from '../protocol/limits.js';
 import type { Reply } from '../protocol/reply.js';
 import type { Wire } from '../protocol/wire.js';
 import { LineReader, type LineSink } from './line-reader.js';
@@ -22,6 +23,12 @@ export interface StdioOptions {
    * Defaults to 1500.
    */
   readonly drainMs?: number;
+  /** Limits on what the client sends, and on what waits for it. */
+  readonly limits?: StdioLimits;
+}
+
+/** Limits of `serveStdio`. */
+export interface StdioLimits {
   /** Maximum bytes per message. Defaults to 4 MiB. */
   readonly maxMessageBytes?: number;
   /**
@@ -31,6 +38,9 @@ export interface StdioOptions {
    */
   readonly maxPendingChars?: number;
 }
+
+/** Options with defaults applied. */
+export type ResolvedStdioOptions = Required<Omit<StdioOptions, 'limits'>> & Required<StdioLimits>;
 
 /** Who ended the connection: the client, a server that was closed, or the connection's `close()`. */
 export type Ending = 'client' | 'server' | 'self';
@@ -64,7 +74,7 @@ export class StdioPipe implements LineSink, Transport {
 
   constructor(
     private readonly host: HostPort,
-    private readonly options: Required<StdioOptions>,
+    private readonly options: ResolvedStdioOptions,
   ) {
     const { input, output, maxMessageBytes, maxPendingChars } = options;
     // bind now: serveStdio replaces process.stdout.write
@@ -73,7 +83,11 @@ export class StdioPipe implements LineSink, Transport {
     this.outbox = new Outbox({
       write,
       limit: maxPendingChars,
-      onPressure: (slow) => void (slow ? input.pause() : this.reading && input.resume()),
+      onPressure: (slow) => {
+        if (!slow) return void (this.reading && input.resume());
+        input.pause();
+        host.hit({ limit: 'maxPendingChars' });
+      },
     });
   }
 
@@ -119,6 +133,7 @@ export class StdioPipe implements LineSink, Transport {
   }
 
   unreadable(error: McpError): void {
+    if (error instanceof LimitError) this.host.hit({ limit: error.limit });
     this.outbox.write(errorFrame(this.session.revision.unreadableId, error));
   }
 

@@ -1,10 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
 
 import { startupError } from '../protocol/errors.js';
-import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
+import { type OptionTypes, requireKnown, withDefaults } from '../protocol/option-names.js';
 import { closeInTime, endOnSignal, endProcess } from './process-end.js';
 import { guardProcess } from './process-guard.js';
-import { type StdioOptions, StdioPipe } from './stdio-pipe.js';
+import { type StdioLimits, type StdioOptions, StdioPipe } from './stdio-pipe.js';
 import { type ClosableHost, hostOf } from './transport.js';
 
 /** A server connected over stdio. */
@@ -19,15 +19,13 @@ export interface StdioConnection {
 
 // less than the 2 seconds after which clients send SIGTERM (MCP, "Lifecycle", shutdown over stdio)
 const DRAIN_MS = 1500;
-const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
-const MAX_PENDING_CHARS = 1024 * 1024;
+const DEFAULT_LIMITS: Required<StdioLimits> = { maxMessageBytes: 4_194_304, maxPendingChars: 1_048_576 };
 
 const OPTIONS: OptionTypes<StdioOptions> = {
   input: 'object',
   output: 'object',
   drainMs: [0, 2_147_483_647],
-  maxMessageBytes: [1, Number.MAX_SAFE_INTEGER],
-  maxPendingChars: [0, Number.MAX_SAFE_INTEGER],
+  limits: { maxMessageBytes: [1, Number.MAX_SAFE_INTEGER], maxPendingChars: [0, Number.MAX_SAFE_INTEGER] },
 };
 
 /** Input streams in use. */
@@ -56,9 +54,8 @@ export async function serveStdio(server: ClosableHost, options: StdioOptions = {
   const host = hostOf(server, 'serveStdio');
   requireKnown('serveStdio', options, OPTIONS);
   const { input = process.stdin, output = process.stdout, drainMs = DRAIN_MS } = options;
-  const { maxMessageBytes = MAX_MESSAGE_BYTES, maxPendingChars = MAX_PENDING_CHARS } = options;
   requireStreams(input, output);
-  const pipe = new StdioPipe(host, { input, output, drainMs, maxMessageBytes, maxPendingChars });
+  const pipe = new StdioPipe(host, { input, output, drainMs, ...withDefaults(DEFAULT_LIMITS, options.limits) });
   served.add(input);
   const restore = output === process.stdout ? divertStdout() : () => {};
   const release = guardProcess(server);

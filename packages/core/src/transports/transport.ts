@@ -1,5 +1,6 @@
 import type { Kernel } from '../kernel/kernel.js';
 import { startupError } from '../protocol/errors.js';
+import type { LimitHit } from '../protocol/limits.js';
 
 /**
  * The key under which a server keeps what transports need. As a symbol, it leaves every member name to the user. It is
@@ -28,6 +29,8 @@ export interface HostPort {
   detach(transport: Transport): void;
   /** Passes an error that no client may see to the logger and to `onError`. */
   report(error: unknown): void;
+  /** Passes a limit that a client has reached to the server's `onLimit`. Never throws. */
+  hit(hit: LimitHit): void;
   /** Logs a warning for the operator. */
   warn(message: string): void;
 }

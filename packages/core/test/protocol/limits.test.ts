@@ -1,9 +1,11 @@
-import { HOST, type Kernel, MAX_VALUES } from '@decorum/core/transport';
-import { McpServer, NoInput } from '@decorum/core';
+import { DEFAULT_LIMITS, HOST, type Kernel } from '@decorum/core/transport';
+import { type LimitHit, McpServer, type McpServerOptions, NoInput, serveStdio, type StdioOptions } from '@decorum/core';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { cpuMs } from '../../../../test/support/cpu.js';
 import { openPipe } from '../transports/pipe-client.js';
+
+const { maxValues: MAX_VALUES } = DEFAULT_LIMITS;
 
 const servers: McpServer[] = [];
 
@@ -11,12 +13,12 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
-async function open() {
-  const server = new McpServer({ name: 'limits', version: '1.0.0' });
+async function open(options: Partial<McpServerOptions> = {}, stdio: StdioOptions = {}) {
+  const server = new McpServer({ name: 'limits', version: '1.0.0', ...options });
   server.addTool({ name: 'count', input: { type: 'object' } }, (input) => Object.keys(input).length);
   server.addTool({ name: 'progress', input: NoInput }, (_input, ctx) => ctx.progress(1));
   servers.push(server);
-  const { client } = await openPipe(server);
+  const { client } = await openPipe(server, stdio);
   await client.initialize();
   return client;
 }
@@ -85,5 +87,98 @@ describe('Messages have limits', () => {
     const started = cpuMs();
     for (let round = 0; round < 100; round += 1) void kernel?.handle(message, wire);
     expect(cpuMs() - started).toBeLessThan(200);
+  });
+});
+
+/** A call whose message has this many levels. */
+const deepCall = (levels: number, id: number) => {
+  // message, params, arguments
+  let value: unknown[] = [];
+  for (let level = 5; level <= levels; level += 1) value = [value];
+  return { id, method: 'tools/call', params: { name: 'count', arguments: { value } } };
+};
+
+describe('The limits of a server', () => {
+  it('can be set', async () => {
+    const client = await open({ limits: { maxValues: 200, maxDepth: 10 } });
+    client.send(callOf(201, 1), callOf(202, 2), deepCall(10, 3), deepCall(11, 4));
+    expect((await client.response(1)).result).toBeDefined();
+    expect((await client.response(2)).error?.message).toBe('The message has more than 200 values.');
+    expect((await client.response(3)).result).toBeDefined();
+    expect((await client.response(4)).error?.message).toBe('The message is nested more than 10 levels deep.');
+  });
+
+  it('apply to batches', async () => {
+    const initialize = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'a', version: '1' } };
+    const hits: LimitHit[] = [];
+    const onLimit = (hit: LimitHit) => void hits.push(hit);
+    const server = new McpServer({ name: 'limits', version: '1.0.0', limits: { maxBatch: 2 }, onLimit });
+    servers.push(server);
+    const { client } = await openPipe(server);
+    client.send({ id: 0, method: 'initialize', params: initialize });
+    await client.response(0);
+    const batch = (...ids: number[]) =>
+      client.write(`${JSON.stringify(ids.map((id) => ({ jsonrpc: '2.0', id, method: 'ping' })))}\n`);
+    batch(1, 2);
+    batch(3, 4, 5);
+    await client.find(({ error }) => error?.message === 'A batch can contain at most 2 messages.');
+    expect(client.received.flat()).toContainEqual({ jsonrpc: '2.0', id: 2, result: {} });
+    expect(hits).toEqual([{ limit: 'maxBatch' }]);
+  });
+
+  it('are reported to `onLimit` when a client reaches them', async () => {
+    const hits: string[] = [];
+    const options = { limits: { maxValues: 200, maxDepth: 10 }, onLimit: ({ limit }: LimitHit) => hits.push(limit) };
+    const client = await open(options, { limits: { maxMessageBytes: 10_000 } });
+    client.send(callOf(201, 1), deepCall(10, 2));
+    await client.response(2);
+    expect(hits).toEqual([]);
+    client.send(callOf(202, 3));
+    await client.response(3);
+    client.send(deepCall(11, 4));
+    await client.response(4);
+    client.write(`${' '.repeat(10_001)}\n`);
+    await client.find(({ error }) => error?.message === 'The message is longer than 10000 bytes.');
+    expect(hits).toEqual(['maxValues', 'maxDepth', 'maxMessageBytes']);
+  });
+
+  it('still answer if `onLimit` fails, and its error is reported', async () => {
+    const errors: unknown[] = [];
+    const failures = [new Error('at once'), new Error('later')];
+    const onLimit = ({ limit }: LimitHit) => {
+      if (limit === 'maxDepth') return Promise.reject(failures[1] as Error);
+      throw failures[0] as Error;
+    };
+    const logger = { warn: () => {}, error: () => {} };
+    const onError = (error: unknown) => void errors.push(error);
+    const client = await open({ limits: { maxValues: 200 }, onLimit: onLimit as never, onError, logger });
+    client.send(callOf(202, 1), deepCall(65, 2));
+    expect((await client.response(1)).error?.code).toBe(-32600);
+    expect((await client.response(2)).error?.code).toBe(-32600);
+    expect(errors).toEqual(failures);
+  });
+
+  it('are checked at startup, by name and value', async () => {
+    const start = (options: object) => () => new McpServer({ name: 'limits', version: '1.0.0', ...options });
+    expect(start({ limits: { maxValue: 1000 } })).toThrow(
+      'McpServer.limits: `maxValue` is not an option. Write `maxValues`.',
+    );
+    expect(start({ maxValues: 1000 })).toThrow(
+      'McpServer: `maxValues` is not an option. Write `limits: { maxValues }`.',
+    );
+    expect(start({ limits: { maxValues: 99 } })).toThrow(
+      'McpServer.limits: `maxValues` is 99, but must be a whole number from 100 to 10000000.',
+    );
+    expect(start({ limits: { maxDepth: '64' } })).toThrow('McpServer.limits: `maxDepth` is "64", but must be');
+    expect(start({ limits: 5 })).toThrow('McpServer: `limits` is 5, but must be an object.');
+    expect(start({ limits: { maxDepth: undefined } })).not.toThrow();
+    const server = start({})();
+    servers.push(server);
+    await expect(serveStdio(server, { limits: { maxMessageBytes: 0 } })).rejects.toThrow(
+      'serveStdio.limits: `maxMessageBytes` is 0, but must be a whole number from 1 to',
+    );
+    await expect(serveStdio(server, { maxPendingChars: 5 } as StdioOptions)).rejects.toThrow(
+      'serveStdio: `maxPendingChars` is not an option. Write `limits: { maxPendingChars }`.',
+    );
   });
 });

@@ -7,7 +7,15 @@ const EVENTS = ['uncaughtException', 'unhandledRejection'] as const;
 const listeners = () => EVENTS.map((event) => process.listenerCount(event));
 
 function hostOf(report: (error: unknown) => void): Host {
-  return { [HOST]: { open: () => Promise.reject(new Error('not served')), detach: () => {}, report, warn: () => {} } };
+  return {
+    [HOST]: {
+      open: () => Promise.reject(new Error('not served')),
+      detach: () => {},
+      hit: () => {},
+      report,
+      warn: () => {},
+    },
+  };
 }
 
 describe('The guard of the process', () => {

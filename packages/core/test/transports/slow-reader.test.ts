@@ -42,7 +42,7 @@ describe('A stalled stdio reader', () => {
       const server = new McpServer({ name: 'slow', version: '1.0.0', providers: [Docs] });
       servers.push(server);
       const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 1024 })];
-      const { closed } = await serveStdio(server, { input, output, maxPendingChars: 100_000 });
+      const { closed } = await serveStdio(server, { input, output, limits: { maxPendingChars: 100_000 } });
       const client = new PipeClient(input, output);
       if (which === LISTEN.method) {
         client.send(LISTEN);

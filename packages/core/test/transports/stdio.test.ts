@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
-import { Context, McpServer, type McpServerOptions, NoInput, serveStdio, Tool } from '@decorum/core';
+import { Context, type LimitHit, McpServer, type McpServerOptions, NoInput, serveStdio, Tool } from '@decorum/core';
 import { HOST } from '@decorum/core/transport';
 import { IsInt, IsString } from 'class-validator';
 
@@ -161,7 +161,7 @@ describe('Framing over stdio', () => {
   });
 
   it('answers a line over the limit once with an error, and serves the next', async () => {
-    const { client } = await openPipe(serverOf().server, { maxMessageBytes: 1000 });
+    const { client } = await openPipe(serverOf().server, { limits: { maxMessageBytes: 1000 } });
     for (let count = 0; count < 100; count += 1) client.write('x'.repeat(1000));
     client.write('\n');
     client.send(ping(1));
@@ -351,9 +351,10 @@ describe('Writing over stdio', () => {
   });
 
   it('[STDIO-16] drops progress and logs for a reader that is slow, holds requests back, and drops no response', async () => {
-    const { server } = serverOf();
+    const hits: LimitHit[] = [];
+    const { server } = serverOf({ onLimit: (hit) => hits.push(hit) });
     const [input, output] = [new PassThrough({ highWaterMark: 1024 }), new PassThrough({ highWaterMark: 1024 })];
-    const connection = await serveStdio(server, { input, output, maxPendingChars: 50_000 });
+    const connection = await serveStdio(server, { input, output, limits: { maxPendingChars: 50_000 } });
     const send = (message: object) => input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     const call = (id: number, name: string, args: object) =>
       send(stateless(id, 'tools/call', { name, arguments: args, _meta: ENVELOPE }));
@@ -364,6 +365,7 @@ describe('Writing over stdio', () => {
     for (let id = 1; id <= 500; id += 1) call(id, 'echo', { text: 'x'.repeat(1000) });
     for (let count = 0; count < 300; count += 1) await turn();
     expect(input.isPaused()).toBe(true);
+    expect(hits).toEqual([{ limit: 'maxPendingChars' }]);
     input.end();
     const frames: { id?: number; method?: string }[] = [];
     let rest = '';

@@ -4,6 +4,7 @@ import type { Host, Principal } from '@decorum/core';
 import { HOST, hostOf, isPromise, startupError } from '@decorum/core/transport';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 
+import type { Answer } from '../answer.js';
 import { type AnswerHeaders, type HttpContext, type Headers, JSON_TYPE, type Sink } from '../http-context.js';
 import { type Endpoint, openEndpoint } from '../endpoint.js';
 import { corsHeaders, isLoopback } from '../guard.js';
@@ -131,8 +132,11 @@ export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
 /** Adds the routes of an endpoint to an application. Each step of the endpoint runs in the matching Fastify hook. */
 export function addEndpoint(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): void {
   const { path, legacySse, principal } = endpoint.settings;
-  app.setErrorHandler((error, _request, reply) => answerError(error, reply, endpoint));
   const known = addGuard(app, endpoint);
+  app.setErrorHandler((error, { raw, ip }, reply) => {
+    const answer = endpoint.errorResponse(error, { principal: known?.get(raw), remoteAddress: ip });
+    sendError(answer, reply);
+  });
   addParser(app, endpoint);
   const contextFor = (request: FastifyRequest, reply: FastifyReply) =>
     new FastifyContext(request, reply, principal === undefined ? known?.get(request.raw) : principal(request));
@@ -232,9 +236,8 @@ function addParser(app: FastifyInstance, { bodies }: Endpoint<FastifyRequest>): 
   });
 }
 
-/** Encodes errors from the endpoint, Fastify and the application's hooks as JSON-RPC. */
-function answerError(error: unknown, reply: FastifyReply, endpoint: Endpoint<FastifyRequest>): void {
-  const { status, body, headers } = endpoint.errorResponse(error);
+/** Sends errors from the endpoint, Fastify and the application's hooks. */
+function sendError({ status, body, headers }: Answer, reply: FastifyReply): void {
   reply.header('content-type', JSON_TYPE);
   // without this header, Node would wait for the rest of the body
   if (isUnread(reply.request.raw)) reply.header('connection', 'close');

@@ -3,12 +3,20 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import type { ClosableHost } from '@decorum/core';
-import { closeForGood, endOnSignal, guardProcess, hostOf, startupError } from '@decorum/core/transport';
+import {
+  closeForGood,
+  endOnSignal,
+  guardProcess,
+  hostOf,
+  type OptionTypes,
+  startupError,
+} from '@decorum/core/transport';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { type Endpoint, openEndpoint } from '../endpoint.js';
 import { isLoopback } from '../guard.js';
-import { checkOptionNames, MAX_TIMER_MS, requireCount, requireFlag, resolveOptions } from '../options.js';
+import { LIMIT_RANGES, type ListenLimits, MAX_TIMER_MS } from '../limits.js';
+import { checkOptionNames, requireFlag, resolveOptions } from '../options.js';
 import { addEndpoint, type HttpOptions } from './fastify-plugin.js';
 import { OneWriteResponse } from './one-write.js';
 
@@ -18,8 +26,8 @@ export interface ListenOptions extends HttpOptions {
   readonly port?: number;
   /** Address to listen on. By default `127.0.0.1`. Pass `allowedHosts` too to listen on a public address. */
   readonly host?: string;
-  /** Milliseconds within which a client must send a request. By default 20 seconds. May time out up to 25% late. */
-  readonly requestTimeoutMs?: number;
+  /** Limits on what clients send, open and leave unread. */
+  readonly limits?: ListenLimits;
   /**
    * Whether the first SIGTERM or SIGINT closes the endpoint and the server and then exits, as with `serveStdio`. A
    * second signal exits at once. By default `true`. Pass `false` to handle signals yourself.
@@ -27,12 +35,14 @@ export interface ListenOptions extends HttpOptions {
   readonly signals?: boolean;
 }
 
-const LISTEN_OPTIONS: Readonly<Record<Exclude<keyof ListenOptions, keyof HttpOptions>, true>> = {
+const LISTEN_OPTIONS: OptionTypes<Omit<ListenOptions, Exclude<keyof HttpOptions, 'limits'>>> = {
   port: true,
   host: true,
-  requestTimeoutMs: true,
+  limits: { ...LIMIT_RANGES, requestTimeoutMs: [1, MAX_TIMER_MS] },
   signals: true,
 };
+
+const REQUEST_TIMEOUT_MS = 20_000;
 
 /** A listening endpoint. */
 export interface Listening {
@@ -58,10 +68,10 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   hostOf(server, 'listen');
   // Fastify's own `listen` adds `cb` to its options object, and a program may pass the same object here
   checkOptionNames('listen', options, { ...LISTEN_OPTIONS, cb: true });
-  const { port: givenPort = 3000, host = '127.0.0.1', requestTimeoutMs = 20_000, signals = true, ...rest } = options;
-  requireCount('requestTimeoutMs', requestTimeoutMs, MAX_TIMER_MS);
+  const { port: givenPort = 3000, host = '127.0.0.1', limits = {}, signals = true, ...rest } = options;
+  const { requestTimeoutMs = REQUEST_TIMEOUT_MS, bodyTimeoutMs = requestTimeoutMs, ...others } = limits;
   requireFlag('signals', signals);
-  const settings = resolveOptions({ bodyTimeoutMs: requestTimeoutMs, ...rest });
+  const settings = resolveOptions({ ...rest, limits: { ...others, bodyTimeoutMs } });
   const { path, allowedHosts, closeDeadlineMs } = settings;
   const port = requirePort(givenPort);
   requireAddress(host, path);
@@ -77,6 +87,10 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
     const app = await createApp(requestTimeoutMs);
     const { endpoint, detach } = await openEndpoint(server, settings, end);
     const listener = new Listener(app, endpoint, closeDeadlineMs);
+    // before Fastify's listener, which destroys the socket
+    app.server.prependListener('clientError', ({ code }: NodeJS.ErrnoException, { remoteAddress }: Socket) => {
+      if (code === 'ERR_HTTP_REQUEST_TIMEOUT') endpoint.hit({ limit: 'requestTimeoutMs', remoteAddress });
+    });
     closeListener = async () => {
       detach();
       await listener.close();

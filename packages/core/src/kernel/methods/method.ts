@@ -2,6 +2,7 @@ import type { Exchange } from '../../protocol/exchange.js';
 import type { Implementation, JsonObject, LogLevel } from '../../protocol/model.js';
 import type { Registry } from '../../registry/registry.js';
 import type { Flows } from '../../protocol/eras/stateless.js';
+import type { LimitHit, ServerLimits } from '../../protocol/limits.js';
 import type { CacheHint } from '../../protocol/revisions/revision.js';
 import type { Events } from '../events.js';
 import type { Extension } from '../extension.js';
@@ -38,6 +39,9 @@ export interface KernelParts {
   readonly logLevel: LogLevel;
   /** Milliseconds to wait for the client's answer to a question. */
   readonly questionTimeoutMs: number;
+  readonly limits: Required<ServerLimits>;
+  /** Reports a limit that a client has reached. */
+  readonly hit: (hit: LimitHit) => void;
 }
 
 /** The parts that methods use. */

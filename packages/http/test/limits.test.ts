@@ -1,0 +1,167 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+
+import { describe, expect, it } from '@jest/globals';
+import type { LimitHit } from '@decorum/core';
+import { listen, type ListenLimits, type ListenOptions, mcp } from '@decorum/http';
+import { nodeHandler } from '@decorum/http/node';
+import fastify from 'fastify';
+
+import { EventReader, getStream } from './events.js';
+import { afterwards, call, createServer, INITIALIZE, openSession, post, Probe, request } from './fixture.js';
+
+const ACCEPT = { accept: 'text/event-stream' };
+const TYPE = { 'content-type': 'application/json' };
+
+/** Serves with limits, and keeps every hit. */
+async function serveLimited(limits: ListenLimits, options: ListenOptions = {}) {
+  const hits: LimitHit[] = [];
+  const probe = new Probe();
+  const { server } = createServer(probe, { onLimit: (hit) => void hits.push(hit) });
+  const { url, port } = await listen(server, { port: 0, limits, ...options });
+  afterwards(() => {
+    probe.emit('go');
+    return server.close();
+  });
+  return { url, port, hits, probe, server };
+}
+
+/** A ping whose body has this many bytes. */
+const pingOf = (bytes: number) => {
+  const ping = JSON.stringify(request(1, 'ping'));
+  return ping + ' '.repeat(bytes - ping.length);
+};
+
+const CLIENT = { remoteAddress: '127.0.0.1' };
+
+describe('a limit of an endpoint', () => {
+  it('is reported for a body that is too large, and not for the largest', async () => {
+    const { url, hits } = await serveLimited({ bodyLimit: 1000 });
+    const session = await openSession(url);
+    expect((await post(url, pingOf(1000), session)).status).toBe(200);
+    expect(hits).toEqual([]);
+    expect((await post(url, pingOf(1001), session)).status).toBe(413);
+    expect(hits).toEqual([{ limit: 'bodyLimit', ...CLIENT }]);
+  });
+
+  it('is 1 MiB for a body by default', async () => {
+    const { url } = await serveLimited({});
+    const session = await openSession(url);
+    expect((await post(url, pingOf(1_048_576), session)).status).toBe(200);
+    expect((await post(url, pingOf(1_048_577), session)).status).toBe(413);
+  });
+
+  it('is reported for a message with too many values, with the caller', async () => {
+    const alice = { subject: 'alice' };
+    const { url, hits } = await serveLimited({}, { authenticate: () => alice });
+    const session = await openSession(url);
+    const response = await post(url, call(1, 'add', { list: Array.from({ length: 100_000 }, () => 0) }), session);
+    expect(response.status).toBe(400);
+    expect(hits).toEqual([{ limit: 'maxValues', ...CLIENT, principal: alice }]);
+  });
+
+  it('is reported for a body that does not arrive in time', async () => {
+    const { port, hits } = await serveLimited({ bodyTimeoutMs: 20 });
+    const socket = connect(port, '127.0.0.1');
+    afterwards(() => socket.destroy());
+    const host = `host: 127.0.0.1:${port}`;
+    socket.write(`POST /mcp HTTP/1.1\r\n${host}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`);
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 408 [^]*\r\nconnection: close\r\n/i);
+    expect(hits).toEqual([{ limit: 'bodyTimeoutMs', ...CLIENT }]);
+  });
+
+  it('is reported for a request whose headers do not arrive in time', async () => {
+    const { port, hits } = await serveLimited({ requestTimeoutMs: 20 });
+    const socket = connect(port, '127.0.0.1');
+    afterwards(() => socket.destroy());
+    socket.write('POST /mcp HTTP/1.1\r\n');
+    socket.resume();
+    await once(socket, 'close');
+    expect(hits).toEqual([{ limit: 'requestTimeoutMs', ...CLIENT }]);
+  });
+
+  it('is reported when a session is evicted, and when none can be', async () => {
+    const { url, hits, probe } = await serveLimited({ maxSessions: 1 });
+    await openSession(url);
+    expect(hits).toEqual([]);
+    const session = await openSession(url);
+    expect(hits.map(({ limit }) => limit)).toEqual(['maxSessions']);
+    const began = once(probe, 'began');
+    const pending = post(url, call(1, 'wait'), session);
+    await began;
+    const refused = await post(url, INITIALIZE);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '10']);
+    expect(hits.at(-1)).toEqual({ limit: 'maxSessions', ...CLIENT });
+    probe.emit('go');
+    expect((await pending).status).toBe(200);
+  });
+
+  it('is reported for one stream too many, and the client is told when to try again', async () => {
+    const { url, hits } = await serveLimited({ maxStreams: 2 });
+    const session = await openSession(url);
+    await getStream(url, session);
+    await getStream(url, session);
+    expect(hits).toEqual([]);
+    const refused = await fetch(url, { headers: { ...session, ...ACCEPT } });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10']);
+    expect(hits).toEqual([{ limit: 'maxStreams', ...CLIENT }]);
+  });
+
+  it('is reported for a reader that is too slow, but not for every message that it misses', async () => {
+    const { url, hits, probe } = await serveLimited({ maxBufferedBytes: 100_000 });
+    const session = await openSession(url);
+    const flooded = once(probe, 'flooded');
+    const headers = { ...session, ...TYPE, accept: 'application/json, text/event-stream' };
+    const body = JSON.stringify(call(1, 'flood', { count: 3000 }, { progressToken: 1 }));
+    const response = await fetch(url, { method: 'POST', headers, body });
+    await flooded;
+    expect(hits[0]).toEqual({ limit: 'maxBufferedBytes' });
+    const messages = await new EventReader(response).rest();
+    expect(hits.length).toBeLessThan(3000 - messages.length);
+  });
+
+  it('is reported by other hosts too', async () => {
+    const hits: LimitHit[] = [];
+    const { server } = createServer(new Probe(), { onLimit: (hit) => void hits.push(hit) });
+    const app = fastify();
+    await app.register(mcp, { server, limits: { bodyLimit: 10 } });
+    const answer = await app.inject({ method: 'POST', url: '/mcp', headers: TYPE, payload: '{}'.padEnd(11) });
+    expect([answer.statusCode, hits]).toEqual([413, [{ limit: 'bodyLimit', ...CLIENT }]]);
+    const handler = nodeHandler(server, { limits: { bodyLimit: 10 } });
+    afterwards(() => Promise.all([app.close(), handler.close(), server.close()]));
+    await handler.ready;
+    const other = fastify();
+    afterwards(() => other.close());
+    other.removeAllContentTypeParsers();
+    other.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    other.post('/mcp', (incoming, reply) => handler(incoming.raw, reply.hijack().raw));
+    const url = await other.listen({ port: 0 });
+    expect((await fetch(`${url}/mcp`, { method: 'POST', headers: TYPE, body: '{}'.padEnd(11) })).status).toBe(413);
+    expect(hits.map(({ limit }) => limit)).toEqual(['bodyLimit', 'bodyLimit']);
+  });
+});
+
+describe('an invalid limit', () => {
+  const { server } = createServer(new Probe());
+
+  it.each([
+    [{ maxSession: 5 }, 'listen.limits: `maxSession` is not an option. Write `maxSessions`.'],
+    [{ maxSessions: 0 }, 'listen.limits: `maxSessions` is 0, but must be a whole number from 1 to 10000000.'],
+    [{ bodyLimit: 1.5 }, 'listen.limits: `bodyLimit` is 1.5, but must be'],
+    [{ bodyTimeoutMs: 2 ** 31 }, 'listen.limits: `bodyTimeoutMs` is 2147483648, but must be'],
+    [{ requestTimeoutMs: Number.NaN }, 'listen.limits: `requestTimeoutMs` is NaN, but must be'],
+    [{ maxStreams: '8' }, 'listen.limits: `maxStreams` is "8", but must be'],
+    [5, 'listen: `limits` is 5, but must be an object.'],
+  ])('fails at startup: %j', async (limits, problem) => {
+    await expect(listen(server, { port: 0, limits: limits as ListenLimits })).rejects.toThrow(problem);
+  });
+
+  it('fails at startup outside of `limits`, and in handlers that do not have it', async () => {
+    await expect(listen(server, { bodyLimit: 5 } as ListenOptions)).rejects.toThrow(
+      'listen: `bodyLimit` is not an option. Write `limits: { bodyLimit }`.',
+    );
+    expect(() => nodeHandler(server, { limits: { requestTimeoutMs: 5 } as ListenLimits })).toThrow(
+      'nodeHandler.limits: `requestTimeoutMs` is not an option.',
+    );
+  });
+});
