@@ -20,7 +20,7 @@ export const TARGETS = {
     'packages/core/test/kernel/replay.test.ts',
     'packages/core/test/kernel/first-turn.test.ts',
     'packages/core/test/kernel/effects.test.ts',
-    'packages/core/test/transports/slow-reader.test.ts',
+    'packages/core/test/kernel/question-loops.test.ts',
     'packages/http/test/no-sessions.test.ts',
     'packages/http/test/disconnect.test.ts',
   ],

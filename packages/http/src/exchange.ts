@@ -5,7 +5,6 @@ import {
   type Cancellation,
   errorFrame,
   type Frame,
-  INITIALIZE,
   type JsonRpcMessage,
   type Kernel,
   type MirroredArgument,
@@ -123,7 +122,7 @@ export class PostExchange implements Wire {
     const { declaredVersion, parts } = this;
     // a batch is an array, and left to the kernel
     const message = typeof this.body === 'object' ? (this.body as JsonRpcMessage | null) : null;
-    if (message === null || !belongsToSession(message, declaredVersion, session?.state)) {
+    if (message === null || !belongsToSession(message, declaredVersion)) {
       if (message !== null && !Array.isArray(message) && !('method' in message))
         throw new HttpError(400, 'A response is valid only within a session.');
       this.sessionless = true;
@@ -133,9 +132,7 @@ export class PostExchange implements Wire {
       this.startSession(message);
     } else {
       if (session === undefined) throw noSession();
-      if ('method' in message && message.method === INITIALIZE) {
-        throw new HttpError(400, 'The session is already initialized.');
-      }
+      if (beginsConversation(message)) throw new HttpError(400, 'The session is already initialized.');
       if (declaredVersion !== session.state.revision.id) requireKnownVersion(declaredVersion);
       this.session = session;
     }
@@ -166,11 +163,11 @@ export class PostExchange implements Wire {
 
   /** The client may have disconnected while the application's hooks ran. */
   get gone(): boolean {
-    return this.sessionless && this.context.gone;
+    return this.context.gone;
   }
 
   onDisconnect(callback: () => void): void {
-    if (this.sessionless) this.removeOnClose = this.context.onClose(callback);
+    this.removeOnClose = this.context.onClose(callback);
   }
 
   checkVersion(version: string): void {

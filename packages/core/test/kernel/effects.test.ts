@@ -265,6 +265,19 @@ describe('a handler that runs again', () => {
     expect(seen).toEqual([1]);
   });
 
+  it('repeats no log message', async () => {
+    const server = serverOf(async (ctx) => {
+      await ask(ctx);
+      ctx.log.error('between');
+      await ask(ctx);
+      return 'done';
+    });
+    const client = await connect(server, { era: 'stateless', onElicit: () => ACCEPTED });
+    await client.setLogLevel('error');
+    await client.callTool('tool');
+    expect(client.notifications.map(({ params }) => params['data'])).toEqual(['between']);
+  });
+
   it('repeats no notification between questions that were answered in different rounds', async () => {
     const seen = await heard(async (ctx) => {
       await ask(ctx);

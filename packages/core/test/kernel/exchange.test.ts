@@ -107,6 +107,40 @@ describe('the signal of a request', () => {
   });
 });
 
+describe('progress of a request', () => {
+  const progress = (client: TestClient) =>
+    client.notifications.flatMap(({ method, params }) => (method === 'notifications/progress' ? [params] : []));
+
+  it('is dropped without an error if the client did not ask for it', async () => {
+    const { client, call } = await serve((ctx) => {
+      ctx.progress(1);
+      return 'done';
+    });
+    expect(await call()).toEqual({ content: [{ type: 'text', text: 'done' }] });
+    expect(progress(client)).toEqual([]);
+  });
+
+  it.each([
+    ['2024-11-05', { progressToken: 7, progress: 1 }],
+    ['2025-03-26', { progressToken: 7, progress: 1, message: 'half' }],
+  ])('has a message if the revision has one: %s', async (revision, params) => {
+    const { client, call } = await serve((ctx) => ctx.progress(1, undefined, 'half'), { revision });
+    await call({ _meta: { progressToken: 7 } });
+    expect(progress(client)).toEqual([params]);
+  });
+
+  it('stops as soon as the client cancels the request', async () => {
+    const { client } = await serve((ctx) => {
+      for (const step of [1, 2, 3]) ctx.progress(step);
+      ctx.log.error('over');
+    });
+    const onProgress = () => void client.notify('notifications/cancelled', { requestId: 2 });
+    await client.request('tools/call', { name: 'tool' }, { onProgress }).catch(() => {});
+    expect(progress(client)).toEqual([{ progressToken: 2, progress: 1 }]);
+    expect(methodsOf(client)).toEqual(['notifications/progress']);
+  });
+});
+
 describe('a request that has ended', () => {
   it.each(ERAS)('sends and asks nothing more: %s', async (era) => {
     let late: Context | undefined;
