@@ -225,11 +225,9 @@ export class PostExchange implements Wire {
     const isPlain = reply.failure === undefined && parts === undefined;
     const { sessionless, body } = this;
     const status = isPlain ? 200 : statusOf(reply, { sessionless, hasId: readableId(body) !== undefined });
-    if (text !== undefined && this.stream === undefined && this.accepted === 'stream' && status === 200) {
-      this.openStream();
-    }
+    if (text !== undefined && this.accepted === 'stream' && status === 200) this.openStream();
     const headers = this.startsSession || this.parts.stopped ? this.headers : undefined;
-    if (this.stream) this.endStream(text);
+    if (this.stream) this.endStream(this.stream, text);
     else if (text !== undefined) this.context.answer(status, text, headers);
     // JSON-RPC never answers a notification, not even an invalid one, but HTTP has to
     else if (reply.failure) this.context.answer(status, errorFrame(undefined, reply.failure), headers);
@@ -244,7 +242,7 @@ export class PostExchange implements Wire {
 
   private answer(status: number, text?: string, headers?: AnswerHeaders): void {
     this.markDone();
-    if (this.stream) this.endStream(text);
+    if (this.stream) this.endStream(this.stream, text);
     else this.context.answer(status, text, headers);
   }
 
@@ -285,10 +283,9 @@ export class PostExchange implements Wire {
     return (this.stream = stream);
   }
 
-  private endStream(text?: string): void {
-    const { session, stream } = this;
-    stream?.end(text === undefined ? undefined : { kind: 'response', text });
-    if (stream) session?.closeStream(stream);
+  private endStream(stream: EventStream, text?: string): void {
+    stream.end(text === undefined ? undefined : { kind: 'response', text });
+    this.session?.closeStream(stream);
   }
 }
 

@@ -177,16 +177,24 @@ describe('a request that has ended', () => {
 
 describe('a request that fails more than once', () => {
   it('reports its first failure', async () => {
+    const seen: string[] = [];
+    const ended = gate();
     const { call, errors } = await serve(
       async (ctx) => {
         const keys = ['one', 'one', 'two', 'two'];
-        await Promise.allSettled(keys.map((key) => ctx.elicit(NAME, { message: 'Who?', key })));
+        const outcomes = await Promise.allSettled(keys.map((key) => ctx.elicit(NAME, { message: 'Who?', key })));
+        seen.push(...outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? String(outcome.reason) : [])));
+        ended.open();
         return 'done';
       },
       { era: 'stateless', onElicit: () => ({ action: 'cancel' }) },
     );
     await expect(call()).rejects.toMatchObject({ code: -32603 });
-    expect(errors).toEqual(['Error: Two questions of one handler have the key "one". Give each a unique key.']);
+    const failure = (key: string) =>
+      `Error: Two questions of one handler have the key "${key}". Give each a unique key.`;
+    expect(errors).toEqual([failure('one')]);
+    await ended.opened;
+    expect(seen.filter((text) => text.includes('unique'))).toEqual([failure('one'), failure('two')]);
   });
 });
 
