@@ -64,8 +64,8 @@ export class PostExchange implements Wire {
   private sessionless = false;
   /** Stands in for the session if sessions are disabled. */
   private transient: TransientPeer | undefined;
-  /** This exchange has started the session. */
-  private startsSession = false;
+  /** The session, if this exchange has started it. */
+  private started: HttpSession | undefined;
   private accepted: Accepted = 'both';
   private stream: EventStream | undefined;
   /** Removes the disconnect callback. */
@@ -144,8 +144,7 @@ export class PostExchange implements Wire {
   private startSession(message: JsonRpcMessage): void {
     if (!beginsConversation(message) || !('id' in message)) throw sessionIdMissing();
     requireKnownVersion(this.declaredVersion);
-    this.session = this.parts.sessions.open(this.principal, true);
-    this.startsSession = true;
+    this.session = this.started = this.parts.sessions.open(this.principal, true);
   }
 
   /** Without sessions, only the revision is known. The client may have sent `initialize` to another process. */
@@ -207,11 +206,10 @@ export class PostExchange implements Wire {
 
   /** Shares a new session with other processes before answering. Drops it if its `initialize` failed. */
   private end(reply: Reply): void {
-    const { startsSession, session } = this;
-    if (!startsSession || session === undefined) return this.finish(reply);
+    const { started } = this;
+    if (started === undefined) return this.finish(reply);
     const { sessions } = this.parts;
-    if (!session.state.initialized) sessions.end(session);
-    const shared = session.state.initialized ? sessions.share(session) : undefined;
+    const shared = started.state.initialized ? sessions.share(started) : sessions.end(started);
     if (shared) void shared.then(() => this.finish(reply)).catch((error: unknown) => this.fail(error));
     else this.finish(reply);
   }
@@ -226,7 +224,7 @@ export class PostExchange implements Wire {
     const { sessionless, body } = this;
     const status = isPlain ? 200 : statusOf(reply, { sessionless, hasId: readableId(body) !== undefined });
     if (text !== undefined && this.accepted === 'stream' && status === 200) this.openStream();
-    const headers = this.startsSession || this.parts.stopped ? this.headers : undefined;
+    const headers = this.started || this.parts.stopped ? this.headers : undefined;
     if (this.stream) this.endStream(this.stream, text);
     else if (text !== undefined) this.context.answer(status, text, headers);
     // JSON-RPC never answers a notification, not even an invalid one, but HTTP has to
@@ -248,7 +246,7 @@ export class PostExchange implements Wire {
 
   /** Answers with an error, or drops the connection if it's too late for that. */
   private fail(error: unknown): void {
-    if (error instanceof HttpError && !this.done) {
+    if (error instanceof HttpError) {
       if (error instanceof LimitError) this.parts.hit(error.hitBy(this.context));
       return this.answer(error.status, error.body(readableId(this.body)), error.headers);
     }
@@ -256,7 +254,7 @@ export class PostExchange implements Wire {
     // sending the response has failed
     if (this.done) return this.context.drop();
     // the client never learns the id of the session
-    if (this.startsSession && this.session) this.parts.sessions.end(this.session);
+    if (this.started) this.parts.sessions.end(this.started);
     this.answer(500, internalError(readableId(this.body)));
   }
 
@@ -264,7 +262,7 @@ export class PostExchange implements Wire {
     return {
       // otherwise a kept-alive connection would be cut between two requests when the server ends
       ...(this.parts.stopped && { connection: 'close' }),
-      ...(this.startsSession && this.session?.state.initialized && { 'mcp-session-id': this.session.id }),
+      ...(this.started?.state.initialized && { 'mcp-session-id': this.started.id }),
     };
   }
 

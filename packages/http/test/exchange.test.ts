@@ -16,6 +16,7 @@ import {
   type Fields,
   INITIALIZE,
   json,
+  kernelOf,
   modernCall,
   modernHeaders,
   openSession,
@@ -24,6 +25,11 @@ import {
   request,
   serve,
 } from './fixture.js';
+
+/** The sessions that the kernel tells of changes. */
+interface Insides {
+  readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
+}
 
 const ADD = { a: 1, b: 2 };
 const TOKEN = { progressToken: 1 };
@@ -97,23 +103,51 @@ describe('the id of a session', () => {
     await started.text();
   });
 
-  it('is looked up only if a request names one', async () => {
+  it('is looked up only if a request names one, and its record is not written again', async () => {
     const ids: string[] = [];
+    let writes = 0;
     class Store extends MemorySessionStore {
       override get(id: string) {
         ids.push(id);
         return super.get(id);
       }
+
+      override set(...args: Parameters<MemorySessionStore['set']>) {
+        writes += 1;
+        super.set(...args);
+      }
     }
     const { url } = await serve({ sessionStore: new Store() });
     const session = await openSession(url);
+    writes = 0;
     await (await post(url, modernCall(1, 'add', ADD), modernHeaders('tools/call', 'add'))).text();
     await (await post(url, request(1, 'ping'), session)).text();
+    expect(writes).toBe(0);
     expect(new Set(ids)).toEqual(new Set([session['mcp-session-id']]));
   });
 });
 
 describe('initialize', () => {
+  it('leaves no session behind if it fails, or if the session cannot be stored', async () => {
+    class Store extends MemorySessionStore {
+      override set() {
+        throw new Error('no store');
+      }
+    }
+    for (const options of [{}, { sessionStore: new Store() }]) {
+      const { url, server } = await serve(options);
+      const kernel = (await kernelOf(server)) as unknown as Insides;
+      const message = 'sessionStore' in options ? INITIALIZE : request(1, 'initialize', { capabilities: 7 });
+      const response = await post(url, message);
+      expect(response.headers.get('mcp-session-id')).toBeNull();
+      expect(await json(response)).toHaveProperty('error');
+      expect(kernel.parts.events.listeners.size).toBe(0);
+    }
+    const { url, server } = await serve();
+    await openSession(url);
+    expect(((await kernelOf(server)) as unknown as Insides).parts.events.listeners.size).toBe(1);
+  });
+
   it('is rejected with 400 if MCP-Protocol-Version is not supported', async () => {
     for (const options of [{}, { sessions: false }] as const) {
       const { url } = await serve(options);
