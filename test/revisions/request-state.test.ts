@@ -96,6 +96,31 @@ describe('the state', () => {
     expect((await retry({})).result).toMatchObject({ content: [{ text: 'accept' }] });
   });
 
+  inStateless('MRTR-17', 'is valid for the same arguments, of any order, and not for any others', async () => {
+    const weigh: Handler = async (context, { n }) =>
+      `${(await form(context)).action} ${Object.is(n, -0) ? '-0' : JSON.stringify(n)}`;
+    const client = await connect(serverWith({ weigh }));
+    let sent = 0;
+    // as text: JSON.stringify writes -0 as 0
+    const call = async (args: string, more: JsonObject = {}) => {
+      const id = (sent += 1);
+      const params = { name: 'weigh', arguments: 'ARGUMENTS', ...more };
+      const message = client.buildMessage(id, 'tools/call', params as JsonObject);
+      await client.send(JSON.stringify(message).replace('"ARGUMENTS"', args));
+      return await client.response(id);
+    };
+    const values = ['0', '-0', '1', '"0"', '"-0"', 'null', 'false', '[]', '{}', '[0]', '[-0]', '{"n":0}', '{"n":-0}'];
+    for (const sealed of values) {
+      const { result } = await call(`{"n":${sealed},"m":1}`);
+      const retry = { requestState: result?.['requestState'], inputResponses };
+      for (const value of values) {
+        const answer = await call(`{"m":1,"n":${value}}`, retry);
+        if (value === sealed) expect(textOf(answer.result as JsonObject)).toContain('accept');
+        else expect([sealed, value, answer]).toMatchObject([sealed, value, INVALID]);
+      }
+    }
+  });
+
   inStateless('MRTR-10', 'is valid once across all nodes if the server says so', async () => {
     const singleUse = new MemorySingleUse();
     const { client, retry, effects, requestState } = await startCall({ singleUse });

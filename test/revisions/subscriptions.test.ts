@@ -338,7 +338,7 @@ describe('a subscription', () => {
         return '';
       }
     }
-    const server = serverOf({ providers: [Diaries] });
+    const server = serverOf({ providers: [Diaries], limits: { maxOpenCalls: 2000 } });
     const ada = await connect(server, overHttp, { principal: { subject: 'ada' } });
     const resourceSubscriptions = ['diary://ada', 'diary://bob'];
     expect(await listen(ada, 'diaries', { resourceSubscriptions })).toEqual({ resourceSubscriptions: ['diary://ada'] });
@@ -354,6 +354,10 @@ describe('a subscription', () => {
     expect(await many.response('too many')).toMatchObject({ error: { code: -32603 } });
     await many.cancel(1);
     expect(await listen(many, 'in its place', {})).toEqual({});
+    await many.close();
+    // nothing serves these, although they are the beginning of URIs that something serves
+    const prefixes = ['diary://', 'diary://a', 'diary://ada/', 'none://at/all'];
+    expect(await listen(ada, 'prefixes', { resourceSubscriptions: prefixes })).toEqual({ resourceSubscriptions: [] });
   });
 });
 

@@ -116,6 +116,9 @@ const steps = { left: Number.POSITIVE_INFINITY };
 const MIN_STEPS = 50_000;
 const STEPS_PER_VALUE = 20;
 
+/** Keywords that refer to another part of the schema. `$dynamicRef` is in 2020-12 only. */
+const REFERENCES = ['$ref', '$dynamicRef'] as const;
+
 class TooComplex extends Error {}
 
 function tooComplex(): never {
@@ -128,16 +131,31 @@ function tooComplex(): never {
  */
 function countReferences(ajv: Ajv): void {
   const { _ } = loadAjv();
-  const rule = ajv.RULES.all['$ref'] as { definition: CodeKeywordDefinition };
-  const { code } = rule.definition;
-  rule.definition = {
-    ...rule.definition,
-    code(cxt) {
-      const left = _`${cxt.gen.scopeValue('obj', { ref: steps })}.left`;
-      cxt.gen.code(_`if (--${left} < 0) ${cxt.gen.scopeValue('func', { ref: tooComplex })}();`);
-      code(cxt);
-    },
-  };
+  for (const keyword of REFERENCES) {
+    const rule = ajv.RULES.all[keyword] as { definition: CodeKeywordDefinition } | undefined;
+    if (rule === undefined) continue;
+    const { code } = rule.definition;
+    rule.definition = {
+      ...rule.definition,
+      code(cxt) {
+        const left = _`${cxt.gen.scopeValue('obj', { ref: steps })}.left`;
+        cxt.gen.code(_`if (--${left} < 0) ${cxt.gen.scopeValue('func', { ref: tooComplex })}();`);
+        code(cxt);
+      },
+    };
+  }
+}
+
+/** Checks how many items or fields there are before anything looks at each of them, such as `anyOf`. */
+function countFirst({ RULES }: Ajv): void {
+  for (const [type, keyword] of [
+    ['array', 'maxItems'],
+    ['object', 'maxProperties'],
+  ] as const) {
+    const { rules = [] } = RULES.rules.find((group) => group.type === type) ?? {};
+    const at = rules.findIndex((rule) => rule.keyword === keyword);
+    RULES.rules.unshift({ type, rules: rules.splice(at, 1) });
+  }
 }
 
 function createAjv(dialect: Dialect, mode: Mode, allErrors: boolean): Ajv {
@@ -160,6 +178,7 @@ function createAjv(dialect: Dialect, mode: Mode, allErrors: boolean): Ajv {
   if (mode === 'dto') addRuleKeywords(ajv);
   else addRawKeywords(ajv);
   countReferences(ajv);
+  countFirst(ajv);
   return ajv;
 }
 
@@ -189,7 +208,8 @@ function isSmall(value: unknown, budget: { left: number; readonly text: number }
   if (typeof value === 'string' && value.length > budget.text) return false;
   budget.left -= 1;
   if (budget.left < 0) return false;
-  return typeof value !== 'object' || value === null || Object.values(value).every((item) => isSmall(item, budget));
+  if (typeof value !== 'object' || value === null) return true;
+  return (Array.isArray(value) ? value : Object.values(value)).every((item) => isSmall(item, budget));
 }
 
 function sizeOf(value: unknown): number {
@@ -222,7 +242,8 @@ const TOO_COMPLEX: readonly Problem[] = [{ path: '', expected: 'is too complex t
 
 function inspector(compile: (all: boolean) => ValidateFunction, maxText = Number.POSITIVE_INFINITY): Inspection {
   const check = compile(false);
-  const hasReferences = JSON.stringify(check.schema).includes('"$ref"');
+  const text = JSON.stringify(check.schema);
+  const hasReferences = REFERENCES.some((keyword) => text.includes(`"${keyword}"`));
   let isTooComplex = false;
   const bounded = (value: unknown) => {
     const result = runBounded(check, value);

@@ -78,7 +78,7 @@ function rawShape(source: JsonObject, where: string): Shape {
   const inspect = inspectRaw(source, where);
   return shape(
     source,
-    () => (value) => andThen(rejectHarmful(value), () => inspected(inspect, value)),
+    () => (value) => andThen(inspected(inspect, value), rejectHarmful),
     (value) => andThen(jsonForm(value), (json) => inspected(inspect, json)),
   );
 }

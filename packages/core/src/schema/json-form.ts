@@ -139,7 +139,8 @@ function needsForm(value: unknown, depth = 0): boolean {
   for (const key in value) {
     const member = (value as Fields)[key];
     if (typeof member === 'object' ? needsForm(member, depth + 1) : typeof member === 'bigint') return true;
-    isEmpty &&= !isWritten(member);
+    // Blobs and streams inherit enumerable members
+    isEmpty &&= !isWritten(member) || !Object.hasOwn(value, key);
   }
   return isEmpty && (!isPlain(value) || Object.keys(value).length > 0);
 }
@@ -172,7 +173,14 @@ function isHarmful(key: string, value: unknown): boolean {
 /** The path to the first key that could reach a prototype, if any. */
 export function harmfulPath(value: unknown): string[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  for (const key of Object.keys(value)) {
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at += 1) {
+      const rest = harmfulPath(value[at]);
+      if (rest !== undefined) return [String(at), ...rest];
+    }
+    return undefined;
+  }
+  for (const key in value) {
     const item = (value as Fields)[key];
     const rest = isHarmful(key, item) ? [] : harmfulPath(item);
     if (rest !== undefined) return [key, ...rest];

@@ -1,5 +1,5 @@
 import { Type } from 'class-transformer';
-import { IsArray, IsIn, IsOptional, IsString, NotEquals, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsOptional, IsString, NotEquals, ValidateNested } from 'class-validator';
 import { describe, expect, it } from '@jest/globals';
 
 import { compileShape } from '../../src/schema/compile.js';
@@ -50,6 +50,57 @@ describe('Explaining wrong arguments', () => {
   });
 });
 
+/** A list that is too long, with a check for each item that costs more than counting. */
+const capped = (more: object) => ({
+  type: 'object',
+  properties: { items: { type: 'array', maxItems: 10, ...more } },
+  maxProperties: 1,
+});
+
+class Capped {
+  @IsArray() @ArrayMaxSize(10) @ValidateNested({ each: true }) @Type(() => Leaf) items!: Leaf[];
+}
+
+class CappedTexts {
+  @IsArray() @ArrayMaxSize(10) @IsIn(MANY, { each: true }) items!: string[];
+}
+
+const LONG: readonly (readonly [title: string, source: SchemaSource])[] = [
+  ['nested objects', Capped],
+  ['choices', CappedTexts],
+  ['unions', capped({ items: nestedUnion })],
+  ['alternatives for the whole list', capped({ anyOf: [{ items: nestedUnion }, { items: union }] })],
+  ['references', { ...capped({ $ref: '#/$defs/all' }), $defs: { all: { items: union } } }],
+  ['distinct items', capped({ uniqueItems: true })],
+];
+
+describe('Checking a list with a maximum', () => {
+  it.each(LONG)('counts before it looks at any item: %s', (_title, source) => {
+    const { check } = compileShape(source, 'Test.member');
+    // compiles
+    void check({ items: Array.from({ length: 11 }, () => 1) });
+    const item = { a: {}, b: [1] };
+    const items = Array.from({ length: 1_000_000 }, () => item);
+    const started = cpuMs();
+    const checked = check({ items });
+    const spent = cpuMs() - started;
+    expect(checked).toEqual({ ok: false, problems: [{ path: 'items', expected: 'must have at most 10 items' }] });
+    expect(spent).toBeLessThan(50);
+  });
+
+  it('counts the fields of an object first, too', () => {
+    const { check } = compileShape(
+      { type: 'object', maxProperties: 10, patternProperties: { a: union } },
+      'Test.member',
+    );
+    const fields = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`a${n}`, 'x']));
+    expect(check(fields)).toMatchObject({ ok: true });
+    expect(check({ ...fields, a10: 1 })).toMatchObject({
+      problems: [{ path: '', expected: 'must have at most 10 fields' }, { path: 'a10' }],
+    });
+  });
+});
+
 const tree = {
   type: 'object',
   properties: { root: { $ref: '#/$defs/node' } },
@@ -59,9 +110,19 @@ const tree = {
   },
 };
 
+const dynamicTree = {
+  type: 'object',
+  $dynamicAnchor: 'node',
+  properties: { root: { $dynamicRef: '#node' }, child: { $dynamicRef: '#node' } },
+  allOf: [{ properties: { child: { $dynamicRef: '#node' } } }],
+};
+
 describe('Checking a schema that reaches the same value by several ways', () => {
-  it('ends after a bounded number of steps', () => {
-    const shape = compileShape(tree, 'Test.member');
+  it.each([
+    ['$ref', tree],
+    ['$dynamicRef', dynamicTree],
+  ])('ends after a bounded number of steps: %s', (_keyword, source) => {
+    const shape = compileShape(source, 'Test.member');
     const nest = (depth: number): object => (depth === 0 ? {} : { child: nest(depth - 1) });
     expect(shape.check({ root: nest(8) })).toMatchObject({ ok: true });
     for (const { check } of [shape, repairing(shape)]) {

@@ -3,10 +3,10 @@ import { ClientError, excerpt, McpError } from '../errors.js';
 import type { Client, Conversation, Exchange, Memory, Tickets } from '../exchange.js';
 import { type Frame, notificationFrame, questionFrame } from '../frame.js';
 import { isObject, type JsonRpcResponse } from '../jsonrpc.js';
+import { type LimitHit, requireFew, type ServerLimits } from '../limits.js';
 import type { JsonObject, LogLevel, Root } from '../model.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
-import { follows } from '../subscriptions.js';
 import type { Principal } from '../wire.js';
 
 /** The part of a session that must survive its process. It can be serialized as JSON. */
@@ -36,6 +36,9 @@ export interface SessionMeans {
   /** Milliseconds to wait for the client's answer to a question. */
   readonly questionTimeoutMs: number;
   readonly tickets: Tickets;
+  readonly limits: Required<ServerLimits>;
+  /** Reports a limit that the client has reached. */
+  readonly hit: (hit: LimitHit) => void;
   /** Starts notifying the session of changes. */
   readonly join: (session: Session) => void;
 }
@@ -50,9 +53,6 @@ export interface SessionOptions {
 
 /** Cap on pending URL visits; the oldest is evicted first. */
 const MAX_VISITS = 100;
-
-/** Cap on resource subscriptions per session. */
-const MAX_SUBSCRIPTIONS = 1000;
 
 type Waiting = (answer: { readonly result: JsonObject } | { readonly error: Error }) => void;
 
@@ -142,10 +142,10 @@ export class Session implements Conversation, Memory {
 
   subscribe(uri: string): void | Promise<void> {
     const { subscriptions = [] } = this.record;
-    if (subscriptions.length >= MAX_SUBSCRIPTIONS) {
-      throw new McpError('invalid-params', `A session can subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`);
-    }
-    if (!subscriptions.includes(uri)) return this.follow([...subscriptions, uri]);
+    if (subscriptions.includes(uri)) return;
+    const all = [...subscriptions, uri];
+    requireFew(all, this.means.limits.maxSubscriptions);
+    return this.follow(all);
   }
 
   unsubscribe(uri: string): void | Promise<void> {
@@ -189,9 +189,9 @@ export class Session implements Conversation, Memory {
     return true;
   }
 
-  wantsResource(uri: string, exactly: boolean): boolean {
+  wantsResource(uri: string): boolean {
     this.followed ??= new Set(this.record.subscriptions);
-    return follows(this.followed, uri, exactly);
+    return this.followed.has(uri);
   }
 
   /** Sends a notification that belongs to no request. */
@@ -231,6 +231,11 @@ export class Session implements Conversation, Memory {
     if (exchange.cancelled !== undefined) throw exchange.signal.reason as Error;
     const id = `s${++this.asked}`;
     const waiting = (this.waiting ??= new Map<string, Waiting>());
+    const { limits, hit } = this.means;
+    if (waiting.size >= limits.maxQuestions) {
+      hit({ limit: 'maxQuestions', principal: wire.principal, remoteAddress: wire.transport.remoteAddress });
+      throw new ClientError(`The client has not answered ${limits.maxQuestions} other questions.`);
+    }
     return new Promise<JsonObject>((resolve, reject) => {
       const stop = (error: Error, reason: string) => {
         wire.send(notificationFrame('notifications/cancelled', { requestId: id, reason }));
