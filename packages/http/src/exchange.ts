@@ -182,7 +182,6 @@ export class PostExchange implements Wire {
   }
 
   send(frame: Frame): void {
-    if (this.done) return;
     // a client that doesn't accept streams can do without notifications, but not without questions
     if (this.accepted === 'json' && frame.kind !== 'question') return;
     this.openStream().send(frame);
@@ -219,17 +218,14 @@ export class PostExchange implements Wire {
     const { text, parts } = reply;
     const cancelled = parts ? parts.find(cancelsBatch)?.cancelled : reply.cancelled;
     if (cancelled !== undefined) return this.answerCancelled(cancelled, text);
-    this.markDone();
     const isPlain = reply.failure === undefined && parts === undefined;
     const { sessionless, body } = this;
     const status = isPlain ? 200 : statusOf(reply, { sessionless, hasId: readableId(body) !== undefined });
     if (text !== undefined && this.accepted === 'stream' && status === 200) this.openStream();
     const headers = this.started || this.parts.stopped ? this.headers : undefined;
-    if (this.stream) this.endStream(this.stream, text);
-    else if (text !== undefined) this.context.answer(status, text, headers);
     // JSON-RPC never answers a notification, not even an invalid one, but HTTP has to
-    else if (reply.failure) this.context.answer(status, errorFrame(undefined, reply.failure), headers);
-    else this.context.answer(202, undefined, headers);
+    if (text === undefined && reply.failure) this.answer(status, errorFrame(undefined, reply.failure), headers);
+    else this.answer(text === undefined ? 202 : status, text, headers);
   }
 
   private answerCancelled(why: Cancellation, text: string | undefined): void {
@@ -239,7 +235,9 @@ export class PostExchange implements Wire {
   }
 
   private answer(status: number, text?: string, headers?: AnswerHeaders): void {
-    this.markDone();
+    this.done = true;
+    this.removeOnClose?.();
+    if (this.session) this.session.used = true;
     if (this.stream) this.endStream(this.stream, text);
     else this.context.answer(status, text, headers);
   }
@@ -264,12 +262,6 @@ export class PostExchange implements Wire {
       ...(this.parts.stopped && { connection: 'close' }),
       ...(this.started?.state.initialized && { 'mcp-session-id': this.started.id }),
     };
-  }
-
-  private markDone(): void {
-    this.done = true;
-    this.removeOnClose?.();
-    if (this.session) this.session.used = true;
   }
 
   private openStream(): EventStream {

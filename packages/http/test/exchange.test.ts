@@ -31,6 +31,11 @@ interface Insides {
   readonly parts: { readonly events: { readonly listeners: { readonly size: number } } };
 }
 
+/** The streams of the session that a request in flight belongs to. */
+interface InFlight {
+  readonly exchanges: readonly { readonly wire: { readonly session: { readonly streams: unknown[] | undefined } } }[];
+}
+
 const ADD = { a: 1, b: 2 };
 const TOKEN = { progressToken: 1 };
 const EVENTS = { accept: 'text/event-stream' };
@@ -85,6 +90,39 @@ describe('a client that accepts', () => {
     const answer = { jsonrpc: '2.0', id: message?.id, result: { action: 'decline' } };
     expect((await post(url, answer, session)).status).toBe(202);
     expect((await reader.message()).message).toMatchObject({ id: 1, result: { content: [{ text: 'decline' }] } });
+  });
+});
+
+describe('the stream of a request', () => {
+  it('ends without a response if the client cancels the request', async () => {
+    const { url, probe } = await serve();
+    const session = await openSession(url);
+    const began = once(probe, 'began');
+    const reader = new EventReader(await post(url, call(1, 'stream', {}, TOKEN), session));
+    await began;
+    expect(
+      (await post(url, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }, session))
+        .status,
+    ).toBe(202);
+    const sent = (await reader.rest()).flatMap(({ data, message }) => (data === '' ? [] : [message?.method]));
+    expect(sent).toEqual(['notifications/progress']);
+  });
+
+  it('is forgotten by the session when it has ended', async () => {
+    const { url, probe, server } = await serve();
+    const session = await openSession(url);
+    const began = once(probe, 'began');
+    const waiting = post(url, call(1, 'wait'), session);
+    await began;
+    const { exchanges } = (await kernelOf(server)).inFlight as unknown as InFlight;
+    const streams = () => exchanges[0]?.wire.session.streams ?? [];
+    for (const id of [2, 3]) await (await post(url, call(id, 'steps', {}, TOKEN), session)).text();
+    expect(streams()).toEqual([]);
+    const open = await getStream(url, session);
+    expect(streams()).toHaveLength(1);
+    await open.cancel();
+    probe.emit('go');
+    await waiting;
   });
 });
 
@@ -157,6 +195,12 @@ describe('initialize', () => {
         'The MCP-Protocol-Version is not supported.',
       ]);
     }
+  });
+
+  it('is rejected as in the latest revision if it is malformed, without sessions too', async () => {
+    const { url } = await serve({ sessions: false });
+    const response = await post(url, { ...INITIALIZE, id: {} });
+    expect([response.status, await json(response)]).toEqual([400, { jsonrpc: '2.0', error: expect.any(Object) }]);
   });
 
   it('negotiates the revision in its message, whatever MCP-Protocol-Version declares', async () => {
@@ -266,6 +310,8 @@ describe('an endpoint that is closing', () => {
     const closing = handler.close();
     const refused = await send(request(2, 'ping'), session);
     expect([refused.status, (await json(refused)).error?.message]).toEqual([503, 'The server is closing.']);
+    // not 404: the session may live in another process
+    expect((await send(request(3, 'ping'), { 'mcp-session-id': 'unknown' })).status).toBe(503);
     expect((await send({ jsonrpc: '2.0', method: 'notifications/x' }, session)).status).toBe(202);
     expect((await send({ jsonrpc: '2.0', id: 's1', result: {} }, session)).status).toBe(202);
     for (const body of [1, null]) expect([body, (await send(body, session)).status]).toEqual([body, 400]);
@@ -283,9 +329,13 @@ describe('an endpoint that is closing', () => {
     await once(listener, 'listening');
     afterwards(() => void listener.close());
     const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
-    const before = await post(url, modernCall(1, 'add', ADD), modernHeaders('tools/call', 'add'));
-    expect([before.status, before.headers.get('connection')]).toEqual([200, 'keep-alive']);
-    await before.text();
+    for (const before of [
+      await post(url, INITIALIZE),
+      await post(url, modernCall(1, 'add', ADD), modernHeaders('tools/call', 'add')),
+    ]) {
+      expect([before.status, before.headers.get('connection')]).toEqual([200, 'keep-alive']);
+      await before.text();
+    }
     const began = once(probe, 'began');
     const pending = post(url, modernCall(1, 'wait'), modernHeaders('tools/call', 'wait'));
     await began;
