@@ -23,6 +23,7 @@ export const TARGETS = {
     'packages/core/test/kernel/question-loops.test.ts',
     'packages/http/test/no-sessions.test.ts',
     'packages/http/test/disconnect.test.ts',
+    'packages/http/test/headers.test.ts',
   ],
   'packages/http/src/headers.ts': [
     'packages/http/test/headers.test.ts',

@@ -5,7 +5,9 @@ import {
   type Cancellation,
   errorFrame,
   type Frame,
+  INITIALIZE,
   type JsonRpcMessage,
+  type JsonRpcRequest,
   type Kernel,
   type MirroredArgument,
   type TransientPeer,
@@ -122,7 +124,7 @@ export class PostExchange implements Wire {
     const { declaredVersion, parts } = this;
     // a batch is an array, and left to the kernel
     const message = typeof this.body === 'object' ? (this.body as JsonRpcMessage | null) : null;
-    if (message === null || !belongsToSession(message, declaredVersion)) {
+    if (message === null || !belongsToSession(message, declaredVersion, session?.state)) {
       if (message !== null && !Array.isArray(message) && !('method' in message))
         throw new HttpError(400, 'A response is valid only within a session.');
       this.sessionless = true;
@@ -132,7 +134,9 @@ export class PostExchange implements Wire {
       this.startSession(message);
     } else {
       if (session === undefined) throw noSession();
-      if (beginsConversation(message)) throw new HttpError(400, 'The session is already initialized.');
+      if ((message as Partial<JsonRpcRequest>).method === INITIALIZE) {
+        throw new HttpError(400, 'The session is already initialized.');
+      }
       if (declaredVersion !== session.state.revision.id) requireKnownVersion(declaredVersion);
       this.session = session;
     }

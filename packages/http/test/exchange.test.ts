@@ -306,8 +306,10 @@ describe('an endpoint that is closing', () => {
   it('rejects requests, and accepts answers and notifications until its requests have ended', async () => {
     const { handler, probe, send, open, start } = handle();
     const session = await open('2025-11-25');
+    const batching = await open('2025-03-26');
     const { response } = await start(call(1, 'wait'), session);
     const closing = handler.close();
+    expect((await send([request(4, 'ping')], batching)).status).toBe(503);
     const refused = await send(request(2, 'ping'), session);
     expect([refused.status, (await json(refused)).error?.message]).toEqual([503, 'The server is closing.']);
     // not 404: the session may live in another process

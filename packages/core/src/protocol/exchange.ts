@@ -100,10 +100,10 @@ export const REVISION_KEY = 'io.modelcontextprotocol/protocolVersion';
  * Whether a message belongs to a session. A message that declares its revision in `_meta` does not. Neither does a
  * message whose transport declares a revision without sessions: it is then rejected instead of misread.
  */
-export function belongsToSession(message: JsonRpcMessage, declared: string | undefined): boolean {
+export function belongsToSession(message: JsonRpcMessage, declared: string | undefined, session?: Peer): boolean {
   const meta = (message as Partial<JsonRpcRequest>).params?.['_meta'];
   if (isObject(meta) && REVISION_KEY in meta) return false;
-  return revisionOf(declared)?.sessions !== false;
+  return declared === undefined || declared === session?.revision.id || revisionOf(declared)?.sessions !== false;
 }
 
 const NO_PARAMS: JsonObject = Object.freeze({});
