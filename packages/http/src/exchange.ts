@@ -116,7 +116,7 @@ export class PostExchange implements Wire {
       throw new HttpError(406, 'The Accept header of a POST must allow application/json or text/event-stream.');
     }
     const id = headers['mcp-session-id'];
-    return id === undefined || !parts.keepsSessions ? undefined : parts.sessions.find(id, context.principal);
+    return id === undefined ? undefined : parts.sessions.find(id, context.principal);
   }
 
   /** Hands the message to the kernel, in its session, in a new session or without one. */
@@ -222,9 +222,11 @@ export class PostExchange implements Wire {
     const { text, parts } = reply;
     const cancelled = parts ? parts.find(cancelsBatch)?.cancelled : reply.cancelled;
     if (cancelled !== undefined) return this.answerCancelled(cancelled, text);
-    const isPlain = reply.failure === undefined && parts === undefined;
     const { sessionless, body } = this;
-    const status = isPlain ? 200 : statusOf(reply, { sessionless, hasId: readableId(body) !== undefined });
+    const status =
+      reply.failure === undefined && parts === undefined
+        ? 200
+        : statusOf(reply, { sessionless, hasId: readableId(body) !== undefined });
     if (text !== undefined && this.accepted === 'stream' && status === 200) this.openStream();
     const headers = this.started || this.parts.stopped ? this.headers : undefined;
     // JSON-RPC never answers a notification, not even an invalid one, but HTTP has to
