@@ -33,7 +33,9 @@ interface Insides {
 
 /** The streams of the session that a request in flight belongs to. */
 interface InFlight {
-  readonly exchanges: readonly { readonly wire: { readonly session: { readonly streams: unknown[] | undefined } } }[];
+  readonly exchanges: readonly {
+    readonly wire: { readonly owner: object; readonly session: { readonly streams: unknown[] | undefined } };
+  }[];
 }
 
 const ADD = { a: 1, b: 2 };
@@ -167,20 +169,30 @@ describe('the id of a session', () => {
 
 describe('initialize', () => {
   it('leaves no session behind if it fails, or if the session cannot be stored', async () => {
-    class Store extends MemorySessionStore {
-      override set() {
-        throw new Error('no store');
+    let writes = 0;
+    class Counting extends MemorySessionStore {
+      override set(...args: Parameters<MemorySessionStore['set']>) {
+        writes += 1;
+        super.set(...args);
       }
     }
-    for (const options of [{}, { sessionStore: new Store() }]) {
-      const { url, server } = await serve(options);
+    const fails = () => {
+      throw new Error('no store');
+    };
+    const failing = request(1, 'initialize', { capabilities: 7 });
+    for (const [sessionStore, message] of [
+      [new Counting(), failing],
+      [Object.assign(new MemorySessionStore(), { set: fails }), INITIALIZE],
+      [Object.assign(new MemorySessionStore(), { set: async () => fails() }), INITIALIZE],
+    ] as const) {
+      const { url, server } = await serve({ sessionStore });
       const kernel = (await kernelOf(server)) as unknown as Insides;
-      const message = 'sessionStore' in options ? INITIALIZE : request(1, 'initialize', { capabilities: 7 });
       const response = await post(url, message);
       expect(response.headers.get('mcp-session-id')).toBeNull();
       expect(await json(response)).toHaveProperty('error');
       expect(kernel.parts.events.listeners.size).toBe(0);
     }
+    expect(writes).toBe(0);
     const { url, server } = await serve();
     await openSession(url);
     expect(((await kernelOf(server)) as unknown as Insides).parts.events.listeners.size).toBe(1);
@@ -301,6 +313,20 @@ function handle() {
   };
   return { handler, probe, server, errors, send, open, start };
 }
+
+describe('a call that was cancelled, and whose handler still runs', () => {
+  it('gets no stream from the keep-alive timer', async () => {
+    const { server, send, open, start } = handle();
+    const session = await open('2025-11-25');
+    const { response } = await start(call(1, 'wait'), session);
+    const { inFlight } = await kernelOf(server);
+    const [exchange] = (inFlight as unknown as InFlight).exchanges;
+    await send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }, session);
+    expect((await response).status).toBe(202);
+    for (let count = 0; count < 3; count += 1) inFlight.keepAlive(exchange?.wire.owner as object);
+    expect(exchange?.wire.session.streams ?? []).toEqual([]);
+  });
+});
 
 describe('an endpoint that is closing', () => {
   it('rejects requests, and accepts answers and notifications until its requests have ended', async () => {
