@@ -202,7 +202,8 @@ export class Endpoint<HostRequest> {
     this.parts.sessions.sweep();
   }
 
-  private async sessionOf({ headers, principal }: HttpContext): Promise<HttpSession> {
+  private async sessionOf(context: HttpContext): Promise<HttpSession> {
+    const { headers } = context;
     if (this.parts.stopped) throw closing();
     const version = headers['mcp-protocol-version'];
     if (revisionOf(version)?.sessions === false) {
@@ -212,7 +213,7 @@ export class Endpoint<HostRequest> {
     requireKnownVersion(version);
     const id = headers['mcp-session-id'];
     if (id === undefined) throw sessionIdMissing();
-    const session = await callStore(() => this.parts.sessions.find(id, principal));
+    const session = await callStore(() => this.parts.sessions.find(id, context));
     // the endpoint may have closed while the store was busy, and nothing would end a stream that starts now
     if (this.parts.stopped) throw closing();
     if (session === undefined) throw noSession();

@@ -116,7 +116,7 @@ export class PostExchange implements Wire {
       throw new HttpError(406, 'The Accept header of a POST must allow application/json or text/event-stream.');
     }
     const id = headers['mcp-session-id'];
-    return id === undefined ? undefined : parts.sessions.find(id, context.principal);
+    return id === undefined ? undefined : parts.sessions.find(id, context);
   }
 
   /** Hands the message to the kernel, in its session, in a new session or without one. */
@@ -148,7 +148,7 @@ export class PostExchange implements Wire {
   private startSession(message: JsonRpcMessage): void {
     if (!beginsConversation(message) || !('id' in message)) throw sessionIdMissing();
     requireKnownVersion(this.declaredVersion);
-    this.session = this.started = this.parts.sessions.open(this.principal, true);
+    this.session = this.started = this.parts.sessions.open(this.context, true);
   }
 
   /** Without sessions, only the revision is known. The client may have sent `initialize` to another process. */
@@ -164,13 +164,13 @@ export class PostExchange implements Wire {
     return transportInfo(this.context, this.parts.credentials);
   }
 
-  /** The client may have disconnected while the application's hooks ran. */
+  /** The client may have disconnected while the application's hooks ran, or its stream is paused. */
   get gone(): boolean {
-    return this.context.gone;
+    return this.stream ? !this.stream.attached : this.context.gone;
   }
 
   onDisconnect(callback: () => void): void {
-    this.removeOnClose = this.context.onClose(callback);
+    this.removeOnClose ??= this.context.onClose(callback);
   }
 
   checkVersion(version: string): void {
@@ -244,6 +244,7 @@ export class PostExchange implements Wire {
     this.done = true;
     this.removeOnClose?.();
     if (this.session) this.session.used = true;
+    if (this.session?.isProtected) this.session.recheck();
     if (this.stream) this.endStream(this.stream, text);
     else this.context.answer(status, text, headers);
   }

@@ -84,7 +84,7 @@ export class LegacySse {
 
   /**
    * Starts a session.
-   * @throws {HttpError} 406 or 503
+   * @throws {HttpError} 406, 429 or 503
    */
   open(context: HttpContext): void {
     const { sessions, streams, stopped } = this.parts;
@@ -92,7 +92,7 @@ export class LegacySse {
     const accepted = acceptedBy(context.headers.accept);
     if (accepted !== 'both' && accepted !== 'stream') throw streamNotAccepted();
     // not shared: only the process that has the stream can serve the session
-    const session = sessions.open(context.principal, false);
+    const session = sessions.open(context, false);
     const key = randomBytes(24).toString('base64url');
     const stream = new MessageStream(streams, () => {
       this.byKey.delete(key);

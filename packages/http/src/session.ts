@@ -1,24 +1,26 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Frame, Kernel, Session, SessionRecord } from '@decorum/core/transport';
+import type { Frame, Kernel, Session, SessionRecord, Wire } from '@decorum/core/transport';
 import type { LimitHit, Principal } from '@decorum/core';
 
 import type { PendingCallbacks } from './pending-callbacks.js';
 import { LimitError } from './http-error.js';
 import type { EventStore } from './event-store.js';
+import { CountedSession, type SessionLimits, type SessionQuotas } from './session-quotas.js';
 import type { KeptSession, SessionStore } from './session-store.js';
 import { EventStream, type StreamSettings } from './stream.js';
 
 /** Settings shared by all sessions of an endpoint. */
-export interface SessionSettings {
+export interface SessionSettings extends SessionLimits {
+  readonly kernel: Kernel;
   readonly streams: StreamSettings;
   /** Stores events for clients that reconnect. `false` makes streams non-resumable. */
   readonly events: EventStore | false;
   /** Shares records with other processes; undefined if sessions live only in this one. */
   readonly sessionStore: SessionStore | undefined;
-  /** Cap on concurrent sessions. */
-  readonly maxSessions: number;
-  /** Milliseconds until a session without requests in flight or open streams ends. */
+  /** Counts the sessions. */
+  readonly quotas: SessionQuotas;
+  /** Milliseconds until a session without a connected client ends. */
   readonly sessionIdleMs: number;
   /** Milliseconds between sweeps for idle sessions. */
   readonly keepAliveMs: number;
@@ -41,23 +43,21 @@ export type SessionOrigin =
   | { readonly record: SessionRecord };
 
 /** The live part of a session: its streams. Everything else is in its record, which can be stored. */
-export class HttpSession {
+export class HttpSession extends CountedSession {
   readonly state: Session;
   /** Whether a request has arrived since the last sweep. */
   used = true;
-  /** Increases with each use. The idle session with the lowest value is evicted first. */
-  lastUse = 0;
   /** Oldest first. Created with the first stream, because most sessions never have one. */
   private streams: EventStream[] | undefined;
   /** The one stream of an HTTP+SSE session. */
   private soleStream: EventStream | undefined;
 
   constructor(
-    private readonly kernel: Kernel,
     private readonly settings: SessionSettings,
     origin: SessionOrigin,
   ) {
-    const { sessionStore: store } = settings;
+    super();
+    const { kernel, sessionStore: store } = settings;
     const push = (frame: Frame) => this.push(frame);
     const isKept = store !== undefined && ('record' in origin || origin.shared);
     this.state = kernel.openSession({
@@ -71,11 +71,28 @@ export class HttpSession {
     return this.state.record.id as string;
   }
 
-  /** Whether a request is in flight or a stream has a reader. */
-  get busy(): boolean {
-    if (this.kernel.inFlight.isBusy(this.state)) return true;
-    if (this.soleStream?.attached) return this.state.initialized;
-    return this.streams?.some(({ kind, attached }) => kind === 'g' && attached) === true;
+  get anonymous(): boolean {
+    return this.state.record.principal === undefined;
+  }
+
+  /** Whether a client reads a stream or waits for a response. A call that its client has left doesn't count. */
+  get connected(): boolean {
+    if (this.soleStream !== undefined) return this.soleStream.attached && this.state.initialized;
+    return this.streams?.some(({ attached }) => attached) === true || this.awaited !== undefined;
+  }
+
+  /** A request in flight whose client waits for the response. */
+  private get awaited(): Wire | undefined {
+    for (const { wire } of this.settings.kernel.inFlight.requestsOf(this.state)) if (wire.gone === false) return wire;
+    return undefined;
+  }
+
+  /** Lets the session be evicted again when its last client is gone. */
+  recheck(): void {
+    if (!this.isProtected) return;
+    if (!this.connected) return this.settings.quotas.release(this);
+    // called again when a request or a reader ends, so one disconnect callback at a time is enough
+    this.awaited?.onDisconnect?.(() => this.recheck());
   }
 
   /**
@@ -136,7 +153,9 @@ export class HttpSession {
     const { events: store, streams, report } = this.settings;
     const kind = id.startsWith('g') ? 'g' : 'p';
     const primes = this.state.revision.primesStreams;
-    return new EventStream(streams, kind, store ? { id, session: this.id, store, primes, report } : undefined);
+    const stream = new EventStream(streams, kind, store ? { id, session: this.id, store, primes, report } : undefined);
+    stream.holder = this;
+    return stream;
   }
 
   /** Sends a message that belongs to no request to one connected stream, or else keeps it for the newest one. */

@@ -51,6 +51,8 @@ const endTick = (stream: EventStream) => stream.endTick();
  * are coalesced.
  */
 export class EventStream implements SinkOwner {
+  /** Told when the reader is gone. */
+  holder: { recheck(): void } | undefined;
   private sink: Sink | undefined;
   /** Text written in this tick. */
   private tickText = '';
@@ -292,5 +294,6 @@ export class EventStream implements SinkOwner {
     this.sink = undefined;
     this.pending = '';
     this.settings.open.delete(this);
+    this.holder?.recheck();
   }
 }

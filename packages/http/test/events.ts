@@ -73,6 +73,19 @@ export class EventReader {
   }
 }
 
+/**
+ * Waits until the endpoint has swept idle sessions, at least once from now on. It does so after it has sent the
+ * keep-alive comments.
+ * @param open opens a stream
+ */
+export async function nextSweep(open: () => Promise<EventReader>): Promise<void> {
+  const reader = await open();
+  for (let event = await reader.next(); event?.comment === undefined; event = await reader.next()) {
+    if (event === undefined) throw new Error('the stream has ended');
+  }
+  await reader.cancel();
+}
+
 /** Opens a GET stream. */
 export async function getStream(url: string, headers: Fields): Promise<EventReader> {
   const response = await fetch(url, { headers: { accept: 'text/event-stream', ...headers } });

@@ -74,7 +74,7 @@ async function backUp(server: McpServer, answer: ServerResponse): Promise<number
   let count = 0;
   for (let quiet = 0; quiet < 50; quiet += 1) {
     if (!answer.writableNeedDrain) quiet = 0;
-    if (quiet === 0) server.notify.resourceUpdated(`docs://guide/${(count += 1)}/${path}`);
+    if (quiet === 0) server.notify.resourceUpdated(`docs://guide/${(count += 1)}/${path}`, 'docs://guide');
     await turn();
   }
   return count;
@@ -83,7 +83,7 @@ async function backUp(server: McpServer, answer: ServerResponse): Promise<number
 /** Sends 100,000 changes of three resources, with list changes in between. */
 async function flood(server: McpServer): Promise<void> {
   for (let n = 0; n < 100_000; n += 1) {
-    server.notify.resourceUpdated(PARTS[n % PARTS.length] as string);
+    server.notify.resourceUpdated(PARTS[n % PARTS.length] as string, 'docs://guide');
     if (n % 1000 !== 0) continue;
     server.notify.toolsChanged();
     server.notify.promptsChanged();
@@ -135,7 +135,7 @@ describe('a stalled reader', () => {
     const response = await listen(url);
     await backUp(server, answers.at(-1) as ServerResponse);
     // the buffer has no room for changes
-    for (const part of PARTS) server.notify.resourceUpdated(part);
+    for (const part of PARTS) server.notify.resourceUpdated(part, 'docs://guide');
     const closing = app.close();
     const messages = await readAll(response, () => {});
     await closing;
@@ -149,7 +149,7 @@ describe('a stalled reader', () => {
     const response = await listen(url);
     await backUp(server, answers.at(-1) as ServerResponse);
     const uris = Array.from({ length: 400 }, (_, n) => `docs://guide/p${n}/${'y'.repeat(1000)}`);
-    for (const uri of uris) server.notify.resourceUpdated(uri);
+    for (const uri of uris) server.notify.resourceUpdated(uri, 'docs://guide');
     const closing = app.close();
     const heard = subjects(await readAll(response, () => {})).filter((uri) => uri?.startsWith('docs://guide/p'));
     await closing;

@@ -84,9 +84,9 @@ export class InFlight {
     throw new LimitError('maxOpenCalls', problem, 'too-many-requests');
   }
 
-  /** Whether a conversation has a request in flight. */
-  isBusy(conversation: object): boolean {
-    return (this.byConversation.get(conversation)?.byId.size ?? 0) > 0;
+  /** The requests in flight of a conversation. */
+  requestsOf(conversation: object): Iterable<Exchange> {
+    return this.byConversation.get(conversation)?.byId.values() ?? [];
   }
 
   /** Cancels all requests of a conversation. */

@@ -20,7 +20,7 @@ import type { RequestId } from '../protocol/model.js';
 import { CANCELLATION_ERRORS, type Reply } from '../protocol/reply.js';
 import type { Revision } from '../protocol/revisions/revision.js';
 import type { Principal, Wire } from '../protocol/wire.js';
-import { batchFault, joined, unreadableId } from './batch.js';
+import { batchFault, joined, unreadableId, wireOfEach } from './batch.js';
 import { InFlight } from './in-flight.js';
 import { Members } from './members.js';
 import { completionMethods } from './methods/completion.js';
@@ -120,9 +120,7 @@ export class Kernel {
   private handleBatch(batch: readonly unknown[], wire: Wire, conversation: Conversation): Reply | Promise<Reply> {
     const fault = batchFault(batch, this.parts.limits.maxBatch);
     if (fault) return this.reject(fault, conversation.revision.unreadableId, wire);
-    const { transport, principal, owner } = wire;
-    const keepAlive = () => wire.keepAlive?.();
-    const each: Wire = { transport, principal, owner, keepAlive, send: (frame) => wire.send(frame) };
+    const each = wireOfEach(wire);
     const ids = new Set<RequestId>();
     const replies = batch.map((message) => {
       const id = readableId(message);

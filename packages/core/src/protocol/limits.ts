@@ -41,6 +41,9 @@ export const LIMIT_RANGES: Readonly<Record<keyof ServerLimits, readonly [min: nu
   maxSubscriptions: [1, 100_000],
 };
 
+/** Cap on the characters of a URI, of what is kept about a client, and of the `_meta` of a request that waits. */
+export const MAX_KEPT_CHARS = 8192;
+
 /** A limit that a client has reached, for `onLimit`. */
 export interface LimitHit {
   /** The name of the limit's option, such as `maxSessions`. */

@@ -232,7 +232,8 @@ function addParser(app: FastifyInstance, { bodies }: Endpoint<FastifyRequest>): 
   app.addContentTypeParser('application/json', (request, payload, done) => {
     const { raw } = request;
     const head = { method: request.method, headers: raw.headers as Headers };
-    new NodeBody({ bodies, raw, payload }, head, { body: done as (error: unknown, message?: unknown) => void }).read();
+    const receiver = { body: done as (error: unknown, message?: unknown) => void };
+    new NodeBody({ bodies, raw, payload, request }, head, receiver).read();
   });
 }
 

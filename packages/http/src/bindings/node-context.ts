@@ -68,7 +68,7 @@ export class NodeContext implements UnreadContext {
     const { request } = this;
     // the application's body parser has read it
     if (request.readableEnded) receiver.body(null, request.body);
-    else new NodeBody({ bodies, raw: request }, this, receiver).read();
+    else new NodeBody({ bodies, raw: request, request }, this, receiver).read();
   }
 
   preset(headers: AnswerHeaders): void {

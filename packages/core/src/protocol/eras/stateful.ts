@@ -3,7 +3,7 @@ import { ClientError, excerpt, McpError } from '../errors.js';
 import type { Client, Conversation, Exchange, Memory, Tickets } from '../exchange.js';
 import { type Frame, notificationFrame, questionFrame } from '../frame.js';
 import { isObject, type JsonRpcResponse } from '../jsonrpc.js';
-import { type LimitHit, requireFew, type ServerLimits } from '../limits.js';
+import { type LimitHit, MAX_KEPT_CHARS, requireFew, type ServerLimits } from '../limits.js';
 import type { JsonObject, LogLevel, Root } from '../model.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
@@ -169,7 +169,8 @@ export class Session implements Conversation, Memory {
     const answer = await this.send({ ...question, params: encoded.params }, exchange);
     // don't cache roots that may have changed after the client wrote the answer
     const isCurrent = this.seesRootsChanges && changes === this.rootsChanges;
-    if (isAboutRoots && isCurrent && question.fits?.(answer)) this.roots = answer['roots'] as Root[];
+    const mayKeep = isAboutRoots && isCurrent && JSON.stringify(answer).length <= MAX_KEPT_CHARS;
+    if (mayKeep && question.fits?.(answer)) this.roots = answer['roots'] as Root[];
     return encoded.restore?.(answer) ?? answer;
   }
 
@@ -229,6 +230,7 @@ export class Session implements Conversation, Memory {
   private send(question: Question, exchange: Exchange): Promise<JsonObject> {
     const { wire } = exchange;
     if (exchange.cancelled !== undefined) throw exchange.signal.reason as Error;
+    exchange.release();
     const id = `s${++this.asked}`;
     const waiting = (this.waiting ??= new Map<string, Waiting>());
     const { limits, hit } = this.means;
@@ -265,11 +267,17 @@ function clientError(error: JsonRpcResponse['error']): ClientError {
   return new ClientError(`The client answered with an error: ${excerpt(error.message)}`, error);
 }
 
+/** Cap on the characters of the params of `initialize`. */
+const MAX_INITIALIZE_CHARS = 65_536;
+
 /**
  * Negotiates a new conversation's revision: the requested one if it has sessions, otherwise the newest that has them.
- * @throws {McpError} `invalid-params` if the client requests none
+ * @throws {McpError} `invalid-params` if the client requests none, or sends too much
  */
 export function agreedRevision(params: JsonObject): Revision {
+  if (JSON.stringify(params).length > MAX_INITIALIZE_CHARS) {
+    throw new McpError('invalid-params', `The params have more than ${MAX_INITIALIZE_CHARS} characters.`);
+  }
   const asked = revisionOf(requireString(params, 'protocolVersion'));
   return asked?.sessions ? asked : newestOf('stateful');
 }
