@@ -55,10 +55,9 @@ export const TARGETS = {
   'packages/http/src/sessions.ts': [
     'packages/http/test/sessions.test.ts',
     'packages/http/test/stores.test.ts',
+    'packages/http/test/exchange.test.ts',
     'packages/http/test/no-sessions.test.ts',
     'packages/http/test/close.test.ts',
     'packages/http/test/streams.test.ts',
-    'packages/http/test/resume.test.ts',
-    'test/revisions/http-sessions.test.ts',
   ],
 };
