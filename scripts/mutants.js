@@ -21,7 +21,7 @@ import { ROOT } from './workspace.js';
 /** Percentage of mutants that the tests must kill. */
 const KILLED = 97;
 /** A process that says nothing for so many milliseconds is in an endless loop. */
-const SILENCE = 45_000;
+const SILENCE = 20_000;
 const LAST_RUN = join(ROOT, '.mutants.json');
 
 /** @typedef {import('./mutants/environment.js').Message} Message */
@@ -193,4 +193,6 @@ const share = (100 * (all.length - survivors.length)) / all.length;
 const seconds = Math.round((performance.now() - start) / 1000);
 console.log(`${all.length - survivors.length} of ${all.length} mutants killed, ${share.toFixed(1)} %, in ${seconds} s`);
 for (const problem of problems) console.log(problem);
-if (problems.length > 0 || (share < KILLED && !lastSurvivors)) process.exitCode = 1;
+// some files have more code than others whose effect nobody can see, so the share is that of all files
+const isWhole = positionals.length === 0 && lastSurvivors === undefined;
+if (problems.length > 0 || (isWhole && share < KILLED)) process.exitCode = 1;

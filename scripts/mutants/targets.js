@@ -53,8 +53,9 @@ export const TARGETS = {
     'packages/http/test/disconnect.test.ts',
   ],
   'packages/http/src/sessions.ts': [
-    'packages/http/test/sessions.test.ts',
+    'packages/http/test/session-quotas.test.ts',
     'packages/http/test/stores.test.ts',
+    'packages/http/test/sessions.test.ts',
     'packages/http/test/exchange.test.ts',
     'packages/http/test/no-sessions.test.ts',
     'packages/http/test/close.test.ts',
