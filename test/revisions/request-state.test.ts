@@ -1,5 +1,8 @@
 // The request state that clients carry between rounds.
-import { describe, expect, jest } from '@jest/globals';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import { describe, expect, it, jest } from '@jest/globals';
 import { type JsonObject, type McpServerOptions, MemorySingleUse } from '@decorum/core';
 
 import { overHttp } from '../support/http-transports.js';
@@ -179,6 +182,47 @@ describe('the state', () => {
       expect(await retry({})).toMatchObject(INVALID);
     } finally {
       now.mockRestore();
+    }
+  });
+});
+
+describe('used ids in memory', () => {
+  it('are forgotten when they expire, and kept until then', () => {
+    const start = Date.now();
+    const now = jest.spyOn(Date, 'now').mockReturnValue(start);
+    try {
+      const store = new MemorySingleUse();
+      expect([store.claim('a', 100), store.claim('a', 100)]).toEqual([true, false]);
+      now.mockReturnValue(start + 99);
+      expect([store.claim('a', 100), store.claim('b', 100)]).toEqual([false, true]);
+      now.mockReturnValue(start + 100);
+      expect([store.claim('a', 100), store.claim('b', 100)]).toEqual([true, false]);
+    } finally {
+      now.mockRestore();
+    }
+  });
+
+  it('leave no memory behind', () => {
+    setFlagsFromString('--expose-gc');
+    const gc = runInNewContext('gc') as () => void;
+    // not a mock of jest, which remembers every call
+    const { now } = Date;
+    let time = now();
+    Date.now = () => time;
+    try {
+      const store = new MemorySingleUse();
+      gc();
+      const before = process.memoryUsage().heapUsed;
+      for (let id = 0; id < 100_000; id += 1) {
+        time += 1;
+        store.claim(`id ${id}`, 100);
+      }
+      gc();
+      // keeping all of them would take ten times as much
+      expect(process.memoryUsage().heapUsed - before).toBeLessThan(1_000_000);
+      expect(store.claim('id 99999', 100)).toBe(false);
+    } finally {
+      Date.now = now;
     }
   });
 });

@@ -144,14 +144,41 @@ describe('a subscription', () => {
   });
 
   inStateless('SUB-03', 'is acknowledged with the supported notifications', async () => {
-    const tools = await connect(serverWith({ tool: () => '' }));
-    expect(await listen(tools, 1, ALL)).toEqual({ toolsListChanged: true });
-    expect(await listen(tools, 2, { promptsListChanged: true })).toEqual({});
-    const everything = await connect(shelf(), overHttp);
-    expect(await listen(everything, 1, { ...ALL, tasksListChanged: true, more: ['x'] })).toEqual(ALL);
-    expect(await listen(everything, 2, { toolsListChanged: true, promptsListChanged: false })).toEqual({
-      toolsListChanged: true,
-    });
+    class OnlyPrompts {
+      @Prompt()
+      prompt() {
+        return 'prompt';
+      }
+    }
+    class OnlyResources {
+      @Resource('docs://a')
+      first() {
+        return 'a';
+      }
+
+      @Resource('docs://b')
+      second() {
+        return 'b';
+      }
+    }
+    const { toolsListChanged, promptsListChanged, ...resources } = ALL;
+    for (const [, transport] of RAW_TRANSPORTS) {
+      const tools = await connect(serverWith({ tool: () => '' }), transport);
+      expect(await listen(tools, 1, ALL)).toEqual({ toolsListChanged });
+      expect(await listen(tools, 2, { promptsListChanged: true })).toEqual({});
+      const prompts = await connect(serverOf({ providers: [OnlyPrompts] }), transport);
+      expect(await listen(prompts, 1, ALL)).toEqual({ promptsListChanged });
+      const onlyResources = await connect(serverOf({ providers: [OnlyResources] }), transport);
+      expect(await listen(onlyResources, 1, ALL)).toEqual(resources);
+      const everything = await connect(shelf(), transport);
+      expect(await listen(everything, 1, { ...ALL, tasksListChanged: true, more: ['x'] })).toEqual(ALL);
+      for (const one of Object.keys(ALL)) {
+        const asks = { [one]: ALL[one as keyof typeof ALL] };
+        expect(await listen(everything, one, asks)).toEqual(asks);
+        if (one !== 'resourceSubscriptions')
+          expect(await listen(everything, `no ${one}`, { [one]: false })).toEqual({});
+      }
+    }
   });
 
   inStateless('SUB-04', 'has the id of its request in all messages, with the same type', async () => {

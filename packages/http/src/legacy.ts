@@ -13,13 +13,14 @@ import {
   type Wire,
 } from '@decorum/core/transport';
 
-import { type HttpContext, type Sink, transportInfo } from './http-context.js';
-import type { ExchangeParts } from './exchange.js';
+import { type HttpContext, type Sink, STREAM_HEADERS, transportInfo } from './http-context.js';
+import type { ExchangeParts } from './exchange-parts.js';
 import { acceptedBy } from './headers.js';
 import type { LegacyPaths } from './options.js';
 import { closing, HttpError, noSession, streamNotAccepted } from './http-error.js';
 import type { HttpSession } from './session.js';
-import { EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
+import { EventStream } from './stream.js';
+import type { StreamSettings } from './stream-settings.js';
 
 /** The query parameter with the key of a session. The official servers use the same name. */
 const KEY = 'sessionId';
@@ -39,7 +40,7 @@ class MessageStream extends EventStream {
   /** Disconnects a client that keeps sending requests without reading the responses: unread, they would pile up. */
   override send(frame: Frame): void {
     if (this.pending.length <= BUFFER_FACTOR * this.settings.maxBufferedBytes) return super.send(frame);
-    this.hit();
+    this.hit('maxBufferedBytes');
     this.cutOff();
   }
 

@@ -38,6 +38,20 @@ export interface EndpointLimits {
    * because all its responses share one stream. By default 1 MiB.
    */
   readonly maxBufferedBytes?: number;
+  /**
+   * Bytes to buffer for all readers together. Beyond that, slow readers get no more progress and log messages, and those
+   * with the largest backlogs are disconnected. By default 64 MiB.
+   */
+  readonly maxTotalBufferedBytes?: number;
+  /**
+   * Milliseconds after which a reader that takes nothing is disconnected. Checked every `keepAliveMs`. By default 1
+   * minute.
+   */
+  readonly readerTimeoutMs?: number;
+  /** Cap on concurrent `subscriptions/listen` requests. By default 1,024. */
+  readonly maxListenStreams?: number;
+  /** Cap on concurrent `subscriptions/listen` requests of one remote address. By default 512. */
+  readonly maxListenStreamsPerAddress?: number;
 }
 
 /** Limits of `listen`. */
@@ -67,6 +81,10 @@ const DEFAULT_LIMITS: Required<EndpointLimits> = {
   sessionIdleMs: 1_800_000,
   maxStreams: 8,
   maxBufferedBytes: 1_048_576,
+  maxTotalBufferedBytes: 67_108_864,
+  readerTimeoutMs: 60_000,
+  maxListenStreams: 1024,
+  maxListenStreamsPerAddress: 512,
 };
 
 /** Smallest and largest value of each limit. */
@@ -81,6 +99,10 @@ export const LIMIT_RANGES: OptionTypes<EndpointLimits> = {
   sessionIdleMs: [1, Number.MAX_SAFE_INTEGER],
   maxStreams: [1, 1000],
   maxBufferedBytes: [1, Number.MAX_SAFE_INTEGER],
+  maxTotalBufferedBytes: [1, Number.MAX_SAFE_INTEGER],
+  readerTimeoutMs: [1, Number.MAX_SAFE_INTEGER],
+  maxListenStreams: [1, Number.MAX_SAFE_INTEGER],
+  maxListenStreamsPerAddress: [1, Number.MAX_SAFE_INTEGER],
 };
 
 /**

@@ -7,7 +7,8 @@ import { type Authenticate, checkedPrincipal } from './authenticate.js';
 import { credentialHeaders, isHeaderName } from './credentials.js';
 import { Guard } from './guard.js';
 import { type EndpointLimits, LIMIT_RANGES, MAX_TIMER_MS, resolveLimits } from './limits.js';
-import { type EventStore, MemoryEventStore } from './event-store.js';
+import type { EventStore } from './event-store.js';
+import { MemoryEventStore } from './memory-event-store.js';
 import type { SessionStore } from './session-store.js';
 
 /** Default path of an endpoint. */

@@ -8,7 +8,9 @@ import { LimitError } from './http-error.js';
 import type { EventStore } from './event-store.js';
 import { CountedSession, type SessionLimits, type SessionQuotas } from './session-quotas.js';
 import type { KeptSession, SessionStore } from './session-store.js';
-import { EventStream, type StreamSettings } from './stream.js';
+import { EventLog } from './event-log.js';
+import { EventStream } from './stream.js';
+import type { StreamSettings } from './stream-settings.js';
 
 /** Settings shared by all sessions of an endpoint. */
 export interface SessionSettings extends SessionLimits {
@@ -24,7 +26,7 @@ export interface SessionSettings extends SessionLimits {
   readonly sessionIdleMs: number;
   /** Milliseconds between sweeps for idle sessions. */
   readonly keepAliveMs: number;
-  /** Cap on streams of one session, not counting those of its requests. */
+  /** Cap on streams of one session, not counting those of its requests in flight. */
   readonly maxStreams: number;
   /** The requests that wait for a store. */
   readonly pending: PendingCallbacks;
@@ -109,14 +111,18 @@ export class HttpSession extends CountedSession {
   }
 
   /**
-   * The stream that a client resumes. If its request has already ended, the stream can only be replayed from the store.
+   * The stream that a client resumes. If its request has already ended, the stream can only be replayed from the store,
+   * and counts like those that belong to no request.
    * @param id stream id, as in the ids of its events
+   * @throws {HttpError} 429
    */
   lostStream(id: string): EventStream {
-    const running = this.streams?.find((stream) => stream.log?.id === id);
-    if (running !== undefined) return running;
+    const known = this.streams?.find((stream) => stream.log?.id === id);
+    if (known !== undefined) return known;
+    this.freeStreamSlot();
     const ended = this.streamOf(id);
-    ended.end();
+    ended.endBefore();
+    (this.streams ??= []).push(ended);
     return ended;
   }
 
@@ -125,8 +131,9 @@ export class HttpSession extends CountedSession {
     this.soleStream = stream;
   }
 
-  /** Removes an ended stream. */
+  /** Removes an ended stream, unless a client still resumes it. */
   closeStream(stream: EventStream): void {
+    if (stream.attached) return;
     const at = this.streams?.indexOf(stream) ?? -1;
     if (at !== -1) this.streams?.splice(at, 1);
   }
@@ -153,7 +160,8 @@ export class HttpSession extends CountedSession {
     const { events: store, streams, report } = this.settings;
     const kind = id.startsWith('g') ? 'g' : 'p';
     const primes = this.state.revision.primesStreams;
-    const stream = new EventStream(streams, kind, store ? { id, session: this.id, store, primes, report } : undefined);
+    const log = store ? new EventLog({ id, session: this.id, store, primes, report }) : undefined;
+    const stream = new EventStream(streams, kind, log);
     stream.holder = this;
     return stream;
   }
@@ -171,11 +179,11 @@ export class HttpSession extends CountedSession {
 
   private freeStreamSlot(): void {
     const { maxStreams } = this.settings;
-    const streams = this.standaloneStreams();
+    const streams = this.streams?.filter(({ kind, ended }) => kind === 'g' || ended) ?? [];
     let count = streams.length;
-    for (const stream of streams) {
-      if (count < maxStreams) return;
-      if (stream.attached) continue;
+    // ended ones are only kept while a client resumes them; the others can be resumed until their slot is needed
+    for (const stream of streams.toSorted((a, b) => Number(b.ended) - Number(a.ended))) {
+      if (stream.attached || (!stream.ended && count < maxStreams)) continue;
       this.closeStream(stream);
       count -= 1;
     }

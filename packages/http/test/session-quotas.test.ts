@@ -4,6 +4,7 @@ import { cpuMs } from '../../../test/support/cpu.js';
 import type { Sink } from '../src/http-context.js';
 import type { HttpError } from '../src/http-error.js';
 import { PendingCallbacks } from '../src/pending-callbacks.js';
+import { SlowReaders } from '../src/readers.js';
 import { HttpSession, type SessionSettings } from '../src/session.js';
 import { Sessions } from '../src/sessions.js';
 import { afterwards, createServer, kernelOf, Probe } from './fixture.js';
@@ -13,8 +14,9 @@ const MANY = 10_000;
 async function createSessions(limits: Partial<SessionSettings> = {}) {
   const { server } = createServer(new Probe());
   afterwards(() => server.close());
+  const readers = new SlowReaders({ maxTotalBufferedBytes: 1000, readerTimeoutMs: 1000 }, () => {});
   const sessions = new Sessions(await kernelOf(server), {
-    streams: { open: new Set(), ending: new Set(), maxBufferedBytes: 1000, hit: () => {} },
+    streams: { open: new Set(), ending: new Set(), maxBufferedBytes: 1000, hit: () => {}, readers },
     events: false,
     sessionStore: undefined,
     maxSessions: MANY,
@@ -42,6 +44,7 @@ const address = (n: number) => `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`;
 const READER: Sink = {
   closed: false,
   backlog: 0,
+  left: 0,
   slow: false,
   own() {},
   start() {},

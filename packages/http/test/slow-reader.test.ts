@@ -1,24 +1,12 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 import type { McpServer } from '@decorum/core';
-import { type HttpOptions, mcp } from '@decorum/http';
-import fastify from 'fastify';
 
-import {
-  afterwards,
-  call,
-  createServer,
-  type Fields,
-  modern,
-  modernHeaders,
-  openSession,
-  post,
-  Probe,
-  request,
-} from './fixture.js';
+import { call, modern, modernHeaders, openSession, post, request } from './fixture.js';
+import { open, start } from './paused.js';
 
 interface Message {
   readonly id?: unknown;
@@ -34,31 +22,6 @@ const LISTS = ['notifications/tools/list_changed', 'notifications/prompts/list_c
 
 /** The changes that every reader gets in the end. */
 const ALL = [...PARTS, ...LISTS].sort();
-
-/** An application that exposes its server-side responses to the test. */
-async function start(options: HttpOptions = {}) {
-  const { server, errors } = createServer(new Probe());
-  const app = fastify();
-  const answers: ServerResponse[] = [];
-  app.addHook('onRequest', async (_request, reply) => void answers.push(reply.raw));
-  await app.register(mcp, { server, ...options });
-  afterwards(() => server.close());
-  afterwards(() => app.close());
-  const url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/mcp`;
-  return { url, server, app, answers, errors };
-}
-
-/** Sends a request on a separate connection, and reads only the headers of the response. */
-async function open(url: string, headers: Fields, message?: object): Promise<IncomingMessage> {
-  const accept = message ? 'application/json, text/event-stream' : 'text/event-stream';
-  const method = message ? 'POST' : 'GET';
-  const sent = httpRequest(url, { method, headers: { accept, ...headers }, agent: false });
-  afterwards(() => sent.destroy());
-  sent.end(message && JSON.stringify(message));
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  response.on('error', () => {});
-  return response.pause();
-}
 
 const listen = (url: string) => open(url, LISTEN_HEADERS, LISTEN);
 
