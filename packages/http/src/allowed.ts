@@ -5,8 +5,7 @@ export const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', 
 
 const HOST = /^(\[[0-9a-f:.]+\]|[^\s/:@[\]?#*]+)(:\d+)?$/i;
 
-/** Captures the scheme and the host with its port. */
-export const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/([^\s/?#@*]+)$/i;
+const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/([^\s/?#@*]+)$/i;
 
 const WILDCARD = 'Wildcards are not supported. List each one';
 

@@ -8,6 +8,7 @@ import {
   INITIALIZE,
   LISTEN,
   type JsonRpcMessage,
+  type JsonRpcRequest,
   type MirroredArgument,
   type TransientPeer,
   readableId,
@@ -45,8 +46,8 @@ export class PostExchange implements Wire {
   private sessionless = false;
   /** Stands in for the session if sessions are disabled. */
   private transient: TransientPeer | undefined;
-  /** This exchange has started the session. */
-  private startsSession = false;
+  /** The session, if this exchange has started it. */
+  private started: HttpSession | undefined;
   private accepted: Accepted = 'both';
   private stream: EventStream | undefined;
   /** Removes the disconnect callback. */
@@ -105,7 +106,7 @@ export class PostExchange implements Wire {
       throw new HttpError(406, 'The Accept header of a POST must allow application/json or text/event-stream.');
     }
     const id = headers['mcp-session-id'];
-    return id === undefined || !parts.keepsSessions ? undefined : parts.sessions.find(id, context);
+    return id === undefined ? undefined : parts.sessions.find(id, context);
   }
 
   /** Hands the message to the kernel, in its session, in a new session or without one. */
@@ -126,7 +127,7 @@ export class PostExchange implements Wire {
       this.startSession(message);
     } else {
       if (session === undefined) throw noSession();
-      if ('method' in message && message.method === INITIALIZE) {
+      if ((message as Partial<JsonRpcRequest>).method === INITIALIZE) {
         throw new HttpError(400, 'The session is already initialized.');
       }
       if (declaredVersion !== session.state.revision.id) requireKnownVersion(declaredVersion);
@@ -144,8 +145,7 @@ export class PostExchange implements Wire {
   private startSession(message: JsonRpcMessage): void {
     if (!beginsConversation(message) || !('id' in message)) throw sessionIdMissing();
     requireKnownVersion(this.declaredVersion);
-    this.session = this.parts.sessions.open(this.context, true);
-    this.startsSession = true;
+    this.session = this.started = this.parts.sessions.open(this.context, true);
   }
 
   /** Without sessions, only the revision is known. The client may have sent `initialize` to another process. */
@@ -183,7 +183,6 @@ export class PostExchange implements Wire {
   }
 
   send(frame: Frame): void {
-    if (this.done) return;
     // a client that doesn't accept streams can do without notifications, but not without questions
     if (this.accepted === 'json' && frame.kind !== 'question') return;
     this.openStream().send(frame);
@@ -207,11 +206,10 @@ export class PostExchange implements Wire {
 
   /** Shares a new session with other processes before answering. Drops it if its `initialize` failed. */
   private end(reply: Reply): void {
-    const { startsSession, session } = this;
-    if (!startsSession || session === undefined) return this.finish(reply);
+    const { started } = this;
+    if (started === undefined) return this.finish(reply);
     const { sessions } = this.parts;
-    if (!session.state.initialized) sessions.end(session);
-    const shared = session.state.initialized ? sessions.share(session) : undefined;
+    const shared = started.state.initialized ? sessions.share(started) : sessions.end(started);
     if (shared) void shared.then(() => this.finish(reply)).catch((error: unknown) => this.fail(error));
     else this.finish(reply);
   }
@@ -221,19 +219,16 @@ export class PostExchange implements Wire {
     const { text, parts } = reply;
     const cancelled = parts ? parts.find(cancelsBatch)?.cancelled : reply.cancelled;
     if (cancelled !== undefined) return this.answerCancelled(cancelled, text);
-    this.markDone();
-    const isPlain = reply.failure === undefined && parts === undefined;
     const { sessionless, body } = this;
-    const status = isPlain ? 200 : statusOf(reply, { sessionless, hasId: readableId(body) !== undefined });
-    if (text !== undefined && this.stream === undefined && this.accepted === 'stream' && status === 200) {
-      this.openStream();
-    }
-    const headers = this.startsSession || this.parts.stopped ? this.headers : undefined;
-    if (this.stream) this.endStream(text);
-    else if (text !== undefined) this.context.answer(status, text, headers);
+    const status =
+      reply.failure === undefined && parts === undefined
+        ? 200
+        : statusOf(reply, { sessionless, hasId: readableId(body) !== undefined });
+    if (text !== undefined && this.accepted === 'stream' && status === 200) this.openStream();
+    const headers = this.started || this.parts.stopped ? this.headers : undefined;
     // JSON-RPC never answers a notification, not even an invalid one, but HTTP has to
-    else if (reply.failure) this.context.answer(status, errorFrame(undefined, reply.failure), headers);
-    else this.context.answer(202, undefined, headers);
+    if (text === undefined && reply.failure) this.answer(status, errorFrame(undefined, reply.failure), headers);
+    else this.answer(text === undefined ? 202 : status, text, headers);
   }
 
   private answerCancelled(why: Cancellation, text: string | undefined): void {
@@ -243,14 +238,19 @@ export class PostExchange implements Wire {
   }
 
   private answer(status: number, text?: string, headers?: AnswerHeaders): void {
-    this.markDone();
-    if (this.stream) this.endStream(text);
+    this.done = true;
+    this.removeOnClose?.();
+    this.freeBody?.();
+    this.endListening?.();
+    if (this.session) this.session.used = true;
+    if (this.session?.isProtected) this.session.recheck();
+    if (this.stream) this.endStream(this.stream, text);
     else this.context.answer(status, text, headers);
   }
 
   /** Answers with an error, or drops the connection if it's too late for that. */
   private fail(error: unknown): void {
-    if (error instanceof HttpError && !this.done) {
+    if (error instanceof HttpError) {
       if (error instanceof LimitError) this.parts.hit(error.hitBy(this.context));
       return this.answer(error.status, error.body(readableId(this.body)), error.headers);
     }
@@ -258,7 +258,7 @@ export class PostExchange implements Wire {
     // sending the response has failed
     if (this.done) return this.context.drop();
     // the client never learns the id of the session
-    if (this.startsSession && this.session) this.parts.sessions.end(this.session);
+    if (this.started) this.parts.sessions.end(this.started);
     this.answer(500, internalError(readableId(this.body)));
   }
 
@@ -266,17 +266,8 @@ export class PostExchange implements Wire {
     return {
       // otherwise a kept-alive connection would be cut between two requests when the server ends
       ...(this.parts.stopped && { connection: 'close' }),
-      ...(this.startsSession && this.session?.state.initialized && { 'mcp-session-id': this.session.id }),
+      ...(this.started?.state.initialized && { 'mcp-session-id': this.started.id }),
     };
-  }
-
-  private markDone(): void {
-    this.done = true;
-    this.removeOnClose?.();
-    this.freeBody?.();
-    this.endListening?.();
-    if (this.session) this.session.used = true;
-    if (this.session?.isProtected) this.session.recheck();
   }
 
   private openStream(): EventStream {
@@ -288,10 +279,9 @@ export class PostExchange implements Wire {
     return (this.stream = stream);
   }
 
-  private endStream(text?: string): void {
-    const { session, stream } = this;
-    stream?.end(text === undefined ? undefined : { kind: 'response', text });
-    if (stream) session?.closeStream(stream);
+  private endStream(stream: EventStream, text?: string): void {
+    stream.end(text === undefined ? undefined : { kind: 'response', text });
+    this.session?.closeStream(stream);
   }
 }
 

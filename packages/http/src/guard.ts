@@ -1,4 +1,4 @@
-import { describeRejected, LOOPBACK, ORIGIN, requireAllowed } from './allowed.js';
+import { describeRejected, LOOPBACK, requireAllowed } from './allowed.js';
 import type { AnswerHeaders, Headers } from './http-context.js';
 import { HttpError } from './http-error.js';
 
@@ -77,14 +77,15 @@ export class Guard {
     if (LOOPBACK.has(name)) {
       if (port === undefined || (colon === -1 ? port === 80 : host.slice(colon + 1) === String(port))) return true;
     }
-    return this.hosts.size > 0 && (this.hosts.has(host) || this.hosts.has(name));
+    return this.hosts.has(host) || this.hosts.has(name);
   }
 
   private allowsOrigin(origin: string, port: number | undefined): boolean {
     if (this.origins.has(origin)) return true;
-    const [, scheme, host] = ORIGIN.exec(origin) ?? [];
-    if (host === undefined || (scheme !== 'http' && scheme !== 'https')) return false;
-    return LOOPBACK.has(host) ? port === (scheme === 'http' ? 80 : 443) : isLoopbackOf(host, port);
+    const usual = origin.startsWith('http://') ? 80 : origin.startsWith('https://') ? 443 : undefined;
+    if (usual === undefined) return false;
+    const host = origin.slice(origin.indexOf('//') + 2);
+    return LOOPBACK.has(host) ? port === usual : isLoopbackOf(host, port);
   }
 }
 
@@ -107,7 +108,7 @@ export function corsHeaders(origin: string, vary?: string): AnswerHeaders {
 
 /** CORS headers of the response to a preflight request for the headers in `requested`. */
 export function preflightHeaders(requested: string | undefined): AnswerHeaders {
-  const names = (requested ?? '').split(',').map((name) => name.trim());
+  const names = requested?.split(',').map((name) => name.trim()) ?? [];
   return {
     'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
     'access-control-allow-headers': names.filter((name) => ALLOWED_HEADER.test(name)).join(', '),

@@ -14,7 +14,7 @@ export const USUAL_ACCEPT = 'application/json, text/event-stream';
 
 /** Parses an `Accept` header (RFC 9110, section 12.5.1). Without one, the client accepts everything. */
 export function acceptedBy(accept: string | undefined): Accepted {
-  if (accept === USUAL_ACCEPT || accept === undefined) return 'both';
+  if (accept === undefined) return 'both';
   let json = false;
   let stream = false;
   for (const range of accept.toLowerCase().split(',')) {
@@ -75,16 +75,16 @@ export function checkArguments(headers: Headers, mirrored: readonly MirroredArgu
     const raw = headers[header];
     if ((value ?? undefined) === undefined && raw === undefined) continue;
     const text = typeof raw === 'string' ? decodeHeader(raw) : undefined;
-    if (text === undefined || !matches(text, value, type)) {
+    if (!matches(text, value, type)) {
       throw mismatch(`The ${header} header does not match the argument "${path.join('.')}".`);
     }
   }
 }
 
 /** Compares integers as numbers and everything else as text. A value of the wrong type matches nothing. */
-function matches(text: string, value: unknown, type: MirroredArgument['type']): boolean {
+function matches(text: string | undefined, value: unknown, type: MirroredArgument['type']): boolean {
   if (type !== 'integer') return typeof value === type && text === String(value);
-  return /^-?\d+(?:\.0+)?$/.test(text) && Number.isSafeInteger(value) && Number(text) === value;
+  return /^-?\d+(?:\.0+)?$/.test(String(text)) && Number.isSafeInteger(value) && Number(text) === value;
 }
 
 const CHARACTERS = /^[\t\x20-\x7e]*$/;

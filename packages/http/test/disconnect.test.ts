@@ -57,7 +57,10 @@ describe('a disconnect in the stateless era', () => {
       const aborted = once(probe, 'aborted');
       socket.destroy();
       await aborted;
-      expect(probe.contexts.at(-1)?.signal.aborted).toBe(true);
+      expect(probe.contexts.at(-1)?.signal.reason).toMatchObject({
+        name: 'AbortError',
+        message: 'The client disconnected.',
+      });
       probe.emit('go');
     }
   });

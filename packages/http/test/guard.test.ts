@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { connectMemory } from '@decorum/core';
 import { listen } from '@decorum/http';
 
+import { corsHeaders, Guard, isLoopback } from '../src/guard.js';
 import { createServer, type Fields, INITIALIZE, Probe, raw, serve } from './fixture.js';
 
 const BODY = JSON.stringify(INITIALIZE);
@@ -12,7 +13,9 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 async function send(url: string, headers: Fields): Promise<number | undefined> {
   const [response, text] = await raw(url, 'POST', { ...JSON_TYPE, ...headers }, BODY);
   if (response.statusCode === 403) {
-    expect(JSON.parse(text)).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } });
+    const header = headers['host'] === undefined ? 'Origin' : 'Host';
+    const message = `This ${header} is not allowed.`;
+    expect(JSON.parse(text)).toMatchObject({ jsonrpc: '2.0', error: { code: -32600, message } });
   }
   return response.statusCode;
 }
@@ -103,6 +106,7 @@ describe('Origin', () => {
   it('can be allowed', async () => {
     const { url } = await serve({ allowedOrigins: ['https://app.example.com', 'vscode-webview://abc'] });
     expect(await send(url, { origin: 'https://app.example.com' })).toBe(200);
+    expect(await send(url, { origin: 'HTTPS://App.Example.com' })).toBe(200);
     expect(await send(url, { origin: 'vscode-webview://abc' })).toBe(200);
     for (const origin of [
       'http://app.example.com',
@@ -126,12 +130,14 @@ describe('CORS', () => {
     const { url } = await serve({ allowedOrigins: [origin] });
     const wanted = 'content-type, accept, authorization, last-event-id, mcp-session-id, mcp-protocol-version';
     const all = `${wanted}, mcp-method, mcp-name, mcp-param-region`;
-    const [{ statusCode, headers }, text] = await raw(url, 'OPTIONS', preflight(`${all}, x-evil, mcp-param-`));
+    const others = 'x-evil, mcp-param-, x-content-type, accept-language';
+    const [{ statusCode, headers }, text] = await raw(url, 'OPTIONS', preflight(`${all}, ${others}`));
     expect([statusCode, text]).toEqual([204, '']);
     expect(headers).toMatchObject({
       'access-control-allow-origin': origin,
       'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
       'access-control-allow-headers': all,
+      'access-control-max-age': '7200',
       vary: 'Origin',
     });
     expect(headers).not.toHaveProperty('access-control-allow-credentials');
@@ -143,6 +149,18 @@ describe('CORS', () => {
     });
   });
 
+  it('accepts header names in any case, and a preflight request for none', async () => {
+    const { url } = await serve({ allowedOrigins: [origin] });
+    const [some] = await raw(url, 'OPTIONS', preflight('Content-Type,Mcp-Param-X'));
+    expect(some.headers['access-control-allow-headers']).toBe('Content-Type, Mcp-Param-X');
+    const [none] = await raw(url, 'OPTIONS', { origin, 'access-control-request-method': 'POST' });
+    expect([none.statusCode, none.headers['access-control-allow-headers']]).toEqual([204, '']);
+  });
+
+  it('keeps the Vary header of the application', () => {
+    expect(corsHeaders(origin, 'Accept-Encoding')).toMatchObject({ vary: 'Accept-Encoding, Origin' });
+  });
+
   it('sends no headers to pages of other origins or without an Origin', async () => {
     const { url } = await serve({ allowedOrigins: [origin] });
     const [evil] = await raw(url, 'OPTIONS', { ...preflight('content-type'), origin: 'http://evil.example' });
@@ -150,6 +168,58 @@ describe('CORS', () => {
     expect(evil.headers).not.toHaveProperty('access-control-allow-origin');
     const [plain] = await raw(url, 'POST', JSON_TYPE, BODY);
     expect(plain.headers).not.toHaveProperty('access-control-allow-origin');
+  });
+});
+
+describe('a guard', () => {
+  type Request = { host?: string; origin?: string };
+  const accepts = (request: Request, port: number | undefined, guard = create()) => {
+    try {
+      guard.check(request, port);
+      return true;
+    } catch (error) {
+      // the body stays unread, so the connection can't be used again
+      expect(error).toMatchObject({ status: 403, headers: { connection: 'close' } });
+      return false;
+    }
+  };
+  const create = () => new Guard({ allowedHosts: [], allowedOrigins: [] });
+
+  it('accepts names of this machine without a port only on port 80', () => {
+    for (const host of ['localhost', '127.0.0.1', '[::1]']) {
+      expect([host, accepts({ host }, 80), accepts({ host }, 81)]).toEqual([host, true, false]);
+    }
+  });
+
+  it('accepts names of this machine with any port if the connection has none, and requires a Host', () => {
+    for (const host of ['localhost', 'localhost:1234', '[::1]:1', '[::1]'])
+      expect(accepts({ host }, undefined)).toBe(true);
+    for (const request of [{}, { host: 'evil.example' }]) expect(accepts(request, undefined)).toBe(false);
+  });
+
+  it('checks a Host that it has accepted again on another port', () => {
+    const guard = create();
+    const host = 'localhost:8080';
+    expect([8080, 8081, 8080].map((port) => accepts({ host }, port, guard))).toEqual([true, false, true]);
+  });
+
+  it('accepts a loopback origin without a port only on the port of its scheme', () => {
+    const portsOf = (origin: string) =>
+      [80, 443, 81].filter((port) => accepts({ host: `localhost:${port}`, origin }, port));
+    expect(portsOf('http://localhost')).toEqual([80]);
+    expect(portsOf('https://[::1]')).toEqual([443]);
+    expect(portsOf('https://localhost:81')).toEqual([81]);
+    expect(portsOf('ftp://localhost')).toEqual([]);
+  });
+});
+
+describe('a listen address', () => {
+  it('is local if only this machine can reach it', () => {
+    for (const host of ['localhost', '127.0.0.1', '127.9.12.255', '::1'])
+      expect([host, isLoopback(host)]).toEqual([host, true]);
+    for (const host of ['', '0.0.0.0', '1127.0.0.1', '127.0.0.1.example.com', '127.0.0', '::', '::ffff:1']) {
+      expect([host, isLoopback(host)]).toEqual([host, false]);
+    }
   });
 });
 

@@ -2,7 +2,18 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 
 import { acceptedBy, decodeHeader } from '../src/headers.js';
-import { type Fields, json, modern, modernCall, modernHeaders, openSession, call, post, serve } from './fixture.js';
+import {
+  type Fields,
+  json,
+  modern,
+  modernCall,
+  modernHeaders,
+  openSession,
+  call,
+  post,
+  raw,
+  serve,
+} from './fixture.js';
 
 const ADD = { a: 1, b: 2 };
 const base64 = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`;
@@ -116,6 +127,26 @@ describe('Mcp-Method and Mcp-Name', () => {
     expect(await outcome(url, modernCall('x', name), modernHeaders('tools/call', base64(name)))).toEqual(found);
   });
 
+  it('Mcp-Name must be encoded if the name looks encoded, or has characters that a header cannot have', async () => {
+    const { url } = await serve();
+    const read = async (uri: string, name: string) => {
+      const headers = { ...modernHeaders('resources/read', name), 'content-type': 'application/json' };
+      const [{ statusCode }, text] = await raw(
+        url,
+        'POST',
+        headers,
+        JSON.stringify(modern('x', 'resources/read', { uri })),
+      );
+      const { error } = JSON.parse(text) as { error?: { code: number } };
+      return { status: statusCode, code: error?.code, id: 'x' };
+    };
+    const NOT_FOUND = { status: 200, code: -32602, id: 'x' };
+    for (const uri of [base64('add'), 'docs://größe']) {
+      expect([uri, await read(uri, uri)]).toEqual([uri, MISMATCH]);
+      expect([uri, await read(uri, base64(uri))]).toEqual([uri, NOT_FOUND]);
+    }
+  });
+
   it('Mcp-Name is rejected unless its base64 is canonical', async () => {
     const { url } = await serve();
     for (const name of [
@@ -130,6 +161,32 @@ describe('Mcp-Method and Mcp-Name', () => {
         MISMATCH,
       ]);
     }
+  });
+});
+
+describe('an error about a header', () => {
+  it('says which header is wrong, and what it has to match', async () => {
+    const { url } = await serve();
+    const message = modernCall('x', 'add', ADD);
+    const headers = modernHeaders('tools/call', 'add');
+    const { 'mcp-protocol-version': _, ...undeclared } = headers;
+    const version = 'v'.repeat(300);
+    const messageOf = async (of: Fields) => (await json(await post(url, message, of))).error?.message;
+    expect(await messageOf(undeclared)).toBe('The MCP-Protocol-Version header is missing.');
+    expect(await messageOf({ ...headers, 'mcp-protocol-version': version })).toMatch(
+      /^The MCP-Protocol-Version header is v+…, but the message has 2026-07-28\.$/,
+    );
+    expect(await messageOf({ ...headers, 'mcp-method': 'x' })).toBe(
+      'The Mcp-Method header does not match the message.',
+    );
+    expect(await messageOf({ ...headers, 'mcp-name': 'x' })).toBe(
+      'The Mcp-Name header does not match the "name" of the message.',
+    );
+    const session = await openSession(url);
+    const unknown = { ...session, 'mcp-protocol-version': 'v999.0.0' };
+    expect((await json(await post(url, call('x', 'add', ADD), unknown))).error?.message).toBe(
+      'The MCP-Protocol-Version is not supported.',
+    );
   });
 });
 
@@ -173,6 +230,9 @@ describe('acceptedBy', () => {
       ['text/event-stream', 'stream'],
       ['application/json;q=0, text/event-stream', 'stream'],
       ['application/json; q=0.000', 'neither'],
+      ['application/json;q=0.9', 'json'],
+      ['application/json;xq=0', 'json'],
+      ['text/event-stream;q=0.', 'neither'],
       ['text/html', 'neither'],
       ['', 'neither'],
     ] as const;

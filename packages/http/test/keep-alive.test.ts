@@ -138,7 +138,9 @@ describe('a call that sends nothing', () => {
     const probe = new Probe();
     const { server, errors } = createServer(probe);
     const handler = nodeHandler(server);
+    let dropped: Promise<unknown> = Promise.resolve();
     const listener = createHttpServer((request, response) => {
+      dropped = once(request.socket, 'close');
       probe.once('began', () => response.writeHead(504).end('too late'));
       handler(request, response);
     });
@@ -146,12 +148,15 @@ describe('a call that sends nothing', () => {
     await once(listener, 'listening');
     afterwards(() => void listener.close());
     const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
-    expect((await post(url, ...WAIT)).status).toBe(504);
+    const message = modernCall(1, 'wait', {}, { progressToken: 1 });
+    expect((await post(url, message, modernHeaders('tools/call', 'wait'))).status).toBe(504);
     const tick = await clockOf(server);
     for (let count = 0; count < 3; count += 1) tick();
+    probe.contexts[0]?.progress(1);
     expect(errors).toEqual([]);
     probe.emit('go');
     while (errors.length === 0) await new Promise(setImmediate);
     expect(String(errors)).toContain('Cannot write headers after they are sent');
+    await dropped;
   });
 });

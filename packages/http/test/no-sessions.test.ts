@@ -79,6 +79,15 @@ describe('an endpoint without sessions', () => {
     expect((await post(url, INITIALIZE, { 'mcp-session-id': 'of another server' })).status).toBe(200);
   });
 
+  it('keeps a response together when a handler closes its stream, because nobody could resume it', async () => {
+    const { url, probe } = await serve({ sessions: false });
+    const began = once(probe, 'began');
+    const response = post(url, call(1, 'poll'), LATEST);
+    await began;
+    probe.emit('go');
+    expect(await json(await response)).toMatchObject({ id: 1, result: { content: [{ text: 'let go' }] } });
+  });
+
   it('streams the notifications of a request without event ids', async () => {
     const { url } = await serve({ sessions: false });
     const events = await new EventReader(await post(url, call(1, 'steps', {}, TOKEN), LATEST)).rest();

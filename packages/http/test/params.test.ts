@@ -94,6 +94,21 @@ describe('Mcp-Param-* headers', () => {
     expect([statusCode, JSON.parse(text)]).toMatchObject([400, { id: 'x', error: { code: -32020 } }]);
   });
 
+  it('are named in the error, with the path of their argument', async () => {
+    const { url } = await mirror();
+    const message = modernCall('x', 'mirror', { place: { city: 'Oslo' } });
+    const { error } = await json(await post(url, message, modernHeaders('tools/call', 'mirror')));
+    expect(error?.message).toBe('The mcp-param-city header does not match the argument "place.city".');
+  });
+
+  it('are not compared with what every object inherits', async () => {
+    const { url, server } = await mirror();
+    const properties = { constructor: { type: 'string', 'x-mcp-header': 'Maker' } };
+    server.addTool({ name: 'make', description: 'Makes', input: { type: 'object', properties } }, () => 'made');
+    const response = await post(url, modernCall('x', 'make'), modernHeaders('tools/call', 'make'));
+    expect(await json(response)).toMatchObject({ result: { content: [{ text: 'made' }] } });
+  });
+
   it('are ignored if they mirror no argument', async () => {
     const { outcome, url } = await mirror();
     expect(await outcome({ label: 'a' }, { 'mcp-param-label': 'a', 'mcp-param-other': '=?base64?!?=' })).toEqual(OK);
@@ -107,6 +122,7 @@ describe('Mcp-Param-* headers', () => {
       expect([text, await outcome({ count: 42 }, { 'mcp-param-count': text })]).toEqual([text, OK]);
     }
     expect(await outcome({ count: -0 }, { 'mcp-param-count': '0' })).toEqual(OK);
+    expect(await outcome({ count: -42 }, { 'mcp-param-count': '-42' })).toEqual(OK);
     for (const text of ['43', '42.5', '4.2e1', '0x2a', '+42', '42,0', 'forty-two', '']) {
       expect([text, await outcome({ count: 42 }, { 'mcp-param-count': text })]).toEqual([text, MISMATCH]);
     }

@@ -102,7 +102,7 @@ export const REVISION_KEY = 'io.modelcontextprotocol/protocolVersion';
  * message whose transport declares a revision without sessions: it is then rejected instead of misread.
  */
 export function belongsToSession(message: JsonRpcMessage, declared: string | undefined, session?: Peer): boolean {
-  const meta = 'params' in message ? message.params?.['_meta'] : undefined;
+  const meta = (message as Partial<JsonRpcRequest>).params?.['_meta'];
   if (isObject(meta) && REVISION_KEY in meta) return false;
   return declared === undefined || declared === session?.revision.id || revisionOf(declared)?.sessions !== false;
 }
@@ -226,9 +226,9 @@ export class Exchange {
    * @returns unregisters the callback
    */
   onCancel(callback: (reason: Error) => void): () => void {
-    this.cancellations ??= new Set();
-    this.cancellations.add(callback);
-    return () => this.cancellations?.delete(callback);
+    const callbacks = (this.cancellations ??= new Set());
+    callbacks.add(callback);
+    return () => void callbacks.delete(callback);
   }
 
   /** Ends the round, and aborts whatever the handler left running. */

@@ -265,6 +265,69 @@ describe('a handler that runs again', () => {
     expect(seen).toEqual([1]);
   });
 
+  it('repeats no log message', async () => {
+    const server = serverOf(async (ctx) => {
+      await ask(ctx);
+      ctx.log.error('between');
+      await ask(ctx);
+      return 'done';
+    });
+    const client = await connect(server, { era: 'stateless', onElicit: () => ACCEPTED });
+    await client.setLogLevel('error');
+    await client.callTool('tool');
+    expect(client.notifications.map(({ params }) => params['data'])).toEqual(['between']);
+  });
+
+  it('repeats no notification between questions that were answered in different rounds', async () => {
+    const seen = await heard(async (ctx) => {
+      await ask(ctx);
+      ctx.progress(1);
+      await ask(ctx);
+      ctx.progress(2);
+      await ask(ctx);
+      ctx.progress(3);
+      return 'done';
+    });
+    expect(seen).toEqual([1, 2, 3]);
+  });
+
+  it('sends notifications again after the last answer, even if it no longer asks an open question', async () => {
+    let runs = 0;
+    const seen: number[] = [];
+    const server = serverOf(async (ctx) => {
+      runs += 1;
+      const keys = runs === 1 ? ['first', 'second'] : ['first'];
+      await Promise.all(keys.map((key) => ctx.elicit(NAME, { message: 'Who?', key })));
+      ctx.progress(1);
+      return 'done';
+    });
+    const client = await connect(server, { era: 'stateless', onElicit: () => ACCEPTED });
+    const options = { onProgress: (progress: number) => seen.push(progress) };
+    const { requestState } = await client.request('tools/call', { name: 'tool' }, options);
+    const retry = { name: 'tool', requestState, inputResponses: { first: ACCEPTED } };
+    await client.request('tools/call', retry, options);
+    expect(seen).toEqual([1]);
+  });
+
+  it('repeats no notification before an open question, even if an unasked answer is used first', async () => {
+    let runs = 0;
+    const seen: number[] = [];
+    const server = serverOf(async (ctx) => {
+      runs += 1;
+      if (runs === 2) await ctx.elicit(NAME, { message: 'New?', key: 'new' });
+      ctx.progress(1);
+      await ctx.elicit(NAME, { message: 'Who?', key: 'who' });
+      ctx.progress(2);
+      return 'done';
+    });
+    const client = await connect(server, { era: 'stateless', onElicit: () => ACCEPTED });
+    const options = { onProgress: (progress: number) => seen.push(progress) };
+    const { requestState } = await client.request('tools/call', { name: 'tool' }, options);
+    const retry = { name: 'tool', requestState, inputResponses: { new: ACCEPTED, who: ACCEPTED } };
+    await client.request('tools/call', retry, options);
+    expect(seen).toEqual([1, 2]);
+  });
+
   it('sends notifications again when it does something new', async () => {
     let runs = 0;
     const seen = await heard(async (ctx) => {

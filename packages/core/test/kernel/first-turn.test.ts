@@ -30,6 +30,7 @@ class Busy {
   @Tool()
   short(_: NoInput, ctx: Context) {
     ctx.progress(1);
+    ctx.log.error('trouble');
     return 'done';
   }
 
@@ -76,7 +77,7 @@ async function open(options: Partial<Parameters<Kernel['openSession']>[0]> = {})
   const handle = (message: unknown) => kernel.handle(message, wire, session);
   const initialize = (protocolVersion: string) =>
     handle({ jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion, capabilities: {} } });
-  return { kernel, wire, handle, initialize };
+  return { kernel, wire, handle, initialize, sent };
 }
 
 describe('The first turn of a handler', () => {
@@ -107,6 +108,20 @@ describe('The first turn of a handler', () => {
     expect(kernel.handle(request, { ...wire, send }, session)).toEqual({ text: undefined, cancelled: 'client' });
   });
 
+  it('keeps the reason of its first cancellation', async () => {
+    const { kernel, wire, initialize } = await open();
+    const session = kernel.openSession({ push: () => {} });
+    await initialize('2025-11-25');
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    const send = () => {
+      void kernel.handle(cancel, wire, session);
+      kernel.closeSession(session);
+    };
+    const params = { name: 'short', _meta: { progressToken: 1, ...ENVELOPE } };
+    const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+    expect(kernel.handle(request, { ...wire, send }, session)).toEqual({ text: undefined, cancelled: 'client' });
+  });
+
   it('fails if it asks endlessly', async () => {
     const { handle } = await open();
     const meta = { ...ENVELOPE, 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
@@ -116,6 +131,14 @@ describe('The first turn of a handler', () => {
 });
 
 describe('Kernel.handle', () => {
+  it('tells transports which messages a slow reader can do without', async () => {
+    const { handle, initialize, sent } = await open();
+    await initialize('2025-11-25');
+    const params = { name: 'short', _meta: { progressToken: 1 } };
+    await handle({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    expect(sent.map(({ kind }) => kind)).toEqual(['progress', 'log']);
+  });
+
   it.each([[{ toString: 1 }], [['initialize']], [{ toString: 1, valueOf: 1 }]] as [unknown][])(
     'does not throw for a batch with the method %j',
     async (method) => {

@@ -75,7 +75,9 @@ describe('a loop of questions', () => {
       }
     });
     await expect(replay(made)).rejects.toThrow(/^Internal error/);
-    expect(made.errors.map(String)).toEqual([expect.stringMatching('"guess"')]);
+    expect(made.errors.map(String)).toEqual([
+      'Error: Two questions of one handler have the key "guess". Give each a unique key.',
+    ]);
   });
 
   it('with a separate key for each turn, or without keys, is fine', async () => {
@@ -89,6 +91,18 @@ describe('a loop of questions', () => {
     });
     expect((await replay(made)).content).toEqual([{ type: 'text', text: 'done' }]);
     expect(made.errors).toEqual([]);
+  });
+
+  it('gets no answer for a key that is taken', async () => {
+    const seen: string[] = [];
+    const made = serverOf(async (ctx) => {
+      for (const turn of ['first', 'second']) {
+        const { action } = await ctx.elicit(NAME, { message: 'Guess', key: 'guess' });
+        seen.push(`${turn} ${action}`);
+      }
+    });
+    await expect(replay(made)).rejects.toThrow(/^Internal error/);
+    expect(seen).toEqual(['first accept']);
   });
 
   it('is an error too if the questions are returned', async () => {
@@ -123,7 +137,10 @@ describe('a loop of questions', () => {
       ),
     );
     await expect(replay(made)).rejects.toThrow(/^Internal error/);
-    expect(made.errors.map(String)).toEqual([expect.stringMatching('100 questions')]);
+    expect(made.errors.map(String)).toEqual([
+      'Error: A handler asked 100 questions for one request. Check it for an endless loop. ' +
+        'If it catches errors from questions, rethrow InputSignal.',
+    ]);
     await wait(100);
     const reached = count;
     await wait(100);

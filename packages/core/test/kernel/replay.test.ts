@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
   Context,
   type JsonObject,
@@ -249,6 +249,35 @@ describe('an open question', () => {
     expect(again['resultType']).toBe('input_required');
   });
 
+  it('that changes after it was answered is asked again, and then takes the new answer', async () => {
+    let price = 5;
+    const server = serverOf();
+    server.addTool({ name: 'pay', input: NoInput }, async (_input, ctx) => {
+      try {
+        const { action } = await ctx.elicit(Name, { message: `Pay ${price}?` });
+        return `${action} ${price}, ${(await ctx.elicit(Name, { message: 'Where to?' })).action}`;
+      } finally {
+        ctx.progress(price);
+      }
+    });
+    const client = await stateless(server);
+    const seen: number[] = [];
+    const pay = (more: JsonObject) =>
+      client.request('tools/call', { name: 'pay', ...more }, { onProgress: (progress) => seen.push(progress) });
+    const first = await pay({});
+    const { requestState } = await pay({ requestState: first['requestState'], inputResponses: { '#1': ACCEPTED } });
+    price = 5000;
+    const changed = await pay({ requestState, inputResponses: { '#2': ACCEPTED } });
+    expect(changed['inputRequests']).toMatchObject({ '#1': { params: { message: 'Pay 5000?' } } });
+    const declined = { requestState: changed['requestState'], inputResponses: { '#1': { action: 'decline' } } };
+    const after = await pay(declined);
+    expect(after['inputRequests']).toMatchObject({ '#2': { params: { message: 'Where to?' } } });
+    const last = await pay({ requestState: after['requestState'], inputResponses: { '#2': ACCEPTED } });
+    expect(textOf(last)).toBe('decline 5000, accept');
+    // each round ends with something new
+    expect(seen).toEqual([5, 5, 5000, 5000, 5000]);
+  });
+
   it('fails when the client cannot answer it [MRTR-05] [META-21]', async () => {
     const client = await connect(serverOf(), { era: 'stateless', capabilities: { sampling: {} } });
     await expect(call(client, 'twice')).rejects.toMatchObject({
@@ -307,7 +336,8 @@ describe('requestState', () => {
   it.each([[''], ['x'], [7], [{}]])('is rejected if it is invalid: %j [MRTR-07]', async (requestState) => {
     const { client, given } = await open();
     const retry = call(client, 'changing', { arguments: { text: 'a' }, requestState, ...given });
-    await expect(retry).rejects.toMatchObject({ code: -32602 });
+    const message = 'The requestState is invalid for this request, or has expired.';
+    await expect(retry).rejects.toMatchObject({ code: -32602, message });
   });
 
   it('is rejected for other arguments, another tool or another caller [MRTR-09]', async () => {
@@ -347,7 +377,8 @@ describe('a single-use state', () => {
     const { requestState } = await call(client, 'charge');
     const retry = () => call(client, 'charge', { requestState, inputResponses: { '#1': ACCEPTED } });
     const second = await retry();
-    await expect(retry()).rejects.toMatchObject({ code: -32602 });
+    const message = 'The requestState has been used before.';
+    await expect(retry()).rejects.toMatchObject({ code: -32602, message });
     const last = {
       requestState: second['requestState'],
       inputResponses: { '#2': ACCEPTED, '#3': { roots: [] } },
@@ -363,6 +394,20 @@ describe('a single-use state', () => {
     const request = { requestState, inputResponses: { '#1': ACCEPTED } };
     const outcomes = await Promise.allSettled([call(client, 'stubborn', request), call(client, 'stubborn', request)]);
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+});
+
+describe('used ids', () => {
+  it('are remembered for their lifetime, and then forgotten', () => {
+    jest.useFakeTimers({ now: 0 });
+    try {
+      const used = new MemorySingleUse();
+      const claim = (id: string, now: number) => (jest.setSystemTime(now), used.claim(id, 100));
+      expect([claim('a', 0), claim('b', 50), claim('a', 99)]).toEqual([true, true, false]);
+      expect([claim('a', 100), claim('b', 149), claim('a', 199)]).toEqual([true, false, false]);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });
 

@@ -110,13 +110,21 @@ describe('a state', () => {
   it('that would be too large is an error and a warning', async () => {
     const { call, warnings } = await node();
     const { requestState } = await call('tell');
-    const answer = { action: 'accept', content: { text: 'x'.repeat(70_000) } };
-    const retry = call('tell', { requestState, inputResponses: { '#1': answer } });
-    await expect(retry).rejects.toMatchObject({
-      code: -32603,
-      message: 'The answers are too large to continue this request.',
-    });
-    expect(warnings).toEqual([expect.stringMatching(/"tell".* more than 65536\./)]);
+    const answer = (length: number) =>
+      call('tell', {
+        requestState,
+        inputResponses: { '#1': { action: 'accept', content: { text: 'x'.repeat(length) } } },
+      });
+    const message = 'The answers are too large to continue this request.';
+    await expect(answer(70_000)).rejects.toMatchObject({ code: -32603, message });
+    const rest = Number(/is (\d+) bytes/.exec(warnings[0] ?? '')?.[1]) - 70_000;
+    expect(await answer(65_536 - rest)).toMatchObject({ resultType: 'input_required' });
+    await expect(answer(65_537 - rest)).rejects.toMatchObject({ code: -32603, message });
+    expect(warnings).toEqual([
+      expect.stringMatching(/"tell"/),
+      'The state of the handler of "tell" is 65537 bytes, more than 65536. ' +
+        'Ask for less at once, and return references from ctx.once instead of data.',
+    ]);
   });
 
   it('does not hide from the client that a method is unknown', async () => {

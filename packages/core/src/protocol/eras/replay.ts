@@ -29,8 +29,6 @@ export interface FlowSeal {
 /** Cap on questions per round: a handler that asks more is most likely in an endless loop. */
 const MAX_QUESTIONS = 100;
 
-const EMPTY: Journal = { answers: [], effects: [], asked: [] };
-
 /**
  * One round of a request that is handled by replay. The handler runs from the start: questions that were answered
  * resolve immediately, and the first unanswered one ends the round.
@@ -57,18 +55,18 @@ export class Round {
   constructor(
     private readonly seal: FlowSeal,
     private readonly given: JsonObject,
-    journal: Journal = EMPTY,
+    journal: Journal | undefined,
   ) {
-    this.answers = new Map(journal.answers);
-    this.asked = new Map(journal.asked);
-    this.effects = new Effects(journal.effects);
+    this.answers = new Map(journal?.answers);
+    this.asked = new Map(journal?.asked);
+    this.effects = new Effects(journal?.effects);
     const answered = [...this.asked.keys()].filter((key) => isObject(given[key]));
     this.ahead = new Set([...this.answers.keys(), ...answered]);
   }
 
-  /** Whether the round ends without a result. */
+  /** Whether the round ends with questions. */
   get asking(): boolean {
-    return this.open.size > 0 || this.fault !== undefined;
+    return this.open.size > 0;
   }
 
   /** Whether the handler is still repeating what it did in earlier rounds. */
@@ -102,11 +100,9 @@ export class Round {
 
   /**
    * The result that asks the client.
-   * @throws {Error} for duplicate keys or too many questions
    * @throws {McpError} for answers that are too large
    */
   interim(): JsonObject {
-    if (this.fault) throw this.fault;
     const journal = { answers: [...this.answers], effects: this.effects.entries(), asked: [...this.open] };
     const requestState = this.seal.seal(journal);
     return { resultType: 'input_required', inputRequests: Object.fromEntries(this.requests), requestState };
@@ -114,15 +110,15 @@ export class Round {
 
   /** Rejects a duplicate key, and too many questions. */
   private check(key: string): void {
-    if (this.seen.has(key)) {
-      this.fault ??= new Error(`Two questions of one handler have the key "${key}". Give each a unique key.`);
-    } else if (this.seen.size === MAX_QUESTIONS) {
-      this.fault ??= new Error(
-        `A handler asked ${MAX_QUESTIONS} questions for one request. Check it for an endless loop. ` +
-          'If it catches errors from questions, rethrow InputSignal.',
-      );
+    const isTaken = this.seen.has(key);
+    if (isTaken || this.seen.size === MAX_QUESTIONS) {
+      throw (this.fault = new Error(
+        isTaken
+          ? `Two questions of one handler have the key "${key}". Give each a unique key.`
+          : `A handler asked ${MAX_QUESTIONS} questions for one request. Check it for an endless loop. ` +
+              'If it catches errors from questions, rethrow InputSignal.',
+      ));
     }
-    if (this.fault) throw this.fault;
     this.seen.add(key);
   }
 
