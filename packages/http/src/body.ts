@@ -67,8 +67,6 @@ const SMALL = 4096;
 /** The sizes of chunked bodies, which no header announces. */
 const chunkedSizes = new WeakMap<Headers, number>();
 
-const sizeOf = (headers: Headers): number => Number(headers['content-length'] ?? chunkedSizes.get(headers) ?? 0);
-
 /** The bodies of an endpoint whose requests are not finished. Those that take too long to arrive are rejected. */
 export class Bodies {
   /** Maximum size of a body in bytes. */
@@ -112,7 +110,8 @@ export class Bodies {
    * @throws {LimitError} 429 or 503
    */
   requireRoom(context: HttpContext): void {
-    const size = sizeOf(context.headers);
+    const { headers } = context;
+    const size = Number(headers['content-length'] ?? chunkedSizes.get(headers));
     const refusal = size > SMALL ? this.refusal(size, addressOf(context)) : undefined;
     if (refusal) throw refusal;
   }
@@ -122,8 +121,9 @@ export class Bodies {
    * @returns stops counting it; undefined for a small body
    */
   keep(context: HttpContext): (() => void) | undefined {
-    const size = sizeOf(context.headers);
-    if (size <= SMALL) return undefined;
+    const { headers } = context;
+    const size = Number(headers['content-length'] ?? chunkedSizes.get(headers));
+    if (!(size > SMALL)) return undefined;
     context.forgetBody();
     const address = addressOf(context);
     this.hold(size, address);
