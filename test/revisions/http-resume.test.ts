@@ -96,6 +96,22 @@ describe('a stream', () => {
     expect(carried(await (await client.listen(id?.replace(/\d+$/, '3'))).rest())).toEqual([4, 9]);
   });
 
+  eachSessionRevision('RESUME-04', 'continues at any position, however long it is', async (revision) => {
+    const { client, probe } = await connect(revision);
+    const began = once(probe, 'began');
+    const lost = await client.stream('long', 'stream');
+    const { id = '' } = await lost.message();
+    await began;
+    await lost.cancel();
+    const last = 1100;
+    for (let step = 2; step <= last; step += 1) probe.contexts[0]?.progress(step);
+    probe.emit('go');
+    for (const at of [9, 10, 99, 100, 999, 1000]) {
+      const rest = carried(await (await client.listen(id.replace(/\d+$/, String(at)))).rest());
+      expect([rest[0], rest.length, rest.at(-1)]).toEqual([at + 1, last - at + 1, 'long']);
+    }
+  });
+
   eachSessionRevision('RESUME-05', 'is resumed without messages of other streams', async (revision) => {
     const { client, url, update, server, probe } = await connect(revision);
     const other = await HttpClient.open(url, revision);

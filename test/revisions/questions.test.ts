@@ -144,6 +144,27 @@ describe('sampling', () => {
     expect(sent.map(({ content }) => content['type'])).toEqual(['text', 'image', heard]);
   });
 
+  eachSessionRevision('SAMP-05', 'is answered with one block of a kind of the revision', async (revision) => {
+    const heard = { type: 'audio', data: 'V0FW', mimeType: 'audio/wav' };
+    const seen = { type: 'image', data: 'UE5H', mimeType: 'image/png' };
+    const used = { type: 'tool_use', id: 'u1', name: 'weather', input: {} };
+    for (const [content, fits] of [
+      [SAID.content, true],
+      [seen, true],
+      [heard, revision !== '2024-11-05'],
+      [used, false],
+      [[SAID.content], false],
+      [[], false],
+      [{ type: 'resource_link', uri: 'docs://a', name: 'a' }, false],
+    ] as const) {
+      const { said } = await ask(revision, sample(), { capabilities, answer: result({ ...SAID, content }) });
+      expect([content, said]).toEqual([
+        content,
+        fits ? expect.stringContaining('"model":"m-1"') : 'client error undefined',
+      ]);
+    }
+  });
+
   eachRevision('SAMP-06', 'accepts several blocks, including tool use', async (revision) => {
     const use = { type: 'tool_use', id: 'u1', name: 'weather', input: { city: 'Oslo' } };
     const content = [{ type: 'text', text: 'Let me see.' }, use];
