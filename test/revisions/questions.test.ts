@@ -51,6 +51,26 @@ describe('roots', () => {
     expect(client.of('roots/list')).toHaveLength(2);
   });
 
+  eachSessionRevision('ROOT-03', 'are not kept if they change before the answer arrives', async (revision) => {
+    const server = serverWith({ ask: outcome(roots) });
+    const capabilities = { roots: { listChanged: true } };
+    const client = await RawClient.connect(server, { revision, capabilities });
+    const asked = async (time: number) => {
+      await client.find(() => client.of('roots/list').length > time);
+      return client.of('roots/list')[time]?.id;
+    };
+    const first = client.call('ask');
+    const id = await asked(0);
+    await client.notify('notifications/roots/list_changed');
+    await client.send({ jsonrpc: '2.0', id, result: HOME });
+    expect(textOf(await first)).toBe(JSON.stringify(HOME.roots));
+    const second = client.call('ask');
+    await client.send({ jsonrpc: '2.0', id: await asked(1), result: { roots: [] } });
+    expect(textOf(await second)).toBe('[]');
+    expect(textOf(await client.call('ask'))).toBe('[]');
+    expect(client.of('roots/list')).toHaveLength(2);
+  });
+
   eachSessionRevision('ROOT-04', 'may be unavailable, and the handler learns it', async (revision) => {
     const capabilities = { roots: {} };
     const refuse: Answer = () => ({ error: { code: -32601, message: 'Roots not supported' } });
@@ -245,6 +265,9 @@ describe('sampling', () => {
       converse(['assistant', [use('1'), use('2')]], ['user', [given('1')]]),
       converse(['assistant', [use('1')]], ['user', words]),
       converse(['user', [given('1')]]),
+      converse(['assistant', [use('1')]]),
+      converse(['assistant', [use('1')]], ['user', [given('1')]], ['assistant', [use('2')]]),
+      converse(['assistant', [use('1')]], ['user', words], ['user', [given('1')]]),
     ]) {
       expect((await ask(revision, wrong, { capabilities: TOOLS, answer: result(SAID) })).questions).toEqual([]);
     }
