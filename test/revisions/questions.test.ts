@@ -36,6 +36,20 @@ describe('roots', () => {
     expect(questions).toEqual([]);
   });
 
+  eachSessionRevision('ROOT-01', 'are not requested by a returned question either', async (revision) => {
+    const asking: Handler = (context) =>
+      context.answers ? 'answered' : needInput({ where: { method: 'roots/list' } });
+    const answers = { 'roots/list': result(HOME) };
+    for (const [capabilities, count] of [
+      [{ sampling: {}, elicitation: {} }, 0],
+      [{ roots: {} }, 1],
+    ] as const) {
+      const client = await RawClient.connect(serverWith({ asking }), { revision, capabilities, answers });
+      const { isError = false } = await client.call('asking');
+      expect([isError, client.questions.length]).toEqual([count === 0, count]);
+    }
+  });
+
   eachSessionRevision('ROOT-03', 'are requested again when the client reports a change', async (revision) => {
     const server = serverWith({ ask: outcome(roots) });
     const answers = { 'roots/list': result(HOME) };
