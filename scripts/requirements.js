@@ -1,97 +1,72 @@
 /**
  * `npm run requirements [-- --check] [-- --json results.json]`: counts the rows of the requirement table
- * (`test/requirements.csv`) that are covered by a passing test, per group and revision. A test names the row that it
- * covers: `… [TOOL-07 2025-11-25]`.
+ * (`test/requirements.csv`) that are covered by a passing test, per group and revision. A test is registered for its
+ * row with `eachRevision` and its kin, from `test/support/requirements.ts`.
  *
  * `--check` fails if a binding row (MUST, MUST NOT) is open in a revision without a reason in
- * `test/requirements-exempt.json`. It also fails if there is a reason for a covered row.
- * `--json` reads the results of a jest run (`jest --json`) instead of running the tests.
+ * `test/requirements-exempt.json`, if there is a reason for a covered row or for none, and if a test with a tag asserts
+ * nothing. `--json` reads the results that `npm test` keeps, instead of building and running the tests. Results of
+ * another commit, or of other files, are an error.
  */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { ROOT } from './workspace.js';
+import { runJest, treeOf } from './jest.js';
+import { cellsOf, coverage, inconsistencies, parseTable, reasonFor, REVISIONS } from './requirements-report.js';
+import { build, ROOT } from './workspace.js';
 
-const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
+/** SHA-256 of the table. Whoever changes a row changes this too, and says why in the commit. */
+const TABLE_DIGEST = '1e92542a7a26ddf1168fdb80ca773ea1a298f9fe719505f6a4f8d65766b3b138';
+
 const { values: options } = parseArgs({ options: { check: { type: 'boolean' }, json: { type: 'string' } } });
+
+/** @param {string} problem */
+function fail(problem) {
+  console.error(problem);
+  process.exit(1);
+}
 
 /** @param {string} file */
 const read = (file) => readFileSync(join(ROOT, file), 'utf8');
 
-/** Parses the table. Cells with commas are quoted, and quotes in them are doubled. */
-function readTable() {
-  const [, ...lines] = read('test/requirements.csv').trimEnd().split('\n');
-  return lines.map((line) => {
-    const cells = [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)];
-    const text = (/** @type {number} */ at) => cells[at]?.[1] ?? cells[at]?.[2] ?? '';
-    const [id, group, strength] = [text(0), text(1), text(2)];
-    return { id, group, strength, revisions: text(3).split(', '), statement: text(4).replaceAll('""', '"') };
-  });
-}
-
-/** Runs the tests that refer to the table. */
-function runJest() {
-  const folder = mkdtempSync(join(tmpdir(), 'decorum-requirements-'));
-  const file = join(folder, 'results.json');
-  const jest = [join(ROOT, 'node_modules/jest/bin/jest.js'), '--json', `--outputFile=${file}`];
-  spawnSync(process.execPath, [...jest, '--findRelatedTests', join(ROOT, 'test/support/requirements.ts')], {
-    cwd: ROOT,
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --experimental-vm-modules`.trim() },
-  });
-  const results = readFileSync(file, 'utf8');
-  rmSync(folder, { recursive: true });
+/** Builds, and runs the tests that refer to the table. */
+async function run() {
+  await build();
+  const { results, lingered } = await runJest(['--findRelatedTests', join(ROOT, 'test/support/requirements.ts')]);
+  if (results === undefined) return fail('Jest wrote no results.');
+  if (lingered !== undefined) fail(`All tests are done, but jest did not exit. It holds:\n${lingered}`);
   return results;
 }
 
-/** Test files that could not be loaded. Their rows are open because no test ran, not because the behaviour is missing.
- * @type {string[]} */
-const unloaded = [];
-
-const TAG = /\[([A-Z0-9]+-\d+) (\d{4}-\d{2}-\d{2})\]/g;
-
 /**
- * The rows that passing tests cover, as `id revision`. A row is not covered if any of its tests fails.
- * @param {string} json
+ * Reads results of `npm test`.
+ * @param {string} file
+ * @returns {import('./jest.js').Results}
  */
-function shownBy(json) {
-  const shown = new Set();
-  const broken = new Set();
-  for (const { name, assertionResults } of JSON.parse(json).testResults) {
-    if (assertionResults.length === 0) unloaded.push(name);
-    for (const { fullName, status } of assertionResults) {
-      for (const [, id, revision] of fullName.matchAll(TAG))
-        (status === 'passed' ? shown : broken).add(`${id} ${revision}`);
-    }
-  }
-  for (const row of broken) shown.delete(row);
-  return shown;
+function stored(file) {
+  const results = JSON.parse(readFileSync(file, 'utf8'));
+  const now = treeOf();
+  if (results.tree?.commit !== now.commit)
+    fail(`${file} is from commit ${results.tree?.commit}, not from ${now.commit}. Run the tests again.`);
+  if (results.tree.changes !== now.changes) fail(`Files have changed since ${file} was written. Run the tests again.`);
+  return results;
 }
 
-/** @typedef {{ id: string, revision?: string, reason: string }} Exemption `id` may end with `*` */
-const exemptions = /** @type {Exemption[]} */ (JSON.parse(read('test/requirements-exempt.json')));
-
-/**
- * @param {string} id
- * @param {string} revision
- */
-const exemptionOf = (id, revision) =>
-  exemptions.find(
-    (exempt) =>
-      (exempt.id.endsWith('*') ? id.startsWith(exempt.id.slice(0, -1)) : exempt.id === id) &&
-      (exempt.revision ?? revision) === revision,
+const csv = read('test/requirements.csv');
+const digest = createHash('sha256').update(csv).digest('hex');
+if (digest !== TABLE_DIGEST)
+  fail(
+    `test/requirements.csv has changed. If this is intended, set TABLE_DIGEST in scripts/requirements.js to ${digest}.`,
   );
 
-const table = readTable();
-const shown = shownBy(options.json === undefined ? runJest() : readFileSync(options.json, 'utf8'));
-const cells = table.flatMap((row) =>
-  row.revisions
-    .filter((revision) => REVISIONS.includes(revision))
-    .map((revision) => ({ ...row, revision, shown: shown.has(`${row.id} ${revision}`) })),
-);
+/** @type {import('./requirements-report.js').Exemption[]} */
+const exemptions = JSON.parse(read('test/requirements-exempt.json'));
+const results = options.json === undefined ? await run() : stored(options.json);
+const { shown, flaws } = coverage(results?.testResults ?? []);
+const table = parseTable(csv);
+const cells = cellsOf(table, shown);
 
 console.log(
   `rows covered / rows that apply\n${['group'.padEnd(8), ...REVISIONS.map((date) => date.padStart(12))].join('')}`,
@@ -115,7 +90,7 @@ function listOpen(strengths) {
   /** @type {Map<string, typeof open>} */
   const lines = new Map();
   for (const cell of open) {
-    const reason = exemptionOf(cell.id, cell.revision)?.reason;
+    const reason = reasonFor(exemptions, cell);
     const key = `${cell.id}\n${reason ?? 'NO REASON GIVEN'}`;
     lines.set(key, [...(lines.get(key) ?? []), cell]);
   }
@@ -126,14 +101,12 @@ function listOpen(strengths) {
       `  ${id.padEnd(10)} ${of.map(({ revision }) => revision).join(' ')}: ${of[0]?.statement}\n    → ${reason}`,
     );
   }
-  return open.filter(({ id, revision }) => exemptionOf(id, revision) === undefined);
+  return open.filter((cell) => reasonFor(exemptions, cell) === undefined);
 }
 
 const unexcused = listOpen(['MUST', 'MUST NOT']);
 listOpen(['SHOULD', 'SHOULD NOT']);
-const needless = cells.filter((cell) => cell.shown && exemptionOf(cell.id, cell.revision) !== undefined);
-for (const { id, revision } of needless)
-  console.log(`\n${id} ${revision} is covered. Remove its reason from test/requirements-exempt.json.`);
-for (const name of unloaded) console.log(`\n${name} could not be loaded, so it covers no rows.`);
+const problems = [...flaws, ...inconsistencies(cells, exemptions, shown)];
+for (const problem of problems) console.log(`\n${problem}`);
 console.log(`\n${unexcused.length} open MUST and MUST NOT without a reason`);
-if (options.check && unexcused.length + needless.length + unloaded.length > 0) process.exitCode = 1;
+if (options.check && unexcused.length + problems.length > 0) process.exitCode = 1;

@@ -73,6 +73,11 @@ export class Child {
     return this.process.stdio[FIRST_PIPE + index] as unknown as Duplex;
   }
 
+  /** Ends the process at once, even if it is stuck. */
+  kill(): void {
+    this.process.kill('SIGKILL');
+  }
+
   /** Lets the process exit on its own, so that profilers can write their files. */
   async stop(): Promise<void> {
     if (this.process.exitCode !== null) return;

@@ -44,7 +44,8 @@ export interface PartOptions {
 /** Name of a part. */
 export type PartName = keyof typeof PARTS;
 
-const LOCAL = { port: 0, host: '127.0.0.1', signals: false } as const;
+// all clients of the benchmark have the same address
+const LOCAL = { port: 0, host: '127.0.0.1', signals: false, limits: { maxSessionsPerAddress: 10_000 } } as const;
 const ORIGIN = 'http://127.0.0.1/mcp';
 
 type FetchHandler = ((request: Request) => Promise<Response>) & { close(): Promise<void> };

@@ -51,7 +51,7 @@ async function messagesOf(response: IncomingMessage): Promise<Message[]> {
 /** Sends changes of different resources until the sockets are full. Later messages are buffered at the server. */
 async function backUp({ notify }: McpServer): Promise<void> {
   for (let n = 0; n < 300; n++) {
-    notify.resourceUpdated(`${GUIDE}/${n}/${LARGE}`);
+    notify.resourceUpdated(`${GUIDE}/${n}/${LARGE}`, GUIDE);
     if (n % 20 === 0) await new Promise(setImmediate);
   }
 }
@@ -170,7 +170,7 @@ overEveryHost('a client that does not read', (host) => {
     );
     await backUp(server);
     for (let n = 0; n < 10_000; n++) {
-      server.notify.resourceUpdated(PARTS[n % PARTS.length] as string);
+      server.notify.resourceUpdated(PARTS[n % PARTS.length] as string, GUIDE);
       if (n % 1000 === 0) await new Promise(setImmediate);
     }
     expect((await client.call(1, 'add', { args: ADD })).status).toBe(200);

@@ -168,21 +168,34 @@ describe('access', () => {
   });
 
   eachRevision('TOOL-33', 'leaves no trace of what is hidden', async (revision) => {
-    const { others } = await open(revision, overMemory);
+    const session = ['resources/subscribe', 'uri', 'docs://salaries', {}] as const;
     const probes = [
-      ['tools/call', 'name', 'pay'],
-      ['prompts/get', 'name', 'dismiss'],
-      ['resources/read', 'uri', 'docs://salaries'],
+      ['tools/call', 'name', 'pay', { arguments: { name: 'Grace' } }],
+      ['prompts/get', 'name', 'dismiss', { arguments: { name: 'Grace' } }],
+      ['resources/read', 'uri', 'docs://salaries', {}],
+      ['resources/read', 'uri', 'docs://staff/Grace', {}],
+      ...(revision === STATELESS ? [] : [session]),
     ] as const;
-    for (const other of others) {
-      for (const [method, field, hidden] of probes) {
-        const unknown = `${hidden}x`;
-        const [one, two] = [
-          await other.error(method, { [field]: hidden }),
-          await other.error(method, { [field]: unknown }),
-        ];
-        expect(JSON.stringify(one)).toBe(JSON.stringify(two).replaceAll(unknown, hidden));
+    const unknownCode = revision === STATELESS ? -32602 : -32002;
+    for (const transport of RAW_TRANSPORTS) {
+      const { office, ada, others } = await open(revision, transport);
+      // they exist, for those who may have them
+      for (const [method, field, hidden, params] of probes) await ada.result(method, { [field]: hidden, ...params });
+      const ran = office.ran.length;
+      expect(ran).toBe(4);
+      expect(others).toHaveLength(2);
+      for (const other of others) {
+        for (const [method, field, hidden, params] of probes) {
+          // a name of the same length, that is not a template's either
+          const unknown = hidden.replace(/^docs:\/\/...|^.../, field === 'uri' ? 'docs://xyz' : 'xyz');
+          const one = await other.error(method, { [field]: hidden, ...params });
+          const two = await other.error(method, { [field]: unknown, ...params });
+          expect(one.code).toBe(field === 'uri' ? unknownCode : -32602);
+          expect(JSON.stringify(one)).toContain(hidden);
+          expect(JSON.stringify(one)).toBe(JSON.stringify(two).replaceAll(unknown, hidden));
+        }
       }
+      expect(office.ran).toHaveLength(ran);
     }
   });
 

@@ -46,11 +46,14 @@ describe('clients with and without a session', () => {
     });
     const heard = new EventEmitter();
     const messages: Message[] = [];
+    const fail = (problem: string) => {
+      throw new Error(problem);
+    };
     const receive = (text: string) => {
       messages.push(JSON.parse(text) as Message);
       heard.emit('message');
     };
-    const line = await overStdio(server, receive, { revision });
+    const line = await overStdio(server, Object.assign(receive, { report: fail }), { revision });
     const send = async (message: object) => {
       const from = messages.length;
       await line.send(JSON.stringify(message));
@@ -136,8 +139,19 @@ describe('an extension', () => {
   }
 
   inStateless('EXT-02', 'is declared only if the server has one', async () => {
-    const [, { result }] = await answerTo(storyServer(), asked(1, 'server/discover'));
-    expect(result?.['capabilities']).not.toHaveProperty('extensions');
+    for (const transport of RAW_TRANSPORTS) {
+      const { capabilities } = await discover(storyServer(), transport);
+      expect(Object.keys(capabilities as JsonObject).sort()).toEqual([
+        'completions',
+        'logging',
+        'prompts',
+        'resources',
+        'tools',
+      ]);
+      // opting in is what makes the difference
+      const added = await discover(serverOf({ extensions: [{ id: 'com.example/x' }] }), transport);
+      expect(added).toMatchObject({ capabilities: { extensions: { 'com.example/x': {} } } });
+    }
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect } from '@jest/globals';
 import { type Context, type JsonObject, needInput } from '@decorum/core';
 import { IsInt, IsString, Max } from 'class-validator';
 
+import { cpuMs } from '../support/cpu.js';
 import { type Answer, RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { ask as askAny, type Asking, type AskOptions } from './asking.js';
@@ -222,6 +223,31 @@ describe('elicitation', () => {
     ]) {
       const { said } = await ask(revision, person, { answer: accept(content) });
       expect(said).toMatch(revision === STATELESS ? /^asked again$/ : /^ToolError: .*Who are you\?/);
+    }
+  });
+
+  eachRevision('ELIC-09', 'costs a bounded amount of work to reject', async (revision) => {
+    const choices = Array.from({ length: 200 }, (_, n) => `choice ${n}`);
+    const one = { type: 'string', enum: choices };
+    const schema: JsonObject = {
+      type: 'object',
+      properties: { one, ...(revision > '2025-06-18' && { many: { type: 'array', items: one } }) },
+      additionalProperties: false,
+    };
+    // compiles
+    await ask(revision, form(schema), { answer: accept({ many: ['x'], one: 1, other: 1 }) });
+    // 30 KB each
+    for (const content of [
+      { many: Array.from({ length: 10_000 }, () => 'x') },
+      Object.fromEntries(Array.from({ length: 2500 }, (_, n) => [`field${n}`, 1])),
+      { one: 'x'.repeat(30_000) },
+      { one: { constructor: { prototype: Array.from({ length: 10_000 }, () => ({})) } } },
+    ]) {
+      const started = cpuMs();
+      const { said } = await ask(revision, form(schema), { answer: accept(content) });
+      expect(cpuMs() - started).toBeLessThan(200);
+      expect(said).toMatch(revision === STATELESS ? /^asked again$/ : /^ToolError: /);
+      expect(said.length).toBeLessThan(20_000);
     }
   });
 

@@ -4,11 +4,12 @@ import { type IncomingMessage, request as httpRequest } from 'node:http';
 
 import type { JsonObject } from '@decorum/core';
 
-import { EventReader, type ServerEvent } from '../../packages/http/test/events.js';
+import { EventReader, inspectors, type ServerEvent } from '../../packages/http/test/events.js';
 import { afterwards, call, type Fields, modern, post, request } from '../../packages/http/test/fixture.js';
 import { statelessHeaders } from '../support/http-transports.js';
 import type { Message } from '../support/raw-client.js';
 import { type Revision, STATELESS } from '../support/requirements.js';
+import { judge } from '../support/schemas.js';
 
 /** Requests progress notifications. */
 export const TOKEN = { progressToken: 'token' };
@@ -49,14 +50,55 @@ interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A Streamable HTTP client of one revision. */
+/** Validates the messages of responses with the official schema of a revision. */
+class Judge {
+  /** The methods of requests by id. */
+  private readonly asked = new Map<unknown, string>();
+
+  constructor(private readonly revision: Revision) {}
+
+  /** Remembers the methods of requests. */
+  note(posted: unknown): void {
+    for (const message of [posted].flat()) if (isRequest(message)) this.asked.set(message.id, message.method as string);
+  }
+
+  /** @throws {Error} for an invalid message, also in an array */
+  check(received: unknown): void {
+    for (const message of [received].flat() as Message[]) {
+      const method = message.method === undefined ? this.asked.get(message.id) : undefined;
+      const problems = judge(this.revision, message, method);
+      if (problems.length > 0) throw new Error(`${problems.join('\n')}\n  in ${JSON.stringify(message)}`);
+    }
+  }
+
+  /** Validates what the test reads of a response, however it reads it. */
+  watch(response: Response): Response {
+    inspectors.set(response, (message) => this.check(message));
+    const read = response.text.bind(response);
+    const text = async () => {
+      const body = await read();
+      if (!response.headers.get('content-type')?.startsWith('application/json')) return body;
+      const received = JSON.parse(body) as Message;
+      // an HTTP error may have an error without an id, which older schemas don't allow
+      this.check(!response.ok && received.id === undefined ? { ...received, id: 0 } : received);
+      return body;
+    };
+    return Object.assign(response, { text, json: async () => JSON.parse(await text()) as unknown });
+  }
+}
+
+/** A Streamable HTTP client of one revision. It validates every message that the test reads. */
 export class HttpClient {
+  private readonly checker: Judge;
+
   private constructor(
     readonly url: string,
     readonly revision: Revision,
     /** Headers of all requests. */
     readonly headers: Fields,
-  ) {}
+  ) {
+    this.checker = new Judge(revision);
+  }
 
   /** Connects and initializes the session, if the revision has sessions. */
   static async open(url: string, revision: Revision, headers: Fields = {}): Promise<HttpClient> {
@@ -64,7 +106,9 @@ export class HttpClient {
     const response = await post(url, initialize(revision), headers);
     const id = response.headers.get('mcp-session-id');
     if (response.status !== 200 || id === null) throw new Error(`${response.status} ${await response.text()}`);
-    await response.text();
+    const hello = new Judge(revision);
+    hello.note(initialize(revision));
+    await hello.watch(response).text();
     const client = new HttpClient(url, revision, { ...headers, 'mcp-session-id': id, ...versionHeader(revision) });
     const ready = await client.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
     if (ready.status !== 202) throw new Error(`${ready.status} ${await ready.text()}`);
@@ -94,7 +138,8 @@ export class HttpClient {
   /** Posts a message with the required headers. Pass `undefined` to omit a header. */
   async post(message: unknown, headers: Record<string, string | undefined> = {}, signal?: AbortSignal) {
     const all = Object.entries({ ...this.headersOf(message), ...headers }).filter(([, value]) => value !== undefined);
-    return await post(this.url, message, Object.fromEntries(all) as Fields, signal);
+    this.checker.note(message);
+    return this.checker.watch(await post(this.url, message, Object.fromEntries(all) as Fields, signal));
   }
 
   /** Calls a tool. */
@@ -113,7 +158,8 @@ export class HttpClient {
 
   /** Sends a GET for a stream. */
   async get(headers: Fields = {}): Promise<Response> {
-    return await fetch(this.url, { headers: { accept: 'text/event-stream', ...this.headers, ...headers } });
+    const response = await fetch(this.url, { headers: { accept: 'text/event-stream', ...this.headers, ...headers } });
+    return this.checker.watch(response);
   }
 
   /** Opens a GET stream, or resumes a stream after an event. */
@@ -154,15 +200,17 @@ export class SseClient {
     /** URL for messages. */
     readonly target: string,
     private readonly headers: Fields,
+    private readonly checker: Judge,
   ) {}
 
   /** Opens the stream. */
   static async connect(url: string, headers: Fields = {}): Promise<SseClient> {
     const response = await fetch(url, { headers: { accept: 'text/event-stream', ...headers } });
     if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
-    const reader = new EventReader(response);
+    const judging = new Judge('2024-11-05');
+    const reader = new EventReader(judging.watch(response));
     const first = (await reader.next()) as ServerEvent;
-    return new SseClient(reader, first, new URL(first.data as string, url).href, headers);
+    return new SseClient(reader, first, new URL(first.data as string, url).href, headers, judging);
   }
 
   /** Opens the stream and initializes the session. */
@@ -175,7 +223,8 @@ export class SseClient {
 
   /** Posts a message. */
   async send(message: unknown, headers: Fields = {}): Promise<Response> {
-    return await post(this.target, message, { ...this.headers, ...headers });
+    this.checker.note(message);
+    return this.checker.watch(await post(this.target, message, { ...this.headers, ...headers }));
   }
 
   /** Sends a request and returns the next message of the stream. */

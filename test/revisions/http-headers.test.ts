@@ -1,5 +1,5 @@
 import { describe, expect } from '@jest/globals';
-import { type JsonObject, McpServer, Tool } from '@decorum/core';
+import { Completion, type JsonObject, McpServer, Prompt, Tool } from '@decorum/core';
 import { listen } from '@decorum/http';
 
 import { afterwards, json, raw, serve } from '../../packages/http/test/fixture.js';
@@ -96,19 +96,55 @@ describe('Mcp-Method', () => {
   });
 
   inStateless('HDR-05', 'must be sent with every request and match the method', async () => {
-    const { outcome, request, add } = await connect();
-    for (const message of [request('tools/list'), request('server/discover'), add]) {
-      expect(await outcome(message)).toEqual(OK);
-      for (const method of [
-        undefined,
-        '',
-        'prompts/list',
-        `${message.method}x`,
-        `${message.method}, ${message.method}`,
-      ]) {
+    const { client, server, outcome, request } = await connect();
+    const argument = { name: 'city', value: '' };
+    class Cities {
+      @Completion({ for: 'town', argument: 'city' })
+      cities() {
+        return [];
+      }
+
+      @Prompt({ name: 'town', input: { type: 'object', properties: { city: { type: 'string' } } } })
+      town() {
+        return 'Hello';
+      }
+    }
+    server.addProvider(Cities);
+    const methods: readonly (readonly [string, JsonObject?])[] = [
+      ...NAMED.map(([method, params]) => [method, params] as const),
+      ['tools/list'],
+      ['prompts/list'],
+      ['resources/list'],
+      ['resources/templates/list'],
+      ['completion/complete', { ref: { type: 'ref/prompt', name: 'town' }, argument }],
+      ['server/discover'],
+    ];
+    const wrong = (method: string) => [
+      undefined,
+      '',
+      method === 'prompts/list' ? 'tools/list' : 'prompts/list',
+      `${method}x`,
+      method.slice(0, -1),
+      method.toUpperCase(),
+      `${method}, ${method}`,
+    ];
+    for (const [name, params] of methods) {
+      const message = request(name, params);
+      expect([name, await outcome(message)]).toEqual([name, OK]);
+      for (const method of wrong(name)) {
+        expect([name, method, await outcome(message, { 'mcp-method': method })]).toEqual([name, method, MISMATCH]);
+      }
+    }
+    // a subscription's response is a stream, and an unknown method has another error
+    const subscription = request('subscriptions/listen', { notifications: {} });
+    for (const message of [subscription, request('tools/fly')]) {
+      for (const method of wrong(message.method as string)) {
         expect([method, await outcome(message, { 'mcp-method': method })]).toEqual([method, MISMATCH]);
       }
     }
+    const stream = await client.post(subscription);
+    expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    await stream.body?.cancel();
   });
 });
 

@@ -24,9 +24,11 @@ const idsOf = (events: readonly ServerEvent[]) => events.map(({ id }) => id as s
 /** Reads the events of a stream up to the next message. */
 async function untilMessage(reader: EventReader): Promise<ServerEvent[]> {
   const events: ServerEvent[] = [];
-  do events.push((await reader.next()) as ServerEvent);
-  while (!events.at(-1)?.message);
-  return events;
+  for (let event = await reader.next(); event !== undefined; event = await reader.next()) {
+    events.push(event);
+    if (event.message) return events;
+  }
+  throw new Error('The stream ended before the next message.');
 }
 
 describe('the id of an event', () => {

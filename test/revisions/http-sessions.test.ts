@@ -5,6 +5,8 @@ import type { Principal } from '@decorum/core';
 import { type HttpOptions, mcp } from '@decorum/http';
 import fastify, { type FastifyRequest } from 'fastify';
 
+import { stopClock } from '../../packages/http/test/clock.js';
+import { nextSweep } from '../../packages/http/test/events.js';
 import { afterwards, call, createServer, json, post, Probe, request, serve } from '../../packages/http/test/fixture.js';
 import { eachSessionRevision } from '../support/requirements.js';
 import { ADD, doorsOf, enter, HttpClient, initialize } from './http-client.js';
@@ -68,7 +70,7 @@ describe('a session', () => {
     expect(new Set(ids).size).toBe(6);
     // no part is the same in all ids, except for the UUID version
     const parts = ids.map((id) => id.split('-'));
-    for (const at of [0, 1, 4]) expect(new Set(parts.map((part) => part[at])).size).toBe(6);
+    for (const at of [0, 1, 4]) expect(new Set(parts.map((part) => part[at])).size).toBeGreaterThan(1);
   });
 
   eachSessionRevision('SESS-04', 'must be named, or else the answer is 400', async (revision) => {
@@ -128,16 +130,24 @@ describe('a session', () => {
   });
 
   eachSessionRevision('SESS-13', 'ends after its idle time, and counts towards a cap', async (revision) => {
+    const pass = stopClock();
     const { client, url, probe } = await open(revision, {
-      limits: { sessionIdleMs: 60, maxSessions: 3 },
-      keepAliveMs: 20,
+      limits: { sessionIdleMs: 60_000, maxSessions: 3 },
+      keepAliveMs: 5,
     });
     const [reading, working] = [await HttpClient.open(url, revision), await HttpClient.open(url, revision)];
-    const listening = await reading.listen();
+    await reading.listen();
     const began = once(probe, 'began');
     const pending = working.call(1, 'wait');
     await began;
-    for (let comments = 0; comments < 8;) if ((await listening.next())?.comment) comments += 1;
+    const sweep = () => nextSweep(() => reading.listen());
+    await sweep();
+    pass(60_000);
+    await sweep();
+    expect(await client.status()).toBe(200);
+    await sweep();
+    pass(60_001);
+    await sweep();
     expect(await client.status()).toBe(404);
     // one idle session can be evicted, but those in use can't
     const last = await HttpClient.open(url, revision);

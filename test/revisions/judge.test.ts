@@ -1,10 +1,16 @@
 // Tests of the validators used by other tests.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
 import { describe, expect, it } from '@jest/globals';
 
+import { type Posted, problemsOfBody, problemsOfHead, StreamCheck } from '../support/http-answers.js';
 import { newerFields } from '../support/newer-fields.js';
 import { type RawTransport, RawClient } from '../support/raw-client.js';
 import { type Revision, REVISIONS, SESSION_REVISIONS, shows } from '../support/requirements.js';
 import { judge } from '../support/schemas.js';
+import { EventReader } from '../../packages/http/test/events.js';
+import { HttpClient } from './http-client.js';
 import { serverOf } from './servers.js';
 
 const resultOf = (result: object) => ({ jsonrpc: '2.0', id: 1, result });
@@ -79,6 +85,114 @@ describe('a raw client', () => {
   });
 });
 
+describe('a raw client', () => {
+  const answer = '{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"No"}}';
+
+  it('detects a second answer to a request, and an answer to none', async () => {
+    for (const [asks, answers, problems] of [
+      [1, 1, 0],
+      [2, 2, 0],
+      [0, 1, 1],
+      [1, 2, 1],
+      [1, 3, 2],
+    ] as const) {
+      let receive = (_text: string) => {};
+      const speaks: RawTransport = (_server, receiver) => {
+        receive = receiver;
+        return Promise.resolve({ send() {}, close() {} });
+      };
+      const client = await RawClient.connect(serverOf(), { revision: '2025-11-25', begins: false }, speaks);
+      for (let time = 0; time < asks; time += 1) await client.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+      // an id of another type is another id
+      await client.send({ jsonrpc: '2.0', id: '1', method: 'tools/list' });
+      for (let time = 0; time < answers; time += 1) receive(answer);
+      expect([asks, answers, client.problems.splice(0).length]).toEqual([asks, answers, problems]);
+    }
+  });
+});
+
+describe('an HTTP response', () => {
+  const head = (status: number, type?: string) =>
+    problemsOfHead(new Response(null, { status, headers: type === undefined ? {} : { 'content-type': type } })).length;
+  const ask = (id: number) => ({ jsonrpc: '2.0' as const, id, method: 'ping' });
+  const reply = (id: number, more: object = { result: {} }) => ({ jsonrpc: '2.0' as const, id, ...more });
+  const body = (posted: Posted, status: number, content: unknown) =>
+    problemsOfBody(posted, status, content === '' ? '' : JSON.stringify(content)).length;
+  const error = { error: { code: -1, message: 'No' } };
+
+  it('has the status and the content type of what it carries', () => {
+    const right = [
+      head(200, 'application/json'),
+      head(400, 'application/json; charset=utf-8'),
+      head(200, 'text/event-stream'),
+      head(202),
+    ];
+    expect(right).toEqual([0, 0, 0, 0]);
+    const wrong = [
+      head(200),
+      head(200, 'text/plain'),
+      head(404, 'text/html'),
+      head(400, 'text/event-stream'),
+      head(202, 'application/json'),
+    ];
+    expect(wrong).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  it('answers each request exactly once', () => {
+    expect(body(ask(1), 200, reply(1))).toBe(0);
+    expect(body([ask(1), ask(2)], 200, [reply(2), reply(1)])).toBe(0);
+    for (const content of [reply(2), [], [reply(1), reply(1)], { ...ask(1), method: 'other' }]) {
+      expect([content, body(ask(1), 200, content)]).toEqual([content, 1]);
+    }
+    expect(body([ask(1), ask(2)], 200, [reply(2)])).toBe(1);
+  });
+
+  it('has a result only with 200, and no body with 202', () => {
+    expect([body(ask(1), 404, reply(1, error)), body(undefined, 400, error)]).toEqual([0, 0]);
+    expect([body(ask(1), 404, reply(1)), body(ask(1), 404, reply(2, error))]).toEqual([1, 1]);
+    const notification = { jsonrpc: '2.0' as const, method: 'a' };
+    expect([body(notification, 202, ''), body(notification, 202, {}), body(ask(1), 202, '')]).toEqual([0, 1, 1]);
+  });
+
+  it('that is a stream ends with the answer to its own request', () => {
+    const log = { jsonrpc: '2.0' as const, method: 'notifications/message' };
+    const check = new StreamCheck(ask(1));
+    expect([log, reply(2), reply(1), log].map((message) => check.next(message).length)).toEqual([0, 1, 0, 1]);
+  });
+});
+
+describe('an HTTP client', () => {
+  const valid = { ...resultOf({ content: [text] }) };
+  const invalid = { ...resultOf({ content: [{ ...text, colour: 'red' }] }) };
+
+  it.each(['application/json', 'text/event-stream'])('detects an invalid message in %s', async (type) => {
+    for (const [message, fine] of [
+      [valid, true],
+      [invalid, false],
+    ] as const) {
+      const words = JSON.stringify(message);
+      const remote = createServer((_request, response) => {
+        response
+          .writeHead(200, { 'content-type': type })
+          .end(type === 'application/json' ? words : `data: ${words}\n\n`);
+      });
+      await new Promise<void>((resolve) => remote.listen(0, '127.0.0.1', resolve));
+      const { port } = remote.address() as AddressInfo;
+      const response = await HttpClient.alone(`http://127.0.0.1:${port}`, '2025-11-25').call(1, 'a');
+      const reading = type === 'application/json' ? response.json() : new EventReader(response).message();
+      expect([
+        fine,
+        await reading.then(
+          () => true,
+          () => false,
+        ),
+      ]).toEqual([fine, fine]);
+      remote.closeAllConnections();
+      await new Promise((resolve) => remote.close(resolve));
+    }
+  });
+});
+
 describe('a claim', () => {
   it('must name an existing row', () => {
     expect(() => shows('TOOL-99', '2025-11-25', 'anything')).toThrow('no row');
@@ -86,6 +200,6 @@ describe('a claim', () => {
 
   it('must name a revision that the row applies to', () => {
     expect(() => shows('TOOL-20', '2025-03-26', 'anything')).toThrow('does not apply');
-    expect(shows('TOOL-20', '2025-06-18', 'sentence')).toBe('sentence [TOOL-20 2025-06-18]');
+    expect(shows('TOOL-20', '2025-06-18', 'sentence')).toBe('sentence \u2063[TOOL-20 2025-06-18]');
   });
 });

@@ -1,6 +1,6 @@
 // Log messages to the client.
 import { describe, expect } from '@jest/globals';
-import { Completion, type Context, type JsonObject, Prompt, Resource } from '@decorum/core';
+import { Completion, type Context, type JsonObject, NoInput, Prompt, Resource, Tool } from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
 import { RawClient } from '../support/raw-client.js';
@@ -85,15 +85,47 @@ describe('log messages', () => {
   });
 
   inStateless('LOG-06', 'are not sent for a request that does not ask for them', async () => {
+    class Talker {
+      @Tool({ name: 'talk' })
+      tool(_input: NoInput, context: Context) {
+        talk(context);
+      }
+
+      @Prompt({ name: 'talk', input: { type: 'object', properties: { to: { type: 'string' } } } })
+      prompt(_input: object, context: Context) {
+        talk(context);
+        return 'talked';
+      }
+
+      @Resource('docs://talk')
+      resource(_input: NoInput, context: Context) {
+        talk(context);
+        return 'talked';
+      }
+
+      @Completion({ for: 'prompt', argument: 'to' })
+      names(_typed: string, context: Context) {
+        talk(context);
+        return [];
+      }
+    }
+    const methods = [
+      ['tools/call', { name: 'talk' }],
+      ['prompts/get', { name: 'talk' }],
+      ['resources/read', { uri: 'docs://talk' }],
+      ['completion/complete', { ref: { type: 'ref/prompt', name: 'talk' }, argument: { name: 'to', value: '' } }],
+    ] as const;
     for (const transport of Object.values(transportsOf(STATELESS))) {
-      const server = serverWith({ talk }, { logLevel: 'debug' });
-      const client = await RawClient.connect(server, { revision: STATELESS }, transport);
-      await client.result('tools/call', { name: 'talk', _meta: { [LEVEL]: 'debug' } });
-      const before = heard(client);
-      expect(before).toEqual(LEVELS);
-      await client.call('talk');
-      await client.settled();
-      expect(heard(client)).toEqual(before);
+      for (const [method, params] of methods) {
+        const server = serverOf({ providers: [Talker], logLevel: 'debug' });
+        const client = await RawClient.connect(server, { revision: STATELESS }, transport);
+        await client.result(method, { ...params, _meta: { [LEVEL]: 'debug' } });
+        const before = heard(client);
+        expect([method, before]).toEqual([method, LEVELS]);
+        for (let time = 0; time < 2; time += 1) await client.result(method, params);
+        await client.settled();
+        expect([method, heard(client)]).toEqual([method, before]);
+      }
     }
   });
 

@@ -1,5 +1,5 @@
 // Prompts and completions.
-import { describe, expect } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   assistant,
   audio,
@@ -17,7 +17,8 @@ import {
 } from '@decorum/core';
 import { IsBoolean, IsInt, IsOptional, IsString } from 'class-validator';
 
-import { RawClient } from '../support/raw-client.js';
+import { transportsOf } from '../support/http-transports.js';
+import { overMemory, RawClient } from '../support/raw-client.js';
 import { eachRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { answersOnTwo, followList, listen } from './neutral.js';
 import { serverOf, serverWith } from './servers.js';
@@ -89,6 +90,35 @@ class Prompts {
   }
 }
 
+class City {
+  @IsString()
+  city!: string;
+}
+
+class OnlyPrompts {
+  @Prompt()
+  pack({ city }: City) {
+    return city;
+  }
+
+  @Completion({ for: 'pack', argument: 'city' })
+  cities() {
+    return ['Oslo'];
+  }
+}
+
+class OnlyResources {
+  @Resource('weather://{city}')
+  weather({ city }: City) {
+    return city;
+  }
+
+  @Completion({ for: 'weather', argument: 'city' })
+  cities() {
+    return ['Oslo'];
+  }
+}
+
 class Greeting {
   @Prompt()
   greet() {
@@ -99,8 +129,8 @@ class Greeting {
 const open = (revision: Revision, provider = new Prompts()) =>
   RawClient.connect(serverOf({ providers: [provider] }), { revision });
 
-async function capabilitiesOf(revision: Revision, server: ReturnType<typeof serverOf>) {
-  const client = await RawClient.connect(server, { revision, begins: false });
+async function capabilitiesOf(revision: Revision, server: ReturnType<typeof serverOf>, transport = overMemory) {
+  const client = await RawClient.connect(server, { revision, begins: false }, transport);
   return (await client.begin())['capabilities'];
 }
 
@@ -282,8 +312,30 @@ async function complete(client: RawClient, value: string, params: JsonObject = {
 
 describe('completions', () => {
   eachRevision('COMP-01', 'are declared if there are any', async (revision) => {
-    expect(await capabilitiesOf(revision, serverOf({ providers: [Prompts] }))).toMatchObject({ completions: {} });
-    expect(await capabilitiesOf(revision, serverWith({ tool: () => '' }))).not.toHaveProperty('completions');
+    const servers = {
+      prompts: serverOf({ providers: [OnlyPrompts] }),
+      resources: serverOf({ providers: [OnlyResources] }),
+      both: serverOf({ providers: [Prompts] }),
+    };
+    const without = serverOf({ providers: [Greeting] });
+    for (const transport of Object.values(transportsOf(revision))) {
+      for (const server of Object.values(servers)) {
+        expect(await capabilitiesOf(revision, server, transport)).toHaveProperty('completions', {});
+      }
+      expect(await capabilitiesOf(revision, without, transport)).toHaveProperty('prompts');
+      expect(await capabilitiesOf(revision, without, transport)).not.toHaveProperty('completions');
+    }
+  });
+
+  it('are served but not declared in the first revision, which has no capability for them', async () => {
+    for (const transport of Object.values(transportsOf('2024-11-05'))) {
+      const server = serverOf({ providers: [Prompts] });
+      const declared = await capabilitiesOf('2024-11-05', server, transport);
+      expect(declared).toHaveProperty('prompts');
+      expect(declared).not.toHaveProperty('completions');
+      const client = await RawClient.connect(server, { revision: '2024-11-05' }, transport);
+      expect(await complete(client, 'rio')).toEqual({ values: ['Rio'] });
+    }
   });
 
   eachRevision('COMP-02', 'are capped at 100 and say if there are more', async (revision) => {

@@ -1,5 +1,8 @@
 // The request state that clients carry between rounds.
-import { describe, expect, jest } from '@jest/globals';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import { describe, expect, it, jest } from '@jest/globals';
 import { type JsonObject, type McpServerOptions, MemorySingleUse } from '@decorum/core';
 
 import { overHttp } from '../support/http-transports.js';
@@ -96,6 +99,31 @@ describe('the state', () => {
     expect((await retry({})).result).toMatchObject({ content: [{ text: 'accept' }] });
   });
 
+  inStateless('MRTR-17', 'is valid for the same arguments, of any order, and not for any others', async () => {
+    const weigh: Handler = async (context, { n }) =>
+      `${(await form(context)).action} ${Object.is(n, -0) ? '-0' : JSON.stringify(n)}`;
+    const client = await connect(serverWith({ weigh }));
+    let sent = 0;
+    // as text: JSON.stringify writes -0 as 0
+    const call = async (args: string, more: JsonObject = {}) => {
+      const id = (sent += 1);
+      const params = { name: 'weigh', arguments: 'ARGUMENTS', ...more };
+      const message = client.buildMessage(id, 'tools/call', params as JsonObject);
+      await client.send(JSON.stringify(message).replace('"ARGUMENTS"', args));
+      return await client.response(id);
+    };
+    const values = ['0', '-0', '1', '"0"', '"-0"', 'null', 'false', '[]', '{}', '[0]', '[-0]', '{"n":0}', '{"n":-0}'];
+    for (const sealed of values) {
+      const { result } = await call(`{"n":${sealed},"m":1}`);
+      const retry = { requestState: result?.['requestState'], inputResponses };
+      for (const value of values) {
+        const answer = await call(`{"m":1,"n":${value}}`, retry);
+        if (value === sealed) expect(textOf(answer.result as JsonObject)).toContain('accept');
+        else expect([sealed, value, answer]).toMatchObject([sealed, value, INVALID]);
+      }
+    }
+  });
+
   inStateless('MRTR-10', 'is valid once across all nodes if the server says so', async () => {
     const singleUse = new MemorySingleUse();
     const { client, retry, effects, requestState } = await startCall({ singleUse });
@@ -154,6 +182,47 @@ describe('the state', () => {
       expect(await retry({})).toMatchObject(INVALID);
     } finally {
       now.mockRestore();
+    }
+  });
+});
+
+describe('used ids in memory', () => {
+  it('are forgotten when they expire, and kept until then', () => {
+    const start = Date.now();
+    const now = jest.spyOn(Date, 'now').mockReturnValue(start);
+    try {
+      const store = new MemorySingleUse();
+      expect([store.claim('a', 100), store.claim('a', 100)]).toEqual([true, false]);
+      now.mockReturnValue(start + 99);
+      expect([store.claim('a', 100), store.claim('b', 100)]).toEqual([false, true]);
+      now.mockReturnValue(start + 100);
+      expect([store.claim('a', 100), store.claim('b', 100)]).toEqual([true, false]);
+    } finally {
+      now.mockRestore();
+    }
+  });
+
+  it('leave no memory behind', () => {
+    setFlagsFromString('--expose-gc');
+    const gc = runInNewContext('gc') as () => void;
+    // not a mock of jest, which remembers every call
+    const { now } = Date;
+    let time = now();
+    Date.now = () => time;
+    try {
+      const store = new MemorySingleUse();
+      gc();
+      const before = process.memoryUsage().heapUsed;
+      for (let id = 0; id < 100_000; id += 1) {
+        time += 1;
+        store.claim(`id ${id}`, 100);
+      }
+      gc();
+      // keeping all of them would take ten times as much
+      expect(process.memoryUsage().heapUsed - before).toBeLessThan(1_000_000);
+      expect(store.claim('id 99999', 100)).toBe(false);
+    } finally {
+      Date.now = now;
     }
   });
 });

@@ -507,14 +507,21 @@ describe('a subscription', () => {
     }
   });
 
-  eachRevision('RES-25', 'includes changes inside the resource', async (revision) => {
-    const server = serverOf({ providers: [Tree] });
-    const client = await RawClient.connect(server, { revision });
-    await followResource(client, 'docs://tree');
-    server.notify.resourceUpdated('docs://tree/a');
-    server.notify.resourceUpdated('docs://trees');
-    await client.settled();
-    const told = client.of('notifications/resources/updated').map(({ params }) => plain(params));
-    expect(told).toEqual([{ uri: 'docs://tree/a' }]);
-  });
+  eachRevision(
+    'RES-25',
+    'includes changes inside the resource that the server names, and no others',
+    async (revision) => {
+      const server = serverOf({ providers: [Tree] });
+      const client = await RawClient.connect(server, { revision });
+      await followResource(client, 'docs://tree');
+      server.notify.resourceUpdated('docs://tree/ada');
+      server.notify.resourceUpdated('docs://tree/a', 'docs://tree');
+      server.notify.resourceUpdated('docs://tree/b', 'docs://trees');
+      server.notify.resourceUpdated('docs://trees');
+      server.notify.resourceUpdated('docs://tree');
+      await client.settled();
+      const told = client.of('notifications/resources/updated').map(({ params }) => plain(params));
+      expect(told).toEqual([{ uri: 'docs://tree/a' }, { uri: 'docs://tree' }]);
+    },
+  );
 });

@@ -365,10 +365,16 @@ describe('a retry', () => {
 
   inStateless('MRTR-14', 'may have unsolicited answers, which are ignored', async () => {
     const client = await connect(serverWith({ greet, three }));
-    const more = { '#9': ADA, other: { action: 'decline' }, __proto__: ADA, '': {} };
+    const more = { '#9': ADA, other: { action: 'decline' }, constructor: ADA, '': {}, '#01': 7, '#10': null };
     const { requestState } = await begin(client, 'greet');
-    const { result } = await again(client, 'greet', { requestState, inputResponses: { ...more, '#1': ADA } });
-    expect(textOf(result!)).toBe('Hello, Ada');
+    const retry = (inputResponses: JsonObject) => again(client, 'greet', { requestState, inputResponses });
+    // they neither fail the request nor answer its question
+    expect(asked((await retry(more)).result).inputRequests).toHaveProperty('#1');
+    // a member called __proto__ (a literal would set the prototype) is refused, and answers nothing either
+    const evil = Object.defineProperty({ ...more }, '__proto__', { value: { '#1': ADA }, enumerable: true });
+    expect(JSON.stringify(evil)).toContain('"__proto__":{"#1"');
+    expect(await retry(evil)).toMatchObject({ error: { code: -32600 } });
+    expect(textOf((await retry({ ...more, '#1': ADA })).result!)).toBe('Hello, Ada');
     // not even if they are asked for later
     const first = await begin(client, 'three');
     const early = { '#1': ADA, '#2': ADA, '#3': ADA };

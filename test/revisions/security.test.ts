@@ -103,17 +103,26 @@ describe('a member called __proto__', () => {
 
 describe('a schema that refers to another machine', () => {
   eachRevision('SEC-18', 'is rejected, and nothing is fetched', async (revision) => {
-    let requests = 0;
-    const remote = createServer((_request, response) => {
-      requests += 1;
+    const fetched: (string | undefined)[] = [];
+    const remote = createServer(({ url }, response) => {
+      fetched.push(url);
       response.end('{"type":"object"}');
     });
     await new Promise<void>((resolve) => remote.listen(0, '127.0.0.1', resolve));
-    const { port } = remote.address() as AddressInfo;
-    const input = { type: 'object', properties: { a: { $ref: `http://127.0.0.1:${port}/schema.json` } } };
-    expect(() => serverWith({ [revision]: () => '' }, { input })).toThrow('DECORUM_INVALID_SCHEMA');
+    const origin = `http://127.0.0.1:${(remote.address() as AddressInfo).port}`;
+    const schema = (at: string) => ({ type: 'object', properties: { a: { $ref: `${origin}/${at}` } } });
+    expect(() => serverWith({ [revision]: () => '' }, { input: schema('input') })).toThrow('DECORUM_INVALID_SCHEMA');
+    expect(() => serverWith({ [revision]: () => '' }, { output: schema('output') })).toThrow('DECORUM_INVALID_SCHEMA');
+    // names that look like addresses are only names, and so are the URLs that clients send
+    const named = { $id: `${origin}/id`, $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' };
+    const server = serverWith({ take: (_context, input) => JSON.stringify(input) }, { input: named });
+    const client = await RawClient.connect(server, { revision });
+    const sent = { $ref: `${origin}/sent`, $schema: `${origin}/sent`, url: `${origin}/sent` };
+    expect(JSON.parse(textOf(await client.call('take', sent))!)).toEqual(sent);
+    // a request that had been made before this one would have arrived before
+    await (await fetch(`${origin}/last`, { headers: { connection: 'close' } })).text();
+    expect(fetched).toEqual(['/last']);
     await new Promise((resolve) => remote.close(resolve));
-    expect(requests).toBe(0);
   });
 });
 

@@ -26,7 +26,6 @@ import {
   called,
   declares,
   metaOf,
-  postTo,
   PREFIX,
   urlOf,
   VERSION,
@@ -353,28 +352,6 @@ describe('a request without a session', () => {
 
   inStateless('META-19', 'is rejected with 400 without these', async () => {
     for (const message of incomplete('tools/list')) expect((await answerTo(serverOf(), message))[0]).toBe(400);
-  });
-
-  inStateless('META-20', 'need not have client info', async () => {
-    expect(await answerTo(serverOf(), asked(1, 'server/discover'))).toMatchObject([200, { result: {} }]);
-  });
-
-  inStateless('META-23', 'is answered the same for any client info', async () => {
-    const clients = [
-      { name: 'a', version: '1' },
-      { name: 'claude-ai', version: '0.1' },
-      { name: 7 },
-      'nobody',
-      undefined,
-    ];
-    for (const message of [asked(1, 'tools/list'), asked(1, 'server/discover'), fails('internal')]) {
-      const texts = clients.map(async (info) => {
-        const named = { ...metaOf(message), ...(info !== undefined && { [`${PREFIX}clientInfo`]: info }) };
-        const params = { ...message.params, _meta: named };
-        return await (await postTo(FAILING, { ...message, params })).text();
-      });
-      expect(new Set(await Promise.all(texts)).size).toBe(1);
-    }
   });
 
   inStateless('META-21', 'gets only questions that its client supports', async () => {

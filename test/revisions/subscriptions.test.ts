@@ -144,14 +144,41 @@ describe('a subscription', () => {
   });
 
   inStateless('SUB-03', 'is acknowledged with the supported notifications', async () => {
-    const tools = await connect(serverWith({ tool: () => '' }));
-    expect(await listen(tools, 1, ALL)).toEqual({ toolsListChanged: true });
-    expect(await listen(tools, 2, { promptsListChanged: true })).toEqual({});
-    const everything = await connect(shelf(), overHttp);
-    expect(await listen(everything, 1, { ...ALL, tasksListChanged: true, more: ['x'] })).toEqual(ALL);
-    expect(await listen(everything, 2, { toolsListChanged: true, promptsListChanged: false })).toEqual({
-      toolsListChanged: true,
-    });
+    class OnlyPrompts {
+      @Prompt()
+      prompt() {
+        return 'prompt';
+      }
+    }
+    class OnlyResources {
+      @Resource('docs://a')
+      first() {
+        return 'a';
+      }
+
+      @Resource('docs://b')
+      second() {
+        return 'b';
+      }
+    }
+    const { toolsListChanged, promptsListChanged, ...resources } = ALL;
+    for (const [, transport] of RAW_TRANSPORTS) {
+      const tools = await connect(serverWith({ tool: () => '' }), transport);
+      expect(await listen(tools, 1, ALL)).toEqual({ toolsListChanged });
+      expect(await listen(tools, 2, { promptsListChanged: true })).toEqual({});
+      const prompts = await connect(serverOf({ providers: [OnlyPrompts] }), transport);
+      expect(await listen(prompts, 1, ALL)).toEqual({ promptsListChanged });
+      const onlyResources = await connect(serverOf({ providers: [OnlyResources] }), transport);
+      expect(await listen(onlyResources, 1, ALL)).toEqual(resources);
+      const everything = await connect(shelf(), transport);
+      expect(await listen(everything, 1, { ...ALL, tasksListChanged: true, more: ['x'] })).toEqual(ALL);
+      for (const one of Object.keys(ALL)) {
+        const asks = { [one]: ALL[one as keyof typeof ALL] };
+        expect(await listen(everything, one, asks)).toEqual(asks);
+        if (one !== 'resourceSubscriptions')
+          expect(await listen(everything, `no ${one}`, { [one]: false })).toEqual({});
+      }
+    }
   });
 
   inStateless('SUB-04', 'has the id of its request in all messages, with the same type', async () => {
@@ -338,7 +365,7 @@ describe('a subscription', () => {
         return '';
       }
     }
-    const server = serverOf({ providers: [Diaries] });
+    const server = serverOf({ providers: [Diaries], limits: { maxOpenCalls: 2000 } });
     const ada = await connect(server, overHttp, { principal: { subject: 'ada' } });
     const resourceSubscriptions = ['diary://ada', 'diary://bob'];
     expect(await listen(ada, 'diaries', { resourceSubscriptions })).toEqual({ resourceSubscriptions: ['diary://ada'] });
@@ -354,6 +381,10 @@ describe('a subscription', () => {
     expect(await many.response('too many')).toMatchObject({ error: { code: -32603 } });
     await many.cancel(1);
     expect(await listen(many, 'in its place', {})).toEqual({});
+    await many.close();
+    // nothing serves these, although they are the beginning of URIs that something serves
+    const prefixes = ['diary://', 'diary://a', 'diary://ada/', 'none://at/all'];
+    expect(await listen(ada, 'prefixes', { resourceSubscriptions: prefixes })).toEqual({ resourceSubscriptions: [] });
   });
 });
 

@@ -3,7 +3,15 @@ import { afterEach } from '@jest/globals';
 import type { McpServer, Principal } from '@decorum/core';
 import { listen, type Listening } from '@decorum/http';
 
-import { type RawTransport, RAW_TRANSPORTS, type Line, type Message, type RawOptions } from './raw-client.js';
+import { type Posted, problemsOfBody, problemsOfHead, StreamCheck } from './http-answers.js';
+import {
+  type RawTransport,
+  RAW_TRANSPORTS,
+  type Line,
+  type Message,
+  type RawOptions,
+  type Receiver,
+} from './raw-client.js';
 import { type Revision, STATELESS } from './requirements.js';
 
 type Headers = Record<string, string>;
@@ -87,21 +95,25 @@ interface Reading {
 
 class HttpLine implements Line {
   private readonly readings = new Map<unknown, Reading>();
+  /** Ids of cancelled requests. They get no answer. */
+  private readonly cancelled = new Set<unknown>();
   private session: Headers = {};
 
   constructor(
     private readonly url: string,
-    private readonly receive: (text: string) => void,
+    private readonly receive: Receiver,
     private readonly options: RawOptions,
   ) {}
 
   async send(text: string): Promise<void> {
     const message = read(text);
     const asks = [message].flat().find((each) => each?.method !== undefined && 'id' in each);
+    const { method, params } = (message ?? {}) as Partial<Message>;
+    if (method === 'notifications/cancelled') this.cancelled.add(params?.['requestId']);
     const posted = this.post(text, message);
     if (asks) return void posted;
     await posted;
-    if ((message as Message | undefined)?.method === 'notifications/initialized') await this.open(undefined, {});
+    if (method === 'notifications/initialized') await this.open(undefined, {});
   }
 
   closeRequest(id: unknown): void {
@@ -127,8 +139,8 @@ class HttpLine implements Line {
     return { ...this.session, ...(principal && { 'x-user': principal.subject }) };
   }
 
-  private async post(text: string, message: Message | Message[] | undefined): Promise<void> {
-    const single = Array.isArray(message) ? undefined : message;
+  private async post(text: string, message: Posted): Promise<void> {
+    const single = Array.isArray(message) ? undefined : (message as Message | undefined);
     const reading: Reading = { controller: new AbortController() };
     if (single?.method !== undefined && 'id' in single) this.readings.set(single.id, reading);
     const headers = {
@@ -139,21 +151,34 @@ class HttpLine implements Line {
     };
     const { signal } = reading.controller;
     const response = await fetch(this.url, { method: 'POST', headers, body: text, signal }).catch(() => undefined);
-    if (response) await this.take(response, reading);
-  }
-
-  private async take(response: Response, reading: Reading): Promise<void> {
+    if (!response) return;
+    this.report(problemsOfHead(response));
     const id = response.headers.get('mcp-session-id');
     if (id !== null) this.session = { 'mcp-session-id': id, ...versionHeader(this.options.revision) };
-    if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
-      for await (const event of eventsOf(response)) {
-        if (event.id !== undefined) reading.lastEventId = event.id;
-        if (event.data) this.receive(event.data);
-      }
-      return;
+    if (response.headers.get('content-type') === 'text/event-stream') {
+      const check = new StreamCheck(message);
+      return await this.take(response, reading, (data) => {
+        for (const each of [JSON.parse(data) as Message | Message[]].flat()) this.report(check.next(each));
+      });
     }
-    const text = await response.text().catch(() => '');
-    if (text !== '') this.receive(text);
+    const body = await response.text().catch(() => undefined);
+    if (body === undefined) return;
+    const cancelled = single !== undefined && response.status === 202 && body === '' && this.cancelled.has(single.id);
+    if (!cancelled) this.report(problemsOfBody(message, response.status, body));
+    if (body !== '') this.receive(body);
+  }
+
+  private report(problems: readonly string[]): void {
+    for (const problem of problems) this.receive.report(problem);
+  }
+
+  private async take(response: Response, reading: Reading, check = (_data: string) => {}): Promise<void> {
+    for await (const event of eventsOf(response)) {
+      if (event.id !== undefined) reading.lastEventId = event.id;
+      if (!event.data) continue;
+      check(event.data);
+      this.receive(event.data);
+    }
   }
 
   /** Opens a stream. `id` is undefined for the messages that belong to no request. */
@@ -162,7 +187,9 @@ class HttpLine implements Line {
     this.readings.set(id, reading);
     const headers = { accept: 'text/event-stream', ...this.headers(), ...more };
     const response = await fetch(this.url, { headers, signal: reading.controller.signal });
-    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+    const type = response.headers.get('content-type');
+    if (response.status !== 200 || type !== 'text/event-stream')
+      throw new Error(`${response.status} ${type} ${await response.text()}`);
     void this.take(response, reading);
   }
 }
@@ -184,7 +211,9 @@ export const overHttpSse: RawTransport = async (server, receive, { principal }) 
   const controller = new AbortController();
   const user: Headers = principal ? { 'x-user': principal.subject } : {};
   const headers = { accept: 'text/event-stream', ...user };
-  const events = eventsOf(await fetch(new URL('/sse', url), { headers, signal: controller.signal }));
+  const stream = await fetch(new URL('/sse', url), { headers, signal: controller.signal });
+  if (stream.headers.get('content-type') !== 'text/event-stream') throw new Error(`${stream.status}`);
+  const events = eventsOf(stream);
   const first = (await events.next()).value as StreamEvent;
   const target = new URL(first.data as string, new URL('/sse', url));
   void (async () => {
@@ -193,7 +222,11 @@ export const overHttpSse: RawTransport = async (server, receive, { principal }) 
   return {
     async send(text) {
       const posted = { 'content-type': 'application/json', ...user };
-      await (await fetch(target, { method: 'POST', headers: posted, body: text })).text();
+      const response = await fetch(target, { method: 'POST', headers: posted, body: text });
+      const body = await response.text();
+      // the answer comes on the stream; what is no message is refused
+      if (response.status !== 202 && (response.status !== 400 || read(text) !== undefined))
+        receive.report(`a message was taken with ${response.status} ${body}`);
     },
     close: () => controller.abort(),
   };

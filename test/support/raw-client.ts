@@ -45,8 +45,15 @@ export interface Line {
   close(): void | Promise<void>;
 }
 
+/** Takes what a transport receives. */
+export interface Receiver {
+  (text: string): void;
+  /** Reports that the transport was used wrongly by the server. The test then fails. */
+  readonly report: (problem: string) => void;
+}
+
 /** Connects to a server. Calls `receive` for each text. */
-export type RawTransport = (server: McpServer, receive: (text: string) => void, options: RawOptions) => Promise<Line>;
+export type RawTransport = (server: McpServer, receive: Receiver, options: RawOptions) => Promise<Line>;
 
 export const overMemory: RawTransport = async (server, receive, { principal }) =>
   await connectMemory(server, {
@@ -112,6 +119,8 @@ export class RawClient {
   readonly problems: string[] = [];
   private readonly arrivals = new EventEmitter().setMaxListeners(0);
   private readonly asked = new Map<unknown, string>();
+  /** How many answers may still come, by id. */
+  private readonly due = new Map<unknown, number>();
   private line!: Line;
   private closed = false;
   private sent = 0;
@@ -126,7 +135,9 @@ export class RawClient {
   ): Promise<RawClient> {
     const client = new RawClient(options);
     OPEN.add(client);
-    client.line = await transport(server, (text) => client.receive(text), options);
+    const report = (problem: string) => void client.problems.push(problem);
+    const receive = Object.assign((text: string) => client.receive(text), { report });
+    client.line = await transport(server, receive, options);
     if (options.begins !== false && !client.stateless) await client.begin();
     return client;
   }
@@ -255,11 +266,12 @@ export class RawClient {
     await this.line.close();
   }
 
-  /** Remembers the methods of requests by id. */
+  /** Remembers the methods of requests by id. Anything else with an id may get an error. */
   private note(text: string): void {
     try {
       for (const { id, method } of [JSON.parse(text) as Message | Message[]].flat()) {
         if (method !== undefined) this.asked.set(id, method);
+        this.due.set(id, (this.due.get(id) ?? 0) + 1);
       }
     } catch {
       // invalid text is sent too
@@ -275,11 +287,21 @@ export class RawClient {
     for (const message of [parsed].flat()) {
       const method = message.method === undefined ? this.asked.get(message.id) : undefined;
       const wrong = judge(this.revision, message, method);
+      if (message.method === undefined) wrong.push(...this.settle(message.id));
       if (wrong.length > 0) this.problems.push(`${wrong.join('\n')}\n  in ${JSON.stringify(message)}`);
       this.received.push(message);
       if (message.method !== undefined && message.id !== undefined) this.answer(message);
     }
     this.arrivals.emit('message');
+  }
+
+  /** The problem of an answer if its request has been answered, or was never sent. */
+  private settle(id: Message['id']): string[] {
+    // the id could not be read
+    if (id === undefined || id === null) return [];
+    const left = (this.due.get(id) ?? 0) - 1;
+    this.due.set(id, left);
+    return left < 0 ? [`an answer too many for ${JSON.stringify(id)}`] : [];
   }
 
   private answer({ id, method, params }: Message): void {

@@ -63,13 +63,16 @@ function rowOf(id: string): Requirement {
   return row;
 }
 
+/** Precedes the tags that this file writes: the report counts no others. An invisible separator. */
+const GENUINE = '\u2063';
+
 /**
  * The name of a test that covers one row in one revision.
  * @throws {Error} if the row doesn't exist or doesn't apply to the revision
  */
 export function shows(id: string, revision: string, sentence: string): string {
   if (!rowOf(id).revisions.includes(revision)) throw new Error(`${id} does not apply to ${revision}.`);
-  return `${sentence} [${id} ${revision}]`;
+  return `${sentence} ${GENUINE}[${id} ${revision}]`;
 }
 
 /** The revisions in `among` that a row applies to. */

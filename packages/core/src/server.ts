@@ -41,8 +41,12 @@ export interface Registration {
 
 /** Notifies clients of changes that the server cannot see itself. */
 export interface Notifier {
-  /** Announces a change to a resource to the clients that subscribed to its URI. */
-  resourceUpdated(uri: string): void;
+  /**
+   * Announces a change to a resource to the clients that subscribed to its URI.
+   * @param within a resource that this one is part of, such as its folder. Clients that subscribed to it are told the
+   *   URI of the part too, whether or not they can read the part
+   */
+  resourceUpdated(uri: string, within?: string): void;
   toolsChanged(): void;
   promptsChanged(): void;
   /** Announces that the set of resources changed, for example because a template now lists others. */
@@ -106,7 +110,6 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     this.#providers = new Providers(options.resolve, report);
     this.#events = new Events({
       bus: options.changeBus ?? new MemoryChangeBus(),
-      isRestricted: (uri) => this.#registry.accessTo(uri) !== undefined,
       report,
     });
     const changed = (lists: Iterable<ListName>) => {
@@ -123,9 +126,9 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
       warn: (message) => this.#reporter.warn({}, message),
     };
     this.notify = {
-      resourceUpdated: (uri) => {
+      resourceUpdated: (uri, within) => {
         if (typeof uri !== 'string') throw new TypeError('`notify.resourceUpdated` needs the URI of the resource.');
-        this.#events.publish({ kind: 'resource', uri });
+        this.#events.publish({ kind: 'resource', uri, ...(within !== undefined && { within }) });
       },
       toolsChanged: () => this.#events.publish({ kind: 'lists', lists: ['tools'] }),
       promptsChanged: () => this.#events.publish({ kind: 'lists', lists: ['prompts'] }),

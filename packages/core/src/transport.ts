@@ -18,7 +18,7 @@ export {
   readableId,
 } from './protocol/jsonrpc.js';
 export { DEFAULT_LIMITS } from './protocol/limits.js';
-export { beginsConversation, INITIALIZE } from './protocol/methods.js';
+export { beginsConversation, INITIALIZE, LISTEN } from './protocol/methods.js';
 export { andThen, isPromise } from './protocol/maybe-promise.js';
 export type { Cancellation, Reply } from './protocol/reply.js';
 export { newestOf, revisionOf, UNDECLARED_REVISION } from './protocol/revisions/index.js';

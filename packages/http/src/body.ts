@@ -4,15 +4,20 @@ import { clearInterval, setInterval } from 'node:timers';
 import { McpError } from '@decorum/core';
 import { parseMessage } from '@decorum/core/transport';
 
+import { addressOf } from './caller.js';
 import type { Headers, HttpRequest } from './http-context.js';
 import { HttpError, LimitError } from './http-error.js';
 
-/** Limits on the size and duration of a request body. */
+/** Limits on the size and duration of request bodies. */
 export interface BodyLimits {
   /** Maximum size in bytes. */
   readonly bodyLimit: number;
   /** Milliseconds within which the body must arrive. The timeout may fire up to 25% late. */
   readonly bodyTimeoutMs: number;
+  /** Cap on the bytes of all bodies that have not arrived completely. */
+  readonly maxUnfinishedBytes: number;
+  /** Cap on the bytes of the bodies from one address that have not arrived completely. */
+  readonly maxUnfinishedBytesPerAddress: number;
 }
 
 /** Gets the parsed body, or the reason why there is none. */
@@ -60,26 +65,40 @@ export function expectsBody({ method, headers }: HttpRequest, hasBody: boolean):
 export class Bodies {
   /** Maximum size of a body in bytes. */
   readonly limit: number;
-  private readonly readers: BodyReader[] = [];
+  /** All readers, each in its `slot`. */
+  readonly readers: BodyReader[] = [];
+  /** Bytes received of unfinished bodies. */
+  private held = 0;
+  /** The same for each address. */
+  private readonly heldFrom = new Map<string, number>();
   // one timer for all bodies, because most arrive at once and don't need their own
   private readonly timer: NodeJS.Timeout;
 
-  constructor({ bodyLimit, bodyTimeoutMs }: BodyLimits) {
+  constructor(private readonly limits: BodyLimits) {
+    const { bodyLimit, bodyTimeoutMs } = limits;
     this.limit = bodyLimit;
     this.timer = setInterval(() => this.sweep(), Math.ceil(bodyTimeoutMs / SWEEPS)).unref();
   }
 
-  /** Adds a body when its request starts. */
-  add(reader: BodyReader): void {
-    reader.slot = this.readers.push(reader) - 1;
-  }
-
-  /** Removes a finished body. The last reader takes its slot. */
-  delete(reader: BodyReader): void {
-    const last = this.readers.pop() as BodyReader;
-    if (last === reader) return;
-    this.readers[reader.slot] = last;
-    last.slot = reader.slot;
+  /**
+   * Counts bytes of an unfinished body. A negative number takes them back.
+   * @param address see `addressOf`
+   * @returns the error to reject the body with
+   */
+  hold(bytes: number, address: string | undefined): HttpError | undefined {
+    this.held += bytes;
+    let own = 0;
+    if (address !== undefined) {
+      own = (this.heldFrom.get(address) ?? 0) + bytes;
+      if (own > 0) this.heldFrom.set(address, own);
+      else this.heldFrom.delete(address);
+    }
+    const { maxUnfinishedBytes, maxUnfinishedBytesPerAddress } = this.limits;
+    if (own > maxUnfinishedBytesPerAddress) {
+      return new LimitError('maxUnfinishedBytesPerAddress', 429, 'You are sending too much at once. Try again later.');
+    }
+    if (this.held <= maxUnfinishedBytes) return undefined;
+    return new LimitError('maxUnfinishedBytes', 503, 'The server is receiving too much. Try again later.');
   }
 
   /** Rejects all unfinished bodies and stops the sweeps. */
@@ -104,9 +123,14 @@ export abstract class BodyReader {
   sweeps = 0;
   /** Index in the list of unfinished bodies. */
   slot = 0;
-  private first: Buffer | undefined;
-  private more: Buffer[] | undefined;
+  /** The body so far, with room for more. */
+  private received: Buffer = EMPTY;
   private size = 0;
+  /** The size that the headers announce. */
+  private announced: number | undefined;
+  /** Bytes counted as unfinished. */
+  private held = 0;
+  private address: string | undefined;
   private over = false;
 
   constructor(
@@ -114,8 +138,11 @@ export abstract class BodyReader {
     private readonly request: Pick<HttpRequest, 'method' | 'headers'>,
     private readonly receiver: BodyReceiver,
   ) {
-    bodies.add(this);
+    this.slot = bodies.readers.push(this) - 1;
   }
+
+  /** The client's IP address; undefined if the host doesn't know it. */
+  protected abstract get remoteAddress(): string | undefined;
 
   /** Stops reading. The rest of the body is discarded. */
   protected abstract stop(): void;
@@ -123,28 +150,35 @@ export abstract class BodyReader {
   /** Rejects a body whose `Content-Length` exceeds the limit. Called before anything is read. */
   begin(): boolean {
     const length = this.request.headers['content-length'];
-    if (length === undefined || Number(length) <= this.bodies.limit) return true;
+    if (length === undefined) return true;
+    this.announced = Number(length);
+    if (this.announced <= this.bodies.limit) return true;
     this.fail(tooLarge());
     return false;
   }
 
   /** Adds a chunk of the body. */
   push(chunk: Buffer): void {
+    if (this.over) return;
+    const { size: at } = this;
     this.size += chunk.length;
-    if (this.first === undefined) this.first = chunk;
-    else (this.more ??= [this.first]).push(chunk);
-    if (this.size > this.bodies.limit) this.fail(tooLarge());
+    if (this.size > this.bodies.limit) return this.fail(tooLarge());
+    if (at === 0) this.received = chunk;
+    else this.append(chunk, at);
+    // most bodies arrive in one chunk, and are never counted
+    if (this.size !== this.announced) this.hold(chunk.length);
   }
 
   /** The body is complete. */
   end(): void {
     if (!this.finish()) return;
-    const { first = EMPTY, more, request, receiver } = this;
+    const { received, size, request, receiver } = this;
     // some clients send a content type with DELETE although there is no body
-    if (this.size === 0 && request.method === 'DELETE') return receiver.body(null);
+    if (size === 0 && request.method === 'DELETE') return receiver.body(null);
     let message: unknown;
     try {
-      message = readJson(more === undefined ? first : Buffer.concat(more), request.headers['content-type']);
+      const body = received.length === size ? received : received.subarray(0, size);
+      message = readJson(body, request.headers['content-type']);
     } catch (error) {
       return receiver.body(error);
     }
@@ -154,14 +188,40 @@ export abstract class BodyReader {
   /** Gives up on the body. A no-op if it is already complete or failed. */
   fail(error: unknown): void {
     if (!this.finish()) return;
+    this.received = EMPTY;
     this.stop();
     this.receiver.body(error);
   }
 
+  /** Copies chunks into one buffer: a chunk of a single byte would cost hundreds. */
+  private append(chunk: Buffer, at: number): void {
+    if (this.received.length < this.size) {
+      // the announced size would be too much for a client that sends no more
+      const grown = Buffer.allocUnsafe(Math.min(2 * this.size, this.bodies.limit));
+      grown.set(this.received.subarray(0, at));
+      this.received = grown;
+    }
+    this.received.set(chunk, at);
+  }
+
+  private hold(bytes: number): void {
+    if (this.held === 0) this.address = addressOf({ headers: this.request.headers, remoteAddress: this.remoteAddress });
+    this.held += bytes;
+    const refusal = this.bodies.hold(bytes, this.address);
+    if (refusal) this.fail(refusal);
+  }
+
+  /** Removes the reader from its slot, which the last one takes. */
   private finish(): boolean {
     if (this.over) return false;
     this.over = true;
-    this.bodies.delete(this);
+    const { bodies, slot, held } = this;
+    const last = bodies.readers.pop() as BodyReader;
+    if (last !== this) {
+      bodies.readers[slot] = last;
+      last.slot = slot;
+    }
+    if (held > 0) bodies.hold(-held, this.address);
     return true;
   }
 }

@@ -6,8 +6,9 @@ import { hostOf, type Kernel, revisionOf, type Transport } from '@decorum/core/t
 import { type Answer, errorAnswer } from './answer.js';
 import { authenticate, type RequestHead } from './authenticate.js';
 import { Bodies } from './body.js';
-import type { HttpContext, Sink } from './http-context.js';
-import { type ExchangeParts, PostExchange } from './exchange.js';
+import { type HttpContext, type Sink, STREAM_HEADERS } from './http-context.js';
+import { PostExchange } from './exchange.js';
+import type { ExchangeParts } from './exchange-parts.js';
 import { type Guard, preflightHeaders } from './guard.js';
 import { acceptedBy, requireKnownVersion } from './headers.js';
 import { PendingCallbacks } from './pending-callbacks.js';
@@ -23,8 +24,10 @@ import {
   streamNotAccepted,
 } from './http-error.js';
 import type { HttpSession } from './session.js';
+import { ListenStreams } from './listen-streams.js';
+import { SlowReaders } from './readers.js';
 import { Sessions } from './sessions.js';
-import { type EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
+import type { OpenStream, StreamSettings } from './stream-settings.js';
 
 const EVENT_ID = /^([gp][\w-]{16})-(\d{1,9})$/;
 
@@ -45,7 +48,6 @@ export class Endpoint<HostRequest> {
   readonly guard: Guard;
   private readonly parts: ExchangeParts;
   private readonly pending = new PendingCallbacks();
-  private readonly open = new Set<EventStream>();
   private readonly streams: StreamSettings;
   private readonly timer: NodeJS.Timeout;
   private shutting: Promise<void> | undefined;
@@ -60,11 +62,15 @@ export class Endpoint<HostRequest> {
     const { maxBufferedBytes, retryMs, keepAliveMs, sessions: keepsSessions, legacySse, credentials } = settings;
     this.guard = settings.guard;
     this.bodies = new Bodies(settings);
-    const streams = (this.streams = { open: this.open, ending: new Set(), maxBufferedBytes, hit });
+    const readers = new SlowReaders(settings, hit);
+    const [open, ending] = [new Set<OpenStream>(), new Set<Sink>()];
+    const streams = (this.streams = { open, ending, maxBufferedBytes, readers, hit });
     const { pending } = this;
     const sessions = new Sessions(kernel, { ...settings, streams, report, hit, pending });
     const own = { stopped: false, closed: false };
-    this.parts = { kernel, sessions, streams, retryMs, keepsSessions, credentials, report, hit, ...own };
+    const listenStreams = new ListenStreams(settings);
+    const shared = { kernel, sessions, streams, listenStreams, report, hit };
+    this.parts = { ...shared, retryMs, keepsSessions, credentials, ...own };
     this.legacy = legacySse && new LegacySse(this.parts, legacySse);
     this.timer = setInterval(() => this.tick(), keepAliveMs).unref();
   }
@@ -106,6 +112,7 @@ export class Endpoint<HostRequest> {
    * @param body the parsed JSON
    */
   post(body: unknown, context: HttpContext): void {
+    context.readers = this.streams.readers;
     new PostExchange(body, context, this.parts).run();
   }
 
@@ -197,12 +204,16 @@ export class Endpoint<HostRequest> {
   }
 
   private tick(): void {
-    for (const stream of this.open) stream.keepAlive();
+    const { open, ending, readers } = this.streams;
+    for (const stream of open) stream.keepAlive();
+    for (const sink of ending) if (sink.backlog > 0) readers.note(sink);
+    readers.sweep();
     this.parts.kernel.inFlight.keepAlive(this.parts);
     this.parts.sessions.sweep();
   }
 
-  private async sessionOf({ headers, principal }: HttpContext): Promise<HttpSession> {
+  private async sessionOf(context: HttpContext): Promise<HttpSession> {
+    const { headers } = context;
     if (this.parts.stopped) throw closing();
     const version = headers['mcp-protocol-version'];
     if (revisionOf(version)?.sessions === false) {
@@ -212,7 +223,7 @@ export class Endpoint<HostRequest> {
     requireKnownVersion(version);
     const id = headers['mcp-session-id'];
     if (id === undefined) throw sessionIdMissing();
-    const session = await callStore(() => this.parts.sessions.find(id, principal));
+    const session = await callStore(() => this.parts.sessions.find(id, context));
     // the endpoint may have closed while the store was busy, and nothing would end a stream that starts now
     if (this.parts.stopped) throw closing();
     if (session === undefined) throw noSession();

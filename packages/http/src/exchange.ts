@@ -1,4 +1,4 @@
-import type { JsonObject, LimitHit, Principal, TransportInfo } from '@decorum/core';
+import type { JsonObject, Principal, TransportInfo } from '@decorum/core';
 import {
   beginsConversation,
   belongsToSession,
@@ -6,8 +6,8 @@ import {
   errorFrame,
   type Frame,
   INITIALIZE,
+  LISTEN,
   type JsonRpcMessage,
-  type Kernel,
   type MirroredArgument,
   type TransientPeer,
   readableId,
@@ -19,7 +19,8 @@ import {
 } from '@decorum/core/transport';
 
 import { cancelsBatch, internalError, statusOf } from './answer.js';
-import { type AnswerHeaders, type HttpContext, transportInfo } from './http-context.js';
+import { addressOf } from './caller.js';
+import { type AnswerHeaders, type HttpContext, STREAM_HEADERS, transportInfo } from './http-context.js';
 import {
   acceptedBy,
   type Accepted,
@@ -30,30 +31,9 @@ import {
   versionMismatch,
 } from './headers.js';
 import { closing, HttpError, LimitError, noSession, sessionEnded, sessionIdMissing } from './http-error.js';
+import type { ExchangeParts } from './exchange-parts.js';
 import type { HttpSession } from './session.js';
-import type { Sessions } from './sessions.js';
-import { EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
-
-/** State shared by all exchanges of an endpoint. It also identifies the endpoint as the owner of its wires. */
-export interface ExchangeParts {
-  readonly kernel: Kernel;
-  readonly sessions: Sessions;
-  readonly streams: StreamSettings;
-  /** Milliseconds until a client reconnects to a paused stream. */
-  readonly retryMs: number;
-  /** Whether sessions are enabled. */
-  readonly keepsSessions: boolean;
-  /** Lower-case names of the headers that are hidden from handlers. */
-  readonly credentials: ReadonlySet<string>;
-  /** Reports errors that must not reach clients. */
-  readonly report: (error: unknown) => void;
-  /** Reports a limit that a client has reached. */
-  readonly hit: (hit: LimitHit) => void;
-  /** Requests are rejected; responses and notifications still pass. */
-  stopped: boolean;
-  /** Everything is rejected. */
-  closed: boolean;
-}
+import { EventStream } from './stream.js';
 
 /** One POST and its response: JSON, or a stream if other messages are sent before the JSON-RPC response. */
 export class PostExchange implements Wire {
@@ -71,6 +51,8 @@ export class PostExchange implements Wire {
   private stream: EventStream | undefined;
   /** Removes the disconnect callback. */
   private removeOnClose: (() => void) | undefined;
+  /** Frees the place of a `subscriptions/listen` request. */
+  private endListening: (() => void) | undefined;
   private done = false;
   /** The exchange was already in flight at an earlier keep-alive tick. */
   private sawTick = false;
@@ -88,6 +70,8 @@ export class PostExchange implements Wire {
 
   /** Handles and answers the message, synchronously if nothing has to be awaited. Never throws. */
   run(): void {
+    const { readers } = this.parts.streams;
+    if (readers.leaving > 0) return void readers.settled().then(() => this.run());
     try {
       const found = this.admit();
       if (found instanceof Promise) void this.later(found);
@@ -109,13 +93,17 @@ export class PostExchange implements Wire {
   private admit(): HttpSession | undefined | Promise<HttpSession | undefined> {
     const { body, parts, context } = this;
     const { headers } = context;
+    const { maxBufferedBytes, readers } = parts.streams;
+    if (readers.unsent > 0 && context.unread > maxBufferedBytes) {
+      throw new LimitError('maxBufferedBytes', 429, 'The connection has too many unread answers.');
+    }
     if (parts.stopped && (parts.closed || isRequest(body))) throw closing();
     if (headers.accept !== USUAL_ACCEPT) this.accepted = acceptedBy(headers.accept);
     if (this.accepted === 'neither') {
       throw new HttpError(406, 'The Accept header of a POST must allow application/json or text/event-stream.');
     }
     const id = headers['mcp-session-id'];
-    return id === undefined || !parts.keepsSessions ? undefined : parts.sessions.find(id, context.principal);
+    return id === undefined || !parts.keepsSessions ? undefined : parts.sessions.find(id, context);
   }
 
   /** Hands the message to the kernel, in its session, in a new session or without one. */
@@ -127,6 +115,9 @@ export class PostExchange implements Wire {
       if (message !== null && !Array.isArray(message) && !('method' in message))
         throw new HttpError(400, 'A response is valid only within a session.');
       this.sessionless = true;
+      if (message !== null && 'method' in message && message.method === LISTEN) {
+        this.endListening = parts.listenStreams.open(addressOf(this.context));
+      }
     } else if (!parts.keepsSessions) {
       this.usePassingPeer(message);
     } else if (this.context.headers['mcp-session-id'] === undefined) {
@@ -147,7 +138,7 @@ export class PostExchange implements Wire {
   private startSession(message: JsonRpcMessage): void {
     if (!beginsConversation(message) || !('id' in message)) throw sessionIdMissing();
     requireKnownVersion(this.declaredVersion);
-    this.session = this.parts.sessions.open(this.principal, true);
+    this.session = this.parts.sessions.open(this.context, true);
     this.startsSession = true;
   }
 
@@ -164,13 +155,13 @@ export class PostExchange implements Wire {
     return transportInfo(this.context, this.parts.credentials);
   }
 
-  /** The client may have disconnected while the application's hooks ran. */
+  /** The client may have disconnected while the application's hooks ran, or its stream is paused. */
   get gone(): boolean {
-    return this.sessionless && this.context.gone;
+    return this.stream ? !this.stream.attached : this.context.gone;
   }
 
   onDisconnect(callback: () => void): void {
-    if (this.sessionless) this.removeOnClose = this.context.onClose(callback);
+    this.removeOnClose ??= this.context.onClose(callback);
   }
 
   checkVersion(version: string): void {
@@ -276,7 +267,9 @@ export class PostExchange implements Wire {
   private markDone(): void {
     this.done = true;
     this.removeOnClose?.();
+    this.endListening?.();
     if (this.session) this.session.used = true;
+    if (this.session?.isProtected) this.session.recheck();
   }
 
   private openStream(): EventStream {

@@ -1,5 +1,7 @@
 import type { Principal, TransportInfo } from '@decorum/core';
 
+import type { Reader, SlowReaders } from './readers.js';
+
 /** Headers of a request, with lower-case names. Repeated headers are joined by commas into one value. */
 export type Headers = Readonly<Record<string, string | undefined>>;
 
@@ -22,6 +24,8 @@ export interface HttpRequest {
    * @returns a function that removes the callback
    */
   onClose(callback: () => void): () => void;
+  /** Bytes of earlier answers that wait on the same connection. */
+  readonly unread: number;
 }
 
 /** The two ways to answer a request: with a complete response or with a stream. */
@@ -40,6 +44,8 @@ export interface Responder {
 export interface HttpContext extends HttpRequest, Responder {
   /** The authenticated caller, once known. */
   principal: Principal | undefined;
+  /** Where an answer is noted if the client doesn't take it at once. Undefined for small answers, such as errors. */
+  readers: SlowReaders | undefined;
 }
 
 /** Gets the events of a sink. */
@@ -51,10 +57,8 @@ export interface SinkOwner {
 }
 
 /** The writable end of a streamed response. */
-export interface Sink {
+export interface Sink extends Reader {
   readonly closed: boolean;
-  /** Bytes that the reader has not received yet. */
-  readonly backlog: number;
   /** Whether the reader is behind. The owner's `drained` is called when it has caught up. */
   readonly slow: boolean;
   /** Sets the owner that gets the events. Called once. */
@@ -65,12 +69,17 @@ export interface Sink {
   write(text: string): boolean;
   /** Ends the response after everything written before and `text`. */
   end(text: string): void;
-  /** Drops the connection. */
-  destroy(): void;
 }
 
 /** The default content type of bodies that are not streams. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Headers of every event stream. They keep proxies from caching, transforming or buffering it. */
+export const STREAM_HEADERS: AnswerHeaders = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+};
 
 /**
  * The part of a request that handlers may see. Credentials are left out, so that handlers can't leak them. They get the

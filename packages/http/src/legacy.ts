@@ -13,13 +13,14 @@ import {
   type Wire,
 } from '@decorum/core/transport';
 
-import { type HttpContext, type Sink, transportInfo } from './http-context.js';
-import type { ExchangeParts } from './exchange.js';
+import { type HttpContext, type Sink, STREAM_HEADERS, transportInfo } from './http-context.js';
+import type { ExchangeParts } from './exchange-parts.js';
 import { acceptedBy } from './headers.js';
 import type { LegacyPaths } from './options.js';
 import { closing, HttpError, noSession, streamNotAccepted } from './http-error.js';
 import type { HttpSession } from './session.js';
-import { EventStream, STREAM_HEADERS, type StreamSettings } from './stream.js';
+import { EventStream } from './stream.js';
+import type { StreamSettings } from './stream-settings.js';
 
 /** The query parameter with the key of a session. The official servers use the same name. */
 const KEY = 'sessionId';
@@ -39,7 +40,7 @@ class MessageStream extends EventStream {
   /** Disconnects a client that keeps sending requests without reading the responses: unread, they would pile up. */
   override send(frame: Frame): void {
     if (this.pending.length <= BUFFER_FACTOR * this.settings.maxBufferedBytes) return super.send(frame);
-    this.hit();
+    this.hit('maxBufferedBytes');
     this.cutOff();
   }
 
@@ -84,7 +85,7 @@ export class LegacySse {
 
   /**
    * Starts a session.
-   * @throws {HttpError} 406 or 503
+   * @throws {HttpError} 406, 429 or 503
    */
   open(context: HttpContext): void {
     const { sessions, streams, stopped } = this.parts;
@@ -92,7 +93,7 @@ export class LegacySse {
     const accepted = acceptedBy(context.headers.accept);
     if (accepted !== 'both' && accepted !== 'stream') throw streamNotAccepted();
     // not shared: only the process that has the stream can serve the session
-    const session = sessions.open(context.principal, false);
+    const session = sessions.open(context, false);
     const key = randomBytes(24).toString('base64url');
     const stream = new MessageStream(streams, () => {
       this.byKey.delete(key);

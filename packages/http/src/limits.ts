@@ -1,4 +1,4 @@
-import type { OptionTypes } from '@decorum/core/transport';
+import { type OptionTypes, startupError, withDefaults } from '@decorum/core/transport';
 
 /** Limits of an endpoint on what clients send, open and leave unread. */
 export interface EndpointLimits {
@@ -6,9 +6,29 @@ export interface EndpointLimits {
   readonly bodyLimit?: number;
   /** Milliseconds within which a request body must arrive. By default 20 seconds. May time out up to 25% late. */
   readonly bodyTimeoutMs?: number;
+  /**
+   * Cap on the bytes of all request bodies that have not arrived completely. Bodies that arrive in one piece don't
+   * count. At least `bodyLimit`. By default 64 MiB, or 16 times `bodyLimit` if that is more.
+   */
+  readonly maxUnfinishedBytes?: number;
+  /**
+   * The same cap for the bodies from one address. At least `bodyLimit`. By default 16 MiB, or 4 times `bodyLimit` if
+   * that is more.
+   */
+  readonly maxUnfinishedBytesPerAddress?: number;
   /** Cap on concurrent sessions. By default 10,000. */
   readonly maxSessions?: number;
-  /** Milliseconds until a session without requests in flight or open streams ends. By default 30 minutes. */
+  /**
+   * Cap on the concurrent sessions of anonymous callers with the same address. IPv6 addresses count by their first 64
+   * bits. At the cap, the session that has been idle for longest ends, or else the caller gets a 429. By default 1000.
+   */
+  readonly maxSessionsPerAddress?: number;
+  /**
+   * Cap on the concurrent sessions of one principal. At the cap, the session that has been idle for longest ends, or
+   * else the caller gets a 429. By default 1000.
+   */
+  readonly maxSessionsPerPrincipal?: number;
+  /** Milliseconds until a session without a connected client ends. By default 30 minutes. */
   readonly sessionIdleMs?: number;
   /** Cap on concurrent streams of one session, not counting those of its requests. By default 8. */
   readonly maxStreams?: number;
@@ -18,6 +38,20 @@ export interface EndpointLimits {
    * because all its responses share one stream. By default 1 MiB.
    */
   readonly maxBufferedBytes?: number;
+  /**
+   * Bytes to buffer for all readers together. Beyond that, slow readers get no more progress and log messages, and those
+   * with the largest backlogs are disconnected. By default 64 MiB.
+   */
+  readonly maxTotalBufferedBytes?: number;
+  /**
+   * Milliseconds after which a reader that takes nothing is disconnected. Checked every `keepAliveMs`. By default 1
+   * minute.
+   */
+  readonly readerTimeoutMs?: number;
+  /** Cap on concurrent `subscriptions/listen` requests. By default 1,024. */
+  readonly maxListenStreams?: number;
+  /** Cap on concurrent `subscriptions/listen` requests of one remote address. By default 512. */
+  readonly maxListenStreamsPerAddress?: number;
 }
 
 /** Limits of `listen`. */
@@ -36,21 +70,56 @@ export type LimitName = keyof ListenLimits;
 export const MAX_TIMER_MS = 2_147_483_647;
 
 /** Values of an endpoint's limits by default. */
-export const DEFAULT_LIMITS: Required<EndpointLimits> = {
+const DEFAULT_LIMITS: Required<EndpointLimits> = {
   bodyLimit: 1_048_576,
   bodyTimeoutMs: 20_000,
+  maxUnfinishedBytes: 67_108_864,
+  maxUnfinishedBytesPerAddress: 16_777_216,
   maxSessions: 10_000,
+  maxSessionsPerAddress: 1000,
+  maxSessionsPerPrincipal: 1000,
   sessionIdleMs: 1_800_000,
   maxStreams: 8,
   maxBufferedBytes: 1_048_576,
+  maxTotalBufferedBytes: 67_108_864,
+  readerTimeoutMs: 60_000,
+  maxListenStreams: 1024,
+  maxListenStreamsPerAddress: 512,
 };
 
 /** Smallest and largest value of each limit. */
 export const LIMIT_RANGES: OptionTypes<EndpointLimits> = {
   bodyLimit: [1, Number.MAX_SAFE_INTEGER],
   bodyTimeoutMs: [1, MAX_TIMER_MS],
+  maxUnfinishedBytes: [1, Number.MAX_SAFE_INTEGER],
+  maxUnfinishedBytesPerAddress: [1, Number.MAX_SAFE_INTEGER],
   maxSessions: [1, 10_000_000],
+  maxSessionsPerAddress: [1, 10_000_000],
+  maxSessionsPerPrincipal: [1, 10_000_000],
   sessionIdleMs: [1, Number.MAX_SAFE_INTEGER],
   maxStreams: [1, 1000],
   maxBufferedBytes: [1, Number.MAX_SAFE_INTEGER],
+  maxTotalBufferedBytes: [1, Number.MAX_SAFE_INTEGER],
+  readerTimeoutMs: [1, Number.MAX_SAFE_INTEGER],
+  maxListenStreams: [1, Number.MAX_SAFE_INTEGER],
+  maxListenStreamsPerAddress: [1, Number.MAX_SAFE_INTEGER],
 };
+
+/**
+ * Applies the defaults. Those for unfinished bodies grow with `bodyLimit`.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` if there is no room for the largest body
+ */
+export function resolveLimits(given: EndpointLimits = {}): Required<EndpointLimits> {
+  const { bodyLimit = DEFAULT_LIMITS.bodyLimit } = given;
+  const unfinished = {
+    maxUnfinishedBytes: Math.max(DEFAULT_LIMITS.maxUnfinishedBytes, 16 * bodyLimit),
+    maxUnfinishedBytesPerAddress: Math.max(DEFAULT_LIMITS.maxUnfinishedBytesPerAddress, 4 * bodyLimit),
+  };
+  const limits = withDefaults({ ...DEFAULT_LIMITS, ...unfinished }, given);
+  for (const name of Object.keys(unfinished) as (keyof typeof unfinished)[]) {
+    if (limits[name] >= bodyLimit) continue;
+    const problem = `is ${limits[name]}, but must be at least \`bodyLimit\`, which is ${bodyLimit}`;
+    throw startupError('DECORUM_INVALID_OPTION', 'limits', name, problem);
+  }
+  return limits;
+}

@@ -4,13 +4,7 @@ export { OneWriteResponse } from './bindings/one-write.js';
 export type { Headers } from './http-context.js';
 export type { EndpointLimits } from './limits.js';
 export type { LegacyPaths } from './options.js';
-export {
-  type EventBatch,
-  type EventStore,
-  eventsOf,
-  MemoryEventStore,
-  type MemoryEventStoreOptions,
-  type StoredEvent,
-} from './event-store.js';
+export { type EventBatch, type EventStore, eventsOf, type StoredEvent } from './event-store.js';
+export { MemoryEventStore, type MemoryEventStoreOptions } from './memory-event-store.js';
 export { type KeptSession, MemorySessionStore, type SessionStore } from './session-store.js';
 export type { SessionRecord } from '@decorum/core/transport';

@@ -1,13 +1,14 @@
 import { inspect } from 'node:util';
 
 import type { Principal } from '@decorum/core';
-import { type OptionTypes, requireKnown, startupError, withDefaults } from '@decorum/core/transport';
+import { type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
 
 import { type Authenticate, checkedPrincipal } from './authenticate.js';
 import { credentialHeaders, isHeaderName } from './credentials.js';
 import { Guard } from './guard.js';
-import { DEFAULT_LIMITS, type EndpointLimits, LIMIT_RANGES, MAX_TIMER_MS } from './limits.js';
-import { type EventStore, MemoryEventStore } from './event-store.js';
+import { type EndpointLimits, LIMIT_RANGES, MAX_TIMER_MS, resolveLimits } from './limits.js';
+import type { EventStore } from './event-store.js';
+import { MemoryEventStore } from './memory-event-store.js';
 import type { SessionStore } from './session-store.js';
 
 /** Default path of an endpoint. */
@@ -177,7 +178,7 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
     sessions,
     legacySse,
     ...(Object.fromEntries(counts) as Record<keyof typeof COUNTS, number>),
-    ...withDefaults(DEFAULT_LIMITS, options.limits),
+    ...resolveLimits(options.limits),
   };
 }
 

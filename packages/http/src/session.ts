@@ -1,28 +1,32 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Frame, Kernel, Session, SessionRecord } from '@decorum/core/transport';
+import type { Frame, Kernel, Session, SessionRecord, Wire } from '@decorum/core/transport';
 import type { LimitHit, Principal } from '@decorum/core';
 
 import type { PendingCallbacks } from './pending-callbacks.js';
 import { LimitError } from './http-error.js';
 import type { EventStore } from './event-store.js';
+import { CountedSession, type SessionLimits, type SessionQuotas } from './session-quotas.js';
 import type { KeptSession, SessionStore } from './session-store.js';
-import { EventStream, type StreamSettings } from './stream.js';
+import { EventLog } from './event-log.js';
+import { EventStream } from './stream.js';
+import type { StreamSettings } from './stream-settings.js';
 
 /** Settings shared by all sessions of an endpoint. */
-export interface SessionSettings {
+export interface SessionSettings extends SessionLimits {
+  readonly kernel: Kernel;
   readonly streams: StreamSettings;
   /** Stores events for clients that reconnect. `false` makes streams non-resumable. */
   readonly events: EventStore | false;
   /** Shares records with other processes; undefined if sessions live only in this one. */
   readonly sessionStore: SessionStore | undefined;
-  /** Cap on concurrent sessions. */
-  readonly maxSessions: number;
-  /** Milliseconds until a session without requests in flight or open streams ends. */
+  /** Counts the sessions. */
+  readonly quotas: SessionQuotas;
+  /** Milliseconds until a session without a connected client ends. */
   readonly sessionIdleMs: number;
   /** Milliseconds between sweeps for idle sessions. */
   readonly keepAliveMs: number;
-  /** Cap on streams of one session, not counting those of its requests. */
+  /** Cap on streams of one session, not counting those of its requests in flight. */
   readonly maxStreams: number;
   /** The requests that wait for a store. */
   readonly pending: PendingCallbacks;
@@ -41,23 +45,21 @@ export type SessionOrigin =
   | { readonly record: SessionRecord };
 
 /** The live part of a session: its streams. Everything else is in its record, which can be stored. */
-export class HttpSession {
+export class HttpSession extends CountedSession {
   readonly state: Session;
   /** Whether a request has arrived since the last sweep. */
   used = true;
-  /** Increases with each use. The idle session with the lowest value is evicted first. */
-  lastUse = 0;
   /** Oldest first. Created with the first stream, because most sessions never have one. */
   private streams: EventStream[] | undefined;
   /** The one stream of an HTTP+SSE session. */
   private soleStream: EventStream | undefined;
 
   constructor(
-    private readonly kernel: Kernel,
     private readonly settings: SessionSettings,
     origin: SessionOrigin,
   ) {
-    const { sessionStore: store } = settings;
+    super();
+    const { kernel, sessionStore: store } = settings;
     const push = (frame: Frame) => this.push(frame);
     const isKept = store !== undefined && ('record' in origin || origin.shared);
     this.state = kernel.openSession({
@@ -71,11 +73,28 @@ export class HttpSession {
     return this.state.record.id as string;
   }
 
-  /** Whether a request is in flight or a stream has a reader. */
-  get busy(): boolean {
-    if (this.kernel.inFlight.isBusy(this.state)) return true;
-    if (this.soleStream?.attached) return this.state.initialized;
-    return this.streams?.some(({ kind, attached }) => kind === 'g' && attached) === true;
+  get anonymous(): boolean {
+    return this.state.record.principal === undefined;
+  }
+
+  /** Whether a client reads a stream or waits for a response. A call that its client has left doesn't count. */
+  get connected(): boolean {
+    if (this.soleStream !== undefined) return this.soleStream.attached && this.state.initialized;
+    return this.streams?.some(({ attached }) => attached) === true || this.awaited !== undefined;
+  }
+
+  /** A request in flight whose client waits for the response. */
+  private get awaited(): Wire | undefined {
+    for (const { wire } of this.settings.kernel.inFlight.requestsOf(this.state)) if (wire.gone === false) return wire;
+    return undefined;
+  }
+
+  /** Lets the session be evicted again when its last client is gone. */
+  recheck(): void {
+    if (!this.isProtected) return;
+    if (!this.connected) return this.settings.quotas.release(this);
+    // called again when a request or a reader ends, so one disconnect callback at a time is enough
+    this.awaited?.onDisconnect?.(() => this.recheck());
   }
 
   /**
@@ -92,14 +111,18 @@ export class HttpSession {
   }
 
   /**
-   * The stream that a client resumes. If its request has already ended, the stream can only be replayed from the store.
+   * The stream that a client resumes. If its request has already ended, the stream can only be replayed from the store,
+   * and counts like those that belong to no request.
    * @param id stream id, as in the ids of its events
+   * @throws {HttpError} 429
    */
   lostStream(id: string): EventStream {
-    const running = this.streams?.find((stream) => stream.log?.id === id);
-    if (running !== undefined) return running;
+    const known = this.streams?.find((stream) => stream.log?.id === id);
+    if (known !== undefined) return known;
+    this.freeStreamSlot();
     const ended = this.streamOf(id);
-    ended.end();
+    ended.endBefore();
+    (this.streams ??= []).push(ended);
     return ended;
   }
 
@@ -108,8 +131,9 @@ export class HttpSession {
     this.soleStream = stream;
   }
 
-  /** Removes an ended stream. */
+  /** Removes an ended stream, unless a client still resumes it. */
   closeStream(stream: EventStream): void {
+    if (stream.attached) return;
     const at = this.streams?.indexOf(stream) ?? -1;
     if (at !== -1) this.streams?.splice(at, 1);
   }
@@ -136,7 +160,10 @@ export class HttpSession {
     const { events: store, streams, report } = this.settings;
     const kind = id.startsWith('g') ? 'g' : 'p';
     const primes = this.state.revision.primesStreams;
-    return new EventStream(streams, kind, store ? { id, session: this.id, store, primes, report } : undefined);
+    const log = store ? new EventLog({ id, session: this.id, store, primes, report }) : undefined;
+    const stream = new EventStream(streams, kind, log);
+    stream.holder = this;
+    return stream;
   }
 
   /** Sends a message that belongs to no request to one connected stream, or else keeps it for the newest one. */
@@ -152,11 +179,11 @@ export class HttpSession {
 
   private freeStreamSlot(): void {
     const { maxStreams } = this.settings;
-    const streams = this.standaloneStreams();
+    const streams = this.streams?.filter(({ kind, ended }) => kind === 'g' || ended) ?? [];
     let count = streams.length;
-    for (const stream of streams) {
-      if (count < maxStreams) return;
-      if (stream.attached) continue;
+    // ended ones are only kept while a client resumes them; the others can be resumed until their slot is needed
+    for (const stream of streams.toSorted((a, b) => Number(b.ended) - Number(a.ended))) {
+      if (stream.attached || (!stream.ended && count < maxStreams)) continue;
       this.closeStream(stream);
       count -= 1;
     }

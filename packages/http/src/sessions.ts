@@ -3,49 +3,52 @@ import { randomUUID } from 'node:crypto';
 import type { Principal } from '@decorum/core';
 import { andThen, isPromise, isObject, type Kernel, revisionOf, type SessionRecord } from '@decorum/core/transport';
 
-import { LimitError } from './http-error.js';
-import { HttpSession, type SessionSettings, ttlOf } from './session.js';
+import type { Sender } from './caller.js';
+import { HttpSession, type SessionOrigin, type SessionSettings, ttlOf } from './session.js';
+import { type SessionGroup, SessionQuotas } from './session-quotas.js';
 import type { KeptSession } from './session-store.js';
 
 /** The sessions of an endpoint. */
 export class Sessions {
   private readonly byId = new Map<string, HttpSession>();
-  private uses = 0;
+  private readonly quotas: SessionQuotas;
+  private readonly settings: SessionSettings;
 
   constructor(
     private readonly kernel: Kernel,
-    private readonly settings: SessionSettings,
-  ) {}
+    settings: Omit<SessionSettings, 'quotas' | 'kernel'>,
+  ) {
+    this.quotas = new SessionQuotas(settings, (session) => this.end(session as HttpSession));
+    this.settings = { ...settings, kernel, quotas: this.quotas };
+  }
 
   /**
-   * Starts a session. At the cap, this evicts the session that has been idle for longest.
+   * Starts a session. At a limit, this evicts the session that has been idle for longest.
    * @param shared whether other processes may serve it, if there is a session store
-   * @throws {HttpError} 503 if no session is idle
+   * @throws {HttpError} 429 if the caller has too many sessions, 503 if there are too many and none can be evicted
    */
-  open(principal: Principal | undefined, shared: boolean): HttpSession {
-    this.evictIdle(principal);
-    return this.add(new HttpSession(this.kernel, this.settings, { id: randomUUID(), principal, shared }));
+  open(sender: Sender, shared: boolean): HttpSession {
+    return this.add({ id: randomUUID(), principal: sender.principal, shared }, sender);
   }
 
   /**
    * Finds a session by id, if it belongs to the principal. A session of another process is restored from the store.
-   * @throws {HttpError} 503 if there are too many sessions
+   * @throws {HttpError} 429 or 503 if there are too many sessions
    */
-  find(id: string, principal: Principal | undefined): HttpSession | undefined | Promise<HttpSession | undefined> {
+  find(id: string, sender: Sender): HttpSession | undefined | Promise<HttpSession | undefined> {
     const { sessionStore: store } = this.settings;
-    if (store === undefined) return this.local(id, principal);
+    if (store === undefined) return this.local(id, sender.principal);
     const record = store.get(id);
     const kept = isPromise(record) ? this.settings.pending.until(record) : record;
-    return andThen(kept, (found) => this.restore(id, found, principal));
+    return andThen(kept, (found) => this.restore(id, found, sender));
   }
 
   /** Finds a session of this process by id, if it belongs to the principal. */
   local(id: string, principal: Principal | undefined): HttpSession | undefined {
     const session = this.byId.get(id);
     if (session === undefined || session.state.record.principal?.subject !== principal?.subject) return undefined;
-    // a counter is cheaper than the time, and only the order matters
     session.used = true;
-    session.lastUse = ++this.uses;
+    if (!session.isProtected) use(session, principal === undefined ? this.quotas.anonymous : this.quotas.signedIn);
     return session;
   }
 
@@ -56,7 +59,7 @@ export class Sessions {
 
   /** Ends a session in this process: cancels its requests and ends its streams. */
   end(session: HttpSession): void {
-    this.byId.delete(session.id);
+    if (this.byId.delete(session.id)) this.quotas.remove(session);
     this.kernel.closeSession(session.state);
     session.close();
   }
@@ -77,12 +80,13 @@ export class Sessions {
     for (const session of this.byId.values()) this.end(session);
   }
 
-  /** Ends the sessions that have been idle for too long. Their records stay in the store until they expire. */
+  /** Ends the sessions that have been without a client for too long. Their records stay in the store until they expire. */
   sweep(): void {
     const now = Date.now();
     for (const session of this.byId.values()) {
+      session.recheck();
       const { record } = session.state;
-      if (session.used || session.busy) {
+      if (session.used || session.connected) {
         record.usedAt = now;
         session.used = false;
         this.touch(session.id);
@@ -90,17 +94,16 @@ export class Sessions {
     }
   }
 
-  private add(session: HttpSession): HttpSession {
+  private add(origin: SessionOrigin, sender: Sender): HttpSession {
+    this.quotas.makeRoom(sender);
+    const session = new HttpSession(this.settings, origin);
     this.byId.set(session.id, session);
-    session.lastUse = ++this.uses;
+    this.quotas.add(session, sender);
     return session;
   }
 
-  private restore(
-    id: string,
-    record: SessionRecord | null | undefined,
-    principal: Principal | undefined,
-  ): HttpSession | undefined {
+  private restore(id: string, record: SessionRecord | null | undefined, sender: Sender): HttpSession | undefined {
+    const { principal } = sender;
     const live = this.byId.get(id);
     if (!isUsable(record, id)) {
       // another process has ended it
@@ -112,8 +115,7 @@ export class Sessions {
       return this.local(id, principal);
     }
     if (record.principal?.subject !== principal?.subject) return undefined;
-    this.evictIdle(principal);
-    return this.add(new HttpSession(this.kernel, this.settings, { record }));
+    return this.add({ record }, sender);
   }
 
   private touch(id: string): void {
@@ -125,18 +127,6 @@ export class Sessions {
       report(error);
     }
   }
-
-  /** @param principal the caller that needs room for a session */
-  private evictIdle(principal: Principal | undefined): void {
-    if (this.byId.size < this.settings.maxSessions) return;
-    let idle: HttpSession | undefined;
-    for (const session of this.byId.values()) {
-      if (!session.busy && (idle === undefined || session.lastUse < idle.lastUse)) idle = session;
-    }
-    if (idle === undefined) throw new LimitError('maxSessions', 503, 'There are too many sessions. Try again later.');
-    this.end(idle);
-    this.settings.hit({ limit: 'maxSessions', principal });
-  }
 }
 
 /**
@@ -145,4 +135,24 @@ export class Sessions {
  */
 function isUsable(record: SessionRecord | null | undefined, id: string): record is SessionRecord {
   return isObject(record) && record.id === id && revisionOf(record.revision)?.sessions === true;
+}
+
+/** Makes a session the last of both its lists to be evicted. Not in `lru.ts`, because it runs for every request. */
+function use(session: HttpSession, all: SessionGroup): void {
+  if (session.next !== all) {
+    session.previous.next = session.next;
+    session.next.previous = session.previous;
+    session.previous = all.previous;
+    session.next = all;
+    session.previous.next = session;
+    all.previous = session;
+  }
+  const { own } = session;
+  if (own === undefined || session.nextOwn === own) return;
+  session.previousOwn.nextOwn = session.nextOwn;
+  session.nextOwn.previousOwn = session.previousOwn;
+  session.previousOwn = own.previousOwn;
+  session.nextOwn = own;
+  session.previousOwn.nextOwn = session;
+  own.previousOwn = session;
 }

@@ -1,44 +1,14 @@
 import { setImmediate } from 'node:timers';
 
-import type { LimitHit } from '@decorum/core';
 import { type Frame, isDroppable, PendingChanges } from '@decorum/core/transport';
 
-import type { AnswerHeaders, Sink, SinkOwner } from './http-context.js';
-import { type EventBatch, type EventStore, eventsOf, type StoredEvent } from './event-store.js';
-
-/** Headers of every event stream. They keep proxies from caching, transforming or buffering it. */
-export const STREAM_HEADERS: AnswerHeaders = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-cache, no-transform',
-  'x-accel-buffering': 'no',
-};
-
-/** State shared by all streams of an endpoint. */
-export interface StreamSettings {
-  /** The streams with a reader. */
-  readonly open: Set<EventStream>;
-  /** The ended responses that clients may not have received completely yet. */
-  readonly ending: Set<Sink>;
-  /** Bytes to buffer for a slow reader before dropping progress and log messages. Changes may take up as much again. */
-  readonly maxBufferedBytes: number;
-  /** Reports a limit that a client has reached. */
-  readonly hit: (hit: LimitHit) => void;
-  /** Called when `ending` becomes empty. */
-  delivered?: (() => void) | undefined;
-}
-
-/** Makes a stream resumable. */
-export interface StreamLog {
-  /** Unique within the session, and valid as part of an event id. */
-  readonly id: string;
-  /** The id of the session. */
-  readonly session: string;
-  readonly store: EventStore;
-  /** Whether the client supports events without data. */
-  readonly primes: boolean;
-  /** Reports errors from the store. */
-  readonly report: (error: unknown) => void;
-}
+import type { Sink, SinkOwner } from './http-context.js';
+import type { LimitName } from './limits.js';
+import type { EventLog } from './event-log.js';
+import type { StoredEvent } from './event-store.js';
+import { UNCOUNTED_BYTES } from './readers.js';
+import { PAGE, Replay, type Replayed } from './replay.js';
+import type { StreamSettings } from './stream-settings.js';
 
 /** Number of characters that triggers a flush before the end of the tick. */
 const FLUSH_SIZE = 65_536;
@@ -50,7 +20,9 @@ const endTick = (stream: EventStream) => stream.endTick();
  * stream with a log survives the loss of its connection. Messages for a slow reader are buffered, and repeated changes
  * are coalesced.
  */
-export class EventStream implements SinkOwner {
+export class EventStream implements SinkOwner, Replayed {
+  /** Told when the reader is gone. */
+  holder: { recheck(): void } | undefined;
   private sink: Sink | undefined;
   /** Text written in this tick. */
   private tickText = '';
@@ -59,16 +31,19 @@ export class EventStream implements SinkOwner {
   /** Text of earlier ticks that waits for a slow reader. */
   protected pending = '';
   private scheduled = false;
-  private ended = false;
-  private sequence = 0;
-  /** Key of the stream in the store. Created on demand, because most streams send nothing. */
-  private storeKey: string | undefined;
-  /** Start of each event, up to its position. */
-  private idPrefix: string | undefined;
-  /** Settles when the last event is stored. */
-  private stored: Promise<void> | undefined;
-  /** Events that were sent while `resume` reads the store. */
-  private tail: StoredEvent[] | undefined;
+  /** The prefix of the log. A field, because it is read for each message. */
+  private prefix: string | undefined;
+  /** Whether all messages have been sent. Some readers may not have them yet. */
+  ended = false;
+  sequence = 0;
+  /** Whether the stream has ended and only the store has its events. */
+  private isPast = false;
+  /** Sends a reader what it has missed. Until then it isn't the stream's reader. */
+  private replay: Replay | undefined;
+  /** Number of the latest call of `resume`. */
+  private resumes = 0;
+  /** Calls of `resume` that wait for the store. */
+  private resuming = 0;
   /** The buffered changes, while the reader is slow. */
   private changes: PendingChanges | undefined;
   /** Whether messages were dropped since the reader last caught up. */
@@ -78,38 +53,43 @@ export class EventStream implements SinkOwner {
   constructor(
     protected readonly settings: StreamSettings,
     readonly kind: 'g' | 'p',
-    readonly log?: StreamLog,
+    readonly log?: EventLog | undefined,
   ) {}
 
-  /** Whether the stream has a reader. */
+  /** Whether the stream has a reader, or is about to have one. */
   get attached(): boolean {
-    return this.sink !== undefined;
+    return this.sink !== undefined || this.replay !== undefined || this.resuming > 0;
   }
 
-  /** Connects a reader, and disconnects the previous one. */
+  /** Connects a reader. */
   attach(sink: Sink): void {
-    this.sink?.end('');
-    this.sink = sink;
-    this.pending = '';
-    this.changes = undefined;
-    this.settings.open.add(this);
     sink.own(this);
-    if (sink.closed) this.detach();
+    this.connect(sink);
   }
 
   drained(sink: Sink): void {
+    const { readers } = this.settings;
+    readers.forget(sink);
     if (this.sink === sink) this.flush();
+    else if (this.replay?.sink === sink) this.replay.drained(readers);
   }
 
   closed(sink: Sink): void {
-    this.settings.ending.delete(sink);
-    if (this.settings.ending.size === 0) this.settings.delivered?.();
-    if (this.sink === sink) this.detach();
+    const { readers, ending } = this.settings;
+    readers.forget(sink);
+    ending.delete(sink);
+    if (ending.size === 0) this.settings.delivered?.();
+    if (this.sink === sink || this.replay?.sink === sink) this.detach();
+  }
+
+  /** Marks a stream that has ended earlier or belongs to another process. Its events can be replayed from the store. */
+  endBefore(): void {
+    this.isPast = this.ended = true;
   }
 
   /** Sends a priming event, so that the client can resume even if it receives nothing else. */
-  prime(position = 0): void {
-    if (this.log?.primes) this.write(`id: ${this.log.id}-${position}\ndata: \n\n`);
+  prime(): void {
+    if (this.log?.primes) this.write(this.log.primingEvent(0));
   }
 
   /** Sends a message. Drops it if the reader is slow and can do without it. */
@@ -119,23 +99,23 @@ export class EventStream implements SinkOwner {
     const { log } = this;
     if (log === undefined) return this.write(this.eventText(text));
     this.sequence += 1;
-    this.tail?.push({ sequence: this.sequence, frame: text });
-    // `join` makes a flat string; V8 would keep a concatenated one as a tree, which is slower to send
-    this.idPrefix ??= ['id: ', log.id, '-'].join('');
     this.unstored += 1;
-    this.write(`${this.idPrefix}${this.sequence}\ndata: ${text}\n\n`);
+    this.prefix ??= log.prefix;
+    this.write(`${this.prefix}${this.sequence}\ndata: ${text}\n\n`);
   }
 
   /** Sends everything buffered, or just the headers if there is nothing. Waits if the reader is slow. */
   flush(): void {
     this.commitTick();
     const { pending, sink } = this;
-    if (sink === undefined || sink.slow) return;
+    if (sink === undefined) return;
+    const { readers } = this.settings;
+    if (sink.slow) return readers.note(sink, pending.length);
     this.pending = '';
     this.changes = undefined;
     this.dropping = false;
-    if (pending !== '') sink.write(pending);
-    else sink.start();
+    if (pending === '') sink.start();
+    else if (!sink.write(pending)) readers.note(sink);
   }
 
   /** Sends the text written in this tick. */
@@ -148,50 +128,73 @@ export class EventStream implements SinkOwner {
   end(frame?: Frame): void {
     if (frame !== undefined) this.send(frame);
     this.ended = true;
-    if (this.tail === undefined) this.disconnect();
+    if (this.replay === undefined) this.disconnect();
+    else this.settings.ending.add(this.replay.sink);
   }
 
   /** Disconnects the reader, which reconnects for the rest after `retryMs`. A no-op without a log. */
   pause(retryMs: number): void {
     if (this.log === undefined) return;
-    this.write(`retry: ${retryMs}\n\n`);
+    const text = `retry: ${retryMs}\n\n`;
+    const replaying = this.replay?.sink;
+    this.write(text);
     this.disconnect();
+    if (replaying) this.finish(replaying, text);
   }
 
   /** Sends a comment if nothing else is buffered. A slow reader already has enough to read. */
   keepAlive(): void {
-    if (this.sink?.backlog === 0 && this.pending === '' && this.tickText === '') this.sink.write(': keep-alive\n\n');
+    const { sink, pending, tickText } = this;
+    if (sink === undefined) return;
+    if (sink.backlog > 0) this.settings.readers.note(sink, pending.length);
+    else if (pending === '' && tickText === '') sink.write(': keep-alive\n\n');
   }
 
   /**
-   * Sends a reconnected client the events it has missed, and then all that follow.
+   * Sends a reconnected client the events it has missed, and then all that follow. A previous reader is disconnected.
    * @param after position of the last event that the client received
    * @param open starts the response
    * @returns false if the stream is unknown or has not reached that position
    */
   async resume(after: number, open: () => Sink): Promise<boolean> {
-    const { log } = this;
-    if (log === undefined) return false;
-    this.commitTick();
-    const tail: StoredEvent[] = (this.tail = []);
+    if (this.log === undefined || (!this.isPast && after > this.sequence)) return false;
+    const turn = (this.resumes += 1);
+    this.resuming += 1;
     try {
-      await this.stored;
-      const kept = await log.store.read(this.keyOf(log), after);
-      const isKnown = this.ended ? kept !== undefined || tail.length > 0 : after <= this.sequence;
-      if (!isKnown) return false;
+      const page = this.endsAt(after) ? [] : await this.read(after, PAGE);
+      if (this.isPast && page === undefined) return false;
+      await this.settings.readers.settled();
+      const sink = open();
+      sink.own(this);
       // the client has reconnected again: that reader gets all events, and this one would get them with gaps
-      if (this.tail !== tail) {
-        open().end('');
-        return true;
-      }
-      // events sent in the meantime are in `tail`
-      this.commitTick();
-      this.catchUp([...(kept ?? []), ...tail], after, open());
+      if (turn === this.resumes) this.startReplay(new Replay(this, sink, after), page ?? [], after);
+      else this.finish(sink, '');
       return true;
     } finally {
-      if (this.tail === tail) this.tail = undefined;
-      if (this.ended) this.disconnect();
+      this.resuming -= 1;
     }
+  }
+
+  endsAt(position: number): boolean {
+    return !this.isPast && position >= this.sequence;
+  }
+
+  async read(after: number, limit: number): Promise<readonly StoredEvent[] | undefined> {
+    this.commitTick();
+    return await this.log?.read(after, limit);
+  }
+
+  caughtUp(sink: Sink): void {
+    if (this.replay?.sink !== sink) return;
+    if (this.ended) return this.finish(sink, '');
+    this.commitTick();
+    this.connect(sink);
+    this.flush();
+  }
+
+  broke(sink: Sink, error: unknown): void {
+    this.log?.report(error);
+    sink.destroy();
   }
 
   /** The wire format of an event without a position. */
@@ -216,10 +219,11 @@ export class EventStream implements SinkOwner {
   }
 
   private drops(frame: Frame): boolean {
-    const { maxBufferedBytes } = this.settings;
+    const { maxBufferedBytes, readers } = this.settings;
     if (isDroppable(frame)) {
       const waiting = this.tickText.length + this.pending.length + (this.sink?.backlog ?? 0);
-      return waiting > maxBufferedBytes && this.hit();
+      if (waiting > maxBufferedBytes) return this.hit('maxBufferedBytes');
+      return readers.isFull(this.tickText.length + frame.text.length) && this.hit('maxTotalBufferedBytes');
     }
     if (frame.kind !== 'change') return false;
     this.changes ??= new PendingChanges(maxBufferedBytes);
@@ -227,22 +231,23 @@ export class EventStream implements SinkOwner {
   }
 
   /** Reports the first message that is dropped for a slow reader; the next ones once it has caught up. */
-  protected hit(): true {
-    if (!this.dropping) this.settings.hit({ limit: 'maxBufferedBytes' });
+  protected hit(limit: LimitName): true {
+    if (!this.dropping) this.settings.hit({ limit });
     return (this.dropping = true);
   }
 
-  private catchUp(events: readonly StoredEvent[], after: number, sink: Sink): void {
-    const { log } = this;
-    let last = after;
-    this.attach(sink);
-    this.prime(after);
-    for (const { sequence, frame } of events) {
-      if (sequence > last) this.write(`id: ${log?.id}-${sequence}\ndata: ${frame}\n\n`);
-      last = Math.max(last, sequence);
-    }
-    this.sequence = Math.max(this.sequence, last);
-    this.flush();
+  private startReplay(replay: Replay, page: readonly StoredEvent[], after: number): void {
+    const { sink } = replay;
+    const previous = this.sink ?? this.replay?.sink;
+    this.detach();
+    this.replay = replay;
+    // a slow one would keep its backlog until it disconnects
+    if (previous?.slow) previous.destroy();
+    else if (previous) this.finish(previous, '');
+    if (this.ended) this.settings.ending.add(sink);
+    if (this.log?.primes) sink.write(this.log.primingEvent(after));
+    replay.send(page, this.settings.readers);
+    if (sink.closed) this.closed(sink);
   }
 
   /** Moves the text of this tick to the store and to the buffer for the reader. */
@@ -254,28 +259,7 @@ export class EventStream implements SinkOwner {
     if (this.sink !== undefined) this.pending = this.pending === '' ? tickText : this.pending + tickText;
     if (count > 0 && log !== undefined) {
       // `slice` makes a flat string; otherwise V8 would keep every part that the messages were concatenated from
-      this.record({ first: this.sequence - count + 1, count, text: tickText.slice(0, -1) }, log);
-    }
-  }
-
-  private keyOf({ session, id }: StreamLog): string {
-    return (this.storeKey ??= `${session}/${id}`);
-  }
-
-  private record(batch: EventBatch, log: StreamLog): void {
-    const { store } = log;
-    const key = this.keyOf(log);
-    if (store.appendBatch) return this.keep(() => store.appendBatch?.(key, batch));
-    for (const event of eventsOf(batch)) this.keep(() => store.append(key, event));
-  }
-
-  private keep(append: () => void | Promise<void>): void {
-    const report = this.log?.report;
-    try {
-      const stored = append();
-      if (stored) this.stored = stored.catch(report);
-    } catch (error) {
-      report?.(error);
+      log.append({ first: this.sequence - count + 1, count, text: tickText.slice(0, -1) });
     }
   }
 
@@ -283,14 +267,32 @@ export class EventStream implements SinkOwner {
     this.commitTick();
     const { sink, pending } = this;
     this.detach();
-    if (sink === undefined) return;
-    if (!sink.closed) this.settings.ending.add(sink);
-    sink.end(pending);
+    if (sink) this.finish(sink, pending);
+  }
+
+  private finish(sink: Sink, text: string): void {
+    const { ending, readers } = this.settings;
+    if (!sink.closed) ending.add(sink);
+    sink.end(text);
+    if (sink.backlog > UNCOUNTED_BYTES) readers.note(sink);
+  }
+
+  private connect(sink: Sink): void {
+    this.replay?.stop();
+    this.replay = undefined;
+    this.sink = sink;
+    this.pending = '';
+    this.changes = undefined;
+    this.settings.open.add(this);
+    if (sink.closed) this.detach();
   }
 
   private detach(): void {
+    this.replay?.stop();
+    this.replay = undefined;
     this.sink = undefined;
     this.pending = '';
     this.settings.open.delete(this);
+    this.holder?.recheck();
   }
 }

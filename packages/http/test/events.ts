@@ -21,6 +21,9 @@ function parse(block: string): ServerEvent {
   return event;
 }
 
+/** Called with each message of a response that a client has registered here. It throws if the message is invalid. */
+export const inspectors = new WeakMap<Response, (message: unknown) => void>();
+
 /** Reads an event stream one event at a time. */
 export class EventReader {
   private readonly reader;
@@ -41,7 +44,9 @@ export class EventReader {
       if (end !== -1) {
         const block = this.text.slice(0, end);
         this.text = this.text.slice(end + 2);
-        return parse(block);
+        const event = parse(block);
+        if (event.message) inspectors.get(this.response)?.(event.message);
+        return event;
       }
       const { done, value } = await this.reader.read();
       if (done) {
@@ -71,6 +76,19 @@ export class EventReader {
   async cancel(): Promise<void> {
     await this.reader.cancel().catch(() => {});
   }
+}
+
+/**
+ * Waits until the endpoint has swept idle sessions, at least once from now on. It does so after it has sent the
+ * keep-alive comments.
+ * @param open opens a stream
+ */
+export async function nextSweep(open: () => Promise<EventReader>): Promise<void> {
+  const reader = await open();
+  for (let event = await reader.next(); event?.comment === undefined; event = await reader.next()) {
+    if (event === undefined) throw new Error('the stream has ended');
+  }
+  await reader.cancel();
 }
 
 /** Opens a GET stream. */

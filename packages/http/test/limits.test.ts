@@ -96,6 +96,35 @@ describe('a limit of an endpoint', () => {
     expect((await pending).status).toBe(200);
   });
 
+  it('is reported for one session too many of an address, and of a principal', async () => {
+    const principal: ListenOptions['principal'] = ({ headers }) =>
+      typeof headers['x-user'] === 'string' ? { subject: headers['x-user'] } : undefined;
+    const { url, hits } = await serveLimited({ maxSessionsPerAddress: 1, maxSessionsPerPrincipal: 1 }, { principal });
+    const ann = { 'x-user': 'ann' };
+    const sessions = [await openSession(url), await openSession(url, ann)];
+    expect(hits).toEqual([]);
+    for (const session of sessions) await getStream(url, session);
+    for (const headers of [{}, ann]) expect((await post(url, INITIALIZE, headers)).status).toBe(429);
+    expect(hits).toEqual([
+      { limit: 'maxSessionsPerAddress', ...CLIENT },
+      { limit: 'maxSessionsPerPrincipal', ...CLIENT, principal: { subject: 'ann' } },
+    ]);
+  });
+
+  it.each([
+    ['maxUnfinishedBytes', 503],
+    ['maxUnfinishedBytesPerAddress', 429],
+  ])('is reported for unfinished bodies: %s', async (limit, status) => {
+    const { port, hits } = await serveLimited({ bodyLimit: 1000, [limit]: 1000 });
+    const head = `POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\n`;
+    const [held, next] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    afterwards(() => [held, next].map((socket) => socket.destroy()));
+    for (const socket of [held, next]) socket.write(`${head}content-length: 1000\r\n\r\n${' '.repeat(501)}`);
+    const [answer] = (await Promise.race([once(held, 'data'), once(next, 'data')])) as [Buffer];
+    expect(String(answer)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*\r\nretry-after: 10\r\n`, 'i'));
+    expect(hits).toEqual([{ limit, ...CLIENT }]);
+  });
+
   it('is reported for one stream too many, and the client is told when to try again', async () => {
     const { url, hits } = await serveLimited({ maxStreams: 2 });
     const session = await openSession(url);
@@ -150,6 +179,14 @@ describe('an invalid limit', () => {
     [{ bodyLimit: 1.5 }, 'listen.limits: `bodyLimit` is 1.5, but must be'],
     [{ bodyTimeoutMs: 2 ** 31 }, 'listen.limits: `bodyTimeoutMs` is 2147483648, but must be'],
     [{ requestTimeoutMs: Number.NaN }, 'listen.limits: `requestTimeoutMs` is NaN, but must be'],
+    [
+      { maxUnfinishedBytes: 1000 },
+      'limits: `maxUnfinishedBytes` is 1000, but must be at least `bodyLimit`, which is 1048576',
+    ],
+    [
+      { bodyLimit: 9, maxUnfinishedBytesPerAddress: 8 },
+      'limits: `maxUnfinishedBytesPerAddress` is 8, but must be at least',
+    ],
     [{ maxStreams: '8' }, 'listen.limits: `maxStreams` is "8", but must be'],
     [5, 'listen: `limits` is 5, but must be an object.'],
   ])('fails at startup: %j', async (limits, problem) => {

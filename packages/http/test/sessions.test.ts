@@ -1,10 +1,25 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import type { Socket } from 'node:net';
 
 import { describe, expect, it, jest } from '@jest/globals';
-import type { HttpOptions } from '@decorum/http';
+import { type HttpOptions, mcp } from '@decorum/http';
+import fastify from 'fastify';
 
-import { EventReader, getStream } from './events.js';
-import { afterwards, call, type Fields, INITIALIZE, json, openSession, post, request, serve } from './fixture.js';
+import { EventReader, getStream, nextSweep, type ServerEvent } from './events.js';
+import {
+  afterwards,
+  call,
+  createServer,
+  type Fields,
+  INITIALIZE,
+  json,
+  openSession,
+  post,
+  Probe,
+  request,
+  serve,
+} from './fixture.js';
+import { stopClock } from './clock.js';
 
 const PING = request(1, 'ping');
 const status = async (url: string, headers: Fields, message: unknown = PING) =>
@@ -196,19 +211,97 @@ describe('the number of sessions', () => {
     for (const session of sessions) expect(await status(url, session)).toBe(200);
   });
 
+  it('protects a call only while a client is on its stream, the first or one that resumes it', async () => {
+    const { url, probe } = await serve({ limits: { maxSessions: 1 } });
+    const session = await openSession(url);
+    const began = once(probe, 'began');
+    // the handler lets the client come back later
+    const polled = new EventReader(await post(url, call(1, 'poll'), session));
+    const { id } = (await polled.next()) as ServerEvent;
+    await polled.rest();
+    await began;
+    const resumed = await getStream(url, { ...session, 'last-event-id': id as string });
+    expect((await post(url, INITIALIZE)).status).toBe(503);
+    const aborted = once(probe, 'aborted');
+    await resumed.cancel();
+    // the server notices it when the connection closes
+    for (let code = 503; code === 503;) code = (await post(url, INITIALIZE)).status;
+    await aborted;
+    expect(await status(url, session)).toBe(404);
+  });
+
+  it('protects a call that is paused until its client is back only as long as there is room', async () => {
+    const { url, probe } = await serve({ limits: { maxSessions: 1 } });
+    const session = await openSession(url);
+    const aborted = once(probe, 'aborted');
+    await new EventReader(await post(url, call(1, 'poll'), session)).rest();
+    await openSession(url);
+    await aborted;
+    expect(await status(url, session)).toBe(404);
+  });
+
+  it('protects a batch while its client waits', async () => {
+    const { url, probe } = await serve({ limits: { maxSessions: 1 } });
+    const session = await openSession(url, {}, '2025-03-26');
+    const began = once(probe, 'began');
+    const left = new AbortController();
+    const pending = post(url, [call(1, 'wait'), PING], session, left.signal).catch(() => {});
+    await began;
+    expect((await post(url, INITIALIZE)).status).toBe(503);
+    const aborted = once(probe, 'aborted');
+    left.abort();
+    await pending;
+    for (let code = 503; code === 503;) code = (await post(url, INITIALIZE)).status;
+    await aborted;
+    expect(await status(url, session)).toBe(404);
+  });
+
   it('shrinks when idle sessions end, but those in use stay', async () => {
-    const { url, probe } = await serve({ limits: { sessionIdleMs: 60 }, keepAliveMs: 20 });
+    const pass = stopClock();
+    const { url, probe } = await serve({ limits: { sessionIdleMs: 60_000 }, keepAliveMs: 5 });
     const [idle, reading, working] = [await openSession(url), await openSession(url), await openSession(url)];
-    const listening = await getStream(url, reading);
+    await getStream(url, reading);
     const began = once(probe, 'began');
     const pending = post(url, call(1, 'wait'), working);
     await began;
-    const comments = [];
-    while (comments.length < 8) comments.push(await listening.next());
+    const sweep = () => nextSweep(async () => await getStream(url, reading));
+    await sweep();
+    pass(60_000);
+    await sweep();
+    expect(await status(url, idle)).toBe(200);
+    await sweep();
+    pass(60_001);
+    await sweep();
     expect(await status(url, idle)).toBe(404);
     expect(await status(url, reading)).toBe(200);
     probe.emit('go');
     expect((await pending).status).toBe(200);
     expect(await status(url, working)).toBe(200);
+  });
+
+  it('shrinks when a session is idle whose client has left, and its call is cancelled', async () => {
+    const pass = stopClock();
+    const probe = new Probe();
+    const app = fastify();
+    const sockets = new EventEmitter();
+    app.server.on('connection', (socket: Socket) => socket.once('close', () => sockets.emit('closed')));
+    await app.register(mcp, { server: createServer(probe).server, limits: { sessionIdleMs: 60_000 }, keepAliveMs: 5 });
+    afterwards(() => app.close());
+    const url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/mcp`;
+    const [leaving, reading] = [await openSession(url), await openSession(url)];
+    const began = once(probe, 'began');
+    const [aborted, left] = [once(probe, 'aborted'), new AbortController()];
+    const pending = post(url, call(1, 'wait'), leaving, left.signal).catch(() => {});
+    await began;
+    const closed = once(sockets, 'closed');
+    left.abort();
+    await Promise.all([pending, closed]);
+    const sweep = () => nextSweep(async () => await getStream(url, reading));
+    await sweep();
+    pass(60_001);
+    await sweep();
+    await aborted;
+    expect([await status(url, leaving), await status(url, reading)]).toEqual([404, 200]);
+    probe.emit('go');
   });
 });

@@ -1,24 +1,12 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 import type { McpServer } from '@decorum/core';
-import { type HttpOptions, mcp } from '@decorum/http';
-import fastify from 'fastify';
 
-import {
-  afterwards,
-  call,
-  createServer,
-  type Fields,
-  modern,
-  modernHeaders,
-  openSession,
-  post,
-  Probe,
-  request,
-} from './fixture.js';
+import { call, modern, modernHeaders, openSession, post, request } from './fixture.js';
+import { open, start } from './paused.js';
 
 interface Message {
   readonly id?: unknown;
@@ -35,31 +23,6 @@ const LISTS = ['notifications/tools/list_changed', 'notifications/prompts/list_c
 /** The changes that every reader gets in the end. */
 const ALL = [...PARTS, ...LISTS].sort();
 
-/** An application that exposes its server-side responses to the test. */
-async function start(options: HttpOptions = {}) {
-  const { server, errors } = createServer(new Probe());
-  const app = fastify();
-  const answers: ServerResponse[] = [];
-  app.addHook('onRequest', async (_request, reply) => void answers.push(reply.raw));
-  await app.register(mcp, { server, ...options });
-  afterwards(() => server.close());
-  afterwards(() => app.close());
-  const url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/mcp`;
-  return { url, server, app, answers, errors };
-}
-
-/** Sends a request on a separate connection, and reads only the headers of the response. */
-async function open(url: string, headers: Fields, message?: object): Promise<IncomingMessage> {
-  const accept = message ? 'application/json, text/event-stream' : 'text/event-stream';
-  const method = message ? 'POST' : 'GET';
-  const sent = httpRequest(url, { method, headers: { accept, ...headers }, agent: false });
-  afterwards(() => sent.destroy());
-  sent.end(message && JSON.stringify(message));
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  response.on('error', () => {});
-  return response.pause();
-}
-
 const listen = (url: string) => open(url, LISTEN_HEADERS, LISTEN);
 
 async function openGet(url: string): Promise<IncomingMessage> {
@@ -74,7 +37,7 @@ async function backUp(server: McpServer, answer: ServerResponse): Promise<number
   let count = 0;
   for (let quiet = 0; quiet < 50; quiet += 1) {
     if (!answer.writableNeedDrain) quiet = 0;
-    if (quiet === 0) server.notify.resourceUpdated(`docs://guide/${(count += 1)}/${path}`);
+    if (quiet === 0) server.notify.resourceUpdated(`docs://guide/${(count += 1)}/${path}`, 'docs://guide');
     await turn();
   }
   return count;
@@ -83,7 +46,7 @@ async function backUp(server: McpServer, answer: ServerResponse): Promise<number
 /** Sends 100,000 changes of three resources, with list changes in between. */
 async function flood(server: McpServer): Promise<void> {
   for (let n = 0; n < 100_000; n += 1) {
-    server.notify.resourceUpdated(PARTS[n % PARTS.length] as string);
+    server.notify.resourceUpdated(PARTS[n % PARTS.length] as string, 'docs://guide');
     if (n % 1000 !== 0) continue;
     server.notify.toolsChanged();
     server.notify.promptsChanged();
@@ -135,7 +98,7 @@ describe('a stalled reader', () => {
     const response = await listen(url);
     await backUp(server, answers.at(-1) as ServerResponse);
     // the buffer has no room for changes
-    for (const part of PARTS) server.notify.resourceUpdated(part);
+    for (const part of PARTS) server.notify.resourceUpdated(part, 'docs://guide');
     const closing = app.close();
     const messages = await readAll(response, () => {});
     await closing;
@@ -149,7 +112,7 @@ describe('a stalled reader', () => {
     const response = await listen(url);
     await backUp(server, answers.at(-1) as ServerResponse);
     const uris = Array.from({ length: 400 }, (_, n) => `docs://guide/p${n}/${'y'.repeat(1000)}`);
-    for (const uri of uris) server.notify.resourceUpdated(uri);
+    for (const uri of uris) server.notify.resourceUpdated(uri, 'docs://guide');
     const closing = app.close();
     const heard = subjects(await readAll(response, () => {})).filter((uri) => uri?.startsWith('docs://guide/p'));
     await closing;

@@ -3,7 +3,8 @@ import { EventEmitter, once } from 'node:events';
 import { describe, expect, it, jest } from '@jest/globals';
 import { listen, type ListenOptions, MemoryEventStore, MemorySessionStore, type SessionStore } from '@decorum/http';
 
-import { EventReader, getStream, type ServerEvent } from './events.js';
+import { stopClock } from './clock.js';
+import { EventReader, getStream, nextSweep, type ServerEvent } from './events.js';
 import {
   afterwards,
   call,
@@ -134,11 +135,18 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
   });
 
   it('stay as long as they are used', async () => {
-    const [one, other] = await serveTwice({ sessionStore: create(), limits: { sessionIdleMs: 60 }, keepAliveMs: 20 });
-    const [used, idle] = [await openSession(one.url), await openSession(one.url)];
-    for (const until = Date.now() + 300; Date.now() < until;) {
+    const put = stopClock();
+    const [one, other] = await serveTwice({
+      sessionStore: create(),
+      limits: { sessionIdleMs: 60_000 },
+      keepAliveMs: 5,
+    });
+    const [used, idle, reading] = [await openSession(one.url), await openSession(one.url), await openSession(one.url)];
+    const sweep = () => nextSweep(() => getStream(one.url, reading));
+    for (let n = 0; n < 4; n++) {
       expect((await post(one.url, PING, used)).status).toBe(200);
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await sweep();
+      put(30_000);
     }
     expect((await post(other.url, PING, used)).status).toBe(200);
     expect((await post(other.url, PING, idle)).status).toBe(404);

@@ -4,6 +4,7 @@ import { isObject, type JsonRpcMessage } from '../protocol/jsonrpc.js';
 import { LimitError } from '../protocol/limits.js';
 import { beginsConversation } from '../protocol/methods.js';
 import type { Reply } from '../protocol/reply.js';
+import type { Wire } from '../protocol/wire.js';
 
 /** Why to reject a whole batch, if it is invalid. */
 export function batchFault(batch: readonly unknown[], maxBatch: number): McpError | undefined {
@@ -15,6 +16,21 @@ export function batchFault(batch: readonly unknown[], maxBatch: number): McpErro
   return batch.some(standsAlone) ? invalid('A batch can only contain messages of its session.') : undefined;
 }
 
+/** The wire of each message of a batch: what belongs to the HTTP request of a single message is left out. */
+export function wireOfEach(batch: Wire): Wire {
+  const { transport, principal, owner } = batch;
+  return {
+    transport,
+    principal,
+    owner,
+    send: (frame) => batch.send(frame),
+    keepAlive: () => batch.keepAlive?.(),
+    onDisconnect: (callback) => batch.onDisconnect?.(callback),
+    get gone() {
+      return batch.gone === true;
+    },
+  };
+}
 const invalid = (problem: string) => new McpError('invalid-request', problem);
 
 /** Joins the replies to a batch. A batch without requests gets no response. */

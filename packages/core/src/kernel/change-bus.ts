@@ -3,8 +3,8 @@ import type { ListName } from '../registry/registry.js';
 /** A change to notify clients of. It can be serialized as JSON. */
 export type Change =
   | { readonly kind: 'lists'; readonly lists: readonly ListName[] }
-  /** A resource was updated. */
-  | { readonly kind: 'resource'; readonly uri: string }
+  /** A resource was updated. `within` is a resource that it is part of, if the server named one. */
+  | { readonly kind: 'resource'; readonly uri: string; readonly within?: string }
   /** A user has completed what they were asked to do at a URL. */
   | { readonly kind: 'elicitation'; readonly id: string };
 

@@ -99,7 +99,10 @@ export class Context {
     return this.#exchange.signal;
   }
 
-  /** The client, as it describes itself. Don't rely on it for security. */
+  /**
+   * The client, as it describes itself: the fields of the protocol, up to 4096 characters of info and of capabilities.
+   * Don't rely on it for security.
+   */
   get client(): Client {
     return this.#exchange.peer.client;
   }

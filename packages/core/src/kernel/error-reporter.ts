@@ -24,28 +24,46 @@ export interface ErrorOrigin {
 }
 
 // not JSON: errors have causes, and any value may be thrown
-const oneLine = (details: object) => inspect(details, { breakLength: Infinity, depth: 6 }).replaceAll('\n', '\\n');
+const inOneLine = (details: object) => inspect(details, { breakLength: Infinity, depth: 6 });
 
-/** Control characters that a terminal would act on, except line feeds and tabs. An error may quote client input. */
+/** Cap on the characters of a log entry. An error may quote a whole message of a client. */
+const MAX_ENTRY_CHARS = 16_384;
+
+/**
+ * Characters that a terminal or viewer would act on, except line feeds and tabs: controls, line separators, and those
+ * that change the direction of text (Unicode Bidirectional Algorithm).
+ */
 // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
-const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
+const ACTIVE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-const escaped = (control: string) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`;
+const escaped = (active: string) => {
+  const code = active.charCodeAt(0).toString(16);
+  return code.length > 2 ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`;
+};
+
+/** The start of a text if it is long. Cuts before and after escaping, which may make it six times as long. */
+function entryOf(text: string): string {
+  const shown = text.slice(0, MAX_ENTRY_CHARS).replaceAll(ACTIVE, escaped);
+  return Math.max(text.length, shown.length) > MAX_ENTRY_CHARS ? `${shown.slice(0, MAX_ENTRY_CHARS)}…` : shown;
+}
 
 /** Formats details for a terminal: the error below its message, with its stack. */
 function readable({ error, ...details }: { readonly error?: unknown }): string {
   const known = Object.keys(details).length > 0 ? inspect(details, { breakLength: Infinity }) : '';
   const stack = error === undefined ? '' : `\n${inspect(error)}`;
-  return (known + stack).replaceAll('\r\n', '\n').replaceAll(CONTROLS, escaped);
+  return (known + stack).replaceAll('\r\n', '\n');
 }
 
-const write = (level: string, details: object, message: string) =>
-  process.stderr.write(`${level} ${message} ${process.stderr.isTTY ? readable(details) : oneLine(details)}\n`);
+function write(level: string, details: object, message: string): void {
+  const { stderr } = process;
+  const text = `${level} ${message} ${stderr.isTTY ? readable(details) : inOneLine(details)}`;
+  stderr.write(`${entryOf(stderr.isTTY ? text : text.replaceAll('\n', '\\n'))}\n`);
+}
 
 /** Logs to stderr, one line per event; on a terminal, with the stack traces of errors. */
 export const STDERR_LOGGER: Logger = {
-  warn: (details, message) => void write('warn', details, message),
-  error: (details, message) => void write('error', details, message),
+  warn: (details, message) => write('warn', details, message),
+  error: (details, message) => write('error', details, message),
 };
 
 /** Reports errors that clients must not see, and decides what they see instead. */

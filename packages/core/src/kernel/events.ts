@@ -8,8 +8,7 @@ const DEBOUNCE_MS = 10;
 /** A session or listen request that receives notifications. */
 export interface Listener {
   wantsList(list: ListName): boolean;
-  /** @param exactly ignore subscriptions to a parent of the URI */
-  wantsResource(uri: string, exactly: boolean): boolean;
+  wantsResource(uri: string): boolean;
   notify(method: string, params: JsonObject): void;
   /** Called when the user has completed the elicitation with this id. */
   completed?(elicitationId: string): void;
@@ -18,8 +17,6 @@ export interface Listener {
 /** Options of `Events`. */
 export interface EventsOptions {
   readonly bus: ChangeBus;
-  /** Whether access to a URI is restricted. Only listeners that follow this exact URI are then notified. */
-  readonly isRestricted: (uri: string) => boolean;
   /** Receives errors from the bus. */
   readonly report: (error: unknown) => void;
 }
@@ -73,7 +70,7 @@ export class Events {
         this.timer ??= setTimeout(() => this.flush(), DEBOUNCE_MS).unref();
         break;
       case 'resource':
-        this.resourceUpdated(change.uri);
+        this.resourceUpdated(change.uri, change.within);
         break;
       case 'elicitation':
         for (const listener of this.listeners) listener.completed?.(change.id);
@@ -81,10 +78,10 @@ export class Events {
     }
   }
 
-  private resourceUpdated(uri: string): void {
-    const exactly = this.options.isRestricted(uri);
+  private resourceUpdated(uri: string, within: string | undefined): void {
     for (const listener of this.listeners) {
-      if (listener.wantsResource(uri, exactly)) listener.notify('notifications/resources/updated', { uri });
+      const isWanted = listener.wantsResource(uri) || (within !== undefined && listener.wantsResource(within));
+      if (isWanted) listener.notify('notifications/resources/updated', { uri });
     }
   }
 

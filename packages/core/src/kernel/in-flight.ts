@@ -1,14 +1,22 @@
 import { setImmediate } from 'node:timers';
 
 import type { Exchange } from '../protocol/exchange.js';
+import { LimitError } from '../protocol/limits.js';
 import type { RequestId } from '../protocol/model.js';
 import type { Cancellation } from '../protocol/reply.js';
+
+/** The requests in flight of one conversation. */
+interface Calls {
+  /** By id, for cancellation. */
+  readonly byId: Map<RequestId, Exchange>;
+  /** Number of handlers that run, including those of cancelled requests. */
+  running: number;
+}
 
 /** The requests in flight over all transports of a server. Requests that are answered synchronously are never added. */
 export class InFlight {
   private readonly exchanges: Exchange[] = [];
-  /** Requests by conversation and id, for cancellation. */
-  private readonly byConversation = new Map<object, Map<RequestId, Exchange>>();
+  private readonly byConversation = new Map<object, Calls>();
   /** Callbacks of pending drains, called whenever a request has ended. */
   private readonly drains = new Set<() => void>();
   private readonly stopped = new WeakSet<object>();
@@ -23,27 +31,34 @@ export class InFlight {
   /** The conversation of `starting`. */
   startingIn: object | undefined;
 
+  /** @param maxOpenCalls cap on the handlers that run for one conversation */
+  constructor(private readonly maxOpenCalls: number) {}
+
   /** @param conversation the scope of the request's id; undefined for a request without one */
   enter(exchange: Exchange, conversation: object | undefined): void {
     exchange.slot = this.exchanges.push(exchange) - 1;
     if (conversation === undefined) return;
-    const calls = this.byConversation.get(conversation) ?? new Map<RequestId, Exchange>();
-    if (calls.size === 0) this.busy = this.byConversation.set(conversation, calls).size;
-    calls.set(exchange.id, exchange);
+    const calls = this.byConversation.get(conversation) ?? { byId: new Map<RequestId, Exchange>(), running: 0 };
+    if (calls.running === 0) this.busy = this.byConversation.set(conversation, calls).size;
+    calls.running += 1;
+    calls.byId.set(exchange.id, exchange);
   }
 
   /** Frees the id of a request that was answered while its handler still runs. */
   release(exchange: Exchange, conversation: object | undefined): void {
-    const calls = conversation && this.byConversation.get(conversation);
-    if (calls?.get(exchange.id) !== exchange) return;
-    calls.delete(exchange.id);
-    if (calls.size === 0) this.byConversation.delete(conversation as object);
-    this.busy = this.byConversation.size;
+    const byId = conversation && this.byConversation.get(conversation)?.byId;
+    if (byId?.get(exchange.id) === exchange) byId.delete(exchange.id);
   }
 
   /** Removes a request whose handler has ended, for a cancelled request possibly long after the reply. */
   leave(exchange: Exchange, conversation: object | undefined): void {
-    if (conversation !== undefined) this.release(exchange, conversation);
+    if (conversation !== undefined) {
+      this.release(exchange, conversation);
+      const calls = this.byConversation.get(conversation) as Calls;
+      calls.running -= 1;
+      if (calls.running === 0) this.byConversation.delete(conversation);
+      this.busy = this.byConversation.size;
+    }
     const last = this.exchanges.pop() as Exchange;
     if (last !== exchange) {
       this.exchanges[exchange.slot] = last;
@@ -55,18 +70,29 @@ export class InFlight {
   /** Finds a request by conversation and id. */
   find(conversation: object, id: unknown): Exchange | undefined {
     if (conversation === this.startingIn && id === this.starting?.id) return this.starting;
-    return this.byConversation.get(conversation)?.get(id as RequestId);
+    return this.byConversation.get(conversation)?.byId.get(id as RequestId);
   }
 
-  /** Whether a conversation has a request in flight. */
-  isBusy(conversation: object): boolean {
-    return this.byConversation.has(conversation);
+  /**
+   * Rejects a request beyond the cap of its conversation, unless it is answered at any time, as `ping` is.
+   * @throws {LimitError}
+   */
+  requireRoom({ revision, method }: Exchange, conversation: object): void {
+    const calls = this.byConversation.get(conversation);
+    if (calls === undefined || calls.running < this.maxOpenCalls || revision.methods.get(method)?.early) return;
+    const problem = `At most ${this.maxOpenCalls} requests can be in flight at once. Wait for one to end.`;
+    throw new LimitError('maxOpenCalls', problem, 'too-many-requests');
+  }
+
+  /** The requests in flight of a conversation. */
+  requestsOf(conversation: object): Iterable<Exchange> {
+    return this.byConversation.get(conversation)?.byId.values() ?? [];
   }
 
   /** Cancels all requests of a conversation. */
   cancelAll(conversation: object, why: Cancellation): void {
     if (conversation === this.startingIn) this.starting?.cancel(why);
-    for (const exchange of this.byConversation.get(conversation)?.values() ?? []) exchange.cancel(why);
+    for (const exchange of this.byConversation.get(conversation)?.byId.values() ?? []) exchange.cancel(why);
   }
 
   /** Tells the wires of a transport that they have requests in flight. */

@@ -20,7 +20,7 @@ import type { RequestId } from '../protocol/model.js';
 import { CANCELLATION_ERRORS, type Reply } from '../protocol/reply.js';
 import type { Revision } from '../protocol/revisions/revision.js';
 import type { Principal, Wire } from '../protocol/wire.js';
-import { batchFault, joined, unreadableId } from './batch.js';
+import { batchFault, joined, unreadableId, wireOfEach } from './batch.js';
 import { InFlight } from './in-flight.js';
 import { Members } from './members.js';
 import { completionMethods } from './methods/completion.js';
@@ -48,13 +48,14 @@ const NOTHING: Reply = Object.freeze({ text: undefined });
 /** Takes one message and returns at most one reply. This is all that transports know of the protocol. */
 export class Kernel {
   /** Requests in flight over all transports. */
-  readonly inFlight = new InFlight();
+  readonly inFlight: InFlight;
   private readonly methods: ReadonlyMap<string, Method>;
   private readonly extensions: ReadonlyMap<string, Method>;
   private readonly sessionMeans: SessionMeans;
 
   constructor(private readonly parts: KernelParts) {
-    const { reporter, intercept, server, events } = parts;
+    const { reporter, intercept, server, events, limits } = parts;
+    this.inFlight = new InFlight(limits.maxOpenCalls);
     const means = { ...parts, members: new Members(reporter, intercept), results: new Results(server) };
     this.extensions = extensionMethods(means);
     this.methods = new Map(
@@ -119,9 +120,7 @@ export class Kernel {
   private handleBatch(batch: readonly unknown[], wire: Wire, conversation: Conversation): Reply | Promise<Reply> {
     const fault = batchFault(batch, this.parts.limits.maxBatch);
     if (fault) return this.reject(fault, conversation.revision.unreadableId, wire);
-    const { transport, principal, owner } = wire;
-    const keepAlive = () => wire.keepAlive?.();
-    const each: Wire = { transport, principal, owner, keepAlive, send: (frame) => wire.send(frame) };
+    const each = wireOfEach(wire);
     const ids = new Set<RequestId>();
     const replies = batch.map((message) => {
       const id = readableId(message);
@@ -135,15 +134,15 @@ export class Kernel {
 
   private request(request: JsonRpcRequest, wire: Wire, conversation: Conversation | undefined): Reply | Promise<Reply> {
     const { inFlight } = this;
-    if (inFlight.busy > 0 && conversation !== undefined && inFlight.find(conversation, request.id) !== undefined) {
-      return this.rejectDuplicate(conversation);
-    }
+    const isBusy = inFlight.busy > 0 && conversation !== undefined;
+    if (isBusy && inFlight.find(conversation, request.id) !== undefined) return this.rejectDuplicate(conversation);
     let exchange: Exchange;
     let method: Method;
     try {
       if (inFlight.stopping && inFlight.isStopped(wire.owner)) throw new McpError('closing', 'The server is closing.');
       exchange = new Exchange(request, this.peerOf(request, wire, conversation), wire);
       method = this.find(exchange);
+      if (isBusy) inFlight.requireRoom(exchange, conversation);
       exchange.peer.resume?.();
     } catch (error) {
       return this.reject(error, request.id, wire);
@@ -222,7 +221,8 @@ export class Kernel {
       const ended = CANCELLATION_ERRORS[cancelled];
       return { text: ended && errorFrame(id, ended), cancelled };
     }
-    const { reporter } = this.parts;
+    const { reporter, hit } = this.parts;
+    if (failure instanceof LimitError) hit(failure.hitBy(exchange.wire));
     const error = reporter.publicError(failure, exchange);
     const code = revision.errorCode(error) ?? FAILURES['internal-error'];
     try {

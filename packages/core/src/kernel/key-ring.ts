@@ -9,13 +9,17 @@ const HEAD_BYTES = KEY_ID_BYTES + IV_BYTES + TAG_BYTES;
 /** The SHA-256 digest of a string or bytes. */
 export const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest();
 
-/** JSON with sorted object members: equal values get equal strings. */
+/** Stands for -0, which JSON writes as 0. No message has such a value, because the kernel rejects `__proto__`. */
+const NEGATIVE_ZERO: unknown = JSON.parse('{"__proto__":0}');
+
+/** JSON with sorted object members: equal values get equal strings, and others different ones. */
 export function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, item: unknown) =>
-    typeof item === 'object' && item !== null && !Array.isArray(item)
+  return JSON.stringify(value, (_key, item: unknown) => {
+    if (Object.is(item, -0)) return NEGATIVE_ZERO;
+    return typeof item === 'object' && item !== null && !Array.isArray(item)
       ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : item,
-  );
+      : item;
+  });
 }
 
 const bindingBytes = (binding: unknown) => sha256(canonical(binding));

@@ -1,6 +1,7 @@
 import { excerpt, McpError } from './errors.js';
 import type { Client } from './exchange.js';
 import { isObject } from './jsonrpc.js';
+import { MAX_KEPT_CHARS } from './limits.js';
 import type { ClientCapabilities, Implementation, JsonObject } from './model.js';
 
 /**
@@ -32,11 +33,39 @@ export function requireOneOf<T extends string>(value: unknown, name: string, all
   throw new McpError('invalid-params', `"${name}" is ${excerpt(value)}, but must be one of ${allowed.join(', ')}.`);
 }
 
-/** A client's description of itself. Values that are not objects are ignored. */
+/**
+ * Reads a URI from the params.
+ * @throws {McpError} `invalid-params`
+ */
+export function requireUri(params: JsonObject): string {
+  const uri = requireString(params, 'uri');
+  if (uri.length <= MAX_KEPT_CHARS) return uri;
+  throw new McpError('invalid-params', `The URI is longer than ${MAX_KEPT_CHARS} characters.`);
+}
+
+/** The fields of a client that are kept, most important first. */
+const INFO = ['name', 'version', 'title', 'websiteUrl', 'description', 'icons'] as const;
+const CAPABILITIES = ['roots', 'sampling', 'elicitation', 'tasks', 'extensions', 'experimental'] as const;
+
+/** Copies known fields, and leaves out those that do not fit into half of the cap. */
+function keep(given: unknown, fields: readonly string[]): JsonObject | undefined {
+  if (!isObject(given)) return undefined;
+  let left = MAX_KEPT_CHARS / 2;
+  const kept: JsonObject = {};
+  for (const field of fields) {
+    const size = JSON.stringify(given[field])?.length ?? left + 1;
+    if (size > left) continue;
+    left -= size;
+    kept[field] = given[field];
+  }
+  return kept;
+}
+
+/** A client's description of itself, as far as it is known and small. Values that are not objects are ignored. */
 export function clientOf(info: unknown, capabilities: unknown): Client {
   return {
-    info: isObject(info) ? (info as unknown as Implementation) : undefined,
-    capabilities: isObject(capabilities) ? (capabilities as ClientCapabilities) : {},
+    info: keep(info, INFO) as Implementation | undefined,
+    capabilities: (keep(capabilities, CAPABILITIES) ?? {}) as ClientCapabilities,
   };
 }
 

@@ -105,6 +105,8 @@ export const FAILURES = {
   'header-mismatch': -32020,
   'missing-capability': -32021,
   'unsupported-version': -32022,
+  // a request beyond a limit on requests in flight
+  'too-many-requests': -32603,
   // a request that arrived after the server began to close
   closing: -32603,
   // revisions without a code for it never send this: they ask the client instead

@@ -2,6 +2,7 @@ import { Effects } from './effects.js';
 import { ClientError, McpError } from './errors.js';
 import { notificationFrame } from './frame.js';
 import { isObject, isRequestId, type JsonRpcMessage, type JsonRpcRequest, type JsonRpcResponse } from './jsonrpc.js';
+import { MAX_KEPT_CHARS } from './limits.js';
 import { type ClientCapabilities, type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './model.js';
 import type { RequestId } from './model.js';
 import { ProgressTemplate } from './progress-template.js';
@@ -112,7 +113,7 @@ const NO_PARAMS: JsonObject = Object.freeze({});
 export class Exchange {
   readonly id: RequestId;
   readonly method: string;
-  readonly params: JsonObject;
+  params: JsonObject;
   readonly revision: Revision;
   /** The client's token for progress notifications. 0 and the empty string are valid tokens. */
   readonly progressToken: RequestId | undefined;
@@ -172,6 +173,19 @@ export class Exchange {
   /** Whether messages from the handler no longer reach the client. */
   get over(): boolean {
     return this.closed || this.cancelled !== undefined;
+  }
+
+  /**
+   * Lets go of the params while the handler waits for the client, which may take minutes. Keeps only what is read later.
+   * @throws {McpError} `invalid-params` if that is too much
+   */
+  release(): void {
+    const { uri, cursor, _meta } = this.params;
+    if (_meta !== undefined && JSON.stringify(_meta).length > MAX_KEPT_CHARS) {
+      const problem = `The "_meta" of a request that asks the client can have at most ${MAX_KEPT_CHARS} characters.`;
+      throw new McpError('invalid-params', problem);
+    }
+    this.params = { uri, cursor, _meta };
   }
 
   /** Asks the client, through its peer. */

@@ -164,12 +164,11 @@ function checkValues(value: object, depth: number, allowed: number): number {
   let left = allowed;
   if (Array.isArray(value)) {
     left -= value.length;
-    if (left < 0) return left;
-    for (const item of value) {
-      if (typeof item === 'object' && item !== null) {
-        left = checkValues(item as object, depth - 1, left);
-        if (left < 0) return left;
-      } else if (item === Number.POSITIVE_INFINITY || item === Number.NEGATIVE_INFINITY) throw notFinite();
+    // not `for…of`: this runs for each value of each message
+    for (let at = 0; at < value.length && left >= 0; at += 1) {
+      const item: unknown = value[at];
+      if (typeof item === 'object') left = item === null ? left : checkValues(item, depth - 1, left);
+      else if (typeof item === 'number' && !Number.isFinite(item)) throw notFinite();
     }
     return left;
   }
@@ -177,12 +176,10 @@ function checkValues(value: object, depth: number, allowed: number): number {
     // JSON.parse creates an own member, but copying it by assignment would set a prototype
     if (key === '__proto__') throw invalid('The message has a member called __proto__.');
     left -= 1;
-    if (left < 0) return left;
     const member = (value as JsonObject)[key];
-    if (typeof member === 'object' && member !== null) {
-      left = checkValues(member, depth - 1, left);
-      if (left < 0) return left;
-    } else if (member === Number.POSITIVE_INFINITY || member === Number.NEGATIVE_INFINITY) throw notFinite();
+    if (typeof member === 'object') left = member === null ? left : checkValues(member, depth - 1, left);
+    else if (typeof member === 'number' && !Number.isFinite(member)) throw notFinite();
+    if (left < 0) break;
   }
   return left;
 }

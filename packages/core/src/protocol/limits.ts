@@ -10,17 +10,39 @@ export interface ServerLimits {
   readonly maxDepth?: number;
   /** Cap on the messages of a batch. Defaults to 100. */
   readonly maxBatch?: number;
+  /**
+   * Cap on the requests in flight of a session or connection. A request that was cancelled counts until its handler has
+   * ended. Defaults to 100.
+   */
+  readonly maxOpenCalls?: number;
+  /** Cap on the questions of a session that its client has not answered. Defaults to 100. */
+  readonly maxQuestions?: number;
+  /** Cap on the resources that a session or a listen request is subscribed to. Defaults to 1000. */
+  readonly maxSubscriptions?: number;
 }
 
 /** Values of the server's limits by default. */
-export const DEFAULT_LIMITS: Required<ServerLimits> = { maxValues: 100_000, maxDepth: 64, maxBatch: 100 };
+export const DEFAULT_LIMITS: Required<ServerLimits> = {
+  maxValues: 100_000,
+  maxDepth: 64,
+  maxBatch: 100,
+  maxOpenCalls: 100,
+  maxQuestions: 100,
+  maxSubscriptions: 1000,
+};
 
 /** Smallest and largest value of each limit of a server. An ordinary message has to fit into the smallest. */
 export const LIMIT_RANGES: Readonly<Record<keyof ServerLimits, readonly [min: number, max: number]>> = {
   maxValues: [100, 10_000_000],
   maxDepth: [8, 256],
   maxBatch: [1, 10_000],
+  maxOpenCalls: [1, 1_000_000],
+  maxQuestions: [1, 1_000_000],
+  maxSubscriptions: [1, 100_000],
 };
+
+/** Cap on the characters of a URI, of what is kept about a client, and of the `_meta` of a request that waits. */
+export const MAX_KEPT_CHARS = 8192;
 
 /** A limit that a client has reached, for `onLimit`. */
 export interface LimitHit {
@@ -47,6 +69,21 @@ export class LimitError extends McpError {
   hitBy(wire?: Wire): LimitHit {
     return { limit: this.limit, principal: wire?.principal, remoteAddress: wire?.transport.remoteAddress };
   }
+}
+
+/** Cap on the characters of a client's subscriptions. They are kept as long as its session or listen request. */
+const MAX_SUBSCRIBED_CHARS = 65_536;
+
+/**
+ * Rejects too many subscriptions.
+ * @throws {LimitError} `invalid-params`
+ */
+export function requireFew(uris: readonly string[], max: number): void {
+  let left = MAX_SUBSCRIBED_CHARS;
+  for (const uri of uris) left -= uri.length;
+  if (uris.length <= max && left >= 0) return;
+  const problem = `Subscribe to at most ${max} resources, whose URIs have at most ${MAX_SUBSCRIBED_CHARS} characters.`;
+  throw new LimitError('maxSubscriptions', problem, 'invalid-params');
 }
 
 /** The user's `onLimit`. What it throws is reported, and the request is still answered. */

@@ -20,6 +20,9 @@ export interface MethodTraits {
 /** The request that starts a conversation. It cannot be batched or cancelled. */
 export const INITIALIZE = 'initialize';
 
+/** The request that stays open while its stream delivers notifications of changes. */
+export const LISTEN = 'subscriptions/listen';
+
 const METHODS: Readonly<Record<string, MethodTraits>> = {
   [INITIALIZE]: { sessions: true, early: true },
   ping: { sessions: true, early: true },
@@ -35,7 +38,7 @@ const METHODS: Readonly<Record<string, MethodTraits>> = {
   'resources/subscribe': { sessions: true, needs: 'resources', remembers: true },
   'resources/unsubscribe': { sessions: true, needs: 'resources', remembers: true },
   'completion/complete': { needs: 'completions' },
-  'subscriptions/listen': { sessions: false },
+  [LISTEN]: { sessions: false },
 };
 
 /** The specification's request methods, for revisions with or without sessions. */

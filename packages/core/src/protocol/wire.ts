@@ -60,11 +60,11 @@ export interface Wire {
   readonly owner: object;
   /** Sends a frame that belongs to this message, before its response. */
   send(frame: Frame): void;
-  /** Whether the client has already disconnected, on transports where that cancels the request. */
+  /** Whether the client has already disconnected, on transports where a request has a connection of its own. */
   readonly gone?: boolean;
   /**
-   * Registers a callback for when the client disconnects before it has the response, on transports where that cancels
-   * the request. Called only for requests that are not answered synchronously.
+   * Registers a callback for when the client disconnects before it has the response, on transports where a request has
+   * a connection of its own. Called at most once, and only for requests that are not answered synchronously.
    */
   onDisconnect?(callback: () => void): void;
   /** The revision that the transport declares (`MCP-Protocol-Version`). */

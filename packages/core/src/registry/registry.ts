@@ -92,16 +92,6 @@ export class Registry {
     return undefined;
   }
 
-  /** Whether some resources or templates are not visible to everybody. */
-  get restrictsResources(): boolean {
-    return this.listed.resources.restricted || this.listed.templates.restricted;
-  }
-
-  /** The access function for a URI; undefined if everybody may read it, or if nothing serves it. */
-  accessTo(uri: string): Access | undefined {
-    return this.restrictsResources ? this.match(uri)?.plan.access : undefined;
-  }
-
   /** Whether a template lists its resources dynamically. The list of resources is then rebuilt for each request. */
   get isEnumerated(): boolean {
     return this.listed.dynamic.all.length > 0;
@@ -115,6 +105,12 @@ export class Registry {
     // a URI that one template lists may be served by another member, with different access
     const enumerated = found.flat().map((entry) => ({ key: entry.uri, entry, access: this.accessTo(entry.uri) }));
     return await new Listing<Listed<Resource>>([...resources.all, ...enumerated]).visible(admits);
+  }
+
+  /** The access function for a URI; undefined if everybody may read it, or if nothing serves it. */
+  private accessTo(uri: string): Access | undefined {
+    const { resources, templates } = this.listed;
+    return resources.restricted || templates.restricted ? this.match(uri)?.plan.access : undefined;
   }
 
   private addMember(member: Member, { undo, lists, completable }: Added): void {

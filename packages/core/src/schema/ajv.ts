@@ -1,7 +1,8 @@
-import type { Ajv, CodeKeywordDefinition, KeywordCxt, ValidateFunction } from 'ajv';
+import type { Ajv, KeywordCxt, ValidateFunction } from 'ajv';
 
 import { loadAjv, loadAjv2020, loadAjvFormats } from '../metadata/libraries.cjs';
 import type { JsonObject } from '../protocol/model.js';
+import { boundWork, followsReferences, isSmall, runBounded, TOO_COMPLEX } from './bounded-work.js';
 import { BACKTRACKING_LIMIT } from './constraints.js';
 import { longestText } from './longest-text.js';
 import { describeErrors } from './problems.js';
@@ -111,33 +112,16 @@ function lenientRegExp(pattern: string, flags: string): RegExp {
   }
 }
 
-/** References that the current check may still follow. There is no limit for validating schemas themselves. */
-const steps = { left: Number.POSITIVE_INFINITY };
-const MIN_STEPS = 50_000;
-const STEPS_PER_VALUE = 20;
-
-class TooComplex extends Error {}
-
-function tooComplex(): never {
-  throw new TooComplex();
-}
-
-/**
- * Counts the references that a check follows. A recursive schema may reach a value in several ways, such as
- * `properties` and `allOf`, which doubles the work with each level of the value.
- */
-function countReferences(ajv: Ajv): void {
-  const { _ } = loadAjv();
-  const rule = ajv.RULES.all['$ref'] as { definition: CodeKeywordDefinition };
-  const { code } = rule.definition;
-  rule.definition = {
-    ...rule.definition,
-    code(cxt) {
-      const left = _`${cxt.gen.scopeValue('obj', { ref: steps })}.left`;
-      cxt.gen.code(_`if (--${left} < 0) ${cxt.gen.scopeValue('func', { ref: tooComplex })}();`);
-      code(cxt);
-    },
-  };
+/** Checks how many items or fields there are before anything looks at each of them, such as `anyOf`. */
+function countFirst({ RULES }: Ajv): void {
+  for (const [type, keyword] of [
+    ['array', 'maxItems'],
+    ['object', 'maxProperties'],
+  ] as const) {
+    const { rules = [] } = RULES.rules.find((group) => group.type === type) ?? {};
+    const at = rules.findIndex((rule) => rule.keyword === keyword);
+    RULES.rules.unshift({ type, rules: rules.splice(at, 1) });
+  }
 }
 
 function createAjv(dialect: Dialect, mode: Mode, allErrors: boolean): Ajv {
@@ -159,7 +143,8 @@ function createAjv(dialect: Dialect, mode: Mode, allErrors: boolean): Ajv {
   ajv.removeKeyword('uniqueItems');
   if (mode === 'dto') addRuleKeywords(ajv);
   else addRawKeywords(ajv);
-  countReferences(ajv);
+  boundWork(ajv, allErrors);
+  countFirst(ajv);
   return ajv;
 }
 
@@ -181,48 +166,8 @@ function sharedAjv(dialect: Dialect, mode: Mode, all: boolean): Ajv {
   return shared.ajv;
 }
 
-/** For arguments with more values than this, only the first problem is reported. */
-const MAX_VALUES = 2500;
-
-/** Finding all problems takes time in proportion to the value, so only the first is reported for large values. */
-function isSmall(value: unknown, budget: { left: number; readonly text: number }): boolean {
-  if (typeof value === 'string' && value.length > budget.text) return false;
-  budget.left -= 1;
-  if (budget.left < 0) return false;
-  return typeof value !== 'object' || value === null || Object.values(value).every((item) => isSmall(item, budget));
-}
-
-function sizeOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 1;
-  return Object.values(value).reduce((size: number, item) => size + sizeOf(item), 1);
-}
-
-/** Runs a check that follows references. Returns undefined if it takes too many steps for the size of the value. */
-function runBounded(check: ValidateFunction, value: unknown): boolean | undefined {
-  // a field is checked within another check: both share the same steps
-  if (steps.left !== Number.POSITIVE_INFINITY) return check(value) as boolean;
-  const attempt = (limit: number): boolean | undefined => {
-    steps.left = limit;
-    try {
-      return check(value);
-    } catch (error) {
-      if (error instanceof TooComplex) return undefined;
-      throw error;
-    } finally {
-      steps.left = Number.POSITIVE_INFINITY;
-    }
-  };
-  const result = attempt(MIN_STEPS);
-  if (result !== undefined) return result;
-  const limit = STEPS_PER_VALUE * sizeOf(value);
-  return limit > MIN_STEPS ? attempt(limit) : undefined;
-}
-
-const TOO_COMPLEX: readonly Problem[] = [{ path: '', expected: 'is too complex to be checked' }];
-
 function inspector(compile: (all: boolean) => ValidateFunction, maxText = Number.POSITIVE_INFINITY): Inspection {
   const check = compile(false);
-  const hasReferences = JSON.stringify(check.schema).includes('"$ref"');
   let isTooComplex = false;
   const bounded = (value: unknown) => {
     const result = runBounded(check, value);
@@ -233,11 +178,11 @@ function inspector(compile: (all: boolean) => ValidateFunction, maxText = Number
   const explain = (value: unknown) => {
     if (isTooComplex) return TOO_COMPLEX;
     const errors = check.errors ?? [];
-    if (!isSmall(value, { left: MAX_VALUES, text: maxText })) return describeErrors(errors);
+    if (!isSmall(value, maxText)) return describeErrors(errors);
     all ??= compile(true);
     return describeErrors(runBounded(all, value) === false && all.errors ? all.errors : errors);
   };
-  return { fits: hasReferences ? bounded : check, explain };
+  return { fits: followsReferences(check) ? bounded : check, explain };
 }
 
 /** Compiles a schema that was generated from a DTO class. */

@@ -5,6 +5,7 @@ import { startupError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 import { compileGenerated, type Inspection } from './ajv.js';
+import { hasTinyObjects, TOO_COMPLEX } from './bounded-work.js';
 import { type Direction, loadTransformer, missingLibrary } from './class-facts.js';
 import type { ClassReading } from './class-model.js';
 import { readClass } from './from-class.js';
@@ -78,7 +79,7 @@ function rawShape(source: JsonObject, where: string): Shape {
   const inspect = inspectRaw(source, where);
   return shape(
     source,
-    () => (value) => andThen(rejectHarmful(value), () => inspected(inspect, value)),
+    () => (value) => andThen(inspected(inspect, value), rejectHarmful),
     (value) => andThen(jsonForm(value), (json) => inspected(inspect, json)),
   );
 }
@@ -98,7 +99,11 @@ function standardShape(source: StandardSchemaV1, where: string, direction: Direc
 function inputCheck(reading: ClassReading, inspection: Inspection, hydrate: Hydrate): Shape['check'] {
   const check = instanceCheck(hydrate, inspection);
   const ruled = compileRules(reading);
-  const rule = reading.needsInstance ? (value: unknown) => andThen(check(value), (it) => ruled(it as object)) : check;
+  const slow = (value: unknown) => {
+    if (hasTinyObjects(value)) return failed(TOO_COMPLEX);
+    return reading.needsInstance ? andThen(check(value), (it) => ruled(it as object)) : check(value);
+  };
+  const rule = reading.needsInstance || reading.needsTransformer ? slow : check;
   return reading.isOpen ? (value) => andThen(rejectHarmful(value), rule) : rule;
 }
 

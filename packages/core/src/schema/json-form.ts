@@ -121,42 +121,36 @@ const notJson = (what: string, name: string, remedy: string): NotJson =>
   new NotJson(`must not contain ${what}${name === '' ? '' : ` (in "${name}")`}. ${remedy}`);
 
 /**
- * Traces of values that `JSON.stringify` cannot represent: objects without members, and bytes as lists of numbers. The
- * last one is as short as possible, because searching for longer strings costs several times as much.
+ * Whether `JSON.stringify` would fail on a value or lose parts of it, such as the message of an error, the entries of a
+ * map, or the state of an instance without members. What a `toJSON` returns may contain such values too.
  */
-const LEFTOVERS = ['{}', '{"0":', 'Buffer"'];
-
-/**
- * Whether an object is or contains an error or a promise. `JSON.stringify` would drop an error's message and write a
- * promise as `{}`.
- */
-function holdsUnsent(value: object): boolean {
-  if (value instanceof Error || value instanceof Promise) return true;
+function needsForm(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'bigint';
+  if (depth > MAX_DEPTH) return true;
   if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === 'object' && item !== null && holdsUnsent(item as object)) return true;
+    for (const item of value) {
+      if (typeof item === 'object' ? needsForm(item, depth + 1) : typeof item === 'bigint') return true;
+    }
     return false;
   }
-  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return false;
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return !(value instanceof Date);
+  if (value instanceof Error || value instanceof Promise || ArrayBuffer.isView(value)) return true;
+  let isEmpty = true;
   for (const key in value) {
     const member = (value as Fields)[key];
-    if (typeof member === 'object' && member !== null && holdsUnsent(member)) return true;
+    if (typeof member === 'object' ? needsForm(member, depth + 1) : typeof member === 'bigint') return true;
+    // Blobs and streams inherit enumerable members
+    isEmpty &&= !isWritten(member) || !Object.hasOwn(value, key);
   }
-  return false;
+  return isEmpty && (!isPlain(value) || Object.keys(value).length > 0);
 }
 
 /**
- * The JSON of a value, as with `toJsonForm`. Most values are written without visiting each member.
+ * The JSON of a value, as with `toJsonForm`. Most values are written without a copy.
  * @throws {NotJson}
  */
 export function toJsonText(value: unknown): string {
-  try {
-    const json = JSON.stringify(value) as string | undefined;
-    if (json !== undefined && !LEFTOVERS.some((leftover) => json.includes(leftover)) && !holdsUnsent(value as object))
-      return json;
-  } catch {
-    // toJsonForm finds out why
-  }
-  const form = toJsonForm(value);
+  const form = needsForm(value) ? toJsonForm(value) : value;
   if (!isWritten(form))
     throw new NotJson(`must not be ${typeof form === 'undefined' ? 'undefined' : `a ${typeof form}`}.`);
   return JSON.stringify(form);
@@ -179,7 +173,14 @@ function isHarmful(key: string, value: unknown): boolean {
 /** The path to the first key that could reach a prototype, if any. */
 export function harmfulPath(value: unknown): string[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  for (const key of Object.keys(value)) {
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at += 1) {
+      const rest = harmfulPath(value[at]);
+      if (rest !== undefined) return [String(at), ...rest];
+    }
+    return undefined;
+  }
+  for (const key in value) {
     const item = (value as Fields)[key];
     const rest = isHarmful(key, item) ? [] : harmfulPath(item);
     if (rest !== undefined) return [key, ...rest];

@@ -19,6 +19,9 @@ const MAX_HOPS = 16;
  */
 const SPARE_STEPS = 1000;
 
+/** Steps that a text costs if it is not JSON: an exception takes far longer than a look at a value. */
+const FAILED_STEPS = 100;
+
 /** Position of a repair in the value and in the schema. */
 interface Place {
   readonly depth: number;
@@ -114,14 +117,20 @@ class Repairer {
     if (kinds.has('array') && !text.startsWith('[')) return value;
     if (kinds.has('boolean') && BOOLEAN.test(text)) return text.toLowerCase() === 'true';
     if (!NUMBER.test(text) && !/^[[{]|^null$/.test(text)) return value;
-    const parsed = parse(text, place);
+    const parsed = this.#parse(text, place);
     return parsed !== undefined && kinds.admits(parsed) ? parsed : value;
+  }
+
+  #parse(text: string, place: Place): unknown {
+    const parsed = parse(text, place);
+    if (parsed === undefined) this.#stepsLeft -= FAILED_STEPS;
+    return parsed;
   }
 
   /** Turns a single value into a list, or parses the JSON text of a list. */
   #readList(text: string, value: string, { schema, place }: { schema: JsonObject; place: Place }): unknown {
     if (text === '' || text === 'null') return value;
-    const list = text.startsWith('[') ? parse(text, place) : undefined;
+    const list = text.startsWith('[') ? this.#parse(text, place) : undefined;
     const items = this.#kinds.of(itemSchema(resolve(schema, this.#root), 0) ?? {});
     if (!Array.isArray(list)) return [value];
     const isText = items?.admits(value) === true && list.some((item) => !items.admits(item));

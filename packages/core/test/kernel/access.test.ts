@@ -339,14 +339,32 @@ describe('subscribers of resources', () => {
     await server.close();
   });
 
-  it('get changes of restricted parts only if they subscribe to these', async () => {
+  it('are acknowledged only resources that the server has, even if all are open to everybody', async () => {
+    class Users {
+      @Resource('users://{name}', { input: { type: 'object', properties: { name: { type: 'string' } } } })
+      user() {
+        return '';
+      }
+    }
+    const server = serverOf(new Users());
+    const uris = ['users://', 'users://ada', 'users://ada/', 'user://'];
+    const { client, acknowledged } = await listen(server, GUEST, uris);
+    expect(acknowledged).toEqual(['users://ada']);
+    for (const uri of ['users://bob', 'users://ada/letters', 'users://ada']) server.notify.resourceUpdated(uri);
+    const { params } = await client.nextNotification('notifications/resources/updated');
+    expect(params).toMatchObject({ uri: 'users://ada' });
+    await server.close();
+  });
+
+  it('get changes of parts only if they subscribe to these, or if the server names the whole', async () => {
     const server = serverOf(new Tree());
     const uris = ['tree://root', 'tree://root/closed'];
     const guest = await listen(server, GUEST, uris);
     const member = await listen(server, STAFF, uris);
     const session = await connect(server, { principal: GUEST });
     await session.subscribe('tree://root');
-    for (const uri of ['tree://root/closed', 'tree://root/open']) server.notify.resourceUpdated(uri);
+    server.notify.resourceUpdated('tree://root/closed');
+    server.notify.resourceUpdated('tree://root/open', 'tree://root');
     const updates = async (client: TestClient, count: number) => {
       const told: unknown[] = [];
       while (told.length < count) {

@@ -2,6 +2,8 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { McpError, McpServer, type McpServerOptions, Prompt, Resource, Tool, ToolError } from '@decorum/core';
 import { connect } from '@decorum/testing';
 
+import { STDERR_LOGGER } from '../../src/kernel/error-reporter.js';
+
 class NoteError extends Error {
   constructor(readonly id: string) {
     super(`SELECT * FROM notes WHERE id = ${id}`);
@@ -236,10 +238,38 @@ describe('a masked error, with the default logger', () => {
     expect(lines.join('\n')).toContain('[cause]: Error: refused');
   });
 
-  it('cannot inject escape sequences into the terminal', async () => {
-    const text = await printed(true, new Error('\u001b[2J\u0007\u009bgone\tstays'));
-    expect(text).toContain('\\x1b[2J\\x07\\x9bgone\tstays');
-    // oxlint-disable-next-line no-control-regex -- control characters are intended here
-    expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
+  it.each([true, false])(
+    'cannot inject escape sequences or change the direction of text: terminal %s',
+    async (isTerminal) => {
+      const text = await printed(
+        isTerminal,
+        new Error('\u001b[2J\u0007\u009bgone\tstays \u202egnp.exe\u2066\u061c\u2028'),
+      );
+      expect(text).toContain('\\x1b[2J\\x07\\x9bgone\tstays \\u202egnp.exe\\u2066\\u061c\\u2028');
+      // oxlint-disable-next-line no-control-regex -- control characters are intended here
+      expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/);
+    },
+  );
+
+  it.each([
+    ['letters', 'x', 1],
+    ['escaped characters', '\u202e', 6],
+    ['line feeds', '\n', 2],
+  ])('has at most 16,384 characters: %s', (_title, character, length) => {
+    const write = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    process.stderr.isTTY = false;
+    const entry = (message: string) => {
+      write.mockClear();
+      STDERR_LOGGER.warn({}, message);
+      return String(write.mock.calls[0]?.[0]);
+    };
+    const count = Math.floor((16_384 - 'warn  {}'.length) / length);
+    const rest = 'y'.repeat(16_384 - 'warn  {}'.length - count * length);
+    expect(entry(rest + character.repeat(count))).toMatch(/^warn .* \{\}\n$/);
+    for (const more of ['y', character.repeat(1_000_000)]) {
+      const cut = entry(rest + character.repeat(count) + more);
+      expect(cut).toHaveLength(16_384 + '…\n'.length);
+      expect(cut).toMatch(/^warn .*…\n$/);
+    }
   });
 });

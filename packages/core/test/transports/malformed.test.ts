@@ -45,7 +45,7 @@ async function openTarget() {
   const held = () => ({
     running: (seen.kernel as unknown as Insides).inFlight.exchanges.length,
     sessions: (seen.kernel as unknown as Insides).parts.events.listeners.size,
-    busy: seen.session && seen.kernel?.inFlight.isBusy(seen.session),
+    busy: seen.session && [...(seen.kernel?.inFlight.requestsOf(seen.session) ?? [])].length > 0,
     waiting: (seen.session as unknown as SessionInsides).waiting?.size ?? 0,
   });
   return { ...pipe, errors, held, server };

@@ -55,7 +55,7 @@ describe('A stalled stdio reader', () => {
       output.pause();
       const before = client.received.length;
       for (let n = 0; n < 100_000; n += 1) {
-        server.notify.resourceUpdated(PARTS[n % PARTS.length] as string);
+        server.notify.resourceUpdated(PARTS[n % PARTS.length] as string, 'docs://guide');
         if (n % 1000 === 0) server.notify.toolsChanged();
         if (n % 10_000 === 0) await turn();
       }
@@ -82,10 +82,10 @@ describe('A stalled stdio reader', () => {
     output.pause();
     // fills the stream, so that later messages have to wait
     for (let n = 0; n < 5; n += 1) {
-      server.notify.resourceUpdated(`docs://guide/${n}`);
+      server.notify.resourceUpdated(`docs://guide/${n}`, 'docs://guide');
       await turn();
     }
-    for (const part of ['b', 'a', 'b', 'a', 'c']) server.notify.resourceUpdated(`docs://guide/${part}`);
+    for (const part of ['b', 'a', 'b', 'a', 'c']) server.notify.resourceUpdated(`docs://guide/${part}`, 'docs://guide');
     output.resume();
     await client.find(({ params }) => params?.['uri'] === 'docs://guide/c');
     const uris = client.received.flatMap(({ params }) => params?.['uri'] ?? []);

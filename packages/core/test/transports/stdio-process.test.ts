@@ -75,7 +75,7 @@ describe('A process that is served over stdio', () => {
   });
 
   it('[STDIO-06] first answers requests in flight, however long the response is', async () => {
-    const { child, client, closed } = await begin();
+    const { child, client, closed } = await begin('drains-long');
     client.send(
       { id: 1, method: 'tools/call', params: { name: 'wait', arguments: { ms: 50 } } },
       { id: 2, method: 'tools/call', params: { name: 'big', arguments: { characters: 5_000_000 } } },

@@ -10,6 +10,8 @@ import { type Endpoint, openEndpoint } from '../endpoint.js';
 import { corsHeaders, isLoopback } from '../guard.js';
 import type { LegacySse } from '../legacy.js';
 import { checkOptionNames, type EndpointOptions, type LegacyPaths, resolveOptions } from '../options.js';
+import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
+import { noteUnread, unreadOn } from './node-answers.js';
 import { NodeBody } from './node-body.js';
 import { NodeSink } from './node-sink.js';
 import { isUnread, onSocketClose } from './node-socket.js';
@@ -30,6 +32,7 @@ const PLUGIN_OPTIONS = { server: true, prefix: true, logLevel: true, logSerializ
 class FastifyContext implements HttpContext {
   readonly headers: Headers;
   principal: Principal | undefined;
+  readers: SlowReaders | undefined;
 
   constructor(
     private readonly request: FastifyRequest,
@@ -38,6 +41,7 @@ class FastifyContext implements HttpContext {
   ) {
     this.headers = request.raw.headers as Headers;
     this.principal = principal;
+    this.readers = undefined;
   }
 
   get method(): string {
@@ -56,6 +60,10 @@ class FastifyContext implements HttpContext {
     return this.request.raw.socket.destroyed;
   }
 
+  get unread(): number {
+    return unreadOn(this.request.raw.socket);
+  }
+
   onClose(callback: () => void): () => void {
     return onSocketClose(this.request.raw.socket, callback);
   }
@@ -70,6 +78,11 @@ class FastifyContext implements HttpContext {
     if (body !== undefined) reply.type(JSON_TYPE);
     if (headers) reply.headers(headers);
     reply.send(body);
+    const { readers } = this;
+    if (readers === undefined || body === undefined) return;
+    const { raw } = reply;
+    // if the headers are not sent yet, the application's hooks have the answer
+    if (raw.writableLength > UNCOUNTED_BYTES || raw.socket === null || !raw.headersSent) noteUnread(raw, body, readers);
   }
 
   open(headers: AnswerHeaders): Sink {
@@ -232,7 +245,8 @@ function addParser(app: FastifyInstance, { bodies }: Endpoint<FastifyRequest>): 
   app.addContentTypeParser('application/json', (request, payload, done) => {
     const { raw } = request;
     const head = { method: request.method, headers: raw.headers as Headers };
-    new NodeBody({ bodies, raw, payload }, head, { body: done as (error: unknown, message?: unknown) => void }).read();
+    const receiver = { body: done as (error: unknown, message?: unknown) => void };
+    new NodeBody({ bodies, raw, payload, request }, head, receiver).read();
   });
 }
 

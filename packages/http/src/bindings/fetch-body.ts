@@ -1,13 +1,20 @@
 import { Buffer } from 'node:buffer';
 
-import { BodyReader } from '../body.js';
+import { type Bodies, BodyReader, type BodyReceiver } from '../body.js';
+import type { HttpRequest } from '../http-context.js';
 import { HttpError } from '../http-error.js';
 
 type Chunk = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
 
 /** Reads the body of a web request. */
 export class FetchBody extends BodyReader {
+  protected override readonly remoteAddress: string | undefined;
   private reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+
+  constructor(bodies: Bodies, request: HttpRequest, receiver: BodyReceiver) {
+    super(bodies, request, receiver);
+    this.remoteAddress = request.remoteAddress;
+  }
 
   /** Starts reading. */
   read(body: ReadableStream<Uint8Array> | null): void {

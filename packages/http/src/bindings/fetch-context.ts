@@ -3,6 +3,7 @@ import type { Principal } from '@decorum/core';
 import type { Bodies, BodyReceiver } from '../body.js';
 import { type AnswerHeaders, type Headers, JSON_TYPE, type Sink } from '../http-context.js';
 import type { UnreadContext } from '../pipeline.js';
+import type { SlowReaders } from '../readers.js';
 import { FetchBody } from './fetch-body.js';
 import { FetchSink } from './fetch-sink.js';
 
@@ -22,6 +23,9 @@ export class FetchContext implements UnreadContext {
   readonly remoteAddress: string | undefined;
   readonly vary: undefined;
   principal: Principal | undefined;
+  /** Unused: the host doesn't tell when a client has taken a complete answer. */
+  readers: SlowReaders | undefined;
+  readonly unread = 0;
   private always: AnswerHeaders | undefined;
   private sink: FetchSink | undefined;
   private onGone: (() => void) | undefined;

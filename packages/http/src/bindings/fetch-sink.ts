@@ -10,6 +10,7 @@ export class FetchSink implements Sink {
   readonly stream: ReadableStream<Uint8Array>;
   closed = false;
   slow = false;
+  private ended = false;
   private controller!: ReadableStreamDefaultController<Uint8Array>;
   private owner: SinkOwner | undefined;
 
@@ -29,6 +30,10 @@ export class FetchSink implements Sink {
     return this.closed ? 0 : HIGH_WATER_MARK - (this.controller.desiredSize ?? 0);
   }
 
+  get left(): number {
+    return this.backlog;
+  }
+
   own(owner: SinkOwner): void {
     this.owner = owner;
   }
@@ -45,9 +50,10 @@ export class FetchSink implements Sink {
 
   end(text: string): void {
     if (this.closed) return;
-    if (text !== '') this.controller.enqueue(encoder.encode(text));
-    this.controller.close();
-    this.over();
+    if (text !== '') this.write(text);
+    this.ended = true;
+    // otherwise nothing would tell when the reader has taken the rest
+    if (!this.slow) this.finish();
   }
 
   destroy(): void {
@@ -66,7 +72,13 @@ export class FetchSink implements Sink {
   private pulled(): void {
     if (!this.slow) return;
     this.slow = false;
+    if (this.ended) return this.finish();
     this.owner?.drained(this);
+  }
+
+  private finish(): void {
+    this.controller.close();
+    this.over();
   }
 
   private over(): void {

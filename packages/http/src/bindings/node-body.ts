@@ -15,21 +15,29 @@ export interface NodeBodySource {
   readonly raw: IncomingMessage;
   /** The stream to read, by default `raw`. */
   readonly payload?: Readable;
+  /** The framework's request, which has the client's address if the framework resolves trusted proxies. */
+  readonly request?: { readonly ip?: string | undefined };
 }
 
 /** Reads the body of a Node request. */
 export class NodeBody extends BodyReader {
   private readonly source: Source;
   private readonly raw: IncomingMessage;
+  private readonly host: NodeBodySource['request'];
 
   constructor(
-    { bodies, raw, payload = raw }: NodeBodySource,
+    { bodies, raw, payload = raw, request }: NodeBodySource,
     head: Pick<HttpRequest, 'method' | 'headers'>,
     receiver: BodyReceiver,
   ) {
     super(bodies, head, receiver);
     this.raw = raw;
     this.source = payload;
+    this.host = request;
+  }
+
+  protected override get remoteAddress(): string | undefined {
+    return this.host?.ip ?? this.raw.socket.remoteAddress;
   }
 
   /** Starts reading. */

@@ -5,6 +5,8 @@ import type { Principal } from '@decorum/core';
 import { announcesBody, type Bodies, type BodyReceiver } from '../body.js';
 import { type AnswerHeaders, type Headers, JSON_TYPE, type Sink } from '../http-context.js';
 import type { UnreadContext } from '../pipeline.js';
+import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
+import { noteUnread, unreadOn } from './node-answers.js';
 import { NodeBody } from './node-body.js';
 import { NodeSink } from './node-sink.js';
 import { isUnread, onSocketClose } from './node-socket.js';
@@ -22,6 +24,7 @@ export interface NodeRequest extends IncomingMessage {
 export class NodeContext implements UnreadContext {
   readonly headers: Headers;
   principal: Principal | undefined;
+  readers: SlowReaders | undefined;
 
   constructor(
     private readonly request: NodeRequest,
@@ -29,6 +32,7 @@ export class NodeContext implements UnreadContext {
   ) {
     this.headers = request.headers as Headers;
     this.principal = undefined;
+    this.readers = undefined;
   }
 
   get method(): string {
@@ -60,6 +64,10 @@ export class NodeContext implements UnreadContext {
     return this.request.socket.destroyed;
   }
 
+  get unread(): number {
+    return unreadOn(this.request.socket);
+  }
+
   onClose(callback: () => void): () => void {
     return onSocketClose(this.request.socket, callback);
   }
@@ -68,7 +76,7 @@ export class NodeContext implements UnreadContext {
     const { request } = this;
     // the application's body parser has read it
     if (request.readableEnded) receiver.body(null, request.body);
-    else new NodeBody({ bodies, raw: request }, this, receiver).read();
+    else new NodeBody({ bodies, raw: request, request }, this, receiver).read();
   }
 
   preset(headers: AnswerHeaders): void {
@@ -89,6 +97,9 @@ export class NodeContext implements UnreadContext {
     response.writeHead(status, headers === undefined ? described : { ...described, ...headers });
     writeWhole(response, body);
     response.end();
+    const { readers } = this;
+    if (readers === undefined) return;
+    if (response.writableLength > UNCOUNTED_BYTES || response.socket === null) noteUnread(response, body, readers);
   }
 
   open(headers: AnswerHeaders): Sink {

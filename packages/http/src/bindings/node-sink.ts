@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 import type { Sink, SinkOwner } from '../http-context.js';
+import { leftOn, onSocketClose } from './node-socket.js';
 
 const SINK = Symbol('sink');
 
@@ -22,6 +23,12 @@ export class NodeSink implements Sink {
     return this.response.writableLength;
   }
 
+  /** A response has no socket while an earlier one on the same connection is unfinished. */
+  get left(): number {
+    const { socket } = this.response;
+    return socket === null ? 0 : leftOn(socket);
+  }
+
   get slow(): boolean {
     return this.response.writableNeedDrain;
   }
@@ -33,6 +40,12 @@ export class NodeSink implements Sink {
     response.on('error', ignore);
     response.on('drain', onDrain);
     response.once('close', onClose);
+    // Node doesn't close responses that wait for an earlier one
+    if (response.socket === null)
+      response.once(
+        'close',
+        onSocketClose(response.req.socket, () => this.abandon()),
+      );
   }
 
   start(): void {
@@ -49,7 +62,9 @@ export class NodeSink implements Sink {
   }
 
   destroy(): void {
-    this.response.destroy();
+    const { response } = this;
+    if (response.socket === null) response.req.socket.destroy();
+    response.destroy();
   }
 
   /**
@@ -67,6 +82,11 @@ export class NodeSink implements Sink {
   /** Tells the owner that the reader has caught up. */
   drained(): void {
     this.owner?.drained(this);
+  }
+
+  private abandon(): void {
+    this.response.destroy();
+    this.over();
   }
 
   /** Tells the owner that the response is closed. */

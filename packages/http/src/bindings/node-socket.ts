@@ -26,6 +26,15 @@ function onClose(this: Socket): void {
   for (const callback of watched.get(this) ?? []) callback();
 }
 
+/** The part of a socket that shows how much of a single large write the operating system has not taken. */
+type WritingSocket = Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null };
+
+/** A number that changes whenever the client of a socket takes something. 0 if it has nothing to take. */
+export function leftOn(socket: Socket): number {
+  const { writableLength, _handle: handle } = socket as WritingSocket;
+  return writableLength === 0 ? 0 : writableLength + (handle?.writeQueueSize ?? 0);
+}
+
 /** Whether the body of a request was not read completely. Its connection can't be reused then. */
 export function isUnread(raw: IncomingMessage): boolean {
   return !raw.readableEnded && announcesBody(raw.headers as Headers);

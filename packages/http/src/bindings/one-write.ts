@@ -8,7 +8,8 @@ export function writeWhole(response: ServerResponse, text: string): void {
   const { socket } = response;
   // otherwise the first write would cork it until the next tick
   socket?.cork();
-  response.write(text);
+  // the same bytes in a fraction of the time if all of it is ASCII, as nearly all JSON is
+  response.write(text, Buffer.byteLength(text) === text.length ? 'latin1' : 'utf8');
   socket?.uncork();
 }
 

@@ -1,5 +1,5 @@
 import { isObject } from '../../protocol/jsonrpc.js';
-import { optionalObject, requireOneOf, requireString } from '../../protocol/checks.js';
+import { optionalObject, requireOneOf, requireString, requireUri } from '../../protocol/checks.js';
 import { excerpt, McpError } from '../../protocol/errors.js';
 import type { JsonObject } from '../../protocol/model.js';
 import type { CompleteResult } from '../../registry/completion-plan.js';
@@ -21,7 +21,7 @@ export function completionMethods({ registry, members, results }: MethodParts): 
       const value = requireString(argument, 'value');
       const ref = requireObject(params, 'ref');
       const type = requireOneOf(ref['type'], 'ref.type', ['ref/prompt', 'ref/resource']);
-      const named = requireString(ref, type === 'ref/prompt' ? 'name' : 'uri');
+      const named = type === 'ref/prompt' ? requireString(ref, 'name') : requireUri(ref);
       const target = findTarget(registry, type, named) ?? unknownTarget(type, named);
       const complete = 'completions' in target ? target.completions.get(name) : undefined;
       const context = new CompletionContext(exchange, filledIn(params));

@@ -1,7 +1,7 @@
 import { optionalObject } from '../../protocol/checks.js';
 import { McpError } from '../../protocol/errors.js';
+import { requireFew } from '../../protocol/limits.js';
 import type { JsonObject } from '../../protocol/model.js';
-import { follows } from '../../protocol/subscriptions.js';
 import type { Admits } from '../../registry/listing.js';
 import type { ListName, Registry } from '../../registry/registry.js';
 import type { Listener } from '../events.js';
@@ -12,9 +12,6 @@ const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
 
 /** Cap on open listen requests. */
 const MAX_LISTENERS = 1024;
-
-/** Cap on resources per listen request. */
-const MAX_RESOURCES = 1000;
 
 const LISTS: readonly ListName[] = ['tools', 'prompts', 'resources'];
 
@@ -28,15 +25,16 @@ interface Honored {
   readonly filter: JsonObject;
 }
 
-async function honored(asked: JsonObject, registry: Registry, admits: Admits): Promise<Honored> {
+async function honored(asked: JsonObject, { registry, limits }: MethodParts, admits: Admits): Promise<Honored> {
   const { offered } = registry;
   const lists = LISTS.filter((list) => asked[fieldOf(list)] === true && offered.has(list));
   const uris = asked['resourceSubscriptions'] ?? [];
-  if (!Array.isArray(uris) || uris.length > MAX_RESOURCES || !uris.every((uri) => typeof uri === 'string')) {
-    throw new McpError('invalid-params', `"resourceSubscriptions" is not a list of at most ${MAX_RESOURCES} URIs.`);
+  if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === 'string')) {
+    throw new McpError('invalid-params', '"resourceSubscriptions" is not a list of URIs.');
   }
+  requireFew(uris, limits.maxSubscriptions);
   const isFollowing = uris.length > 0 && offered.has('resources');
-  const followed = isFollowing ? await visible(uris as string[], registry, admits) : [];
+  const followed = isFollowing ? await visible(uris, registry, admits) : [];
   return {
     resources: new Set(followed),
     filter: {
@@ -46,12 +44,8 @@ async function honored(asked: JsonObject, registry: Registry, admits: Admits): P
   };
 }
 
-/**
- * The URIs that the caller may read. If access to some resources is restricted, unknown URIs are left out as well:
- * otherwise, the acknowledgement would reveal which ones exist.
- */
+/** The URIs that the server serves and the caller may read. The others could be told of somebody else's resources. */
 async function visible(uris: readonly string[], registry: Registry, admits: Admits): Promise<readonly string[]> {
-  if (!registry.restrictsResources) return uris;
   const isVisible = async (uri: string) => {
     const found = registry.match(uri);
     return found !== undefined && (found.plan.access === undefined || (await admits(found.plan.access)));
@@ -63,7 +57,8 @@ async function visible(uris: readonly string[], registry: Registry, admits: Admi
 const NOTHING: Honored = { resources: new Set(), filter: {} };
 
 /** `subscriptions/listen`: a request that stays open while its stream delivers notifications of changes. */
-export function listenMethods({ registry, events, results, reporter }: MethodParts): Record<string, Method> {
+export function listenMethods(parts: MethodParts): Record<string, Method> {
+  const { events, results, reporter } = parts;
   let listening = 0;
   return {
     'subscriptions/listen': async (exchange) => {
@@ -79,7 +74,7 @@ export function listenMethods({ registry, events, results, reporter }: MethodPar
       });
       const listener: Listener = {
         wantsList: (list) => wanted.filter[fieldOf(list)] === true,
-        wantsResource: (uri, exactly) => follows(wanted.resources, uri, exactly),
+        wantsResource: (uri) => wanted.resources.has(uri),
         notify: (method, params) => exchange.notify(method, { ...params, _meta: meta }),
       };
       listening += 1;
@@ -89,7 +84,7 @@ export function listenMethods({ registry, events, results, reporter }: MethodPar
       exchange.finish = end;
       try {
         // if the client is gone, don't wait for the access functions
-        const honoring = await Promise.race([honored(asked, registry, admission(exchange, reporter)), over]);
+        const honoring = await Promise.race([honored(asked, parts, admission(exchange, reporter)), over]);
         if (honoring) {
           const notifications = honoring.filter;
           exchange.notify('notifications/subscriptions/acknowledged', { notifications, _meta: meta });

@@ -1,4 +1,4 @@
-import { requireString } from '../../protocol/checks.js';
+import { requireUri } from '../../protocol/checks.js';
 import { excerpt, McpError } from '../../protocol/errors.js';
 import type { Exchange, Memory } from '../../protocol/exchange.js';
 import { andThen } from '../../protocol/maybe-promise.js';
@@ -41,7 +41,7 @@ export function resourceMethods({
 
     'resources/read'(exchange) {
       const { params, revision } = exchange;
-      const uri = requireString(params, 'uri');
+      const uri = requireUri(params);
       const { plan, variables } = registry.match(uri) ?? unknownResource(uri);
       const outcome = members.run<ReadResourceResult>(exchange, {
         kind: 'resource',
@@ -64,7 +64,7 @@ export function resourceMethods({
 export function subscriptionMethods({ registry, reporter }: MethodParts): Record<string, Method> {
   return {
     async 'resources/subscribe'(exchange) {
-      const uri = requireString(exchange.params, 'uri');
+      const uri = requireUri(exchange.params);
       const { plan } = registry.match(uri) ?? unknownResource(uri);
       if (plan.access !== undefined && !(await isAdmitted(plan.access, exchange, reporter))) unknownResource(uri);
       await memoryOf(exchange).subscribe(uri);
@@ -72,7 +72,7 @@ export function subscriptionMethods({ registry, reporter }: MethodParts): Record
     },
 
     'resources/unsubscribe': (exchange) =>
-      andThen(memoryOf(exchange).unsubscribe(requireString(exchange.params, 'uri')), () => EMPTY),
+      andThen(memoryOf(exchange).unsubscribe(requireUri(exchange.params)), () => EMPTY),
   };
 }
 

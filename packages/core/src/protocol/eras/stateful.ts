@@ -3,10 +3,10 @@ import { ClientError, excerpt, McpError } from '../errors.js';
 import type { Client, Conversation, Exchange, Memory, Tickets } from '../exchange.js';
 import { type Frame, notificationFrame, questionFrame } from '../frame.js';
 import { isObject, type JsonRpcResponse } from '../jsonrpc.js';
+import { type LimitHit, MAX_KEPT_CHARS, requireFew, type ServerLimits } from '../limits.js';
 import type { JsonObject, LogLevel, Root } from '../model.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
-import { follows } from '../subscriptions.js';
 import type { Principal } from '../wire.js';
 
 /** The part of a session that must survive its process. It can be serialized as JSON. */
@@ -36,6 +36,9 @@ export interface SessionMeans {
   /** Milliseconds to wait for the client's answer to a question. */
   readonly questionTimeoutMs: number;
   readonly tickets: Tickets;
+  readonly limits: Required<ServerLimits>;
+  /** Reports a limit that the client has reached. */
+  readonly hit: (hit: LimitHit) => void;
   /** Starts notifying the session of changes. */
   readonly join: (session: Session) => void;
 }
@@ -50,9 +53,6 @@ export interface SessionOptions {
 
 /** Cap on pending URL visits; the oldest is evicted first. */
 const MAX_VISITS = 100;
-
-/** Cap on resource subscriptions per session. */
-const MAX_SUBSCRIPTIONS = 1000;
 
 type Waiting = (answer: { readonly result: JsonObject } | { readonly error: Error }) => void;
 
@@ -142,10 +142,10 @@ export class Session implements Conversation, Memory {
 
   subscribe(uri: string): void | Promise<void> {
     const { subscriptions = [] } = this.record;
-    if (subscriptions.length >= MAX_SUBSCRIPTIONS) {
-      throw new McpError('invalid-params', `A session can subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`);
-    }
-    if (!subscriptions.includes(uri)) return this.follow([...subscriptions, uri]);
+    if (subscriptions.includes(uri)) return;
+    const all = [...subscriptions, uri];
+    requireFew(all, this.means.limits.maxSubscriptions);
+    return this.follow(all);
   }
 
   unsubscribe(uri: string): void | Promise<void> {
@@ -169,7 +169,8 @@ export class Session implements Conversation, Memory {
     const answer = await this.send({ ...question, params: encoded.params }, exchange);
     // don't cache roots that may have changed after the client wrote the answer
     const isCurrent = this.seesRootsChanges && changes === this.rootsChanges;
-    if (isAboutRoots && isCurrent && question.fits?.(answer)) this.roots = answer['roots'] as Root[];
+    const mayKeep = isAboutRoots && isCurrent && JSON.stringify(answer).length <= MAX_KEPT_CHARS;
+    if (mayKeep && question.fits?.(answer)) this.roots = answer['roots'] as Root[];
     return encoded.restore?.(answer) ?? answer;
   }
 
@@ -189,9 +190,9 @@ export class Session implements Conversation, Memory {
     return true;
   }
 
-  wantsResource(uri: string, exactly: boolean): boolean {
+  wantsResource(uri: string): boolean {
     this.followed ??= new Set(this.record.subscriptions);
-    return follows(this.followed, uri, exactly);
+    return this.followed.has(uri);
   }
 
   /** Sends a notification that belongs to no request. */
@@ -229,8 +230,14 @@ export class Session implements Conversation, Memory {
   private send(question: Question, exchange: Exchange): Promise<JsonObject> {
     const { wire } = exchange;
     if (exchange.cancelled !== undefined) throw exchange.signal.reason as Error;
+    exchange.release();
     const id = `s${++this.asked}`;
     const waiting = (this.waiting ??= new Map<string, Waiting>());
+    const { limits, hit } = this.means;
+    if (waiting.size >= limits.maxQuestions) {
+      hit({ limit: 'maxQuestions', principal: wire.principal, remoteAddress: wire.transport.remoteAddress });
+      throw new ClientError(`The client has not answered ${limits.maxQuestions} other questions.`);
+    }
     return new Promise<JsonObject>((resolve, reject) => {
       const stop = (error: Error, reason: string) => {
         wire.send(notificationFrame('notifications/cancelled', { requestId: id, reason }));
@@ -260,11 +267,17 @@ function clientError(error: JsonRpcResponse['error']): ClientError {
   return new ClientError(`The client answered with an error: ${excerpt(error.message)}`, error);
 }
 
+/** Cap on the characters of the params of `initialize`. */
+const MAX_INITIALIZE_CHARS = 65_536;
+
 /**
  * Negotiates a new conversation's revision: the requested one if it has sessions, otherwise the newest that has them.
- * @throws {McpError} `invalid-params` if the client requests none
+ * @throws {McpError} `invalid-params` if the client requests none, or sends too much
  */
 export function agreedRevision(params: JsonObject): Revision {
+  if (JSON.stringify(params).length > MAX_INITIALIZE_CHARS) {
+    throw new McpError('invalid-params', `The params have more than ${MAX_INITIALIZE_CHARS} characters.`);
+  }
   const asked = revisionOf(requireString(params, 'protocolVersion'));
   return asked?.sessions ? asked : newestOf('stateful');
 }

@@ -17,7 +17,8 @@ const LOG_LEVEL = `${PREFIX}logLevel`;
 
 /** The request that a state is bound to. It cannot be used for any other. */
 export interface FlowBinding {
-  readonly principal: string;
+  /** The user; null if anonymous, because a subject may be an empty string. */
+  readonly principal: string | null;
   readonly method: string;
   /** The name or URI in the request. */
   readonly target: string;
@@ -129,7 +130,7 @@ class Envelope implements Peer {
     const { wire, flows } = this.means;
     const { arguments: args = {}, requestState } = params;
     const target = String(params[this.traits.subject ?? 'name']);
-    const binding = { principal: wire.principal?.subject ?? '', method, target, args };
+    const binding = { principal: wire.principal?.subject ?? null, method, target, args };
     const journal = requestState === undefined ? undefined : flows.open(requestState, binding);
     this.current = new Round(flows.bind(binding), optionalObject(params, 'inputResponses') ?? {}, journal);
     return this.current;

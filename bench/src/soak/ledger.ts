@@ -1,0 +1,42 @@
+/** Cap on the failures that are kept. The rest are only counted. */
+const KEPT = 40;
+
+/** What the clients have sent and received. Every request must end up as answered or abandoned. */
+export class Ledger {
+  /** Requests sent. */
+  calls = 0;
+  /** Requests that got their answer. */
+  answered = 0;
+  /** Requests that the client gave up on purpose: it cancelled them, or cut the connection. */
+  abandoned = 0;
+  /** How often each act ran to its end. */
+  readonly acts = new Map<string, number>();
+  failures: readonly string[] = [];
+  failed = 0;
+
+  /** Notes a failure, with what is needed to repeat it. */
+  fail(where: string, problem: string): void {
+    this.failed += 1;
+    if (this.failures.length < KEPT) this.failures = [...this.failures, `${where}: ${problem}`];
+  }
+
+  /** Adds what a client in another process has counted. */
+  add({ calls, answered, abandoned, failures }: Pick<Ledger, 'calls' | 'answered' | 'abandoned' | 'failures'>): void {
+    this.calls += calls;
+    this.answered += answered;
+    this.abandoned += abandoned;
+    this.failed += failures.length;
+    this.failures = [...this.failures, ...failures];
+  }
+
+  /** Notes that an act ran to its end. */
+  did(act: string): void {
+    this.acts.set(act, (this.acts.get(act) ?? 0) + 1);
+  }
+
+  /** Checks that no request was lost. Call it when all clients have ended. */
+  balance(): void {
+    const open = this.calls - this.answered - this.abandoned;
+    if (open !== 0) this.fail('ledger', `${open} of ${this.calls} requests were neither answered nor abandoned`);
+  }
+}

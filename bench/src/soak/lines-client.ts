@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+
+import { type Call, LOST_MS } from './call.js';
+import { Client, type Identity } from './client.js';
+import type { Message } from './messages.js';
+
+/** The streams of a client. A socket is both. */
+export interface Lines {
+  readonly input: Readable;
+  readonly output: Writable;
+}
+
+/** A client that sends and receives one message per line. */
+export class LinesClient extends Client {
+  private rest = '';
+  private ending = false;
+
+  constructor(
+    identity: Identity,
+    private readonly lines: Lines,
+  ) {
+    super(identity);
+    const { input, output } = lines;
+    input.setEncoding('utf8').on('data', (chunk: string) => this.read(chunk));
+    // both ends may be gone when the client has cut them, or the server has been killed
+    output.on('error', () => {});
+    input.on('error', () => {});
+    input.once('close', () => {
+      if (!this.ending) this.lost('was in flight when the server closed the connection');
+    });
+  }
+
+  /** Everything arrives on the one connection. */
+  override async listen(): Promise<void> {}
+
+  override async cancel(call: Call): Promise<void> {
+    call.abandon();
+    this.notify('notifications/cancelled', { requestId: call.id });
+  }
+
+  override pause(): () => void {
+    this.lines.input.pause();
+    return () => void this.lines.input.resume();
+  }
+
+  /** Sends text that need not be a message, or only a part of one. */
+  write(text: string | Buffer): void {
+    this.lines.output.write(text);
+  }
+
+  /** Ends the input, and waits until the server has ended the output. */
+  override async leave(): Promise<void> {
+    const { input, output } = this.lines;
+    const closed = input.closed ? undefined : once(input, 'close', { signal: AbortSignal.timeout(LOST_MS) });
+    output.end();
+    await closed;
+    this.ending = true;
+  }
+
+  protected override cut(): void {
+    this.ending = true;
+    this.lines.input.destroy();
+    this.lines.output.destroy();
+  }
+
+  protected override transmit(message: Message | readonly Message[]): void {
+    this.write(`${JSON.stringify(message)}\n`);
+  }
+
+  private read(chunk: string): void {
+    const lines = (this.rest + chunk).split('\n');
+    this.rest = lines.pop() ?? '';
+    for (const line of lines) this.receive(line);
+  }
+}

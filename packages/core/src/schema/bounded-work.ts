@@ -1,0 +1,125 @@
+import type { Ajv, Code, CodeKeywordDefinition, KeywordCxt, ValidateFunction } from 'ajv';
+
+import { loadAjv } from '../metadata/libraries.cjs';
+import type { Problem } from './shape.js';
+
+/** The problem of a value whose check would take too long. */
+export const TOO_COMPLEX: readonly Problem[] = [{ path: '', expected: 'is too complex to be checked' }];
+
+/** For arguments with more values or errors than this, only the first problem is reported. */
+const MAX_VALUES = 2500;
+
+/** References that the current check may still follow. There is no limit for validating schemas themselves. */
+const steps = { left: Number.POSITIVE_INFINITY };
+const MIN_STEPS = 10_000;
+const STEPS_PER_VALUE = 20;
+
+/** Keywords that refer to another part of the schema. `$dynamicRef` is in 2020-12 only. */
+const REFERENCES = ['$ref', '$dynamicRef'] as const;
+
+class TooComplex extends Error {}
+
+function tooComplex(): never {
+  throw new TooComplex();
+}
+
+/** Gives up where a condition holds, before the code of each of these keywords. */
+function stopAt(ajv: Ajv, keywords: readonly string[], condition: (cxt: KeywordCxt) => Code): void {
+  const { _ } = loadAjv();
+  for (const keyword of keywords) {
+    const rule = ajv.RULES.all[keyword] as { definition: CodeKeywordDefinition } | undefined;
+    if (rule === undefined) continue;
+    const { code } = rule.definition;
+    rule.definition = {
+      ...rule.definition,
+      code(cxt) {
+        cxt.gen.code(_`if (${condition(cxt)}) ${cxt.gen.scopeValue('func', { ref: tooComplex })}();`);
+        code(cxt);
+      },
+    };
+  }
+}
+
+/**
+ * Counts the references that a check follows. A recursive schema may reach a value in several ways, such as
+ * `properties` and `allOf`, which doubles the work with each level of the value.
+ */
+function countReferences(ajv: Ajv): void {
+  const { _ } = loadAjv();
+  stopAt(ajv, REFERENCES, ({ gen }) => _`--${gen.scopeValue('obj', { ref: steps })}.left < 0`);
+}
+
+/** Counts errors where they multiply: a union has those of all its branches, for each value, and may be nested. */
+function countErrors(ajv: Ajv): void {
+  const { _, Name } = loadAjv();
+  const errors = new Name('errors');
+  stopAt(ajv, ['anyOf', 'oneOf', 'allOf', 'required', '$ref'], () => _`${errors} > ${MAX_VALUES}`);
+}
+
+/** Makes the checks of an instance give up after a bounded amount of work. Run them with `runBounded`. */
+export function boundWork(ajv: Ajv, allErrors: boolean): void {
+  countReferences(ajv);
+  if (allErrors) countErrors(ajv);
+}
+
+/** Whether a check counts references. */
+export function followsReferences({ schema }: ValidateFunction): boolean {
+  const text = JSON.stringify(schema);
+  return REFERENCES.some((keyword) => text.includes(`"${keyword}"`));
+}
+
+/**
+ * Whether all problems may be searched for. It takes time in proportion to the value, so only the first is reported for
+ * large values.
+ * @param maxText cap on the length of each text
+ */
+export function isSmall(value: unknown, maxText: number, budget = { left: MAX_VALUES }): boolean {
+  if (typeof value === 'string' && value.length > maxText) return false;
+  budget.left -= 1;
+  if (budget.left < 0) return false;
+  if (typeof value !== 'object' || value === null) return true;
+  return (Array.isArray(value) ? value : Object.values(value)).every((item) => isSmall(item, maxText, budget));
+}
+
+function sizeOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce((size: number, item) => size + sizeOf(item), 1);
+}
+
+/** Runs a check. Returns undefined if it takes too many steps for the size of the value. */
+export function runBounded(check: ValidateFunction, value: unknown): boolean | undefined {
+  // a field is checked within another check: both share the same steps
+  if (steps.left !== Number.POSITIVE_INFINITY) return check(value) as boolean;
+  const attempt = (limit: number): boolean | undefined => {
+    steps.left = limit;
+    try {
+      return check(value);
+    } catch (error) {
+      if (error instanceof TooComplex) return undefined;
+      throw error;
+    } finally {
+      steps.left = Number.POSITIVE_INFINITY;
+    }
+  };
+  const result = attempt(MIN_STEPS);
+  if (result !== undefined) return result;
+  const limit = STEPS_PER_VALUE * sizeOf(value);
+  return limit > MIN_STEPS ? attempt(limit) : undefined;
+}
+
+const FREE_OBJECTS = 1000;
+const CHARACTERS_PER_OBJECT = 30;
+
+const objectsIn = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).reduce((count: number, item) => count + objectsIn(item), Array.isArray(value) ? 0 : 1)
+    : 0;
+
+/**
+ * Whether a value consists mostly of tiny objects. class-transformer and class-validator take microseconds for each
+ * object, however small.
+ */
+export function hasTinyObjects(value: unknown): boolean {
+  const paid = objectsIn(value) - FREE_OBJECTS;
+  return paid > 0 && paid > JSON.stringify(value).length / CHARACTERS_PER_OBJECT;
+}

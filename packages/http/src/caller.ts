@@ -1,0 +1,51 @@
+import type { Principal } from '@decorum/core';
+
+import type { HttpRequest } from './http-context.js';
+
+/** The parts of a request that tell who sent it. */
+export interface Sender extends Pick<HttpRequest, 'headers' | 'remoteAddress'> {
+  /** The authenticated caller. */
+  readonly principal: Principal | undefined;
+}
+
+/**
+ * Names the caller that a quota applies to: the principal, or the address of an anonymous caller.
+ * @returns undefined if nothing is known about the caller, so that no quota applies
+ */
+export function callerOf(sender: Sender): string | undefined {
+  if (sender.principal !== undefined) return `principal ${sender.principal.subject}`;
+  const address = addressOf(sender);
+  return address && `address ${address}`;
+}
+
+const IPV4 = /^(?:::ffff:)?(\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?$/i;
+const IPV6 = /^\[?([\da-f:]*:[\da-f:]*:[\da-f:]*)(?:%[^\]]*)?(?:\](?::\d+)?)?$/i;
+const LOOPBACK = /^(?:127\.|::1$)/;
+
+/**
+ * The address that quotas count by: an IPv4 address, or the first 64 bits of an IPv6 address, because a host chooses the
+ * others itself (RFC 4291, section 2.5.1).
+ * @returns undefined if the address is unknown. A proxy on this machine that isn't trusted hides the address: all its
+ * clients have the address of the loopback interface.
+ */
+export function addressOf({ headers, remoteAddress = '' }: Omit<Sender, 'principal'>): string | undefined {
+  const plain = IPV4.exec(remoteAddress)?.[1] ?? IPV6.exec(remoteAddress)?.[1];
+  if (plain === undefined) return undefined;
+  if (LOOPBACK.test(plain)) {
+    return (headers['x-forwarded-for'] ?? headers['forwarded']) === undefined ? plain : undefined;
+  }
+  return plain.includes(':') ? networkOf(plain) : plain;
+}
+
+/** The first four groups of an IPv6 address, without leading zeros. */
+function networkOf(address: string): string {
+  const [start = '', end] = address.toLowerCase().split('::');
+  const groups = start.split(':');
+  if (end !== undefined) {
+    const after = end.split(':');
+    while (groups.length + after.length < 8) groups.push('0');
+    groups.push(...after);
+  }
+  const network = groups.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, '') || '0');
+  return `${network.join(':')}::/64`;
+}

@@ -1,0 +1,60 @@
+import { runInNewContext } from 'node:vm';
+import { setFlagsFromString } from 'node:v8';
+
+import { describe, expect, it } from '@jest/globals';
+
+import { Bodies, BodyReader } from '../src/body.js';
+import { closing } from '../src/http-error.js';
+import { afterwards } from './fixture.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+class TestReader extends BodyReader {
+  protected override readonly remoteAddress = '192.0.2.7';
+  protected override stop() {}
+}
+
+const LIMITS = {
+  bodyLimit: 1_000_000,
+  bodyTimeoutMs: 20_000,
+  maxUnfinishedBytes: 10_000_000,
+  maxUnfinishedBytesPerAddress: 10_000_000,
+};
+
+function createReader(headers: Record<string, string> = {}) {
+  const bodies = new Bodies(LIMITS);
+  afterwards(() => bodies.close(closing()));
+  const answers: unknown[] = [];
+  const body = (...answer: unknown[]) => void answers.push(answer);
+  return { reader: new TestReader(bodies, { method: 'POST', headers }, { body }), answers };
+}
+
+/** Bytes that this process retains. */
+function retained(): number {
+  collectGarbage();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+describe('a body in chunks of one byte', () => {
+  it('takes a few bytes of memory for each, and is read correctly', () => {
+    const { reader, answers } = createReader();
+    const count = 100_000;
+    const before = retained();
+    reader.push(Buffer.from('"'));
+    for (let n = 0; n < count; n++) reader.push(Buffer.from(n === 500 ? '\u00e9' : 'x'));
+    expect(retained() - before).toBeLessThan(20 * count);
+    reader.push(Buffer.from('"'));
+    reader.end();
+    expect(answers).toEqual([[null, `${'x'.repeat(500)}\u00e9${'x'.repeat(count - 501)}`]]);
+  });
+
+  it('takes no memory for bytes that are only announced', () => {
+    const { reader } = createReader({ 'content-length': '1000000' });
+    reader.begin();
+    const before = retained();
+    for (const byte of 'ab') reader.push(Buffer.from(byte));
+    expect(retained() - before).toBeLessThan(100_000);
+  });
+});

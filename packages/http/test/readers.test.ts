@@ -1,0 +1,273 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+
+import { afterwards, modernCall, modernHeaders, openSession, post } from './fixture.js';
+import { open, start, untilSlow } from './paused.js';
+
+const MIB = 1_048_576;
+const TOKEN = { progressToken: 1 };
+
+type Started = Awaited<ReturnType<typeof start>>;
+
+/** A server with tools whose answers are larger than what sockets buffer. */
+async function startLarge(options: Parameters<typeof start>[0] = {}): Promise<Started> {
+  const started = await start(options);
+  const input = { type: 'object', properties: { size: { type: 'number' } } };
+  started.server.addTool({ name: 'large', description: 'Says a lot', input }, ({ size }: { size: number }) =>
+    'x'.repeat(size),
+  );
+  started.server.addTool(
+    { name: 'late', description: 'Says a lot, later', input },
+    async ({ size }: { size: number }) => {
+      await turn();
+      return 'x'.repeat(size);
+    },
+  );
+  return started;
+}
+
+const sendLarge = (url: string, size: number) =>
+  open(url, modernHeaders('tools/call', 'large'), modernCall(1, 'large', { size }));
+
+const answersThatWait = ({ answers }: Started) =>
+  answers.filter(({ destroyed, writableFinished, req }) => !destroyed && !writableFinished && !req.socket.destroyed);
+
+const unsent = (started: Started) =>
+  answersThatWait(started).reduce((sum, { writableLength }) => sum + writableLength, 0);
+
+describe('answers that nobody reads', () => {
+  it('stay until they exceed `maxTotalBufferedBytes` together; then the largest is cut off', async () => {
+    const started = await startLarge({ limits: { maxTotalBufferedBytes: 60 * MIB } });
+    const { url, hits } = started;
+    await sendLarge(url, 20 * MIB);
+    await sendLarge(url, 30 * MIB);
+    expect([answersThatWait(started).length, hits]).toEqual([2, []]);
+    const largest = started.answers[1] as ServerResponse;
+    await sendLarge(url, 20 * MIB);
+    expect(answersThatWait(started)).toHaveLength(2);
+    expect(largest.destroyed).toBe(true);
+    expect(hits).toEqual([{ limit: 'maxTotalBufferedBytes' }]);
+    expect(unsent(started)).toBeLessThan(60 * MIB);
+    const other = await post(url, modernCall(2, 'add', { a: 1, b: 2 }), modernHeaders('tools/call', 'add'));
+    expect(other.status).toBe(200);
+  });
+
+  it('are sent even if a single one is larger', async () => {
+    const { url, hits } = await startLarge({ limits: { maxTotalBufferedBytes: MIB } });
+    const response = await sendLarge(url, 20 * MIB);
+    await turn();
+    expect(Buffer.concat(await response.toArray()).length).toBeGreaterThan(20 * MIB);
+    expect(hits).toEqual([]);
+  });
+
+  it('no longer count once they have been read', async () => {
+    const started = await startLarge({ limits: { maxTotalBufferedBytes: 30 * MIB } });
+    for (let n = 0; n < 5; n += 1) {
+      const response = await sendLarge(started.url, 20 * MIB);
+      expect(Buffer.concat(await response.toArray()).length).toBeGreaterThan(20 * MIB);
+    }
+    expect(started.hits).toEqual([]);
+  });
+
+  it('count whether they are plain or streams', async () => {
+    const started = await startLarge({ limits: { maxTotalBufferedBytes: 30 * MIB } });
+    const { url, server, hits } = started;
+    server.addTool({ name: 'streamed', description: 'Says a lot in a stream' }, (_input, ctx) => {
+      ctx.progress(1);
+      return 'x'.repeat(20 * MIB);
+    });
+    const streamed = modernCall(1, 'streamed', {}, TOKEN);
+    const response = await open(url, modernHeaders('tools/call', 'streamed'), streamed);
+    expect(response.headers['content-type']).toBe('text/event-stream');
+    while (!started.answers[0]?.writableEnded) await turn();
+    await sendLarge(url, 21 * MIB);
+    expect(answersThatWait(started)).toHaveLength(1);
+    expect(hits).toEqual([{ limit: 'maxTotalBufferedBytes' }]);
+  });
+});
+
+describe('progress for slow readers', () => {
+  it('is dropped once the unsent bytes of all readers reach `maxTotalBufferedBytes`', async () => {
+    const limits = { maxTotalBufferedBytes: 20 * MIB, maxBufferedBytes: 100 * MIB };
+    const dropped = async (waiting: number) => {
+      const started = await startLarge({ limits });
+      if (waiting > 0) await sendLarge(started.url, waiting);
+      const flooded = once(started.probe, 'flooded');
+      const flood = modernCall(1, 'flood', { count: 1500 }, TOKEN);
+      const response = await open(started.url, modernHeaders('tools/call', 'flood'), flood);
+      await flooded;
+      const text = Buffer.concat(await response.toArray()).toString();
+      expect(text).toContain('"text":"flooded"');
+      return { steps: text.split('notifications/progress').length - 1, hits: started.hits };
+    };
+    // 15 MB, of which sockets buffer a part
+    expect(await dropped(0)).toEqual({ steps: 1500, hits: [] });
+    const { steps, hits } = await dropped(15 * MIB);
+    expect(steps).toBeLessThan(1500);
+    expect(hits).toEqual([{ limit: 'maxTotalBufferedBytes' }]);
+  });
+});
+
+describe('a reader that takes nothing', () => {
+  afterEach(() => void jest.restoreAllMocks());
+
+  /** A clock that stands still, and a way to wait for the sweeps after it was set. */
+  async function startAt(limits: { readerTimeoutMs?: number } = {}) {
+    const began = Date.now();
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(began);
+    const started = await startLarge({ keepAliveMs: 5, limits });
+    const witness = await open(started.url, await openSession(started.url));
+    const ticks = async (count: number) => {
+      for (let seen = 0; seen < count;) {
+        const chunk = (witness.read() as Buffer | null)?.toString() ?? '';
+        seen += chunk.split(': keep-alive').length - 1;
+        await turn();
+      }
+    };
+    /** Sets the clock and waits for a sweep that began afterwards. */
+    const pass = async (ms: number) => {
+      clock.mockReturnValue(began + ms);
+      await ticks(2);
+    };
+    return { ...started, pass };
+  }
+
+  it.each([
+    ['a plain answer', 'large', {}],
+    ['a stream that has ended', 'large', TOKEN],
+  ])('of %s is cut off after `readerTimeoutMs`, and not before', async (_which, _name, meta) => {
+    const { url, answers, hits, pass } = await startAt({ readerTimeoutMs: 60_000 });
+    const headers = modernHeaders('tools/call', 'large');
+    const accept = meta === TOKEN ? { accept: 'text/event-stream' } : undefined;
+    const response = await open(url, { ...headers, ...accept }, modernCall(1, 'large', { size: 20 * MIB }));
+    const answer = answers.at(-1) as ServerResponse;
+    await pass(0);
+    await pass(59_999);
+    expect([answer.destroyed, hits]).toEqual([false, []]);
+    await pass(60_000);
+    expect([answer.destroyed, hits]).toEqual([true, [{ limit: 'readerTimeoutMs' }]]);
+    await expect(response.toArray()).rejects.toThrow('aborted');
+  });
+
+  it('of an open stream is cut off after a minute by default, and its call is cancelled', async () => {
+    const { url, answers, hits, probe, pass } = await startAt();
+    const began = once(probe, 'began');
+    const aborted = once(probe, 'aborted');
+    await open(url, modernHeaders('tools/call', 'stream'), modernCall(1, 'stream', {}, TOKEN));
+    await began;
+    const answer = answers.at(-1) as ServerResponse;
+    probe.contexts[0]?.progress(2, 2, 'x'.repeat(20 * MIB));
+    await untilSlow(answer);
+    await pass(0);
+    await pass(59_999);
+    expect(answer.destroyed).toBe(false);
+    await pass(60_000);
+    expect(hits).toEqual([{ limit: 'readerTimeoutMs' }]);
+    await aborted;
+  });
+
+  it('is not cut off as long as it takes a little in each interval', async () => {
+    const { url, answers, hits, pass } = await startAt({ readerTimeoutMs: 60_000 });
+    const response = await open(url, modernHeaders('tools/call', 'large'), modernCall(1, 'large', { size: 40 * MIB }));
+    const answer = answers.at(-1) as ServerResponse;
+    let taken = 0;
+    for (let n = 0; n < 5; n += 1) {
+      await pass(n * 59_999);
+      // enough for the system to accept more from the server
+      for (const enough = taken + 6 * MIB; taken < enough; await turn()) {
+        taken += (response.read() as Buffer | null)?.length ?? 0;
+      }
+    }
+    expect([answer.destroyed, hits]).toEqual([false, []]);
+  });
+
+  it('is not cut off if it waits for an earlier answer on its connection', async () => {
+    const { url, answers, hits, probe, pass } = await startAt({ readerTimeoutMs: 60_000 });
+    const began = once(probe, 'began');
+    const client = pipeline(url, [modernCall(1, 'wait'), modernCall(2, 'large', { size: 2 * MIB })]);
+    await began;
+    while (answers.length < 3) await turn();
+    const second = answers.at(-1) as ServerResponse;
+    while (!second.writableEnded) await turn();
+    await pass(0);
+    await pass(600_000);
+    expect([second.destroyed, hits]).toEqual([false, []]);
+    client.destroy();
+  });
+});
+
+/**
+ * Sends stateless calls on one connection, without waiting for their answers.
+ * @param ends whether the connection closes after the last answer
+ */
+function pipeline(url: string, calls: readonly ReturnType<typeof modernCall>[], ends = true) {
+  const { port, host, pathname } = new URL(url);
+  const client = connect(Number(port), '127.0.0.1').pause();
+  client.on('error', () => {});
+  afterwards(() => client.destroy());
+  for (const [index, message] of calls.entries()) {
+    const body = JSON.stringify(message);
+    const headers = {
+      host,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...modernHeaders('tools/call', String(message.params?.['name'])),
+      'content-length': Buffer.byteLength(body),
+      ...(ends && index === calls.length - 1 && { connection: 'close' }),
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    client.write(`POST ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+  }
+  return client;
+}
+
+describe('a client that pipelines requests and reads no answer', () => {
+  const calls = (name: string, count: number) =>
+    Array.from({ length: count }, (_, n) => modernCall(n, name, { size: MIB }));
+
+  it('gets 429 beyond `maxBufferedBytes` on its connection, and all earlier answers once it reads', async () => {
+    const started = await startLarge();
+    const client = pipeline(started.url, calls('large', 60));
+    while (started.answers.length < 60) await turn();
+    await turn();
+    expect(unsent(started)).toBeLessThan(3 * MIB);
+    const text = Buffer.concat(await client.toArray()).toString();
+    const statuses = Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status);
+    const served = statuses.filter((status) => status === '200').length;
+    expect(served).toBeGreaterThan(0);
+    expect(statuses).toEqual([...Array(served).fill('200'), ...Array(60 - served).fill('429')]);
+    expect(started.hits.every(({ limit }) => limit === 'maxBufferedBytes')).toBe(true);
+    expect(started.hits).toHaveLength(60 - served);
+  });
+
+  it('is disconnected if calls in flight then answer more than `maxTotalBufferedBytes`', async () => {
+    const started = await startLarge({ limits: { maxTotalBufferedBytes: 10 * MIB } });
+    const client = pipeline(started.url, calls('late', 60));
+    const closed = once(client, 'close');
+    client.resume();
+    await closed;
+    expect(unsent(started)).toBe(0);
+    expect(started.hits).toContainEqual({ limit: 'maxTotalBufferedBytes' });
+  });
+
+  it('frees its streams when it disconnects', async () => {
+    const started = await startLarge({ limits: { maxStreams: 1 } });
+    const { url, probe } = started;
+    const session = await openSession(url);
+    const { host, pathname } = new URL(url);
+    const client = pipeline(url, [modernCall(1, 'wait')], false);
+    const headers = Object.entries({ host, accept: 'text/event-stream', ...session });
+    const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    client.write(`GET ${pathname} HTTP/1.1\r\n${lines}\r\n`);
+    while (started.answers.length < 4) await turn();
+    while ((await open(url, session)).statusCode !== 429) await turn();
+    const aborted = once(probe, 'aborted');
+    client.destroy();
+    await aborted;
+    expect((await open(url, session)).statusCode).toBe(200);
+  });
+});

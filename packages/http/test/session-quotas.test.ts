@@ -1,0 +1,176 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+
+import { cpuMs } from '../../../test/support/cpu.js';
+import type { Sink } from '../src/http-context.js';
+import type { HttpError } from '../src/http-error.js';
+import { PendingCallbacks } from '../src/pending-callbacks.js';
+import { SlowReaders } from '../src/readers.js';
+import { HttpSession, type SessionSettings } from '../src/session.js';
+import { Sessions } from '../src/sessions.js';
+import { afterwards, createServer, kernelOf, Probe } from './fixture.js';
+
+const MANY = 10_000;
+
+async function createSessions(limits: Partial<SessionSettings> = {}) {
+  const { server } = createServer(new Probe());
+  afterwards(() => server.close());
+  const readers = new SlowReaders({ maxTotalBufferedBytes: 1000, readerTimeoutMs: 1000 }, () => {});
+  const sessions = new Sessions(await kernelOf(server), {
+    streams: { open: new Set(), ending: new Set(), maxBufferedBytes: 1000, hit: () => {}, readers },
+    events: false,
+    sessionStore: undefined,
+    maxSessions: MANY,
+    maxSessionsPerAddress: MANY,
+    maxSessionsPerPrincipal: MANY,
+    sessionIdleMs: 1000,
+    keepAliveMs: 1000,
+    maxStreams: 8,
+    pending: new PendingCallbacks(),
+    report: () => {},
+    hit: () => {},
+    ...limits,
+  });
+  afterwards(() => sessions.endAll());
+  return sessions;
+}
+
+/** An anonymous caller. */
+const at = (remoteAddress: string) => ({ headers: {}, remoteAddress, principal: undefined });
+
+/** A different address for each number. */
+const address = (n: number) => `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`;
+
+/** A connected reader. */
+const READER: Sink = {
+  closed: false,
+  backlog: 0,
+  left: 0,
+  slow: false,
+  own() {},
+  start() {},
+  write: () => true,
+  end() {},
+  destroy() {},
+};
+
+/** Attaches a reader to a session. Returns a function that disconnects it. */
+function connect(session: HttpSession): () => void {
+  const stream = session.openStream('g');
+  const sink = { ...READER };
+  stream.attach(sink);
+  return () => stream.closed(sink);
+}
+
+const open = (sessions: Sessions, from: number, to: number, place: (n: number) => string) => {
+  const opened: HttpSession[] = [];
+  for (let n = from; n < to; n++) opened.push(sessions.open(at(place(n)), false));
+  return opened;
+};
+
+describe('10,000 sessions and 10,000 more', () => {
+  let looks = 0;
+  beforeEach(() => {
+    looks = 0;
+    const connected = Object.getOwnPropertyDescriptor(HttpSession.prototype, 'connected')?.get as () => boolean;
+    const spy = jest.spyOn(HttpSession.prototype, 'connected', 'get');
+    spy.mockImplementation(function look(this: HttpSession) {
+      looks += 1;
+      return connected.call(this);
+    });
+    afterwards(() => spy.mockRestore());
+  });
+
+  it.each([
+    ['many addresses', address],
+    ['one address', () => '192.0.2.7'],
+  ])('from %s cost as much as the first: eviction looks at one session', async (_name, place) => {
+    const sessions = await createSessions();
+    open(sessions, 0, 100, place);
+    const began = cpuMs();
+    const first = open(sessions, 100, MANY, place);
+    const between = cpuMs();
+    const more = open(sessions, MANY, 2 * MANY, place);
+    const [before, after] = [between - began, cpuMs() - between];
+    expect(looks).toBe(MANY);
+    expect(after).toBeLessThan(5 * before + 100);
+    expect(sessions.local(first.at(-1)?.id as string, undefined)).toBeUndefined();
+    expect(sessions.local(more[0]?.id as string, undefined)).toBe(more[0]);
+  });
+
+  it.each([
+    ['many addresses', address, 503],
+    ['one address', () => '192.0.2.7', 429],
+  ])('from %s are refused if all are connected, after one look at each', async (_name, place, expected) => {
+    const sessions = await createSessions();
+    const opened = open(sessions, 0, MANY, place);
+    const leave = opened.map(connect);
+    const refused = new Map<unknown, number>();
+    const began = cpuMs();
+    for (let n = 0; n < MANY; n++) {
+      try {
+        sessions.open(at(place(MANY + n)), false);
+      } catch (error) {
+        const { status } = error as HttpError;
+        refused.set(status, (refused.get(status) ?? 0) + 1);
+      }
+    }
+    expect(refused).toEqual(new Map([[expected, MANY]]));
+    // once when it is found connected, and once when its end is watched
+    expect(looks).toBeLessThanOrEqual(2 * MANY);
+    expect(cpuMs() - began).toBeLessThan(5000);
+    // the last one is found at once
+    leave[7777]?.();
+    const next = sessions.open(at(place(MANY)), false);
+    expect(looks).toBeLessThanOrEqual(2 * MANY + 2);
+    expect(sessions.local(opened[7777]?.id as string, undefined)).toBeUndefined();
+    expect(sessions.local(next.id, undefined)).toBe(next);
+  });
+});
+
+describe('eviction', () => {
+  let close: jest.SpiedFunction<HttpSession['close']>;
+  /** The sessions that have ended, in this order. */
+  const ended = () => new Set(close.mock.contexts as HttpSession[]);
+  beforeEach(() => {
+    close = jest.spyOn(HttpSession.prototype, 'close');
+    afterwards(() => close.mockRestore());
+  });
+
+  it('ends sessions in the order of their last use, whoever they belong to', async () => {
+    const sessions = await createSessions({ maxSessions: 5, maxSessionsPerAddress: 3 });
+    const opened = open(sessions, 0, 5, (n) => address(n % 2));
+    const order = [3, 1, 4, 0, 2];
+    for (const n of order) sessions.local(opened[n]?.id as string, undefined);
+    for (const n of order) {
+      sessions.open(at(address(100 + n)), false);
+      expect([...ended()]).toEqual(order.slice(0, order.indexOf(n) + 1).map((index) => opened[index]));
+    }
+  });
+
+  it('passes over a connected session until its last reader is gone', async () => {
+    const sessions = await createSessions({ maxSessions: 2 });
+    const [first, second] = open(sessions, 0, 2, address) as [HttpSession, HttpSession];
+    const leave = [connect(first), connect(first)];
+    sessions.open(at(address(2)), false);
+    expect([!ended().has(first), !ended().has(second)]).toEqual([true, false]);
+    leave[0]?.();
+    sessions.open(at(address(3)), false);
+    expect(!ended().has(first)).toBe(true);
+    leave[1]?.();
+    // it was used last until now
+    sessions.open(at(address(4)), false);
+    expect(!ended().has(first)).toBe(true);
+    sessions.open(at(address(5)), false);
+    expect(!ended().has(first)).toBe(false);
+  });
+
+  it('frees the places of ended sessions', async () => {
+    const sessions = await createSessions({ maxSessionsPerAddress: 2 });
+    for (let n = 0; n < 10; n++) {
+      const [one, other] = open(sessions, 0, 2, () => '192.0.2.7') as [HttpSession, HttpSession];
+      for (const session of [one, other]) connect(session);
+      expect(() => sessions.open(at('192.0.2.7'), false)).toThrow('too many open sessions');
+      for (const session of [one, other]) sessions.end(session);
+    }
+  });
+});

@@ -1,0 +1,226 @@
+// Questions belong to their wording, their request and their user, whichever method asks them.
+import { describe, expect } from '@jest/globals';
+import { type Context, type JsonObject, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+
+import { json, serve } from '../../packages/http/test/fixture.js';
+import { overHttp } from '../support/http-transports.js';
+import { overMemory, RawClient, type RawTransport } from '../support/raw-client.js';
+import { eachRevision, inStateless } from '../support/requirements.js';
+import { HttpClient, SseClient } from './http-client.js';
+import { ADA, asked, connect, INVALID, NAME } from './rounds.js';
+import { serverOf } from './servers.js';
+
+type Ask = (context: Context, question: string) => Promise<{ action: string } | boolean>;
+
+/** One member of each kind that may ask. All ask the same questions. */
+class Desk {
+  questions = ['Pay 5?', 'Are you sure?'];
+  readonly done: string[] = [];
+  ask: Ask = (context, message) => context.elicit(NAME, { message });
+
+  private async askAll(context: Context): Promise<string> {
+    for (const question of this.questions) await this.ask(context, question);
+    this.done.push(this.questions.join(' '));
+    return 'done';
+  }
+
+  @Tool({ name: 'desk' })
+  tool(_input: NoInput, context: Context) {
+    return this.askAll(context);
+  }
+
+  @Prompt({ name: 'desk' })
+  prompt(_input: NoInput, context: Context) {
+    return this.askAll(context);
+  }
+
+  @Resource('docs://desk')
+  resource(_input: NoInput, context: Context) {
+    return this.askAll(context);
+  }
+}
+
+/** The methods that may ask, with their parameters. */
+const METHODS = [
+  ['tools/call', { name: 'desk' }],
+  ['prompts/get', { name: 'desk' }],
+  ['resources/read', { uri: 'docs://desk' }],
+] as const;
+type Request = (typeof METHODS)[number];
+
+const TRANSPORTS: readonly RawTransport[] = [overMemory, overHttp];
+
+/** Sends a request. With the result of an earlier round, it answers the questions of that round. */
+async function round(client: RawClient, [method, params]: Request, earlier?: JsonObject) {
+  if (earlier === undefined) return await client.request(method, params);
+  const { inputRequests, requestState } = asked(earlier);
+  const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, ADA]));
+  return await client.request(method, { ...params, requestState, inputResponses });
+}
+
+/** The questions in a result. */
+const questionsIn = (result: JsonObject | undefined) => JSON.stringify(Object.values(asked(result).inputRequests));
+
+describe('a question', () => {
+  const form = (limit: number) =>
+    ({ type: 'object', properties: { limit: { type: 'number', maximum: limit } } }) as const;
+  const WAYS: Readonly<Record<string, Ask>> = {
+    'by its position': (context, message) => context.elicit(NAME, { message }),
+    'by its key': (context, message) => context.elicit(NAME, { message, key: message.slice(0, 3) }),
+    'by its form': (context, text) =>
+      context.elicit(form(Number(/\d+/.exec(text)?.[0] ?? 1)), { message: 'How much?' }),
+  };
+
+  for (const [way, ask] of Object.entries(WAYS)) {
+    inStateless('MRTR-15', `that is known ${way} and has changed since an earlier round is asked again`, async () => {
+      for (const transport of TRANSPORTS) {
+        for (const request of METHODS) {
+          const desk = Object.assign(new Desk(), { ask });
+          const client = await connect(serverOf({ providers: [desk] }), {}, transport);
+          const { result: first } = await round(client, request);
+          const { result: second } = await round(client, request, first);
+          expect(questionsIn(second)).not.toContain('5');
+          desk.questions[0] = 'Pay 5000?';
+          // the yes to "Pay 5?" is none to "Pay 5000?", whether it was given now or in an earlier round
+          for (const old of [first, second]) {
+            const { result } = await round(client, request, old);
+            expect(questionsIn(result)).toContain('5000');
+          }
+          expect(desk.done).toEqual([]);
+          // only the answer to the new question counts
+          let { result } = await round(client, request, second);
+          while (result?.['resultType'] === 'input_required') ({ result } = await round(client, request, result));
+          desk.questions[0] = 'Pay 5?';
+          expect((await round(client, request, second)).result).toMatchObject({ resultType: 'complete' });
+          expect(desk.done).toEqual(['Pay 5000? Are you sure?', 'Pay 5? Are you sure?']);
+        }
+      }
+    });
+  }
+
+  inStateless('MRTR-15', 'that is asked of another party is asked again, even with the same key', async () => {
+    for (const request of METHODS) {
+      const desk = new Desk();
+      desk.ask = (context, message) => context.elicit(NAME, { message, key: message });
+      const client = await connect(serverOf({ providers: [desk] }));
+      const { result: first } = await round(client, request);
+      const { result: second } = await round(client, request, first);
+      desk.ask = async (context, message) => ({
+        action: (await context.sample({ messages: message, maxTokens: 5, key: message })).text,
+      });
+      for (const old of [first, second]) {
+        const { result } = await round(client, request, old);
+        expect(asked(result).inputRequests).toMatchObject({ 'Pay 5?': { method: 'sampling/createMessage' } });
+      }
+      expect(desk.done).toEqual([]);
+    }
+  });
+});
+
+describe('the state of a request', () => {
+  inStateless('MRTR-09', 'is valid for its user and its method only, whichever method asks', async () => {
+    for (const transport of TRANSPORTS) {
+      for (const request of METHODS) {
+        const desk = new Desk();
+        desk.questions.pop();
+        const server = serverOf({ providers: [desk] });
+        const ada = await connect(server, { principal: { subject: 'ada' } }, transport);
+        const { result: state } = await round(ada, request);
+        const strangers = ['bob', 'Ada', 'ADA', 'ada\u0301', 'ad', 'adaa', '', undefined];
+        for (const subject of strangers) {
+          // a header cannot have every subject
+          if (transport === overHttp && subject !== undefined && !/^[\x21-\x7e]+$/.test(subject)) continue;
+          const principal = subject === undefined ? {} : { principal: { subject } };
+          const stranger = await connect(server, principal, transport);
+          expect([subject, await round(stranger, request, state)]).toMatchObject([subject, INVALID]);
+        }
+        for (const other of METHODS.filter((each) => each !== request)) {
+          expect(await round(ada, other, state)).toMatchObject(INVALID);
+        }
+        expect(desk.done).toEqual([]);
+        expect((await round(ada, request, state)).result).toMatchObject({ resultType: 'complete' });
+      }
+    }
+  });
+
+  inStateless('MRTR-09', 'of an anonymous user is not valid for one with an empty name', async () => {
+    for (const request of METHODS) {
+      const server = serverOf({ providers: [new Desk()] });
+      const [nobody, empty] = [await connect(server), await connect(server, { principal: { subject: '' } })];
+      const { result: ofNobody } = await round(nobody, request);
+      const { result: ofEmpty } = await round(empty, request);
+      expect(await round(empty, request, ofNobody)).toMatchObject(INVALID);
+      expect(await round(nobody, request, ofEmpty)).toMatchObject(INVALID);
+    }
+  });
+});
+
+describe('the user of a session', () => {
+  const user = (subject: string, scopes = '') => ({ 'x-user': subject, 'x-scopes': scopes });
+
+  /** A server whose users and scopes are in the headers. Paying needs a scope. */
+  async function open() {
+    const served = await serve({
+      legacySse: true,
+      principal: ({ headers }) => ({
+        subject: String(headers['x-user']),
+        scopes: String(headers['x-scopes'] ?? '').split(' '),
+      }),
+    });
+    const paid: unknown[] = [];
+    const access = (principal?: { scopes?: readonly string[] }) => principal?.scopes?.includes('pay') ?? false;
+    served.server.addTool({ name: 'pay', access, input: NoInput }, (_input: NoInput, { principal }: Context) => {
+      paid.push(principal?.scopes);
+      return 'paid';
+    });
+    return { url: served.url, paid };
+  }
+
+  eachRevision('SEC-14', 'has the scopes of each request, not those of an earlier one', async (revision) => {
+    const { url, paid } = await open();
+    const client = await HttpClient.open(url, revision, user('ada', 'read'));
+    const call = async (scopes: string) => {
+      const { result, error } = await json(await client.call(1, 'pay', { headers: user('ada', scopes) }));
+      return result?.content?.[0]?.text ?? error?.code;
+    };
+    const listed = async (scopes: string) =>
+      (await (await client.post(client.buildMessage(2, 'tools/list'), user('ada', scopes))).text()).includes('"pay"');
+    const told = [];
+    for (const scopes of ['read', 'read pay', 'read', 'pay', '', 'PAY']) {
+      told.push([scopes, await call(scopes), await listed(scopes)]);
+    }
+    expect(told).toEqual([
+      ['read', -32602, false],
+      ['read pay', 'paid', true],
+      ['read', -32602, false],
+      ['pay', 'paid', true],
+      ['', -32602, false],
+      ['PAY', -32602, false],
+    ]);
+    expect(paid).toEqual([['read', 'pay'], ['pay']]);
+    if (revision !== '2024-11-05') return;
+    const sse = await SseClient.open(new URL('/sse', url).href, user('ada', 'read'));
+    for (const [scopes, expected] of [
+      ['read', { error: { code: -32602 } }],
+      ['pay', { result: { content: [{ text: 'paid' }] } }],
+      ['read', { error: { code: -32602 } }],
+    ] as const) {
+      await sse.send(client.buildMessage(3, 'tools/call', { name: 'pay' }), user('ada', scopes));
+      expect((await sse.reader.message()).message).toMatchObject(expected);
+    }
+  });
+
+  eachRevision('SEC-14', 'is not another whose name differs in case only', async (revision) => {
+    const { url, paid } = await open();
+    const client = await HttpClient.open(url, revision, user('ada', 'pay'));
+    for (const subject of ['Ada', 'ADA', 'adA']) {
+      const response = await client.call(1, 'pay', { headers: user(subject, client.stateless ? '' : 'pay') });
+      expect([subject, response.status]).toEqual([subject, client.stateless ? 200 : 404]);
+      if (!client.stateless) expect((await client.get(user(subject, 'pay'))).status).toBe(404);
+      if (!client.stateless) expect(await client.end(user(subject, 'pay'))).toBe(404);
+    }
+    expect(paid).toEqual([]);
+    const { result } = await json(await client.call(2, 'pay'));
+    expect(result?.content?.[0]?.text).toBe('paid');
+  });
+});

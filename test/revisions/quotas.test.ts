@@ -1,0 +1,209 @@
+// What one session or connection may have open: calls, questions, subscriptions and messages of a batch.
+import { describe, expect, it } from '@jest/globals';
+import {
+  ClientError,
+  type JsonObject,
+  type LimitHit,
+  type McpServer,
+  type McpServerOptions,
+  Resource,
+} from '@decorum/core';
+
+import { transportsOf } from '../support/http-transports.js';
+import { type Message, RawClient, type RawOptions, type RawTransport, textOf } from '../support/raw-client.js';
+import { REVISIONS, type Revision, SESSION_REVISIONS, STATELESS } from '../support/requirements.js';
+import { listen } from './neutral.js';
+import { deferred, serverOf, serverWith } from './servers.js';
+
+const ADA = { subject: 'ada' };
+
+/** The revisions over all transports that have a connection or session to count for. */
+const PLACES = REVISIONS.flatMap((revision) =>
+  Object.entries(transportsOf(revision)).map(([name, transport]) => ({ revision, name, transport })),
+).filter(({ revision, name }) => revision !== STATELESS || name === 'memory' || name === 'stdio');
+
+/** The names of the limits that clients of a server reach. */
+function counting(options: Partial<McpServerOptions>) {
+  const hits: LimitHit[] = [];
+  return { hits, options: { ...options, onLimit: (hit: LimitHit) => void hits.push(hit) } };
+}
+
+interface Place {
+  readonly revision: Revision;
+  readonly transport: RawTransport;
+}
+
+const connect = (server: McpServer, { revision, transport }: Place, more: Partial<RawOptions> = {}) =>
+  RawClient.connect(server, { revision, ...more }, transport);
+
+/** A server whose tool `wait` ends when the test says so, and ignores cancellation. */
+function waiting(limits: McpServerOptions['limits']) {
+  const { hits, options } = counting({ ...(limits && { limits }) });
+  const begun: (() => void)[] = [];
+  const server = serverWith(
+    {
+      wait: () => {
+        const { promise, resolve } = deferred<string>();
+        begun.push(() => resolve('done'));
+        return promise;
+      },
+      now: () => 'now',
+    },
+    options,
+  );
+  return { server, hits, begun };
+}
+
+const callWait = (client: RawClient, id: number) => client.request('tools/call', { name: 'wait' }, id);
+
+/** Lets handlers start that the server has received. */
+async function until(fits: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 10_000 && !fits(); turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(fits()).toBe(true);
+}
+
+describe.each(PLACES)('open calls ($revision, $name)', (place) => {
+  it('are as many as `maxOpenCalls`, in each session or connection', async () => {
+    const { server, hits, begun } = waiting({ maxOpenCalls: 3 });
+    const [client, other] = [await connect(server, place), await connect(server, place)];
+    const answers = [1, 2, 3].map((id) => callWait(client, id));
+    await until(() => begun.length === 3);
+    expect(hits).toEqual([]);
+    const { id, error } = await callWait(client, 4);
+    expect([id, error]).toEqual([
+      4,
+      { code: -32603, message: 'At most 3 requests can be in flight at once. Wait for one to end.' },
+    ]);
+    expect(hits).toMatchObject([{ limit: 'maxOpenCalls' }]);
+    expect(begun).toHaveLength(3);
+    // nothing else is lost
+    const fine = other.request('tools/call', { name: 'wait' }, 1);
+    await until(() => begun.length === 4);
+    if (!client.stateless) expect(await client.result('ping')).toEqual({});
+    begun[0]?.();
+    expect(textOf((await answers[0])?.result as JsonObject)).toBe('done');
+    expect(textOf(await client.call('now'))).toBe('now');
+    for (const end of begun) end();
+    for (const answer of [...answers, fine]) expect((await answer).result).toBeDefined();
+    expect(hits).toHaveLength(1);
+  });
+
+  it('count until their handlers end, even if the client has cancelled them', async () => {
+    const { server, hits, begun } = waiting({ maxOpenCalls: 2 });
+    const client = await connect(server, place);
+    for (const id of [1, 2]) void client.send(client.buildMessage(id, 'tools/call', { name: 'wait' }));
+    await until(() => begun.length === 2);
+    for (const id of [1, 2]) await client.notify('notifications/cancelled', { requestId: id });
+    if (!client.stateless) await client.result('ping');
+    expect((await callWait(client, 3)).error).toMatchObject({ code: -32603 });
+    for (const end of begun) end();
+    await new Promise((resolve) => setImmediate(resolve));
+    const last = callWait(client, 4);
+    await until(() => begun.length === 3);
+    begun[2]?.();
+    expect((await last).result).toBeDefined();
+    expect(hits).toMatchObject([{ limit: 'maxOpenCalls' }]);
+  });
+});
+
+describe('open calls', () => {
+  it.each(SESSION_REVISIONS)('are 100 by default (%s)', async (revision) => {
+    const { server, hits, begun } = waiting(undefined);
+    const client = await connect(server, { revision, transport: transportsOf(revision)['memory'] as RawTransport });
+    const answers = Array.from({ length: 100 }, (_, id) => callWait(client, id));
+    await until(() => begun.length === 100);
+    expect((await callWait(client, 100)).error).toMatchObject({ code: -32603 });
+    expect(hits).toHaveLength(1);
+    for (const end of begun) end();
+    for (const answer of answers) expect((await answer).result).toBeDefined();
+  });
+});
+
+describe.each(PLACES.filter(({ revision }) => revision !== STATELESS))('questions ($revision, $name)', (place) => {
+  it('that the client has not answered are as many as `maxQuestions`', async () => {
+    const { hits, options } = counting({ limits: { maxQuestions: 3 } });
+    const server = serverWith(
+      {
+        ask: async (ctx) => {
+          const said = await ctx.roots().catch((error: unknown) => error);
+          return said instanceof ClientError ? said.message : 'answered';
+        },
+      },
+      options,
+    );
+    const client = await connect(server, place, { capabilities: { roots: {} }, principal: ADA });
+    const answers = [1, 2, 3].map((id) => client.request('tools/call', { name: 'ask' }, id));
+    const asked = () => client.received.filter(({ method }) => method === 'roots/list');
+    await until(() => asked().length === 3);
+    expect(hits).toEqual([]);
+    expect(textOf(await client.call('ask'))).toBe('The client has not answered 3 other questions.');
+    expect(hits).toMatchObject([{ limit: 'maxQuestions', ...(place.name !== 'stdio' && { principal: ADA }) }]);
+    const reply = ({ id }: Message) => client.send({ jsonrpc: '2.0', id, result: { roots: [] } });
+    await reply(asked()[0] as Message);
+    await client.find(({ result }) => result?.['content'] !== undefined && textOf(result) === 'answered');
+    const fourth = client.request('tools/call', { name: 'ask' }, 4);
+    await until(() => asked().length === 4);
+    for (const question of asked().slice(1)) await reply(question);
+    for (const answer of [...answers, fourth]) expect(textOf((await answer).result as JsonObject)).toBe('answered');
+  });
+});
+
+class Pages {
+  @Resource('x://{+page}', { input: { type: 'object', properties: { page: { type: 'string' } } } })
+  page() {
+    return '';
+  }
+}
+
+describe.each(PLACES)('subscriptions ($revision, $name)', (place) => {
+  const pages = (limits: McpServerOptions['limits']) => {
+    const { hits, options } = counting({ providers: [Pages], ...(limits && { limits }) });
+    return { hits, server: serverOf(options) };
+  };
+  /** Subscribes to resources, one after the other or in one request. */
+  const follow = async (client: RawClient, uris: readonly string[]) => {
+    if (client.stateless) {
+      const params = { notifications: { resourceSubscriptions: uris } };
+      const asked = client.request('subscriptions/listen', params).then(({ error }) => error);
+      const told = client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
+      return await Promise.race([asked, told.then(() => undefined)]);
+    }
+    for (const uri of uris) {
+      const { error } = await client.request('resources/subscribe', { uri });
+      if (error !== undefined) return error;
+    }
+    return undefined;
+  };
+  const uris = (count: number) => Array.from({ length: count }, (_, n) => `x://${n}`);
+
+  it('are as many as `maxSubscriptions`, in each session or stream', async () => {
+    const { server, hits } = pages({ maxSubscriptions: 3 });
+    for (let each = 0; each < 2; each += 1) expect(await follow(await connect(server, place), uris(3))).toBe(undefined);
+    const client = await connect(server, place);
+    expect(hits).toEqual([]);
+    expect(await follow(client, uris(4))).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('at most 3 resources'),
+    });
+    expect(hits).toMatchObject([{ limit: 'maxSubscriptions' }]);
+    if (client.stateless) {
+      await listen(client, { resourceSubscriptions: uris(3) });
+    } else {
+      // those that the client had stay, and can be repeated and given back
+      expect(await follow(client, uris(3))).toBe(undefined);
+      await client.result('resources/unsubscribe', { uri: 'x://0' });
+      expect(await follow(client, ['x://new'])).toBe(undefined);
+    }
+    server.notify.resourceUpdated('x://1');
+    await client.find(({ params }) => params?.['uri'] === 'x://1');
+  });
+
+  it('have URIs of at most 65,536 characters in all', async () => {
+    const { server, hits } = pages(undefined);
+    const long = (length: number, end: string) => `x://${'u'.repeat(length - 4 - end.length)}${end}`;
+    const full = Array.from({ length: 16 }, (_, n) => long(4096, String(n)));
+    expect(await follow(await connect(server, place), full)).toBe(undefined);
+    expect(await follow(await connect(server, place), [...full, 'x://1'])).toMatchObject({ code: -32602 });
+    expect(hits).toMatchObject([{ limit: 'maxSubscriptions' }]);
+  });
+});
