@@ -88,6 +88,8 @@ describe('a stream', () => {
     await lost.cancel();
     for (const step of [2, 3]) probe.contexts[0]?.progress(step);
     const back = await client.listen(id);
+    expect(back.response.headers.get('x-accel-buffering')).toBe('no');
+    expect(back.response.headers.get('cache-control')).toBe('no-cache, no-transform');
     expect(carried([await back.message(), await back.message()])).toEqual([2, 3]);
     probe.contexts[0]?.progress(4);
     expect(carried([await back.message()])).toEqual([4]);
