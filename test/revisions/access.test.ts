@@ -221,6 +221,31 @@ describe('access', () => {
     }
   });
 
+  /** Lists documents that others serve, some of them only for Ada. */
+  class Catalogue {
+    @Resource('docs://{+path}', { list: 'list' })
+    page() {
+      return 'a page';
+    }
+
+    list() {
+      return ['docs://menu', 'docs://salaries', 'docs://staff/Grace', 'docs://manual'];
+    }
+  }
+
+  eachRevision('RES-13', 'is asked for each listed resource, even if an open template lists it', async (revision) => {
+    for (const transport of RAW_TRANSPORTS) {
+      const { ada, others } = await open(revision, transport, { providers: [Office, Catalogue] });
+      const urisFor = async (client: RawClient) => {
+        const pages = await pagesOf(client, 'resources/list');
+        return new Set(pages.flatMap(({ resources }) => (resources as { uri: string }[]).map(({ uri }) => uri)));
+      };
+      const all = ['docs://menu', 'docs://salaries', 'docs://staff/Grace', 'docs://manual'];
+      expect(await urisFor(ada)).toEqual(new Set(all));
+      for (const other of others) expect(await urisFor(other)).toEqual(new Set(['docs://menu', 'docs://manual']));
+    }
+  });
+
   eachRevision('COMP-07', 'keeps suggestions from those who may not have them', async (revision) => {
     const { office, ada, others } = await open(revision, overMemory);
     const argument = { name: 'name', value: 'G' };
@@ -270,6 +295,12 @@ describe('access', () => {
       const salaries = await ada.result('resources/read', { uri: 'docs://salaries' });
       expect(salaries).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
     }
+    // a method that lists resources knows its caller too
+    const client = await RawClient.connect(serverOf({ providers: [Catalogue], cache: PUBLIC }), {
+      revision: STATELESS,
+    });
+    expect(await client.result('resources/list')).toMatchObject({ cacheScope: 'private' });
+    expect(await client.result('resources/templates/list')).toMatchObject({ cacheScope: 'public' });
     class Shared {
       @Resource('docs://salaries', { access: onlyAda, cache: PUBLIC })
       salaries() {

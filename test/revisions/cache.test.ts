@@ -178,6 +178,30 @@ describe('results', () => {
     }
   });
 
+  inStateless('CACHE-07', 'that continue with only a state or only answers are not cacheable', async () => {
+    let asks = true;
+    class Changing {
+      @Resource('docs://asking', { cache: { ttlMs: 60_000, scope: 'public' } })
+      async asking(_input: NoInput, context: Context) {
+        return asks ? String(await context.confirm('Really?')) : 'no question any more';
+      }
+    }
+    const client = await open({ providers: [Changing] }, { capabilities: { elicitation: {} } });
+    const read = (more: JsonObject = {}) => client.result('resources/read', { uri: 'docs://asking', ...more });
+    const { requestState } = (await client.request('resources/read', { uri: 'docs://asking' })).result as JsonObject;
+    asks = false;
+    expect(hintOf(await read())).toEqual([60_000, 'public']);
+    const inputResponses = { '#1': ACCEPTED };
+    for (const more of [
+      { requestState },
+      { inputResponses },
+      { requestState, inputResponses },
+      { inputResponses: {} },
+    ]) {
+      expect([more, hintOf(await read(more))]).toEqual([more, [0, 'private']]);
+    }
+  });
+
   eachSessionRevision('CACHE-08', 'have no cache hints in sessions', async (revision) => {
     const client = await RawClient.connect(
       serverOf({ providers: [Everything], cache: { ttlMs: 1000, scope: 'public' } }),

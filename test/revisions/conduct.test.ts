@@ -125,6 +125,27 @@ describe('a cancelled request', () => {
       expect(await ended).toMatchObject({ name: 'AbortError' });
     }
   });
+
+  eachRevision('CANC-14', 'has an aborted signal, even if its handler first looks at it then', async (revision) => {
+    for (const end of ['cancel', 'session', 'server'] as const) {
+      const [started, go] = [deferred<Context>(), deferred()];
+      const server = serverWith({
+        busy(context) {
+          started.resolve(context);
+          return go.promise;
+        },
+      });
+      const client = await RawClient.connect(server, { revision });
+      void client.send(call(client, 1, 'busy'));
+      const context = await started.promise;
+      if (end === 'cancel') await client.notify('notifications/cancelled', { requestId: 1 });
+      if (end === 'session') await client.close();
+      if (end === 'server') await server.close({ deadlineMs: 1 });
+      const { aborted, reason } = context.signal;
+      expect([end, aborted, reason]).toMatchObject([end, true, { name: 'AbortError' }]);
+      go.resolve();
+    }
+  });
 });
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';

@@ -53,6 +53,27 @@ describe('elicitation', () => {
     }
   });
 
+  /** The ways to ask for a form, and for a visit to a URL. */
+  const FORMS: readonly Asking[] = [form(), (context) => context.confirm('Sure?')];
+  const VISITS: readonly Asking[] = [
+    visit('https://example.com'),
+    (context) => context.requireUrl({ message: 'Please sign in', url: 'https://example.com' }),
+  ];
+
+  eachRevision('ELIC-02', 'is requested in no other mode, whichever way the handler asks', async (revision) => {
+    for (const [capabilities, asking] of [
+      [{ sampling: {} }, [...FORMS, ...VISITS]],
+      [URL_ONLY, FORMS],
+      [FORM, VISITS],
+      [{ elicitation: { form: {} } }, VISITS],
+    ] as const) {
+      for (const question of asking) {
+        const { said, questions } = await ask(revision, question, { capabilities });
+        expect([said, questions]).toEqual(['mcp error missing-capability', []]);
+      }
+    }
+  });
+
   for (const id of ['ELIC-03', 'ELIC-04']) {
     eachRevision(id, 'does not ask for secrets by a form', async (revision) => {
       for (const name of ['password', 'apiKey', 'access_token', 'creditCardNumber', 'clientSecret']) {
@@ -307,18 +328,26 @@ describe('elicitation by URL', () => {
   });
 
   eachRevision('ELIC-14', 'has an https URL, except for development on the same machine', async (revision) => {
-    for (const url of ['http://example.com', 'ftp://example.com', 'javascript:alert(1)', 'file:///etc/passwd']) {
+    const schemes = ['http://example.com', 'ftp://example.com', 'javascript:alert(1)', 'file:///etc/passwd'];
+    const almostLocal = [
+      'localhost.example.com',
+      'localhostess',
+      'example.localhost',
+      '127.0.0.1.example.com',
+      '[::2]',
+    ];
+    for (const url of [...schemes, ...almostLocal.map((host) => `http://${host}/`)]) {
       const { questions } = await ask(revision, visit(url), { answer: accept() });
       expect([url, questions]).toEqual([url, []]);
     }
-    for (const url of ['https://example.com/', 'http://localhost:3000/', 'http://127.0.0.1/']) {
+    for (const url of ['https://example.com/', 'http://localhost:3000/', 'http://127.0.0.1/', 'http://[::1]/']) {
       const { questions } = await ask(revision, visit(url), { answer: accept() });
       expect(questions).toMatchObject([{ params: { url } }]);
     }
   });
 
   eachRevision('ELIC-13', 'has a valid and safe URL if a handler returns it', async (revision) => {
-    for (const url of ['', 'example.com', 'http://example.com', 'https://ada:secret@example.com']) {
+    for (const url of ['', 'example.com', 'http://localhost.example.com', 'https://ada:secret@example.com']) {
       const params = { mode: 'url', message: 'Please', url, elicitationId: '1' };
       const server = serverWith({
         ask: (context) => (context.answers ? 'answered' : needInput({ a: { method: 'elicitation/create', params } })),

@@ -88,6 +88,8 @@ describe('a stream', () => {
     await lost.cancel();
     for (const step of [2, 3]) probe.contexts[0]?.progress(step);
     const back = await client.listen(id);
+    expect(back.response.headers.get('x-accel-buffering')).toBe('no');
+    expect(back.response.headers.get('cache-control')).toBe('no-cache, no-transform');
     expect(carried([await back.message(), await back.message()])).toEqual([2, 3]);
     probe.contexts[0]?.progress(4);
     expect(carried([await back.message()])).toEqual([4]);
@@ -96,6 +98,22 @@ describe('a stream', () => {
     // repeatedly, and from any position
     expect(carried(await (await client.listen(id)).rest())).toEqual([2, 3, 4, 9]);
     expect(carried(await (await client.listen(id?.replace(/\d+$/, '3'))).rest())).toEqual([4, 9]);
+  });
+
+  eachSessionRevision('RESUME-04', 'continues at any position, however long it is', async (revision) => {
+    const { client, probe } = await connect(revision);
+    const began = once(probe, 'began');
+    const lost = await client.stream('long', 'stream');
+    const { id = '' } = await lost.message();
+    await began;
+    await lost.cancel();
+    const last = 1100;
+    for (let step = 2; step <= last; step += 1) probe.contexts[0]?.progress(step);
+    probe.emit('go');
+    for (const at of [9, 10, 99, 100, 999, 1000]) {
+      const rest = carried(await (await client.listen(id.replace(/\d+$/, String(at)))).rest());
+      expect([rest[0], rest.length, rest.at(-1)]).toEqual([at + 1, last - at + 1, 'long']);
+    }
   });
 
   eachSessionRevision('RESUME-05', 'is resumed without messages of other streams', async (revision) => {

@@ -13,6 +13,14 @@ import { ADD, doorsOf, enter, HttpClient, initialize } from './http-client.js';
 
 const ID = 'mcp-session-id';
 
+/** All kinds of messages besides requests. */
+const OTHERS: readonly unknown[] = [
+  { jsonrpc: '2.0', method: 'notifications/initialized' },
+  { jsonrpc: '2.0', id: 's1', result: {} },
+  { jsonrpc: '2.0', id: 's1', error: { code: -1, message: 'No' } },
+  [request(1, 'tools/list'), { jsonrpc: '2.0', method: 'notifications/initialized' }],
+];
+
 /** Trusts the caller's claim about its identity. */
 const principal: HttpOptions['principal'] = ({ headers }) => {
   const subject = headers['x-user'];
@@ -70,6 +78,10 @@ describe('a session', () => {
     const { [ID]: _, ...headers } = client.headers;
     const response = await post(url, request(7, 'tools/list'), headers);
     expect([response.status, await json(response)]).toMatchObject([400, { id: 7, error: { code: -32600 } }]);
+    for (const message of OTHERS) {
+      const answer = await post(url, message, headers);
+      expect([message, answer.status, await json(answer)]).toMatchObject([message, 400, { error: { code: -32600 } }]);
+    }
     const without = await fetch(url, { headers: { accept: 'text/event-stream', ...headers } });
     expect(without.status).toBe(400);
     expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(400);
@@ -90,6 +102,10 @@ describe('a session', () => {
       const headers = { [ID]: id };
       const posted = await client.post(request(7, 'tools/list'), headers);
       expect([id, posted.status, await json(posted)]).toMatchObject([id, 404, { id: 7, error: { code: -32600 } }]);
+      for (const message of OTHERS) {
+        const answer = await client.post(message, headers);
+        expect([message, answer.status, await json(answer)]).toMatchObject([message, 404, { error: { code: -32600 } }]);
+      }
       expect([id, (await client.get(headers)).status]).toEqual([id, 404]);
       expect([id, await client.end(headers)]).toEqual([id, 404]);
       expect([id, (await client.post(initialize(revision), headers)).status]).toEqual([id, 404]);

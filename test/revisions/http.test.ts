@@ -210,9 +210,11 @@ describe('a POST', () => {
       { jsonrpc: '2.0', method: 'notifications/cancelled', params: { ...params, requestId: 9 } },
     ];
     for (const message of client.stateless ? notices : [...notices, ANSWER]) {
-      const response = await client.post(message);
-      expect([response.status, await response.text()]).toEqual([202, '']);
-      expect(response.headers.get('content-type')).toBeNull();
+      for (const accept of [undefined, 'application/json', 'text/event-stream', '*/*']) {
+        const response = await client.post(message, accept === undefined ? {} : { accept });
+        expect([accept, response.status, await response.text()]).toEqual([accept, 202, '']);
+        expect(response.headers.get('content-type')).toBeNull();
+      }
     }
   });
 

@@ -1,6 +1,8 @@
 import { describe, expect } from '@jest/globals';
 import type { Context, JsonObject } from '@decorum/core';
 
+import { json, post, request, serve } from '../../packages/http/test/fixture.js';
+import { transportsOf } from '../support/http-transports.js';
 import { RawClient, textOf } from '../support/raw-client.js';
 import {
   eachSessionRevision,
@@ -49,8 +51,13 @@ describe('a session', () => {
   });
 
   eachSessionRevision('LIFE-02', 'uses the requested revision', async (revision) => {
-    const client = await RawClient.connect(serverOf(), { revision, begins: false });
-    expect(await client.begin()).toMatchObject({ protocolVersion: revision });
+    for (const transport of Object.values(transportsOf(revision))) {
+      const client = await RawClient.connect(serverOf(), { revision, begins: false }, transport);
+      expect(await client.begin()).toMatchObject({ protocolVersion: revision });
+    }
+    const { url } = await serve({ sessions: false });
+    const begun = await json(await post(url, request(1, 'initialize', hello(revision))));
+    expect(begun).toMatchObject({ id: 1, result: { protocolVersion: revision } });
   });
 
   eachSessionRevision('LIFE-03', 'uses another revision if the requested one is unknown', async (revision) => {
@@ -199,12 +206,25 @@ describe('a question to the client', () => {
   });
 
   eachSessionRevision('LIFE-15', 'may have its own timeout', async (revision) => {
-    const server = serverWith({
-      sample: (context) => context.sample({ messages: 'Hi', maxTokens: 1, timeoutMs: 10 }),
-    });
-    const client = await RawClient.connect(server, { revision, capabilities: CAPABILITIES });
-    expect(await client.call('sample')).toMatchObject({ isError: true });
-    expect(client.of('notifications/cancelled')).toHaveLength(1);
+    const timeoutMs = 10;
+    const url = { message: 'Sign in', url: 'https://example.com', timeoutMs };
+    const asking: Readonly<Record<string, (context: Context) => Promise<unknown>>> = {
+      sample: (context) => context.sample({ messages: 'Hi', maxTokens: 1, timeoutMs }),
+      roots: (context) => context.roots({ timeoutMs }),
+      ping: (context) => context.ping({ timeoutMs }),
+      // URLs exist only in the newest of these revisions
+      ...(revision >= '2025-06-18' && {
+        elicit: (context) => context.elicit({ type: 'object', properties: {} }, { message: 'Name?', timeoutMs }),
+        confirm: (context) => context.confirm('Sure?', { timeoutMs }),
+      }),
+      ...(revision === '2025-11-25' && { elicitUrl: (context) => context.elicitUrl(url) }),
+    };
+    const capabilities = { ...CAPABILITIES, roots: {}, elicitation: { form: {}, url: {} } };
+    const client = await RawClient.connect(serverWith(asking), { revision, capabilities });
+    for (const [at, name] of Object.keys(asking).entries()) {
+      expect([name, await client.call(name)]).toMatchObject([name, { isError: true }]);
+      expect([name, client.of('notifications/cancelled').length]).toEqual([name, at + 1]);
+    }
   });
 
   eachSessionRevision('LIFE-17', 'times out, no matter how much progress the client reports', async (revision) => {

@@ -1,6 +1,6 @@
 // Log messages to the client.
 import { describe, expect } from '@jest/globals';
-import { Completion, type Context, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import { Completion, type Context, type JsonObject, NoInput, Prompt, Resource, Tool } from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
 import { RawClient } from '../support/raw-client.js';
@@ -11,6 +11,25 @@ import { deferred, Log, serverOf, serverWith } from './servers.js';
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
 const talk = (context: Context) => LEVELS.forEach((level) => context.log[level](level));
 const LEVEL = 'io.modelcontextprotocol/logLevel';
+const INVALID = { error: { code: -32602 } };
+
+class Everything {
+  @Prompt({ input: { type: 'object', properties: { name: { type: 'string' } } } })
+  prompt() {
+    return 'Hi';
+  }
+
+  @Completion({ for: 'prompt', argument: 'name' })
+  names() {
+    return ['Ada'];
+  }
+
+  @Resource('docs://page')
+  page() {
+    return 'a page';
+  }
+}
+
 const heard = (client: RawClient) => client.of('notifications/message').map(({ params }) => params?.['level']);
 
 describe('log messages', () => {
@@ -156,6 +175,30 @@ describe('log messages', () => {
       expect(await client.error('tools/call', params)).toMatchObject({ code: -32602 });
     }
     expect(runs).toBe(0);
+  });
+
+  inStateless('LOG-09', 'have a valid level in the requests of all methods', async () => {
+    const server = serverWith({ tool: () => 'ran' });
+    server.addProvider(Everything);
+    const client = await RawClient.connect(server, { revision: STATELESS });
+    const calls: readonly (readonly [method: string, params?: JsonObject])[] = [
+      ['server/discover'],
+      ['tools/list'],
+      ['tools/call', { name: 'tool' }],
+      ['prompts/list'],
+      ['prompts/get', { name: 'prompt' }],
+      ['resources/list'],
+      ['resources/templates/list'],
+      ['resources/read', { uri: 'docs://page' }],
+      ['completion/complete', { ref: { type: 'ref/prompt', name: 'prompt' }, argument: { name: 'name', value: '' } }],
+    ];
+    for (const [method, params] of calls) {
+      const leveled = (level: unknown) => client.request(method, { ...params, _meta: { [LEVEL]: level } });
+      for (const level of ['loud', null]) expect([method, await leveled(level)]).toMatchObject([method, INVALID]);
+      expect([method, await leveled('error')]).toMatchObject([method, { result: {} }]);
+    }
+    const listening = { notifications: {}, _meta: { [LEVEL]: 'loud' } };
+    expect(await client.error('subscriptions/listen', listening)).toMatchObject(INVALID.error);
   });
 
   inStateless('LOG-12', 'come only from handlers: the framework writes to the server log', async () => {

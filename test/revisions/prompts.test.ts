@@ -346,6 +346,30 @@ describe('completions', () => {
     expect(await complete(client, 'rio')).toEqual({ values: ['Rio'] });
   });
 
+  eachRevision('COMP-02', 'are complete up to the cap, and cut one beyond it', async (revision) => {
+    for (const [count, rest] of [
+      [0, {}],
+      [99, {}],
+      [100, {}],
+      [101, { total: 101, hasMore: true }],
+    ] as const) {
+      class Counted {
+        @Prompt()
+        pack(_trip: Trip) {
+          return '';
+        }
+
+        @Completion({ for: 'pack', argument: 'city' })
+        cities() {
+          return Array.from({ length: count }, (_city, at) => `c${at}`);
+        }
+      }
+      const client = await RawClient.connect(serverOf({ providers: [Counted] }), { revision });
+      const { values, ...others } = await complete(client, '');
+      expect([(values as string[]).length, others]).toEqual([Math.min(count, 100), rest]);
+    }
+  });
+
   eachRevision('COMP-03', 'are for prompts, and for resources by template or URI', async (revision) => {
     const client = await open(revision);
     for (const ref of [PACK, WEATHER, { type: 'ref/resource', uri: 'weather://Os' }]) {

@@ -36,6 +36,20 @@ describe('roots', () => {
     expect(questions).toEqual([]);
   });
 
+  eachSessionRevision('ROOT-01', 'are not requested by a returned question either', async (revision) => {
+    const asking: Handler = (context) =>
+      context.answers ? 'answered' : needInput({ where: { method: 'roots/list' } });
+    const answers = { 'roots/list': result(HOME) };
+    for (const [capabilities, count] of [
+      [{ sampling: {}, elicitation: {} }, 0],
+      [{ roots: {} }, 1],
+    ] as const) {
+      const client = await RawClient.connect(serverWith({ asking }), { revision, capabilities, answers });
+      const { isError = false } = await client.call('asking');
+      expect([isError, client.questions.length]).toEqual([count === 0, count]);
+    }
+  });
+
   eachSessionRevision('ROOT-03', 'are requested again when the client reports a change', async (revision) => {
     const server = serverWith({ ask: outcome(roots) });
     const answers = { 'roots/list': result(HOME) };
@@ -48,6 +62,26 @@ describe('roots', () => {
     expect(client.of('roots/list')).toHaveLength(1);
     await client.notify('notifications/roots/list_changed');
     await client.call('ask');
+    expect(client.of('roots/list')).toHaveLength(2);
+  });
+
+  eachSessionRevision('ROOT-03', 'are not kept if they change before the answer arrives', async (revision) => {
+    const server = serverWith({ ask: outcome(roots) });
+    const capabilities = { roots: { listChanged: true } };
+    const client = await RawClient.connect(server, { revision, capabilities });
+    const asked = async (time: number) => {
+      await client.find(() => client.of('roots/list').length > time);
+      return client.of('roots/list')[time]?.id;
+    };
+    const first = client.call('ask');
+    const id = await asked(0);
+    await client.notify('notifications/roots/list_changed');
+    await client.send({ jsonrpc: '2.0', id, result: HOME });
+    expect(textOf(await first)).toBe(JSON.stringify(HOME.roots));
+    const second = client.call('ask');
+    await client.send({ jsonrpc: '2.0', id: await asked(1), result: { roots: [] } });
+    expect(textOf(await second)).toBe('[]');
+    expect(textOf(await client.call('ask'))).toBe('[]');
     expect(client.of('roots/list')).toHaveLength(2);
   });
 
@@ -144,6 +178,27 @@ describe('sampling', () => {
     expect(sent.map(({ content }) => content['type'])).toEqual(['text', 'image', heard]);
   });
 
+  eachSessionRevision('SAMP-05', 'is answered with one block of a kind of the revision', async (revision) => {
+    const heard = { type: 'audio', data: 'V0FW', mimeType: 'audio/wav' };
+    const seen = { type: 'image', data: 'UE5H', mimeType: 'image/png' };
+    const used = { type: 'tool_use', id: 'u1', name: 'weather', input: {} };
+    for (const [content, fits] of [
+      [SAID.content, true],
+      [seen, true],
+      [heard, revision !== '2024-11-05'],
+      [used, false],
+      [[SAID.content], false],
+      [[], false],
+      [{ type: 'resource_link', uri: 'docs://a', name: 'a' }, false],
+    ] as const) {
+      const { said } = await ask(revision, sample(), { capabilities, answer: result({ ...SAID, content }) });
+      expect([content, said]).toEqual([
+        content,
+        fits ? expect.stringContaining('"model":"m-1"') : 'client error undefined',
+      ]);
+    }
+  });
+
   eachRevision('SAMP-06', 'accepts several blocks, including tool use', async (revision) => {
     const use = { type: 'tool_use', id: 'u1', name: 'weather', input: { city: 'Oslo' } };
     const content = [{ type: 'text', text: 'Let me see.' }, use];
@@ -224,6 +279,9 @@ describe('sampling', () => {
       converse(['assistant', [use('1'), use('2')]], ['user', [given('1')]]),
       converse(['assistant', [use('1')]], ['user', words]),
       converse(['user', [given('1')]]),
+      converse(['assistant', [use('1')]]),
+      converse(['assistant', [use('1')]], ['user', [given('1')]], ['assistant', [use('2')]]),
+      converse(['assistant', [use('1')]], ['user', words], ['user', [given('1')]]),
     ]) {
       expect((await ask(revision, wrong, { capabilities: TOOLS, answer: result(SAID) })).questions).toEqual([]);
     }

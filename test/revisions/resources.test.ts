@@ -10,6 +10,7 @@ import { transportsOf, overHttp, statelessHeaders } from '../support/http-transp
 import { type Message, RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { golden } from './golden-servers.js';
+import { copies } from './lists.js';
 import { answersOnTwo, followList, followResource, listen, plain } from './neutral.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 
@@ -223,6 +224,22 @@ describe('the list of resources', () => {
     expect(await changed(1)).toBe(7);
     added.remove();
     expect(await changed(2)).toBe(1);
+  });
+
+  eachRevision('RES-18', 'causes one notification, not repeated when another list changes', async (revision) => {
+    const server = serverOf({ providers: [copies('a')] });
+    const client = await RawClient.connect(server, { revision });
+    const all = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
+    if (client.stateless) await listen(client, all);
+    const { toolsChanged, promptsChanged, resourcesChanged } = server.notify;
+    const announce = { tools: toolsChanged, prompts: promptsChanged, resources: resourcesChanged };
+    const changes = ['resources', 'tools', 'prompts', 'resources', 'tools'] as const;
+    const told = () => client.received.flatMap(({ method }) => (method?.endsWith('/list_changed') ? [method] : []));
+    for (const [at, list] of changes.entries()) {
+      announce[list]();
+      await client.find(() => told().length > at);
+      expect(told()).toEqual(changes.slice(0, at + 1).map((changed) => `notifications/${changed}/list_changed`));
+    }
   });
 
   eachRevision('RES-24', 'has all fields of a resource in the revision', async (revision) => {

@@ -18,6 +18,7 @@ import {
   Resource,
   Tool,
 } from '@decorum/core';
+import { IsString } from 'class-validator';
 
 import { overHttp } from '../support/http-transports.js';
 import { textOf } from '../support/raw-client.js';
@@ -432,6 +433,43 @@ describe('a retry', () => {
     }
     const { result } = await again(client, 'plan', { ...retry, arguments: { city: 'Oslo' } });
     expect(textOf(result!)).toBe('Oslo: accept');
+  });
+
+  class City {
+    @IsString()
+    city!: string;
+  }
+
+  class Guide {
+    @Prompt()
+    plan({ city }: City, context: Context) {
+      return form(context).then(({ action }) => `${city}: ${action}`);
+    }
+
+    @Resource('guide://{city}')
+    page({ city }: City, context: Context) {
+      return form(context).then(({ action }) => `${city}: ${action}`);
+    }
+  }
+
+  inStateless('MRTR-17', 'repeats the arguments of a prompt, and the URI of a resource', async () => {
+    const client = await connect(serverOf({ providers: [Guide] }));
+    const prompt = (args?: object) => ({ name: 'plan', ...(args && { arguments: args }) });
+    const requests: readonly (readonly [method: string, right: JsonObject, wrong: readonly JsonObject[]])[] = [
+      [
+        'prompts/get',
+        prompt({ city: 'Oslo' }),
+        [{ city: 'Rome' }, { city: 'Oslo', more: '1' }, {}, undefined].map(prompt),
+      ],
+      ['resources/read', { uri: 'guide://Oslo' }, [{ uri: 'guide://Rome' }, { uri: 'guide://oslo' }]],
+    ];
+    for (const [method, right, wrong] of requests) {
+      const { requestState } = asked((await client.request(method, right)).result);
+      const retry = (params: JsonObject) =>
+        client.request(method, { ...params, requestState, inputResponses: { '#1': ADA } });
+      for (const params of wrong) expect([params, await retry(params)]).toMatchObject([params, INVALID]);
+      expect(JSON.stringify(await retry(right))).toContain('Oslo: accept');
+    }
   });
 });
 

@@ -49,9 +49,11 @@ async function provoke(revision: Revision): Promise<{ codes: readonly number[]; 
 describe('messages', () => {
   eachRevision('RPC-01', 'are JSON-RPC 2.0, and anything else is rejected', async (revision) => {
     const client = await open(revision);
-    await client.send({ jsonrpc: '1.0', id: 'old', method: 'ping' });
-    await client.send({ id: 'none', method: 'ping' });
-    for (const id of ['old', 'none']) expect((await client.response(id)).error).toMatchObject({ code: -32600 });
+    const wrong = ['1.0', '2', '2.00', ' 2.0', '', 2, null, true, ['2.0'], undefined];
+    for (const [id, jsonrpc] of wrong.entries()) {
+      await client.send({ jsonrpc, id, method: 'ping' });
+      expect([jsonrpc, (await client.response(id)).error]).toMatchObject([jsonrpc, { code: -32600 }]);
+    }
     await client.result('tools/list');
     expect(client.received.length).toBeGreaterThan(2);
     for (const { jsonrpc } of client.received) expect(jsonrpc).toBe('2.0');

@@ -86,11 +86,15 @@ describe('a member called __proto__', () => {
     const client = await RawClient.connect(server, { revision });
     const evil = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}';
     const meta = client.stateless ? { 'example.com/x': '@' } : '@';
-    for (const [id, params] of [{ arguments: '@' }, { _meta: meta }, { x: '@' }].entries()) {
+    const lists = [['@'], [{}, '@'], [[1], [{}, ['@']]], [1, { a: [null, { b: '@' }] }]];
+    const places = [{ arguments: '@' }, { _meta: meta }, { x: '@' }, ...lists.map((a) => ({ arguments: { a } }))];
+    for (const [id, params] of places.entries()) {
       await client.send(written(client, id, { params, json: evil }));
-      await client.response(id);
+      expect([params, (await client.response(id)).error]).toMatchObject([params, { code: -32600 }]);
     }
     await client.send(`{"jsonrpc":"2.0","id":"top","method":"ping","__proto__":{"polluted":true}}`);
+    expect((await client.response('top')).error).toMatchObject({ code: -32600 });
+    expect(seen).toEqual([]);
     await client.call('take', { constructor: { prototype: { polluted: true } } });
     expect(({} as JsonObject)['polluted']).toBeUndefined();
     for (const value of seen) expect((value as JsonObject | undefined)?.['polluted']).toBeUndefined();

@@ -498,6 +498,28 @@ describe('a request without a session', () => {
     expect(await client.response(2)).toMatchObject({ result: { content: [{ text: 'slow' }] } });
   });
 
+  inStateless('RPC-05', 'may reuse the id of a cancelled request, even while its handler runs', async () => {
+    for (const transport of RAW_TRANSPORTS) {
+      let began = deferred();
+      const go = deferred();
+      const slow = () => {
+        began.resolve();
+        return go.promise;
+      };
+      const client = await RawClient.connect(serverWith({ quick: () => 'quick', slow }), { revision }, transport);
+      for (const id of ['same', 1]) {
+        began = deferred();
+        void client.send(called(id, 'slow'));
+        await began.promise;
+        await client.cancel(id);
+        const count = client.received.length;
+        void client.send(called(id, 'quick'));
+        expect(await client.at(count)).toMatchObject({ id, result: { content: [{ text: 'quick' }] } });
+      }
+      go.resolve();
+    }
+  });
+
   inStateless('LIFE-20', 'may be the first message', async () => {
     for (const transport of RAW_TRANSPORTS) {
       const client = await RawClient.connect(serverWith({ hi: () => 'hi' }), { revision }, transport);

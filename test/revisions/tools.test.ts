@@ -83,6 +83,33 @@ describe('the list of tools', () => {
     expect(primes).toMatchObject({ outputSchema: revision === STATELESS ? PRIMES : wrapped });
   });
 
+  /** Output schemas with all kinds of roots, and a value of each. */
+  const ROOTS: readonly (readonly [output: JsonObject, value: unknown])[] = [
+    [DEGREES, { degrees: 21 }],
+    [PRIMES, [2, 3]],
+    [{ type: 'string' }, 'two'],
+    [{ type: ['string', 'null'] }, null],
+    [{ anyOf: [DEGREES, PAIR] }, { a: 'x' }],
+    [{ anyOf: [DEGREES, { type: 'null' }] }, null],
+    [{ oneOf: [DEGREES, PRIMES] }, [2, 3]],
+    [{ enum: [1, 'two'] }, 'two'],
+    [{ const: true }, true],
+    [{ $ref: '#/$defs/primes', $defs: { primes: PRIMES } }, [2, 3]],
+    [{}, 'two'],
+  ];
+
+  eachRevision('TOOL-18', 'has output schemas that fit the results, whatever their root', async (revision) => {
+    for (const [output, value] of ROOTS) {
+      const client = await RawClient.connect(serverWith({ tool: () => value }, { output }), { revision });
+      const [tool] = (await client.result('tools/list'))['tools'] as { outputSchema: JsonObject }[];
+      const { structuredContent } = await client.call('tool');
+      const { outputSchema } = tool!;
+      expect([output, new Ajv2020().compile(outputSchema)(structuredContent)]).toEqual([output, true]);
+      if (revision === STATELESS) expect(structuredContent).toEqual(value);
+      else expect([output, outputSchema['type']]).toEqual([output, 'object']);
+    }
+  });
+
   eachRevision('TOOL-24', 'has the hints and the title of each tool', async (revision) => {
     const [forecast] = await toolsOf(revision);
     const hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true };

@@ -15,6 +15,7 @@ const WELL_FORMED: readonly JsonObject[] = [
   { tracestate: 'rojo=00f067aa0ba902b7, congo=t61rcWkgMzE,tenant@system=1' },
   { tracestate: '' },
   { tracestate: 'a=1,,b=2' },
+  { tracestate: Array.from({ length: 32 }, (_member, at) => `k${at}=1`).join() },
   { baggage: 'userId=alice,serverNode=DF%2028,isProduction=false' },
   { baggage: 'key1 = value1;property1;property2=x, key2=value2' },
   { 'example.com/traceparent': 'whatever' },

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 
 import { describe, expect, it, jest } from '@jest/globals';
+import type { Context } from '@decorum/core';
 import { listen, type ListenOptions, MemoryEventStore, MemorySessionStore, type SessionStore } from '@decorum/http';
 
 import { stopClock } from './clock.js';
@@ -107,6 +108,40 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     await (await post(one.url, PING, session)).text();
     one.server.notify.resourceUpdated('docs://guide');
     expect((await stream.message()).message?.method).toBe('notifications/resources/updated');
+  });
+
+  it('have the log level that was set last, at any endpoint [LOG-02]', async () => {
+    const both = await serveTwice({ sessionStore: create() });
+    const session = await openSession(both[0].url);
+    for (const { server } of both) {
+      server.addTool({ name: 'talk', input: { type: 'object' } }, (_input: object, { log }: Context) => {
+        for (const level of ['debug', 'error'] as const) log[level](level);
+      });
+    }
+    for (const [at, [level, heard]] of [
+      ['error', ['error']],
+      ['debug', ['debug', 'error']],
+      ['alert', []],
+      ['debug', ['debug', 'error']],
+    ].entries() as Iterable<[number, [string, string[]]]>) {
+      await (await post(both[at % 2]!.url, request(1, 'logging/setLevel', { level }), session)).text();
+      for (const { url } of both) {
+        const told = await (await post(url, call(2, 'talk'), session)).text();
+        expect([level, [...told.matchAll(/"data":"(\w+)"/g)].map(([, data]) => data)]).toEqual([level, heard]);
+      }
+    }
+  });
+
+  it('hear of changes at another endpoint only once they are initialized [LIFE-07]', async () => {
+    const [one, other] = await serveTwice({ sessionStore: create() });
+    const begun = await post(one.url, INITIALIZE);
+    await begun.text();
+    const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') as string };
+    const stream = await getStream(other.url, session);
+    other.server.notify.toolsChanged();
+    await (await post(other.url, { jsonrpc: '2.0', method: 'notifications/initialized' }, session)).text();
+    other.server.notify.promptsChanged();
+    expect((await stream.message()).message?.method).toBe('notifications/prompts/list_changed');
   });
 
   it('end everywhere with DELETE, including their requests at the endpoint that receives it', async () => {
