@@ -142,6 +142,16 @@ it('the program of docs/reference/transports.md serves HTTP beside stdio', async
   expect(tools).toEqual(['now']);
 });
 
+it('the program of docs/limits.md refuses a message beyond its limit', async () => {
+  const program = programsOf('docs/limits.md').programOf('onLimit:');
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { zeros: Array(20_000).fill(0) } });
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const answer = await servedBy(program, 1, async (origin) => {
+    return await (await fetch(`${origin}/mcp`, { method: 'POST', headers, body })).text();
+  });
+  expect(answer).toContain('more than 20000 values');
+});
+
 describe('every page with a server', () => {
   const ELSEWHERE = new Map([
     ['docs/errors.md', 'test/architecture/docs.test.ts runs each example'],
@@ -154,6 +164,7 @@ describe('every page with a server', () => {
   ]);
   const HERE = [
     'docs/http.md',
+    'docs/limits.md',
     'docs/reference/transports.md',
     'docs/running.md',
     'docs/stdio.md',

@@ -66,7 +66,7 @@ async function rolledDown(project: Project, input: string, file: string, mainFie
 }
 
 /** Replaces class names in definitions, because minification changes them. */
-const unnamed = (text: string): string => text.replaceAll(/(\$defs(?:\/|":\{"))\w+/g, '$1Class');
+const unnamed = (text: string): string => text.replaceAll(/(\$defs(?:\/|":\{"))[\w$]+/g, '$1Class');
 
 describe('a minified bundle in an empty folder', () => {
   const alone = mkdtempSync(join(tmpdir(), 'decorum-bundle-'));

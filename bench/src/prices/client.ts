@@ -56,7 +56,8 @@ export class Client {
   constructor(readonly url: string) {}
 
   /** Sends a request, and reads the response to its end. Rejects if the connection breaks. */
-  send({ method = 'POST', query = '', headers = JSON_HEADERS, body, onMessage, leaves }: Sent): Promise<Received> {
+  send(message: Sent): Promise<Received> {
+    const { method = 'POST', query = '', headers = JSON_HEADERS, body, onMessage, leaves } = message;
     return new Promise((resolve, reject) => {
       const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
       const options = { method, headers: { ...headers, ...length }, agent: this.agent };
@@ -73,7 +74,11 @@ export class Client {
         finish();
         sent.destroy();
       });
-      sent.on('error', (error) => reject(error));
+      sent.on('error', (error: NodeJS.ErrnoException) => {
+        // the server closes connections that were idle for seconds, perhaps just now
+        if (sent.reusedSocket && error.code === 'ECONNRESET') resolve(this.send(message));
+        else reject(error);
+      });
       sent.end(body);
     });
   }

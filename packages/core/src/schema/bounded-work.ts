@@ -107,8 +107,8 @@ export function runBounded(check: ValidateFunction, value: unknown): boolean | u
   return limit > MIN_STEPS ? attempt(limit) : undefined;
 }
 
-const FREE_OBJECTS = 1000;
-const CHARACTERS_PER_OBJECT = 30;
+const FREE_OBJECTS = 2000;
+const CHARACTERS_PER_OBJECT = 20;
 
 const objectsIn = (value: unknown): number =>
   typeof value === 'object' && value !== null
