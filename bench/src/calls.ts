@@ -46,7 +46,7 @@ export const META = {
 export const PROGRESS_STEPS = 1000;
 /** The resource that `listen` subscribes to. */
 export const FOLLOWED = 'item://7';
-const BLOB = 'x'.repeat(1024 * 1024);
+const BLOB = 'x'.repeat(1_000_000);
 const ORDER_LINES = 50;
 
 const textOf = ({ result }: Message) => result?.content?.[0]?.text;
