@@ -112,6 +112,7 @@ describe.each([
       ]);
     }
     expect(errors).toEqual([]);
-    expect(took).toBeLessThan(CALL_MS + 100);
+    // far less than the deadline of 5 seconds, which it would wait for if it missed the end of a call
+    expect(took).toBeLessThan(2500);
   });
 });
