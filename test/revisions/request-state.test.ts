@@ -202,6 +202,18 @@ describe('used ids in memory', () => {
     }
   });
 
+  it('are refused beyond the cap, rather than forgotten too early', async () => {
+    const server = serverWith({ greet }, { secret: SECRET, singleUse: new MemorySingleUse({ maxIds: 1 }) });
+    const client = await connect(server);
+    const [first, second] = [await begin(client, 'greet'), await begin(client, 'greet')];
+    const answer = ({ requestState }: { readonly requestState?: unknown }) =>
+      again(client, 'greet', { requestState, inputResponses: { '#1': ADA } });
+    expect((await answer(first)).error).toBeUndefined();
+    expect(await answer(second)).toMatchObject({ error: { code: -32603 } });
+    expect(await answer(first)).toMatchObject(INVALID);
+    expect(() => new MemorySingleUse({ maxIds: Number.NaN })).toThrow(/MemorySingleUse: `maxIds` is NaN/);
+  });
+
   it('leave no memory behind', () => {
     setFlagsFromString('--expose-gc');
     const gc = runInNewContext('gc') as () => void;

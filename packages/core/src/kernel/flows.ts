@@ -1,6 +1,6 @@
 import type { FlowSeal, Journal } from '../protocol/eras/replay.js';
 import type { FlowBinding, Flows } from '../protocol/eras/stateless.js';
-import { McpError } from '../protocol/errors.js';
+import { McpError, startupError } from '../protocol/errors.js';
 import type { Interceptor } from './interceptors.js';
 import { canonical, type KeyRing, sha256 } from './key-ring.js';
 
@@ -21,7 +21,22 @@ export interface SingleUse {
 /** Records used ids in the memory of one process. */
 export class MemorySingleUse implements SingleUse {
   private readonly used = new Map<string, number>();
+  private readonly maxIds: number;
 
+  /**
+   * @param options `maxIds` caps the ids that are remembered at a time, about 150 bytes each. Defaults to 500,000. Beyond
+   *   that, claims are refused until older ids expire, because a forgotten id could be used again
+   * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+   */
+  constructor({ maxIds = 500_000 }: { readonly maxIds?: number } = {}) {
+    if (!Number.isInteger(maxIds) || maxIds < 1) {
+      const problem = `is ${maxIds}, but must be a whole number from 1`;
+      throw startupError('DECORUM_INVALID_OPTION', 'MemorySingleUse', 'maxIds', problem);
+    }
+    this.maxIds = maxIds;
+  }
+
+  /** @throws {McpError} `too-many-requests` at the cap */
   claim(id: string, ttlMs: number): boolean {
     const now = Date.now();
     // all entries have the same lifetime, so they are in order of expiry
@@ -30,6 +45,9 @@ export class MemorySingleUse implements SingleUse {
       this.used.delete(old);
     }
     if (this.used.has(id)) return false;
+    if (this.used.size >= this.maxIds) {
+      throw new McpError('too-many-requests', 'Too many questions were answered lately. Try again later.');
+    }
     this.used.set(id, now + ttlMs);
     return true;
   }
