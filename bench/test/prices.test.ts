@@ -36,6 +36,8 @@ afterAll(async () => {
 
 /** Short, but longer than the cost of measuring. CPU time only, so other processes don't matter. */
 const EFFORT = { micros: 1500, repeats: 2, sent: 0 };
+/** For what seems too dear: in a short look, cold code or a collection of garbage may cost more than the message. */
+const MORE_EFFORT = { micros: 25_000, repeats: 4, sent: 0 };
 /** Bytes per way of sending a kind, when looking at the memory. */
 const SENT = 8 * 1024;
 
@@ -48,9 +50,12 @@ describe('the price list', () => {
   test.each(KINDS.map((kind) => [kind.name, kind] as const))(
     '%s: costs no more than its price',
     async (_name, kind) => {
-      const measured = await scales.measure(kind, EFFORT);
-      expect(measured.length).toBeGreaterThan(0);
-      expect(measured.flatMap((each) => excess(each) ?? [])).toEqual([]);
+      const excessOf = async (effort: typeof EFFORT) => {
+        const measured = await scales.measure(kind, effort);
+        expect(measured.length).toBeGreaterThan(0);
+        return measured.flatMap((each) => excess(each) ?? []);
+      };
+      if ((await excessOf(EFFORT)).length > 0) expect(await excessOf(MORE_EFFORT)).toEqual([]);
     },
   );
 
