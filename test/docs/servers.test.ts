@@ -144,7 +144,12 @@ it('the program of docs/reference/transports.md serves HTTP beside stdio', async
 
 it('the program of docs/limits.md refuses a message beyond its limit', async () => {
   const program = programsOf('docs/limits.md').programOf('onLimit:');
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { zeros: Array(20_000).fill(0) } });
+  const body = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { zeros: Array(20_000).fill(0) },
+  });
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
   const answer = await servedBy(program, 1, async (origin) => {
     return await (await fetch(`${origin}/mcp`, { method: 'POST', headers, body })).text();
