@@ -33,6 +33,9 @@ const config: Config = {
     '^@decorum/(core|http|testing|uri-template)$': '<rootDir>/packages/$1/src/index.ts',
   },
   testTimeout: 20_000,
+  maxWorkers: '100%',
+  // Node frees no ES modules of files that are done, so one process would run out of memory
+  workerIdleMemoryLimit: '1GB',
 };
 
 export default config;
