@@ -2,11 +2,12 @@ import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import { clearInterval, setInterval } from 'node:timers';
 
 import { McpError } from '@decorum/core';
-import { parseMessage } from '@decorum/core/transport';
+import { exceedsValues, parseMessage } from '@decorum/core/transport';
 
 import { addressOf } from './caller.js';
 import type { Headers, HttpContext, HttpRequest } from './http-context.js';
 import { HttpError, LimitError } from './http-error.js';
+import { Turns } from './turns.js';
 
 /** Limits on the size and duration of request bodies. */
 export interface BodyLimits {
@@ -18,6 +19,8 @@ export interface BodyLimits {
   readonly maxUnfinishedBytes: number;
   /** The same cap for the bodies from one address. */
   readonly maxUnfinishedBytesPerAddress: number;
+  /** Cap on the values of the JSON. */
+  readonly maxValues: number;
 }
 
 /** Gets the parsed body, or the reason why there is none. */
@@ -37,6 +40,7 @@ const OTHER_CHARSET = /charset=(?!"?utf-8)/i;
 const JSON_MEDIA_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
 const tooLarge = () => new LimitError('bodyLimit', 413, 'The body is too large.');
+const tooManyValues = (max: number) => new LimitError('maxValues', 400, `The body has more than ${max} values.`);
 const notUtf8 = () => new McpError('parse-error', 'The message is not UTF-8.');
 
 /** Whether the headers of a request announce a body. */
@@ -64,6 +68,9 @@ export function expectsBody({ method, headers }: HttpRequest, hasBody: boolean):
 /** Bodies of requests up to this size don't count while their requests wait: the rest of a request takes more. */
 const SMALL = 4096;
 
+/** Bodies up to this size are parsed at once. */
+const QUICK = 8192;
+
 /** The sizes of chunked bodies, which no header announces. */
 const chunkedSizes = new WeakMap<Headers, number>();
 
@@ -71,10 +78,14 @@ const chunkedSizes = new WeakMap<Headers, number>();
 export class Bodies {
   /** Maximum size of a body in bytes. */
   readonly limit: number;
+  /** Cap on the values of the JSON. */
+  readonly maxValues: number;
   /** Whether another body might be one too many. */
   crowded = false;
   /** All readers, each in its `slot`. */
   readonly readers: BodyReader[] = [];
+  /** When bodies are parsed, and what they ask for is done. */
+  readonly turns = new Turns();
   /** Bytes received of unfinished bodies. */
   private held = 0;
   /** The same for each address. */
@@ -83,8 +94,9 @@ export class Bodies {
   private readonly timer: NodeJS.Timeout;
 
   constructor(private readonly limits: BodyLimits) {
-    const { bodyLimit, bodyTimeoutMs } = limits;
+    const { bodyLimit, bodyTimeoutMs, maxValues } = limits;
     this.limit = bodyLimit;
+    this.maxValues = maxValues;
     this.timer = setInterval(() => this.sweep(), Math.ceil(bodyTimeoutMs / SWEEPS)).unref();
   }
 
@@ -210,6 +222,14 @@ export abstract class BodyReader {
 
   /** The body is complete. */
   end(): void {
+    if (this.size <= QUICK) return this.run();
+    const { turns } = this.bodies;
+    if (turns.isBusy && this.held === 0) this.hold(this.size);
+    turns.run(this);
+  }
+
+  /** Parses the body. */
+  run(): void {
     if (!this.finish()) return;
     const { received, size, request, receiver } = this;
     // the host's request keeps this reader until it is answered
@@ -220,7 +240,10 @@ export abstract class BodyReader {
     let message: unknown;
     try {
       const body = received.length === size ? received : received.subarray(0, size);
-      message = readJson(body, request.headers['content-type']);
+      const text = decoded(body, request.headers['content-type']);
+      // parsing as many values as fit would take longer than everything else
+      if (exceedsValues(text, this.bodies.maxValues)) throw tooManyValues(this.bodies.maxValues);
+      message = parseMessage(text);
     } catch (error) {
       return receiver.body(error);
     }
@@ -268,10 +291,10 @@ export abstract class BodyReader {
   }
 }
 
-function readJson(body: Buffer, type: string | undefined): unknown {
+function decoded(body: Buffer, type: string | undefined): string {
   if (type !== 'application/json' && OTHER_CHARSET.test(type ?? '')) throw notUtf8();
   // fast path: most messages are ASCII, which needs no UTF-8 decoding
-  if (isAscii(body)) return parseMessage(body.toString('latin1'));
+  if (isAscii(body)) return body.toString('latin1');
   if (!isUtf8(body)) throw notUtf8();
-  return parseMessage(body.toString());
+  return body.toString();
 }

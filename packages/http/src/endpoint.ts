@@ -61,7 +61,7 @@ export class Endpoint<HostRequest> {
     const hit = (limitHit: LimitHit) => host.hit(limitHit);
     const { maxBufferedBytes, retryMs, keepAliveMs, sessions: keepsSessions, legacySse, credentials } = settings;
     this.guard = settings.guard;
-    this.bodies = new Bodies(settings);
+    this.bodies = new Bodies({ ...settings, maxValues: kernel.maxValues });
     const readers = new SlowReaders(settings, hit);
     const [open, ending] = [new Set<OpenStream>(), new Set<Sink>()];
     const streams = (this.streams = { open, ending, maxBufferedBytes, readers, hit });
@@ -113,7 +113,8 @@ export class Endpoint<HostRequest> {
    */
   post(body: unknown, context: HttpContext): void {
     context.readers = this.streams.readers;
-    new PostExchange(body, context, this.parts).run();
+    const exchange = new PostExchange(body, context, this.parts);
+    context.inOrder(() => this.bodies.turns.run(exchange));
   }
 
   /**

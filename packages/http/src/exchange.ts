@@ -96,10 +96,6 @@ export class PostExchange implements Wire {
   private admit(): HttpSession | undefined | Promise<HttpSession | undefined> {
     const { body, parts, context } = this;
     const { headers } = context;
-    const { maxBufferedBytes, readers } = parts.streams;
-    if (readers.unsent > 0 && context.unread > maxBufferedBytes) {
-      throw new LimitError('maxBufferedBytes', 429, 'The connection has too many unread answers.');
-    }
     if (parts.stopped && (parts.closed || isRequest(body))) throw closing();
     if (headers.accept !== USUAL_ACCEPT) this.accepted = acceptedBy(headers.accept);
     if (this.accepted === 'neither') {

@@ -24,8 +24,6 @@ export interface HttpRequest {
    * @returns a function that removes the callback
    */
   onClose(callback: () => void): () => void;
-  /** Bytes of earlier answers that wait on the same connection. */
-  readonly unread: number;
 }
 
 /** The two ways to answer a request: with a complete response or with a stream. */
@@ -46,6 +44,11 @@ export interface HttpContext extends HttpRequest, Responder {
   principal: Principal | undefined;
   /** Where an answer is noted if the client doesn't take it at once. Undefined for small answers, such as errors. */
   readers: SlowReaders | undefined;
+  /**
+   * Calls back when all earlier requests on the connection are answered, which is usually at once. Requests that are not
+   * safe must not be processed in parallel (RFC 9112, section 9.3.2).
+   */
+  inOrder(callback: () => void): void;
   /** Lets go of the parsed body, if the host would keep it until the request is answered. */
   forgetBody(): void;
 }

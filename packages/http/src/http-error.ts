@@ -30,12 +30,12 @@ export class HttpError extends Error {
 const RETRY = { 'retry-after': '10' };
 
 /** Headers of the answers at limits, by status. */
-const LIMIT_HEADERS = { 408: { connection: 'close' }, 413: {}, 429: RETRY, 503: RETRY } as const;
+const LIMIT_HEADERS = { 400: {}, 408: { connection: 'close' }, 413: {}, 429: RETRY, 503: RETRY } as const;
 
 /** Rejects a request at a limit, which is reported to the server's `onLimit`. 429 and 503 say when to try again. */
 export class LimitError extends HttpError {
   constructor(
-    readonly limit: LimitName,
+    readonly limit: LimitName | 'maxValues',
     status: keyof typeof LIMIT_HEADERS,
     message: string,
   ) {

@@ -1,3 +1,5 @@
+import { type OptionTypes, requireKnown } from '@decorum/core/transport';
+
 import { batchOf, type EventBatch, type EventStore, eventsOf, type StoredEvent } from './event-store.js';
 
 /** Limits of a `MemoryEventStore`. */
@@ -9,6 +11,12 @@ export interface MemoryEventStoreOptions {
   /** Milliseconds to keep a stream after its last event. By default 5 minutes. */
   readonly maxAgeMs?: number;
 }
+
+const OPTIONS: OptionTypes<MemoryEventStoreOptions> = {
+  maxEvents: [1, Number.MAX_SAFE_INTEGER],
+  maxSize: [1, Number.MAX_SAFE_INTEGER],
+  maxAgeMs: [1, Number.MAX_SAFE_INTEGER],
+};
 
 /** Number and size of events. */
 interface Amount {
@@ -59,7 +67,10 @@ export class MemoryEventStore implements EventStore {
   /** Time of the next sweep for expired streams; `read` sweeps too. */
   private nextTrimAt = 0;
 
-  constructor({ maxEvents = 10_000, maxSize = 33_554_432, maxAgeMs = 300_000 }: MemoryEventStoreOptions = {}) {
+  /** @throws {DecorumError} `DECORUM_INVALID_OPTION` */
+  constructor(options: MemoryEventStoreOptions = {}) {
+    requireKnown('MemoryEventStore', options, OPTIONS);
+    const { maxEvents = 10_000, maxSize = 33_554_432, maxAgeMs = 300_000 } = options;
     this.maxEvents = maxEvents;
     this.maxSize = maxSize;
     this.maxAgeMs = maxAgeMs;

@@ -13,8 +13,6 @@ export interface Reader {
   readonly backlog: number;
   /** Changes whenever it takes something. 0 while it has nothing to take. */
   readonly left: number;
-  /** Whether the backlog consists of several answers. */
-  readonly several?: boolean;
   /** Drops the connection. */
   destroy(): void;
 }
@@ -116,7 +114,7 @@ export class SlowReaders {
     // less than the limit, because sorting for each further message would be too expensive
     while (this.unsent - this.leaving > max * RESERVE_FROM) {
       const [reader, behind] = staying.pop() as [Reader, Behind];
-      if (staying.length === 0 && reader.several !== true) return;
+      if (staying.length === 0) return;
       this.cutOff(reader, behind, 'maxTotalBufferedBytes');
     }
   }

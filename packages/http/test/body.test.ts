@@ -20,6 +20,7 @@ const LIMITS = {
   bodyTimeoutMs: 20_000,
   maxUnfinishedBytes: 10_000_000,
   maxUnfinishedBytesPerAddress: 10_000_000,
+  maxValues: 1000,
 };
 
 function createReader(headers: Record<string, string> = {}) {

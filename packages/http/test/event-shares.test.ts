@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { MemoryEventStore } from '@decorum/http';
 
+import { stopClock } from './clock.js';
 import { EventReader, getStream, type ServerEvent } from './events.js';
 import { call, openSession, post, serve } from './fixture.js';
 
@@ -63,8 +64,10 @@ describe('a session in a MemoryEventStore', () => {
   });
 
   it('loses the streams that expire while it is busy with others', () => {
-    const store = new MemoryEventStore({ maxAgeMs: -1 });
+    const forward = stopClock();
+    const store = new MemoryEventStore({ maxAgeMs: 1 });
     fill(store, 's/a', [1, 1]);
+    forward(2);
     fill(store, 's/b', [1, 1]);
     expect(store.read('s/a', 0)).toBeUndefined();
   });
@@ -91,6 +94,12 @@ describe('a session in a MemoryEventStore', () => {
     const back = await getStream(url, { ...quiet, 'last-event-id': (first[0] as ServerEvent).id as string });
     expect((await back.rest()).filter(({ message }) => message)).toHaveLength(4);
     expect(probe.aborted).toBe(0);
+  });
+});
+
+describe('a MemoryEventStore', () => {
+  it.each([{ maxEvents: Number.NaN }, { maxSize: 0 }, { maxAgeMs: -1 }, { maxEvent: 5 }])('refuses %j', (options) => {
+    expect(() => new MemoryEventStore(options)).toThrow(expect.objectContaining({ code: 'DECORUM_INVALID_OPTION' }));
   });
 });
 

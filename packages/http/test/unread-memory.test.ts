@@ -60,9 +60,16 @@ describe('a client that resumes a thousand streams and reads nothing', () => {
     const session = { 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' };
     const before = await rss();
     const streamIds = Array.from({ length: STREAMS }, (_, n) => `p${String(n).padStart(16, '0')}`);
-    const answers = streamIds.map(async (stream) => await send('GET', { ...session, 'last-event-id': `${stream}-0` }));
+    const answers: string[] = [];
+    while (streamIds.length > 0) {
+      // more at once would not fit in the queue of a socket file, and be refused
+      const some = streamIds.splice(0, 100);
+      answers.push(
+        ...(await Promise.all(some.map((stream) => send('GET', { ...session, 'last-event-id': `${stream}-0` })))),
+      );
+    }
     // the others were cut off before their first byte
-    const begun = (await Promise.all(answers)).filter((answer) => answer !== '');
+    const begun = answers.filter((answer) => answer !== '');
     expect(begun.length).toBeGreaterThan(STREAMS / 10);
     for (const answer of begun) expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     // 400 MB to 1 GB if each were copied; what exceeds the limit is garbage that the runtime has not collected

@@ -1,6 +1,7 @@
 import type { FlowSeal, Journal } from '../protocol/eras/replay.js';
 import type { FlowBinding, Flows } from '../protocol/eras/stateless.js';
-import { McpError, startupError } from '../protocol/errors.js';
+import { McpError } from '../protocol/errors.js';
+import { requireKnown } from '../protocol/option-names.js';
 import type { Interceptor } from './interceptors.js';
 import { canonical, type KeyRing, sha256 } from './key-ring.js';
 
@@ -28,12 +29,9 @@ export class MemorySingleUse implements SingleUse {
    *   that, claims are refused until older ids expire, because a forgotten id could be used again
    * @throws {DecorumError} `DECORUM_INVALID_OPTION`
    */
-  constructor({ maxIds = 500_000 }: { readonly maxIds?: number } = {}) {
-    if (!Number.isInteger(maxIds) || maxIds < 1) {
-      const problem = `is ${maxIds}, but must be a whole number from 1`;
-      throw startupError('DECORUM_INVALID_OPTION', 'MemorySingleUse', 'maxIds', problem);
-    }
-    this.maxIds = maxIds;
+  constructor(options: { readonly maxIds?: number } = {}) {
+    requireKnown('MemorySingleUse', options, { maxIds: [1, 10_000_000] });
+    this.maxIds = options.maxIds ?? 500_000;
   }
 
   /** @throws {McpError} `too-many-requests` at the cap */

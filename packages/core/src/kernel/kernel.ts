@@ -49,6 +49,8 @@ const NOTHING: Reply = Object.freeze({ text: undefined });
 export class Kernel {
   /** Requests in flight over all transports. */
   readonly inFlight: InFlight;
+  /** Cap on the values of a message. */
+  readonly maxValues: number;
   private readonly methods: ReadonlyMap<string, Method>;
   private readonly extensions: ReadonlyMap<string, Method>;
   private readonly sessionMeans: SessionMeans;
@@ -56,6 +58,7 @@ export class Kernel {
   constructor(private readonly parts: KernelParts) {
     const { reporter, intercept, server, events, limits } = parts;
     this.inFlight = new InFlight(limits.maxOpenCalls);
+    this.maxValues = limits.maxValues;
     const means = { ...parts, members: new Members(reporter, intercept), results: new Results(server) };
     this.extensions = extensionMethods(means);
     this.methods = new Map(

@@ -11,7 +11,7 @@ import { corsHeaders, isLoopback } from '../guard.js';
 import type { LegacySse } from '../legacy.js';
 import { checkOptionNames, type EndpointOptions, type LegacyPaths, resolveOptions } from '../options.js';
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
-import { noteUnread, unreadOn } from './node-answers.js';
+import { inOrder, noteUnread } from './node-answers.js';
 import { NodeBody } from './node-body.js';
 import { NodeSink } from './node-sink.js';
 import { isUnread, onSocketClose } from './node-socket.js';
@@ -60,8 +60,8 @@ class FastifyContext implements HttpContext {
     return this.request.raw.socket.destroyed;
   }
 
-  get unread(): number {
-    return unreadOn(this.request.raw.socket);
+  inOrder(callback: () => void): void {
+    inOrder(this.reply.raw, callback);
   }
 
   onClose(callback: () => void): () => void {
@@ -82,7 +82,7 @@ class FastifyContext implements HttpContext {
     if (readers === undefined || body === undefined) return;
     const { raw } = reply;
     // if the headers are not sent yet, the application's hooks have the answer
-    if (raw.writableLength > UNCOUNTED_BYTES || raw.socket === null || !raw.headersSent) noteUnread(raw, body, readers);
+    if (raw.writableLength > UNCOUNTED_BYTES || !raw.headersSent) noteUnread(raw, body, readers);
   }
 
   open(headers: AnswerHeaders): Sink {

@@ -25,7 +25,6 @@ export class FetchContext implements UnreadContext {
   principal: Principal | undefined;
   /** Unused: the host doesn't tell when a client has taken a complete answer. */
   readers: SlowReaders | undefined;
-  readonly unread = 0;
   private always: AnswerHeaders | undefined;
   private sink: FetchSink | undefined;
   private onGone: (() => void) | undefined;
@@ -53,6 +52,11 @@ export class FetchContext implements UnreadContext {
 
   get gone(): boolean {
     return this.request.signal.aborted;
+  }
+
+  /** The host manages connections. */
+  inOrder(callback: () => void): void {
+    callback();
   }
 
   onClose(callback: () => void): () => void {

@@ -1,72 +1,50 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 import type { Reader, SlowReaders } from '../readers.js';
 import { leftOn, onSocketClose } from './node-socket.js';
 
-/** The answers that a connection has not taken. */
-class UnreadAnswers implements Reader {
-  backlog = 0;
-  private count = 0;
-  private taken = 0;
-  private readonly forgetSocket: () => void;
+/** The number of requests that wait for the answers to earlier ones, by connection. */
+const waiting = new WeakMap<Socket, number>();
 
-  constructor(
-    private readonly socket: Socket,
-    private readonly readers: SlowReaders,
-  ) {
-    this.forgetSocket = onSocketClose(socket, () => this.forget());
-    unread.set(socket, this);
-  }
+/** A connection with this many is not read until they are answered. */
+const MAX_WAITING = 16;
 
-  get left(): number {
-    const left = leftOn(this.socket);
-    return left === 0 ? 0 : left + this.taken;
-  }
-
-  get several(): boolean {
-    return this.count > 1;
-  }
-
-  add(response: ServerResponse, bytes: number): void {
-    this.backlog += bytes;
-    this.count += 1;
-    response.once('finish', () => this.remove(bytes));
-    this.readers.note(this);
-  }
-
-  destroy(): void {
-    this.socket.destroy();
-  }
-
-  private remove(bytes: number): void {
-    if (unread.get(this.socket) !== this) return;
-    this.backlog -= bytes;
-    this.count -= 1;
-    this.taken += 1;
-    if (this.count > 0) return this.readers.note(this);
-    this.forgetSocket();
-    this.forget();
-  }
-
-  private forget(): void {
-    unread.delete(this.socket);
-    this.readers.forget(this);
-  }
-}
-
-/** The unread answers by connection. */
-const unread = new WeakMap<Socket, UnreadAnswers>();
-
-/** Bytes of answers that wait on a connection. */
-export function unreadOn(socket: Socket): number {
-  return unread.get(socket)?.backlog ?? 0;
+/** Implements `HttpContext.inOrder`. */
+export function inOrder(response: ServerResponse, callback: () => void): void {
+  const { socket } = response.req;
+  // Node gives the connection to one response after the other, and takes it back when the response has ended
+  if (response.socket !== null || response.writableEnded || socket.destroyed) return callback();
+  const count = (waiting.get(socket) ?? 0) + 1;
+  waiting.set(socket, count);
+  if (count >= MAX_WAITING) socket.pause();
+  // with the `AsyncLocalStorage` of this request
+  const resource = new AsyncResource('Pipelined');
+  response.once('socket', () => {
+    const left = (waiting.get(socket) ?? 0) - 1;
+    waiting.set(socket, left);
+    if (left === 0) socket.resume();
+    // not before Node has flushed what the response had buffered
+    process.nextTick(() => resource.runInAsyncScope(callback));
+  });
 }
 
 /** Counts an answer that has been sent and that the client has not taken yet. */
 export function noteUnread(response: ServerResponse, body: string, readers: SlowReaders): void {
   const { socket } = response.req;
   if (socket.destroyed || response.writableFinished) return;
-  const answers = unread.get(socket) ?? new UnreadAnswers(socket, readers);
-  answers.add(response, Math.max(response.writableLength, body.length));
+  const answer: Reader = {
+    backlog: Math.max(response.writableLength, body.length),
+    get left() {
+      return leftOn(socket);
+    },
+    destroy: () => socket.destroy(),
+  };
+  const removeOnClose = onSocketClose(socket, () => readers.forget(answer));
+  response.once('finish', () => {
+    removeOnClose();
+    readers.forget(answer);
+  });
+  readers.note(answer);
 }

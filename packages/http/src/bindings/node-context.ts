@@ -6,7 +6,7 @@ import { announcesBody, type Bodies, type BodyReceiver } from '../body.js';
 import { type AnswerHeaders, type Headers, JSON_TYPE, type Sink } from '../http-context.js';
 import type { UnreadContext } from '../pipeline.js';
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
-import { noteUnread, unreadOn } from './node-answers.js';
+import { inOrder, noteUnread } from './node-answers.js';
 import { NodeBody } from './node-body.js';
 import { NodeSink } from './node-sink.js';
 import { isUnread, onSocketClose } from './node-socket.js';
@@ -64,8 +64,8 @@ export class NodeContext implements UnreadContext {
     return this.request.socket.destroyed;
   }
 
-  get unread(): number {
-    return unreadOn(this.request.socket);
+  inOrder(callback: () => void): void {
+    inOrder(this.response, callback);
   }
 
   onClose(callback: () => void): () => void {
@@ -97,9 +97,7 @@ export class NodeContext implements UnreadContext {
     response.writeHead(status, headers === undefined ? described : { ...described, ...headers });
     writeWhole(response, body);
     response.end();
-    const { readers } = this;
-    if (readers === undefined) return;
-    if (response.writableLength > UNCOUNTED_BYTES || response.socket === null) noteUnread(response, body, readers);
+    if (this.readers && response.writableLength > UNCOUNTED_BYTES) noteUnread(response, body, this.readers);
   }
 
   open(headers: AnswerHeaders): Sink {
