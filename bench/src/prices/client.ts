@@ -137,3 +137,6 @@ function inHeader(text: string): string {
     ? text
     : `=?base64?${Buffer.from(text).toString('base64').slice(0, 8000)}?=`;
 }
+
+/** An ordinary call. */
+export const CALL = stateless('tools/call', { name: 'texts', arguments: { date: '2026-01-31' } });

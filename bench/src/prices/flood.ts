@@ -1,9 +1,11 @@
+import { constants, setPriority } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
 import { Child } from '../child.js';
 import { quantile } from '../slices.js';
 import { Attacker } from './attacker.js';
+import { CALL, Client } from './client.js';
 import { type Flood, FLOODS } from './floods.js';
 import { type Answer, PIPES } from './host.js';
 
@@ -24,6 +26,8 @@ export interface Damage {
   readonly waits: readonly number[];
 }
 
+/** Calls before the flood. */
+const WARM_UP = 5000;
 const SAMPLE_MS = 100;
 /** A server that stops reading spends no CPU time, so a flood ends after this many times as many seconds anyway. */
 const PATIENCE = 4;
@@ -40,10 +44,16 @@ async function flood({ name, run }: Flood, seconds: number): Promise<Damage> {
   const resident = async () => (await child.ask<Answer>({ kind: 'resident' })).resident ?? NaN;
   const cpu = async () => ((await child.ask<Answer>({ kind: 'cpu' })).micros ?? NaN) / 1e6;
   const url = urls?.target ?? '';
+  // so that compiling the server's code isn't measured
+  const first = new Client(url);
+  for (let count = 0; count < WARM_UP; count += 1) await first.send(CALL);
+  first.close();
   const witness = new Worker(new URL('witness.js', import.meta.url), { workerData: url });
   await wait(1000);
   const begin = await resident();
   const attacker = new Attacker(url);
+  // the other client has a core of its own in real life
+  prioritize(constants.priority.PRIORITY_LOW);
   const running = run(attacker);
   const last = performance.now() + PATIENCE * seconds * 1000;
   const spent = (await cpu()) + seconds;
@@ -54,6 +64,7 @@ async function flood({ name, run }: Flood, seconds: number): Promise<Damage> {
   }
   attacker.stop();
   await running;
+  prioritize(constants.priority.PRIORITY_NORMAL);
   const waits = await new Promise<number[]>((resolve) => {
     witness.once('message', resolve);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
@@ -66,6 +77,13 @@ async function flood({ name, run }: Flood, seconds: number): Promise<Damage> {
   child.kill();
   await witness.terminate();
   return { flood: name, requests: attacker.requests, sent: attacker.bytes, most: most - begin, after, waits };
+}
+
+/** Sets the priority of this thread. Not every user may raise it again. */
+function prioritize(priority: number): void {
+  try {
+    setPriority(priority);
+  } catch {}
 }
 
 /** Runs the floods whose name contains `only`, one after the other. */

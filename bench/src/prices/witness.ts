@@ -1,12 +1,12 @@
 import { Agent, request } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { stateless } from './client.js';
+import { CALL } from './client.js';
 
 // Another client, in a thread of its own and from another address: how long does it wait while the server is flooded?
 
 const EVERY_MS = 25;
-const { headers, body } = stateless('tools/call', { name: 'texts', arguments: { date: '2026-01-31' } });
+const { headers, body } = CALL;
 const agent = new Agent({ keepAlive: true });
 const waits: number[] = [];
 

@@ -225,7 +225,7 @@ export abstract class BodyReader {
     if (this.size <= QUICK) return this.run();
     const { turns } = this.bodies;
     if (turns.isBusy && this.held === 0) this.hold(this.size);
-    turns.run(this);
+    turns.runLarge(this);
   }
 
   /** Parses the body. */

@@ -73,8 +73,6 @@ export class PostExchange implements Wire {
 
   /** Handles and answers the message, synchronously if nothing has to be awaited. Never throws. */
   run(): void {
-    const { readers } = this.parts.streams;
-    if (readers.leaving > 0) return void readers.settled().then(() => this.run());
     try {
       const found = this.admit();
       if (found instanceof Promise) void this.later(found);

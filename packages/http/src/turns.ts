@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { setImmediate } from 'node:timers';
 
-/** Milliseconds of each turn of the event loop in which work is begun. */
+/** Milliseconds after which work waits for the next turn of the event loop. */
 const BUDGET_MS = 10;
 
 /** A piece of work. */
@@ -15,47 +15,59 @@ export interface Work {
  */
 export class Turns {
   private readonly waiting: (() => void)[] = [];
+  private readonly large: (() => void)[] = [];
   /** Time until which work is begun in this turn. Undefined if none has. */
   private until: number | undefined;
-  /** Some work has run in this turn, or waits for the next one. */
   private isScheduled = false;
   private isRunning = false;
 
-  /** Whether work would have to wait. */
+  /** Whether large work waits. */
   get isBusy(): boolean {
-    return this.waiting.length > 0 || (this.until !== undefined && performance.now() >= this.until);
+    return this.large.length > 0;
   }
 
-  /** Runs work at once if this turn has time for it, and after everything that waits otherwise. */
+  /** Runs work at once if this turn has time for it. */
   run(work: Work): void {
-    // what waiting work asks for in turn, such as the call in a body, would take more memory if it waited again
+    // the call in a large body, for example
     if (this.isRunning) return work.run();
-    if (this.isBusy) {
-      // each piece of work has to find the `AsyncLocalStorage` of its own request
-      const resource = new AsyncResource('Turn');
-      this.waiting.push(() => resource.runInAsyncScope(work.run, work));
-      return;
-    }
-    if (!this.isScheduled) {
-      this.isScheduled = true;
-      this.until = performance.now() + BUDGET_MS;
-      setImmediate(this.next);
-    }
+    const isFull = this.until !== undefined && performance.now() >= this.until;
+    if (isFull || this.waiting.length > 0) return this.add(work, this.waiting);
+    this.schedule();
+    this.until ??= performance.now() + BUDGET_MS;
     work.run();
   }
 
+  /** Runs work at the end of this turn or a later one, because a single piece of it may take the time of many others. */
+  runLarge(work: Work): void {
+    this.add(work, this.large);
+  }
+
+  private add(work: Work, queue: (() => void)[]): void {
+    // each piece of work has to find the `AsyncLocalStorage` of its own request
+    const resource = new AsyncResource('Turn');
+    queue.push(() => resource.runInAsyncScope(work.run, work));
+    this.schedule();
+  }
+
+  private schedule(): void {
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    setImmediate(this.next);
+  }
+
   private readonly next = (): void => {
-    const { waiting, until = performance.now() + BUDGET_MS } = this;
-    let done = 0;
+    const { waiting, large } = this;
+    const until = performance.now() + BUDGET_MS;
     this.isRunning = true;
     try {
-      while (done < waiting.length && performance.now() < until) waiting[done++]?.();
+      while (waiting.length > 0 && performance.now() < until) waiting.shift()?.();
+      do large.shift()?.();
+      while (large.length > 0 && performance.now() < until);
     } finally {
       this.isRunning = false;
-      waiting.splice(0, done);
+      this.isScheduled = false;
       this.until = undefined;
-      this.isScheduled = waiting.length > 0;
-      if (this.isScheduled) setImmediate(this.next);
+      if (waiting.length > 0 || large.length > 0) this.schedule();
     }
   };
 }

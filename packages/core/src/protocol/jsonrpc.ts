@@ -156,7 +156,8 @@ export function checkMessage(message: unknown, limits = DEFAULT_LIMITS): asserts
 const TOO_DEEP = Number.NEGATIVE_INFINITY;
 
 /**
- * Memory and checks grow with the number of values, not with bytes.
+ * Memory and checks grow with the number of values, not with bytes. The name of a member counts as one too, because each
+ * name that is new to the runtime costs more than a value.
  * @returns the number of values still allowed, negative if there are too many, or `TOO_DEEP`
  */
 function checkValues(value: object, depth: number, allowed: number): number {
@@ -175,7 +176,7 @@ function checkValues(value: object, depth: number, allowed: number): number {
   for (const key in value) {
     // JSON.parse creates an own member, but copying it by assignment would set a prototype
     if (key === '__proto__') throw invalid('The message has a member called __proto__.');
-    left -= 1;
+    left -= 2;
     const member = (value as JsonObject)[key];
     if (typeof member === 'object') left = member === null ? left : checkValues(member, depth - 1, left);
     else if (typeof member === 'number' && !Number.isFinite(member)) throw notFinite();

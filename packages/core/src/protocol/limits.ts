@@ -4,7 +4,7 @@ import type { Principal, Wire } from './wire.js';
 
 /** Limits of a server on what one client sends. */
 export interface ServerLimits {
-  /** Cap on members and items of a message, over all levels. Defaults to 100,000. */
+  /** Cap on the names, values and items in a message, over all levels. Defaults to 100,000. */
   readonly maxValues?: number;
   /** Cap on the nesting of arrays and objects in a message. Defaults to 64. */
   readonly maxDepth?: number;

@@ -3,11 +3,12 @@ import fc from 'fast-check';
 
 import { exceedsValues } from '../../src/protocol/count-values.js';
 
-/** Members and items, over all levels. */
-const count = (value: unknown): number =>
-  typeof value === 'object' && value !== null
-    ? Object.values(value).reduce<number>((sum, each) => sum + 1 + count(each), 0)
-    : 0;
+/** Names, values and items, over all levels. */
+const count = (value: unknown): number => {
+  if (typeof value !== 'object' || value === null) return 0;
+  const weight = Array.isArray(value) ? 1 : 2;
+  return Object.values(value).reduce<number>((sum, each) => sum + weight + count(each), 0);
+};
 
 describe('the number of values in a text', () => {
   it('is known without parsing it, however it is spaced and whatever its strings contain', () => {

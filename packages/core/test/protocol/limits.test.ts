@@ -23,9 +23,9 @@ async function open(options: Partial<McpServerOptions> = {}, stdio: StdioOptions
   return client;
 }
 
-/** A call whose message has this many members and items in all. */
+/** A call whose message has this many names, values and items in all. */
 const callOf = (values: number, id: number) => {
-  const args = { list: Array.from({ length: values - 8 }, () => 0) };
+  const args = { list: Array.from({ length: values - 14 }, () => 0) };
   // jsonrpc, id, method, params; name, arguments; list
   return { id, method: 'tools/call', params: { name: 'count', arguments: args, _meta: undefined } };
 };
@@ -33,9 +33,9 @@ const callOf = (values: number, id: number) => {
 describe('Messages have limits', () => {
   it(`takes ${MAX_VALUES} values, and no more`, async () => {
     const client = await open();
-    client.send(callOf(MAX_VALUES + 1, 1));
+    client.send(callOf(MAX_VALUES, 1));
     expect((await client.response(1)).result).toBeDefined();
-    client.send(callOf(MAX_VALUES + 2, 2));
+    client.send(callOf(MAX_VALUES + 1, 2));
     expect((await client.response(2)).error).toMatchObject({
       code: -32600,
       message: 'The message has more than 100000 values.',
@@ -101,7 +101,7 @@ const deepCall = (levels: number, id: number) => {
 describe('The limits of a server', () => {
   it('can be set', async () => {
     const client = await open({ limits: { maxValues: 200, maxDepth: 10 } });
-    client.send(callOf(201, 1), callOf(202, 2), deepCall(10, 3), deepCall(11, 4));
+    client.send(callOf(200, 1), callOf(201, 2), deepCall(10, 3), deepCall(11, 4));
     expect((await client.response(1)).result).toBeDefined();
     expect((await client.response(2)).error?.message).toBe('The message has more than 200 values.');
     expect((await client.response(3)).result).toBeDefined();
@@ -130,10 +130,10 @@ describe('The limits of a server', () => {
     const hits: string[] = [];
     const options = { limits: { maxValues: 200, maxDepth: 10 }, onLimit: ({ limit }: LimitHit) => hits.push(limit) };
     const client = await open(options, { limits: { maxMessageBytes: 10_000 } });
-    client.send(callOf(201, 1), deepCall(10, 2));
+    client.send(callOf(200, 1), deepCall(10, 2));
     await client.response(2);
     expect(hits).toEqual([]);
-    client.send(callOf(202, 3));
+    client.send(callOf(201, 3));
     await client.response(3);
     client.send(deepCall(11, 4));
     await client.response(4);
@@ -152,7 +152,7 @@ describe('The limits of a server', () => {
     const logger = { warn: () => {}, error: () => {} };
     const onError = (error: unknown) => void errors.push(error);
     const client = await open({ limits: { maxValues: 200 }, onLimit: onLimit as never, onError, logger });
-    client.send(callOf(202, 1), deepCall(65, 2));
+    client.send(callOf(201, 1), deepCall(65, 2));
     expect((await client.response(1)).error?.code).toBe(-32600);
     expect((await client.response(2)).error?.code).toBe(-32600);
     expect(errors).toEqual(failures);

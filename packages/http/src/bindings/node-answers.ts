@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers';
 
 import type { Reader, SlowReaders } from '../readers.js';
 import { leftOn, onSocketClose } from './node-socket.js';
@@ -24,10 +25,23 @@ export function inOrder(response: ServerResponse, callback: () => void): void {
   response.once('socket', () => {
     const left = (waiting.get(socket) ?? 0) - 1;
     waiting.set(socket, left);
-    if (left === 0) socket.resume();
+    if (left === 0) resumeSoon(socket);
     // not before Node has flushed what the response had buffered
     process.nextTick(() => resource.runInAsyncScope(callback));
   });
+}
+
+/** Connections that may be read again. */
+const paused: Socket[] = [];
+
+/** Reads from a connection again, from one in each turn of the event loop: one packet can hold hundreds of requests. */
+function resumeSoon(socket: Socket): void {
+  if (paused.push(socket) === 1) setImmediate(resumeNext);
+}
+
+function resumeNext(): void {
+  paused.shift()?.resume();
+  if (paused.length > 0) setImmediate(resumeNext);
 }
 
 /** Counts an answer that has been sent and that the client has not taken yet. */
