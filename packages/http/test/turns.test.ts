@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
 import { Turns } from '../src/turns.js';
+import { openSession, post, request, serve } from './fixture.js';
 
 let now = 0;
 beforeEach(() => void jest.spyOn(performance, 'now').mockImplementation(() => now));
@@ -21,42 +22,54 @@ const work = (name: string, ms = 0) => ({
 });
 
 describe('work', () => {
-  it('runs at once while its turn of the event loop has taken less than 10 ms', async () => {
+  it('runs at once while its turn of the event loop has taken less than 10 ms, and in order afterwards', async () => {
     const turns = new Turns();
-    for (const name of ['a', 'b', 'c']) turns.run(work(name, 5));
-    expect(done).toEqual(['a', 'b']);
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) turns.run(work(name, 5));
+    expect(done.join('')).toBe('ab');
     await turn();
-    expect(done).toEqual(['a', 'b']);
+    expect(done.join('')).toBe('abcd');
+    turns.run(work('g', 5));
     await turn();
-    expect(done).toEqual(['a', 'b', 'c']);
+    expect(done.join('')).toBe('abcdef');
+    await turn();
+    expect(done.join('')).toBe('abcdefg');
   });
 
-  it('waits for everything that came before it', async () => {
+  it('runs at once in the next turn', async () => {
     const turns = new Turns();
-    turns.run(work('a', 25));
-    for (const name of ['b', 'c', 'd', 'e']) turns.run(work(name, 6));
+    turns.run(work('a', 50));
     await turn();
-    const seen = [];
-    while (done.length < 5) {
-      await turn();
-      seen.push(done.join(''));
-      if (seen.length === 1) turns.run(work('f'));
-    }
-    expect(seen).toEqual(['abc', 'abcde']);
-    await turn();
-    expect(done.at(-1)).toBe('f');
-  });
-
-  it('that other work asks for is part of that work', async () => {
-    const turns = new Turns();
-    turns.run(work('a', 10));
-    turns.run({ run: () => turns.run(work('parsed', 50)) });
     turns.run(work('b'));
+    expect(done.join('')).toBe('ab');
+  });
+
+  it('that is large waits for all other work of its turn; at least one piece of it runs in each', async () => {
+    const turns = new Turns();
+    for (const name of ['A', 'B', 'C']) turns.runLarge(work(name, 100));
+    expect([turns.isBusy, done]).toEqual([true, []]);
+    for (const name of ['a', 'b', 'c']) turns.run(work(name, 9));
+    await turn();
+    expect(done.join('')).toBe('abcA');
+    for (const name of ['d', 'e', 'f']) turns.run(work(name, 9));
     await turn();
     await turn();
-    expect(done).toEqual(['a', 'parsed']);
+    expect(done.join('')).toBe('abcAdefBC');
+    expect(turns.isBusy).toBe(false);
+  });
+
+  it('that large work asks for is part of it', async () => {
+    const turns = new Turns();
+    turns.runLarge({
+      run() {
+        turns.run(work('a', 100));
+        turns.run(work('b', 100));
+      },
+    });
+    turns.runLarge(work('C'));
     await turn();
-    expect(done).toEqual(['a', 'parsed', 'b']);
+    expect(done.join('')).toBe('ab');
+    await turn();
+    expect(done.join('')).toBe('abC');
   });
 
   it('has the `AsyncLocalStorage` of its own request', async () => {
@@ -64,9 +77,27 @@ describe('work', () => {
     const turns = new Turns();
     const tell = { run: () => void done.push(storage.getStore() ?? 'nothing') };
     storage.run('first', () => turns.run(work('a', 10)));
-    for (const name of ['second', 'third']) storage.run(name, () => turns.run(tell));
-    await turn();
+    storage.run('second', () => turns.run(tell));
+    storage.run('third', () => turns.runLarge(tell));
     await turn();
     expect(done).toEqual(['a', 'second', 'third']);
+  });
+});
+
+describe('a small request', () => {
+  it('is answered before large bodies that arrived earlier', async () => {
+    jest.restoreAllMocks();
+    const { url } = await serve();
+    const session = await openSession(url);
+    const names = Array.from({ length: 45_000 }, (_, index) => [`name${index}`, 0]);
+    let answered = 0;
+    const sent = Array.from({ length: 12 }, async (_, id) => {
+      await post(url, request(id, 'ping', Object.fromEntries(names)), session);
+      answered += 1;
+    });
+    await Promise.race(sent);
+    expect((await post(url, request(100, 'ping'), session)).status).toBe(200);
+    expect(answered).toBeLessThan(12);
+    await Promise.all(sent);
   });
 });
