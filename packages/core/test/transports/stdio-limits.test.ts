@@ -1,0 +1,129 @@
+// The limits of `serveStdio`, at the limit and one beyond.
+import { PassThrough, Writable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { type LimitHit, McpServer, serveStdio, type StdioLimits } from '@decorum/core';
+import { afterEach, describe, expect, it } from '@jest/globals';
+
+import { ENVELOPE, openPipe } from './pipe-client.js';
+
+const servers: McpServer[] = [];
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close({ deadlineMs: 1 })));
+});
+
+function createServer() {
+  const hits: LimitHit[] = [];
+  const server = new McpServer({ name: 'limits', version: '1.0.0', onLimit: (hit) => void hits.push(hit) });
+  const input = { type: 'object', properties: { size: { type: 'number' }, steps: { type: 'number' } } };
+  server.addTool({ name: 'say', input }, ({ size = 0, steps = 0 }: { size?: number; steps?: number }, ctx) => {
+    for (let step = 1; step <= steps; step += 1) ctx.progress(1000 + step);
+    return 'x'.repeat(size);
+  });
+  servers.push(server);
+  return { server, hits };
+}
+
+/** A ping that takes this many bytes, without the newline. */
+const pingOf = (id: number, bytes: number) => {
+  const ping = JSON.stringify({ jsonrpc: '2.0', id, method: 'ping', params: { pad: '' } });
+  return ping.replace('""', `"${'x'.repeat(bytes - ping.length)}"`);
+};
+
+describe('a message over stdio', () => {
+  it.each([
+    ['1000 bytes, in one chunk', 1000, [[0]]],
+    ['1000 bytes, in two chunks', 1000, [[0, 600], [600]]],
+    ['4 MiB by default', 4 * 1024 * 1024, [[0]]],
+  ])('has at most `maxMessageBytes`: %s', async (_name, max, parts) => {
+    const { server, hits } = createServer();
+    const { client } = await openPipe(server, max === 1000 ? { limits: { maxMessageBytes: max } } : {});
+    const send = async (message: string) => {
+      for (const [start, end] of parts) {
+        client.write(`${message}\n`.slice(start, end));
+        await turn();
+      }
+    };
+    await send(pingOf(1, max));
+    expect((await client.response(1)).result).toEqual({});
+    expect(hits).toEqual([]);
+    await send(pingOf(2, max + 1));
+    const { id, error } = await client.find((message) => message.error !== undefined);
+    expect([id, error]).toEqual([undefined, { code: -32600, message: `The message is longer than ${max} bytes.` }]);
+    expect(hits).toEqual([{ limit: 'maxMessageBytes' }]);
+    // the next message is served
+    await send(pingOf(3, max));
+    expect((await client.response(3)).result).toEqual({});
+    expect(client.received).toHaveLength(3);
+  });
+});
+
+/** Serves a client that takes nothing until the test says so. */
+async function startUnread(limits?: StdioLimits) {
+  const { server, hits } = createServer();
+  const input = new PassThrough();
+  const held: { readonly text: string; readonly take: () => void }[] = [];
+  const output = new Writable({
+    decodeStrings: false,
+    write: (text: string, _encoding, take) => void held.push({ text, take }),
+  });
+  await serveStdio(server, { input, output, ...(limits && { limits }) });
+  let id = 0;
+  /** Calls the tool, and lets the server begin to write its answer. */
+  const call = async (args: object) => {
+    const _meta = { ...ENVELOPE, progressToken: 'p' };
+    id += 1;
+    const message = { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'say', arguments: args, _meta } };
+    input.write(`${JSON.stringify(message)}\n`);
+    for (let n = 0; n < 5; n += 1) await turn();
+  };
+  /** Takes what was written. */
+  const take = async () => {
+    const texts: string[] = [];
+    for (let next = held.shift(); next !== undefined; next = held.shift()) {
+      texts.push(next.text);
+      next.take();
+      await turn();
+    }
+    return texts.join('');
+  };
+  return { input, hits, call, take };
+}
+
+describe('a client over stdio that takes nothing', () => {
+  it.each([
+    ['5000', { maxPendingChars: 5000 }, 5000],
+    ['1 Mi by default', undefined, 1_048_576],
+  ])('gets everything up to `maxPendingChars`, and beyond it no progress: %s', async (_name, limits, max) => {
+    const { input, hits, call, take } = await startUnread(limits);
+    await call({});
+    const size = max - (await take()).length;
+    // in flight, or waiting for what is in flight
+    await call({ size });
+    expect([hits, input.isPaused()]).toEqual([[], false]);
+    expect(await take()).toHaveLength(max);
+    await call({ size: size + 1 });
+    expect([hits, input.isPaused()]).toEqual([[{ limit: 'maxPendingChars' }], true]);
+    // what comes now is not read until the client has caught up
+    await call({ steps: 3 });
+    const first = await take();
+    expect(first).toHaveLength(max + 1);
+    for (let n = 0; n < 5; n += 1) await turn();
+    expect((await take()).match(/notifications\/progress/g)).toHaveLength(3);
+    expect([hits.length, input.isPaused()]).toEqual([1, false]);
+  });
+
+  it('loses progress beyond `maxPendingChars`, but no response', async () => {
+    const { hits, call, take } = await startUnread({ maxPendingChars: 5000 });
+    await call({ steps: 1 });
+    const progress = (await take()).split('\n')[0] as string;
+    // the last of these makes the client slow
+    const fitting = Math.floor(5000 / (progress.length + 1)) + 1;
+    await call({ steps: fitting * 2 });
+    const lines = (await take()).trim().split('\n');
+    expect(lines).toHaveLength(fitting + 1);
+    expect(lines.at(-1)).toContain('"result"');
+    expect(hits).toEqual([{ limit: 'maxPendingChars' }]);
+  });
+});
