@@ -227,7 +227,7 @@ export class EventStream implements SinkOwner, Replayed {
     }
     if (frame.kind !== 'change') return false;
     this.changes ??= new PendingChanges(maxBufferedBytes);
-    return !this.changes.admit(frame);
+    return !this.changes.admit(frame) && (this.changes.has(frame) || this.hit('maxBufferedBytes'));
   }
 
   /** Reports the first message that is dropped for a slow reader; the next ones once it has caught up. */

@@ -11,6 +11,11 @@ export class PendingChanges {
   /** @param limit maximum characters of all pending changes; further changes are dropped */
   constructor(private readonly limit: number) {}
 
+  /** Whether a change is pending. */
+  has({ text }: Frame): boolean {
+    return this.texts.has(text);
+  }
+
   /** Adds a change. Returns false if it is already pending, or if there is no room. */
   admit({ text }: Frame): boolean {
     if (this.texts.has(text) || this.length + text.length > this.limit) return false;
