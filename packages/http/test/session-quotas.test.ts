@@ -118,6 +118,10 @@ describe('10,000 sessions and 10,000 more', () => {
     // once when it is found connected, and once when its end is watched
     expect(looks).toBeLessThanOrEqual(2 * MANY);
     expect(cpuMs() - began).toBeLessThan(5000);
+    // being used doesn't make them candidates again
+    for (const { id } of opened) sessions.local(id, undefined);
+    expect(() => sessions.open(at(place(MANY)), false)).toThrow('too many');
+    expect(looks).toBeLessThanOrEqual(2 * MANY);
     // the last one is found at once
     leave[7777]?.();
     const next = sessions.open(at(place(MANY)), false);
@@ -145,6 +149,31 @@ describe('eviction', () => {
       sessions.open(at(address(100 + n)), false);
       expect([...ended()]).toEqual(order.slice(0, order.indexOf(n) + 1).map((index) => opened[index]));
     }
+  });
+
+  it("ends a caller's sessions in the order of their last use", async () => {
+    const sessions = await createSessions({ maxSessionsPerAddress: 5 });
+    const other = open(sessions, 0, 3, () => address(1));
+    const opened = open(sessions, 0, 5, () => address(0));
+    // from the middle, from both ends, and one of them twice
+    const order = [2, 0, 4, 1, 3];
+    for (const n of [3, ...order]) sessions.local(opened[n]?.id as string, undefined);
+    for (const n of order) {
+      sessions.open(at(address(0)), false);
+      expect([...ended()]).toEqual(order.slice(0, order.indexOf(n) + 1).map((index) => opened[index]));
+    }
+    expect(other.filter((session) => ended().has(session))).toEqual([]);
+  });
+
+  it('still spares the sessions of principals when these have been used', async () => {
+    const sessions = await createSessions({ maxSessions: 2 });
+    const ann = { subject: 'ann' };
+    const own = sessions.open({ ...at(address(0)), principal: ann }, false);
+    const [anonymous] = open(sessions, 1, 2, address);
+    sessions.local(anonymous?.id as string, undefined);
+    expect(sessions.local(own.id, ann)).toBe(own);
+    for (let n = 2; n < 5; n += 1) sessions.open(at(address(n)), false);
+    expect([ended().has(anonymous as HttpSession), ended().has(own)]).toEqual([true, false]);
   });
 
   it('passes over a connected session until its last reader is gone', async () => {

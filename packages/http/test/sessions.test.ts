@@ -258,7 +258,7 @@ describe('the number of sessions', () => {
 
   it('shrinks when idle sessions end, but those in use stay', async () => {
     const pass = stopClock();
-    const { url, probe } = await serve({ limits: { sessionIdleMs: 60_000 }, keepAliveMs: 5 });
+    const { url, probe, errors } = await serve({ limits: { sessionIdleMs: 60_000 }, keepAliveMs: 5 });
     const [idle, reading, working] = [await openSession(url), await openSession(url), await openSession(url)];
     await getStream(url, reading);
     const began = once(probe, 'began');
@@ -277,6 +277,45 @@ describe('the number of sessions', () => {
     probe.emit('go');
     expect((await pending).status).toBe(200);
     expect(await status(url, working)).toBe(200);
+    expect(errors).toEqual([]);
+  });
+
+  it.each([
+    ['a refused GET', { accept: 'text/html' }, 406],
+    ['a GET for a stream that is unknown', { accept: 'text/event-stream', 'last-event-id': 'unknown' }, 400],
+  ])('keeps a session from being idle with %s', async (_name, headers, expected) => {
+    const pass = stopClock();
+    const { url } = await serve({ limits: { sessionIdleMs: 60_000 }, keepAliveMs: 5 });
+    const [used, idle, reading] = [await openSession(url), await openSession(url), await openSession(url)];
+    const sweep = () => nextSweep(async () => await getStream(url, reading));
+    await sweep();
+    pass(60_000);
+    expect((await fetch(url, { headers: { ...used, ...headers } })).status).toBe(expected);
+    await sweep();
+    pass(1);
+    await sweep();
+    expect(await status(url, idle)).toBe(404);
+    pass(59_999);
+    await sweep();
+    expect(await status(url, used)).toBe(200);
+  });
+
+  it('shrinks for others when a session cannot resume its stream, and has no other client', async () => {
+    const reads: (() => void)[] = [];
+    const read = () => new Promise<undefined>((resolve) => reads.push(() => resolve(undefined)));
+    const events = { append() {}, read };
+    const { url } = await serve({ limits: { maxSessions: 2 }, events, keepAliveMs: 5 });
+    const [resuming, reading] = [await openSession(url), await openSession(url)];
+    await getStream(url, reading);
+    const resumed = { ...resuming, accept: 'text/event-stream', 'last-event-id': `p${'0'.repeat(16)}-0` };
+    const answer = fetch(url, { headers: resumed });
+    while (reads.length === 0) await new Promise(setImmediate);
+    expect(await status(url, {}, INITIALIZE)).toBe(503);
+    reads[0]?.();
+    expect((await answer).status).toBe(400);
+    await nextSweep(async () => await getStream(url, reading));
+    expect(await status(url, {}, INITIALIZE)).toBe(200);
+    expect([await status(url, resuming), await status(url, reading)]).toEqual([404, 200]);
   });
 
   it('shrinks when a session is idle whose client has left, and its call is cancelled', async () => {

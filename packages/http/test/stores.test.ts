@@ -161,6 +161,18 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     expect((await post(other.url, PING, session)).status).toBe(200);
   });
 
+  it('know their requests in flight when another message comes', async () => {
+    const [{ url, probe }] = await serveTwice({ sessionStore: create() });
+    const session = await openSession(url);
+    const began = once(probe, 'began');
+    const pending = post(url, call(1, 'wait'), session);
+    await began;
+    const aborted = once(probe, 'aborted');
+    await post(url, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }, session);
+    await aborted;
+    expect((await pending).status).toBe(202);
+  });
+
   it('outlive the endpoint that started them, and eviction at the cap', async () => {
     const [one, other] = await serveTwice({ sessionStore: create(), limits: { maxSessions: 1 } });
     const sessions: Fields[] = [await openSession(one.url), await openSession(one.url)];
@@ -234,10 +246,21 @@ describe('a session store that fails', () => {
     expect(modern.status).toBe(200);
   });
 
-  it('is reported if it cannot extend the life of a session', async () => {
-    const { url, errors } = await serve({ sessionStore: broken('touch'), keepAliveMs: 10 });
+  it.each([
+    ['later', broken('touch')],
+    [
+      'at once',
+      Object.assign(new LateSessionStore(), {
+        touch: () => {
+          throw new Error('no store');
+        },
+      }),
+    ],
+  ])('is reported if it cannot extend the life of a session: %s', async (_when, sessionStore) => {
+    const { url, errors } = await serve({ sessionStore, keepAliveMs: 10 });
     const session = await openSession(url);
     while (errors.length === 0) await new Promise(setImmediate);
+    expect(errors[0]).toEqual(new Error('no store'));
     expect((await post(url, PING, session)).status).toBe(200);
   });
 });
