@@ -119,18 +119,38 @@ describe('open calls', () => {
   });
 });
 
+/** A server whose tool asks its client for roots. */
+function asking(limits: McpServerOptions['limits']) {
+  const { hits, options } = counting({ ...(limits && { limits }) });
+  const server = serverWith(
+    {
+      ask: async (ctx) => {
+        const said = await ctx.roots().catch((error: unknown) => error);
+        return said instanceof ClientError ? said.message : 'answered';
+      },
+    },
+    options,
+  );
+  return { hits, server };
+}
+
+describe('questions', () => {
+  it.each(SESSION_REVISIONS)('that the client has not answered are 100 by default (%s)', async (revision) => {
+    // the default of `maxOpenCalls` is the same
+    const { hits, server } = asking({ maxOpenCalls: 200 });
+    const transport = transportsOf(revision)['memory'] as RawTransport;
+    const client = await connect(server, { revision, transport }, { capabilities: { roots: {} } });
+    for (let id = 1; id <= 100; id += 1) void client.request('tools/call', { name: 'ask' }, id);
+    await until(() => client.received.filter(({ method }) => method === 'roots/list').length === 100);
+    expect(hits).toEqual([]);
+    expect(textOf(await client.call('ask'))).toBe('The client has not answered 100 other questions.');
+    expect(hits).toMatchObject([{ limit: 'maxQuestions' }]);
+  });
+});
+
 describe.each(PLACES.filter(({ revision }) => revision !== STATELESS))('questions ($revision, $name)', (place) => {
   it('that the client has not answered are as many as `maxQuestions`', async () => {
-    const { hits, options } = counting({ limits: { maxQuestions: 3 } });
-    const server = serverWith(
-      {
-        ask: async (ctx) => {
-          const said = await ctx.roots().catch((error: unknown) => error);
-          return said instanceof ClientError ? said.message : 'answered';
-        },
-      },
-      options,
-    );
+    const { hits, server } = asking({ maxQuestions: 3 });
     const client = await connect(server, place, { capabilities: { roots: {} }, principal: ADA });
     const answers = [1, 2, 3].map((id) => client.request('tools/call', { name: 'ask' }, id));
     const asked = () => client.received.filter(({ method }) => method === 'roots/list');
@@ -155,27 +175,40 @@ class Pages {
   }
 }
 
-describe.each(PLACES)('subscriptions ($revision, $name)', (place) => {
-  const pages = (limits: McpServerOptions['limits']) => {
-    const { hits, options } = counting({ providers: [Pages], ...(limits && { limits }) });
-    return { hits, server: serverOf(options) };
-  };
-  /** Subscribes to resources, one after the other or in one request. */
-  const follow = async (client: RawClient, uris: readonly string[]) => {
-    if (client.stateless) {
-      const params = { notifications: { resourceSubscriptions: uris } };
-      const asked = client.request('subscriptions/listen', params).then(({ error }) => error);
-      const told = client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
-      return await Promise.race([asked, told.then(() => undefined)]);
-    }
-    for (const uri of uris) {
-      const { error } = await client.request('resources/subscribe', { uri });
-      if (error !== undefined) return error;
-    }
-    return undefined;
-  };
-  const uris = (count: number) => Array.from({ length: count }, (_, n) => `x://${n}`);
+const pages = (limits: McpServerOptions['limits']) => {
+  const { hits, options } = counting({ providers: [Pages], ...(limits && { limits }) });
+  return { hits, server: serverOf(options) };
+};
 
+/** Subscribes to resources, one after the other or in one request. */
+const follow = async (client: RawClient, uris: readonly string[]) => {
+  if (client.stateless) {
+    const params = { notifications: { resourceSubscriptions: uris } };
+    const asked = client.request('subscriptions/listen', params).then(({ error }) => error);
+    const told = client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
+    return await Promise.race([asked, told.then(() => undefined)]);
+  }
+  for (const uri of uris) {
+    const { error } = await client.request('resources/subscribe', { uri });
+    if (error !== undefined) return error;
+  }
+  return undefined;
+};
+
+const uris = (count: number) => Array.from({ length: count }, (_, n) => `x://${n}`);
+
+describe('subscriptions', () => {
+  it.each(REVISIONS)('are 1,000 by default (%s)', async (revision) => {
+    const { server, hits } = pages(undefined);
+    const place = { revision, transport: transportsOf(revision)['memory'] as RawTransport };
+    expect(await follow(await connect(server, place), uris(1000))).toBe(undefined);
+    expect(hits).toEqual([]);
+    expect(await follow(await connect(server, place), uris(1001))).toMatchObject({ code: -32602 });
+    expect(hits).toMatchObject([{ limit: 'maxSubscriptions' }]);
+  });
+});
+
+describe.each(PLACES)('subscriptions ($revision, $name)', (place) => {
   it('are as many as `maxSubscriptions`, in each session or stream', async () => {
     const { server, hits } = pages({ maxSubscriptions: 3 });
     for (let each = 0; each < 2; each += 1) expect(await follow(await connect(server, place), uris(3))).toBe(undefined);
@@ -203,7 +236,9 @@ describe.each(PLACES)('subscriptions ($revision, $name)', (place) => {
     const long = (length: number, end: string) => `x://${'u'.repeat(length - 4 - end.length)}${end}`;
     const full = Array.from({ length: 16 }, (_, n) => long(4096, String(n)));
     expect(await follow(await connect(server, place), full)).toBe(undefined);
-    expect(await follow(await connect(server, place), [...full, 'x://1'])).toMatchObject({ code: -32602 });
+    expect(hits).toEqual([]);
+    const beyond = [...full.slice(1), long(4097, '0')];
+    expect(await follow(await connect(server, place), beyond)).toMatchObject({ code: -32602 });
     expect(hits).toMatchObject([{ limit: 'maxSubscriptions' }]);
   });
 });

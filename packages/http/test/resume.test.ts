@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { type EventStore, MemoryEventStore, type StoredEvent } from '@decorum/http';
 
+import { stopClock } from './clock.js';
 import { EventReader, getStream, type ServerEvent } from './events.js';
 import { call, type Fields, json, modernCall, modernHeaders, openSession, post, request, serve } from './fixture.js';
 
@@ -346,11 +347,30 @@ describe('MemoryEventStore', () => {
     expect(store.read('b', 0) ?? []).toEqual([]);
   });
 
-  it('drops events after their maximum age', async () => {
-    const store = new MemoryEventStore({ maxAgeMs: 5 });
+  it.each([
+    ['maxAgeMs', { maxAgeMs: 5 }, 5],
+    ['five minutes by default', {}, 300_000],
+  ])('drops events after their maximum age, and not before: %s', (_name, options, ms) => {
+    const pass = stopClock();
+    const store = new MemoryEventStore(options);
     fill(store, 'a', 1);
-    const until = Date.now() + 6;
-    while (Date.now() < until) await turn();
+    pass(ms);
+    expect(store.read('a', 0)).toHaveLength(1);
+    pass(1);
     expect(store.read('a', 0)).toBeUndefined();
+  });
+
+  it('has at most 10,000 events and 33,554,432 characters by default', () => {
+    const store = new MemoryEventStore();
+    fill(store, 'a', 10_000);
+    expect(store.read('a', 0)).toHaveLength(10_000);
+    store.append('a', { sequence: 10_001, frame: 'x' });
+    expect(store.read('a', 0)?.[0]?.sequence).toBe(2);
+    const other = new MemoryEventStore();
+    // each event counts with its prefix "data: "
+    for (const sequence of [1, 2]) other.append('a', { sequence, frame: 'x'.repeat(16_777_216 - 6) });
+    expect(other.read('a', 0)).toHaveLength(2);
+    other.append('a', { sequence: 3, frame: 'x' });
+    expect(other.read('a', 0)?.map(({ sequence }) => sequence)).toEqual([2, 3]);
   });
 });
