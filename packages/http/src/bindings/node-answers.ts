@@ -25,7 +25,7 @@ export function inOrder(response: ServerResponse, callback: () => void): void {
   response.once('socket', () => {
     const left = (waiting.get(socket) ?? 0) - 1;
     waiting.set(socket, left);
-    if (left === 0) resumeSoon(socket);
+    if (left === 0 && socket.isPaused()) resumeSoon(socket);
     // not before Node has flushed what the response had buffered
     process.nextTick(() => resource.runInAsyncScope(callback));
   });
