@@ -7,5 +7,10 @@ export type { EndpointLimits, ListenLimits } from './limits.js';
 export type { LegacyPaths } from './options.js';
 export { type EventBatch, type EventStore, eventsOf, type StoredEvent } from './event-store.js';
 export { MemoryEventStore, type MemoryEventStoreOptions } from './memory-event-store.js';
-export { type KeptSession, MemorySessionStore, type SessionStore } from './session-store.js';
+export {
+  type KeptSession,
+  MemorySessionStore,
+  type MemorySessionStoreOptions,
+  type SessionStore,
+} from './session-store.js';
 export type { SessionRecord } from '@decorum/core/transport';

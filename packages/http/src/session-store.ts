@@ -1,4 +1,4 @@
-import type { SessionRecord } from '@decorum/core/transport';
+import { requireKnown, type SessionRecord } from '@decorum/core/transport';
 
 /** The record of a session together with its id. It can be stored as JSON. */
 export type KeptSession = SessionRecord & { readonly id: string };
@@ -29,10 +29,24 @@ interface Kept {
   expiresAt: number;
 }
 
+/** Options of `MemorySessionStore`. */
+export interface MemorySessionStoreOptions {
+  /** Cap on the characters of all records. Beyond it, those are dropped that were used least recently. Defaults to 64 Mi. */
+  readonly maxChars?: number;
+}
+
 /** Stores records in the memory of this process. Several endpoints of one process can share sessions through it. */
 export class MemorySessionStore implements SessionStore {
   // least recently touched first
   private readonly kept = new Map<string, Kept>();
+  private readonly maxChars: number;
+  private size = 0;
+
+  /** @throws {DecorumError} `DECORUM_INVALID_OPTION` */
+  constructor(options: MemorySessionStoreOptions = {}) {
+    requireKnown('MemorySessionStore', options, { maxChars: [1, Number.MAX_SAFE_INTEGER] });
+    this.maxChars = options.maxChars ?? 67_108_864;
+  }
 
   get(id: string): SessionRecord | undefined {
     const kept = this.kept.get(id);
@@ -41,8 +55,8 @@ export class MemorySessionStore implements SessionStore {
   }
 
   set(record: KeptSession, ttlMs: number): void {
-    this.forgetExpired();
     this.keep(record.id, { json: JSON.stringify(record), expiresAt: Date.now() + ttlMs });
+    this.makeRoom();
   }
 
   touch(id: string, ttlMs: number): void {
@@ -51,19 +65,21 @@ export class MemorySessionStore implements SessionStore {
   }
 
   delete(id: string): void {
+    this.size -= this.kept.get(id)?.json.length ?? 0;
     this.kept.delete(id);
   }
 
   private keep(id: string, kept: Kept): void {
-    this.kept.delete(id);
+    this.delete(id);
     this.kept.set(id, kept);
+    this.size += kept.json.length;
   }
 
-  private forgetExpired(): void {
+  private makeRoom(): void {
     const now = Date.now();
     for (const [id, { expiresAt }] of this.kept) {
-      if (expiresAt > now) return;
-      this.kept.delete(id);
+      if (expiresAt > now && this.size <= this.maxChars) return;
+      this.delete(id);
     }
   }
 }

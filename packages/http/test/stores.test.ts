@@ -2,7 +2,14 @@ import { EventEmitter, once } from 'node:events';
 
 import { describe, expect, it, jest } from '@jest/globals';
 import type { Context } from '@decorum/core';
-import { listen, type ListenOptions, MemoryEventStore, MemorySessionStore, type SessionStore } from '@decorum/http';
+import {
+  type KeptSession,
+  listen,
+  type ListenOptions,
+  MemoryEventStore,
+  MemorySessionStore,
+  type SessionStore,
+} from '@decorum/http';
 
 import { stopClock } from './clock.js';
 import { EventReader, getStream, nextSweep, type ServerEvent } from './events.js';
@@ -34,6 +41,45 @@ describeSessionStore('MemorySessionStore', () => new MemorySessionStore(), pass)
 describeSessionStore('A late store', () => new LateSessionStore(), pass);
 describeEventStore('MemoryEventStore', () => new MemoryEventStore());
 describeEventStore('A late store', () => new LateEventStore());
+
+describe('MemorySessionStore', () => {
+  const HOUR = 3_600_000;
+  /** A record that takes so many characters. */
+  const record = (id: string, chars: number): KeptSession => {
+    const sized = (name: string) => ({ id, client: { info: { name, version: '1' }, capabilities: {} }, createdAt: 1 });
+    const pad = chars - JSON.stringify({ ...sized(''), usedAt: 1 }).length;
+    return { ...sized('x'.repeat(pad)), usedAt: 1 } as KeptSession;
+  };
+
+  it.each([
+    ['`maxChars`', { maxChars: 1000 }, 1000],
+    ['64 Mi by default', {}, 67_108_864],
+  ])('keeps records of %s characters, and then drops those that were used least recently', (_name, options, max) => {
+    const store = new MemorySessionStore(options);
+    const ids = ['a', 'b', 'c', 'd'];
+    const kept = () => ids.filter((id) => store.get(id) !== undefined).join('');
+    for (const id of ids) store.set(record(id, max / 4), HOUR);
+    expect(kept()).toBe('abcd');
+    // used, replaced and deleted ones are not counted twice
+    store.touch('a', HOUR);
+    store.set(record('b', max / 4), HOUR);
+    store.delete('d');
+    store.delete('d');
+    store.set(record('d', max / 4), HOUR);
+    expect(kept()).toBe('abcd');
+    store.set(record('d', max / 4 + 1), HOUR);
+    expect(kept()).toBe('abd');
+    expect(() => new MemorySessionStore({ maxChars: 0 })).toThrow('MemorySessionStore: `maxChars` is 0, but must be');
+  });
+
+  it('costs a client its session when others take its place, and the client can start another', async () => {
+    const { url } = await serve({ sessionStore: new MemorySessionStore({ maxChars: 500 }) });
+    const first = await openSession(url);
+    while ((await post(url, PING, first)).status === 200) await openSession(url);
+    expect((await post(url, PING, first)).status).toBe(404);
+    expect((await post(url, PING, await openSession(url))).status).toBe(200);
+  });
+});
 
 /** A batch with a priming event, and one event for each letter. */
 const batch = (first: number, letters: string) => {
