@@ -72,9 +72,9 @@ async function startUnread(limits?: StdioLimits) {
   let id = 0;
   /** Calls the tool, and lets the server begin to write its answer. */
   const call = async (args: object) => {
-    const _meta = { ...ENVELOPE, progressToken: 'p' };
     id += 1;
-    const message = { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'say', arguments: args, _meta } };
+    const params = { name: 'say', arguments: args, _meta: { ...ENVELOPE, progressToken: 'p' } };
+    const message = { jsonrpc: '2.0', id, method: 'tools/call', params };
     input.write(`${JSON.stringify(message)}\n`);
     for (let n = 0; n < 5; n += 1) await turn();
   };

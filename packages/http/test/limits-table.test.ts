@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { DEFAULT_LIMITS } from '@decorum/core/transport';
 import { describe, expect, it } from '@jest/globals';
 
-import { resolveLimits } from '../../packages/http/src/limits.js';
+import { resolveLimits } from '../src/limits.js';
 
-const text = readFileSync(new URL('../../docs/limits.md', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../../../docs/limits.md', import.meta.url), 'utf8');
 const table = text.slice(text.indexOf('## All limits'), text.indexOf('## What the server keeps'));
 
 /** The rows of the options: where each is set, and its default. */
