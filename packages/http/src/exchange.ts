@@ -112,7 +112,7 @@ export class PostExchange implements Wire {
       if (message !== null && !Array.isArray(message) && !('method' in message))
         throw new HttpError(400, 'A response is valid only within a session.');
       this.sessionless = true;
-      if (message !== null && 'method' in message && message.method === LISTEN) {
+      if ((message as Partial<JsonRpcRequest> | null)?.method === LISTEN) {
         this.endListening = parts.listenStreams.open(addressOf(this.context));
       }
     } else if (!parts.keepsSessions) {
@@ -155,9 +155,9 @@ export class PostExchange implements Wire {
     return transportInfo(this.context, this.parts.credentials);
   }
 
-  /** The client may have disconnected while the application's hooks ran, or its stream is paused. */
+  /** The client may have disconnected while the application's hooks ran. The reader of a stream is the session's. */
   get gone(): boolean {
-    return this.stream ? !this.stream.attached : this.context.gone;
+    return this.stream !== undefined || this.context.gone;
   }
 
   onDisconnect(callback: () => void): void {
@@ -236,7 +236,6 @@ export class PostExchange implements Wire {
     this.removeOnClose?.();
     this.freeBody?.();
     this.endListening?.();
-    if (this.session) this.session.used = true;
     if (this.session?.isProtected) this.session.recheck();
     if (this.stream) this.endStream(this.stream, text);
     else this.context.answer(status, text, headers);

@@ -9,7 +9,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Sink } from '../src/http-context.js';
 import { type Reader, SlowReaders } from '../src/readers.js';
 import { EventStream } from '../src/stream.js';
-import { call, modernHeaders, modernCall, post, request } from './fixture.js';
+import { call, modernCall, modernHeaders, post, request } from './fixture.js';
 import { open, start, untilSlow } from './paused.js';
 
 const MIB = 1_048_576;

@@ -3,8 +3,8 @@ import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
-import { type Context, NoInput } from '@decorum/core';
-import { MemorySessionStore } from '@decorum/http';
+import { type Context, McpError, NoInput, Prompt } from '@decorum/core';
+import { listen, MemorySessionStore } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler } from '@decorum/http/node';
 
@@ -392,5 +392,30 @@ describe('a session that ends', () => {
     expect((await send(undefined, session, 'DELETE')).status).toBe(204);
     expect((await response).status).toBe(404);
     expect(JSON.stringify(await (await response).json())).toContain('The session has ended.');
+  });
+});
+
+class Demanding {
+  @Prompt({ name: 'demand' })
+  async demand() {
+    await new Promise(setImmediate);
+    throw new McpError('missing-capability', 'This needs more than the client has.');
+  }
+}
+
+describe('a large message whose call fails later', () => {
+  it('is answered like a small one', async () => {
+    const { server } = createServer(new Probe(), { providers: [new Demanding()] });
+    const { url } = await listen(server, { port: 0 });
+    afterwards(() => server.close());
+    const session = await openSession(url);
+    const answers = [];
+    for (const pad of ['', 'x'.repeat(5000)]) {
+      const params = { name: 'demand', _meta: { pad } };
+      const response = await post(url, request(1, 'prompts/get', params), session);
+      answers.push([response.status, await json(response)]);
+    }
+    expect(answers[0]).toMatchObject([200, { id: 1, error: { message: 'This needs more than the client has.' } }]);
+    expect(answers[1]).toEqual(answers[0]);
   });
 });

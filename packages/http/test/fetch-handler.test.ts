@@ -1,9 +1,9 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 
 import { describe, expect, it } from '@jest/globals';
 import { type ConnectionInfo, fetchHandler, type FetchHandlerOptions } from '@decorum/http/fetch';
 
-import { EventReader } from './events.js';
+import { EventReader, nextSweep } from './events.js';
 import {
   afterwards,
   call,
@@ -48,6 +48,28 @@ function create(options: FetchHandlerOptions = {}) {
   };
   return { probe, server, errors, handler, post, send, open };
 }
+
+describe('a call of a session whose place others need', () => {
+  it('watches for the end of its connection once, however often its session is looked at', async () => {
+    const { post, send, open, handler, probe } = create({ limits: { maxSessions: 1 }, keepAliveMs: 5 });
+    const session = await open();
+    const began = once(probe, 'began');
+    const body = JSON.stringify(call(1, 'wait'));
+    const headers = { ...JSON_HEADERS, ...session, accept: 'application/json' };
+    const waits = new Request(URL_OF, { method: 'POST', headers, body });
+    const pending = handler(waits);
+    await began;
+    const before = getEventListeners(waits.signal, 'abort').length;
+    expect((await post(INITIALIZE)).status).toBe(503);
+    const watching = getEventListeners(waits.signal, 'abort').length;
+    const accept = { accept: 'text/event-stream', ...session };
+    for (let n = 0; n < 3; n += 1) await nextSweep(async () => new EventReader(await send('GET', accept)));
+    expect([watching, getEventListeners(waits.signal, 'abort').length]).toEqual([before + 1, before + 1]);
+    probe.emit('go');
+    expect((await pending).status).toBe(200);
+    expect(getEventListeners(waits.signal, 'abort')).toHaveLength(before);
+  });
+});
 
 describe('fetchHandler', () => {
   it('serves both eras, sessions and streams', async () => {

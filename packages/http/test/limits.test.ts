@@ -94,6 +94,8 @@ describe('a limit of an endpoint', () => {
     expect(hits.at(-1)).toEqual({ limit: 'maxSessions', ...CLIENT });
     probe.emit('go');
     expect((await pending).status).toBe(200);
+    // idle again as soon as its call is answered
+    expect((await post(url, INITIALIZE)).status).toBe(200);
   });
 
   it('is reported for one session too many of an address, and of a principal', async () => {

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 
 import { describe, expect, it, jest } from '@jest/globals';
-import type { Context } from '@decorum/core';
+import type { Context, LimitHit } from '@decorum/core';
 import {
   type KeptSession,
   listen,
@@ -279,6 +279,15 @@ describe('a session store that fails', () => {
     expect([response.status, response.headers.get('mcp-session-id')]).toEqual([500, null]);
     expect((await json(response)).error?.message).toBe('Internal error');
     expect(errors).toEqual([new Error('no store')]);
+  });
+
+  it('keeps no session that its client does not know of', async () => {
+    const hits: LimitHit[] = [];
+    const { server } = createServer(new Probe(), { onLimit: (hit) => void hits.push(hit) });
+    const { url } = await listen(server, { port: 0, sessionStore: broken('set'), limits: { maxSessions: 1 } });
+    afterwards(() => server.close());
+    for (let n = 0; n < 3; n += 1) expect((await post(url, INITIALIZE)).status).toBe(500);
+    expect(hits).toEqual([]);
   });
 
   it('makes sessions unavailable (500), while stateless requests are served', async () => {
