@@ -59,7 +59,9 @@ export class Outbox {
   private skips(frame: Frame): boolean {
     if (frame.kind !== 'change') return this.slow && isDroppable(frame);
     this.changes ??= new PendingChanges(this.options.limit);
-    return !this.changes.admit(frame);
+    if (this.changes.admit(frame)) return false;
+    if (!this.slow && !this.changes.has(frame)) this.press(true);
+    return true;
   }
 
   private readonly flush = (): void => {

@@ -2,10 +2,17 @@
 import { PassThrough, Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { type LimitHit, McpServer, serveStdio, type StdioLimits } from '@decorum/core';
+import { type LimitHit, McpServer, Resource, serveStdio, type StdioLimits } from '@decorum/core';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { ENVELOPE, openPipe } from './pipe-client.js';
+
+class Pages {
+  @Resource('x://a')
+  page() {
+    return '';
+  }
+}
 
 const servers: McpServer[] = [];
 
@@ -15,7 +22,12 @@ afterEach(async () => {
 
 function createServer() {
   const hits: LimitHit[] = [];
-  const server = new McpServer({ name: 'limits', version: '1.0.0', onLimit: (hit) => void hits.push(hit) });
+  const server = new McpServer({
+    name: 'limits',
+    version: '1.0.0',
+    providers: [Pages],
+    onLimit: (hit) => void hits.push(hit),
+  });
   const input = { type: 'object', properties: { size: { type: 'number' }, steps: { type: 'number' } } };
   server.addTool({ name: 'say', input }, ({ size = 0, steps = 0 }: { size?: number; steps?: number }, ctx) => {
     for (let step = 1; step <= steps; step += 1) ctx.progress(1000 + step);
@@ -68,15 +80,17 @@ async function startUnread(limits?: StdioLimits) {
     decodeStrings: false,
     write: (text: string, _encoding, take) => void held.push({ text, take }),
   });
-  await serveStdio(server, { input, output, ...(limits && { limits }) });
+  await serveStdio(server, { input, output, drainMs: 1, ...(limits && { limits }) });
+  const send = async (message: object) => {
+    input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    for (let n = 0; n < 5; n += 1) await turn();
+  };
   let id = 0;
   /** Calls the tool, and lets the server begin to write its answer. */
   const call = async (args: object) => {
     id += 1;
     const params = { name: 'say', arguments: args, _meta: { ...ENVELOPE, progressToken: 'p' } };
-    const message = { jsonrpc: '2.0', id, method: 'tools/call', params };
-    input.write(`${JSON.stringify(message)}\n`);
-    for (let n = 0; n < 5; n += 1) await turn();
+    await send({ id, method: 'tools/call', params });
   };
   /** Takes what was written. */
   const take = async () => {
@@ -88,7 +102,7 @@ async function startUnread(limits?: StdioLimits) {
     }
     return texts.join('');
   };
-  return { input, hits, call, take };
+  return { server, input, hits, send, call, take };
 }
 
 describe('a client over stdio that takes nothing', () => {
@@ -125,5 +139,25 @@ describe('a client over stdio that takes nothing', () => {
     expect(lines).toHaveLength(fitting + 1);
     expect(lines.at(-1)).toContain('"result"');
     expect(hits).toEqual([{ limit: 'maxPendingChars' }]);
+  });
+
+  it('gets changes of `maxPendingChars` in all, and counts once if there are more', async () => {
+    for (const more of [0, 1]) {
+      const { server, hits, send, take } = await startUnread({ maxPendingChars: 500 });
+      const notifications = { resourceSubscriptions: ['x://a'] };
+      await send({ id: 's', method: 'subscriptions/listen', params: { notifications, _meta: ENVELOPE } });
+      await take();
+      const change = (size: number) => server.notify.resourceUpdated(`x://a/${'y'.repeat(size)}`, 'x://a');
+      change(0);
+      await turn();
+      // one in flight, and two that wait
+      const length = (await take()).trim().length;
+      change(1);
+      await turn();
+      change(2);
+      change(500 - length - length - 2 + more);
+      expect((await take()).trim().split('\n')).toHaveLength(more === 0 ? 3 : 2);
+      expect(hits).toEqual([{ limit: 'maxPendingChars' }]);
+    }
   });
 });
