@@ -5,6 +5,7 @@ import type { Principal } from '@decorum/core';
 import { announcesBody, type Bodies, type BodyReceiver } from '../body.js';
 import { type AnswerHeaders, type Headers, JSON_TYPE, type Sink } from '../http-context.js';
 import type { UnreadContext } from '../pipeline.js';
+import type { Turns } from '../turns.js';
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
 import { inOrder, noteUnread } from './node-answers.js';
 import { NodeBody } from './node-body.js';
@@ -64,8 +65,9 @@ export class NodeContext implements UnreadContext {
     return this.request.socket.destroyed;
   }
 
-  inOrder(callback: () => void): void {
-    inOrder(this.response, callback);
+  inOrder(turns: Turns, callback: () => void): void {
+    if (this.response.socket === null) inOrder(this.response, turns, callback);
+    else callback();
   }
 
   onClose(callback: () => void): () => void {
