@@ -95,9 +95,10 @@ export class NodeContext implements UnreadContext {
       response.end();
       return;
     }
-    const described = { 'content-type': JSON_TYPE, 'content-length': Buffer.byteLength(body) };
+    const size = Buffer.byteLength(body);
+    const described = { 'content-type': JSON_TYPE, 'content-length': size };
     response.writeHead(status, headers === undefined ? described : { ...described, ...headers });
-    writeWhole(response, body);
+    writeWhole(response, body, size);
     response.end();
     if (this.readers && response.writableLength > UNCOUNTED_BYTES) noteUnread(response, body, this.readers);
   }
