@@ -6,13 +6,14 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 
 import { inOrder } from '../src/bindings/node-answers.js';
+import { Turns } from '../src/turns.js';
 
 /** Sends requests on a connection before it has been answered. Returns a function that answers all but one of them. */
 function pipeline(socket: Socket, count: number): () => void {
   const responses = Array.from({ length: count }, () =>
     Object.assign(new EventEmitter(), { socket: null, writableEnded: false, req: { socket } }),
   );
-  for (const response of responses) inOrder(response as unknown as ServerResponse, () => {});
+  for (const response of responses) inOrder(response as unknown as ServerResponse, new Turns(), () => {});
   return () => {
     for (const response of responses) response.emit('socket');
   };

@@ -7,7 +7,7 @@ import type { JsonObject } from '@decorum/core';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
 import { afterwards, modernCall, modernHeaders, openSession, post } from './fixture.js';
-import { open, start, untilSlow } from './paused.js';
+import { open, start, untilSlow, untilStuck } from './paused.js';
 
 const MIB = 1_048_576;
 const TOKEN = { progressToken: 1 };
@@ -146,6 +146,7 @@ describe('a reader that takes nothing', () => {
     const accept = meta === TOKEN ? { accept: 'text/event-stream' } : undefined;
     const response = await open(url, { ...headers, ...accept }, modernCall(1, 'large', { size: 20 * MIB }));
     const answer = answers.at(-1) as ServerResponse;
+    await untilStuck(answer);
     await pass(0);
     await pass(59_999);
     expect([answer.destroyed, hits]).toEqual([false, []]);
@@ -163,6 +164,7 @@ describe('a reader that takes nothing', () => {
     const answer = answers.at(-1) as ServerResponse;
     probe.contexts[0]?.progress(2, 2, 'x'.repeat(20 * MIB));
     await untilSlow(answer);
+    await untilStuck(answer);
     await pass(0);
     await pass(59_999);
     expect(answer.destroyed).toBe(false);
