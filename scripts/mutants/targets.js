@@ -64,6 +64,5 @@ export const TARGETS = {
     'packages/http/test/no-sessions.test.ts',
     'packages/http/test/close.test.ts',
     'packages/http/test/streams.test.ts',
-    'packages/http/test/legacy.test.ts',
   ],
 };

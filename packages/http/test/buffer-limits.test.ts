@@ -192,6 +192,9 @@ describe('the bodies of calls that wait', () => {
       }
       probe.emit('go');
       for (const answer of answers) expect((await answer).statusCode).toBe(200);
+      // they no longer count
+      const add = modernCall(2, 'add', { a: 1, b: 2 }, { pad: 'x'.repeat(5000) });
+      expect((await open(url, modernHeaders('tools/call', 'add'), add)).statusCode).toBe(200);
     }
   });
 });

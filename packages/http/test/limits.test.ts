@@ -98,6 +98,20 @@ describe('a limit of an endpoint', () => {
     expect((await post(url, INITIALIZE)).status).toBe(200);
   });
 
+  it('is reported when a session is evicted whose client is told to come back later', async () => {
+    const { url, hits, probe } = await serveLimited({ maxSessions: 1 });
+    const session = await openSession(url);
+    const began = once(probe, 'began');
+    const aborted = once(probe, 'aborted');
+    const polling = post(url, call(1, 'poll'), session);
+    await began;
+    // the stream ends, but not its connection
+    await (await polling).text();
+    expect((await post(url, INITIALIZE)).status).toBe(200);
+    await aborted;
+    expect(hits).toEqual([{ limit: 'maxSessions', ...CLIENT }]);
+  });
+
   it('is reported for one session too many of an address, and of a principal', async () => {
     const principal: ListenOptions['principal'] = ({ headers }) =>
       typeof headers['x-user'] === 'string' ? { subject: headers['x-user'] } : undefined;

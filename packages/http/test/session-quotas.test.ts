@@ -193,6 +193,14 @@ describe('eviction', () => {
     expect(!ended().has(first)).toBe(false);
   });
 
+  it('of all sessions ends each of them', async () => {
+    const sessions = await createSessions();
+    const opened = open(sessions, 0, 5, address);
+    sessions.endAll();
+    expect([...ended()]).toEqual(opened);
+    for (const { id } of opened) expect(sessions.local(id, undefined)).toBeUndefined();
+  });
+
   it('frees the places of ended sessions', async () => {
     const sessions = await createSessions({ maxSessionsPerAddress: 2 });
     for (let n = 0; n < 10; n++) {
