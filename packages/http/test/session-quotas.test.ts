@@ -155,9 +155,9 @@ describe('eviction', () => {
     const sessions = await createSessions({ maxSessionsPerAddress: 5 });
     const other = open(sessions, 0, 3, () => address(1));
     const opened = open(sessions, 0, 5, () => address(0));
-    // from the middle, from both ends, and one of them twice
+    // from the middle, from both ends, and the last of them twice
     const order = [2, 0, 4, 1, 3];
-    for (const n of [3, ...order]) sessions.local(opened[n]?.id as string, undefined);
+    for (const n of [3, ...order, 3]) sessions.local(opened[n]?.id as string, undefined);
     for (const n of order) {
       sessions.open(at(address(0)), false);
       expect([...ended()]).toEqual(order.slice(0, order.indexOf(n) + 1).map((index) => opened[index]));

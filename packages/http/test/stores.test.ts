@@ -207,6 +207,15 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     expect((await post(other.url, PING, session)).status).toBe(200);
   });
 
+  it('end their streams with the next request when another endpoint has ended them', async () => {
+    const [one, other] = await serveTwice({ sessionStore: create() });
+    const session = await openSession(one.url);
+    const stream = await getStream(one.url, session);
+    expect((await fetch(other.url, { method: 'DELETE', headers: session })).status).toBe(204);
+    expect((await post(one.url, PING, session)).status).toBe(404);
+    await stream.rest();
+  });
+
   it('know their requests in flight when another message comes', async () => {
     const [{ url, probe }] = await serveTwice({ sessionStore: create() });
     const session = await openSession(url);
