@@ -18,7 +18,8 @@ const EVENTS_MS = 5000;
 
 const { SOAK_PIPE = '' } = process.env;
 const { server, running } = createSoakServer();
-const events = new MemoryEventStore({ maxAgeMs: EVENTS_MS });
+// large enough for all streams of a busy machine, so that no resumed stream has lost events
+const events = new MemoryEventStore({ maxAgeMs: EVENTS_MS, maxEvents: 100_000, maxSize: 134_217_728 });
 
 /** The open sessions of all transports. */
 const sessions = new Set<Session>();

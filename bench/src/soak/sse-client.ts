@@ -57,7 +57,8 @@ export class SseClient extends Client {
     const sent = sendRequest(this.target ?? this.url, { method: 'POST', agent: this.agent, headers });
     sent.on('error', (error) => void (this.gone || this.fail(`a POST failed: ${error.message}`)));
     sent.on('response', (response) => {
-      if (response.statusCode !== 202) this.fail(`a POST got status ${response.statusCode}`);
+      // the session ends with the stream, which the client may have closed since
+      if (response.statusCode !== 202 && !this.gone) this.fail(`a POST got status ${response.statusCode}`);
       response.on('error', () => {}).resume();
     });
     sent.end(JSON.stringify(message));

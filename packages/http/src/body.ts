@@ -68,7 +68,7 @@ export function expectsBody({ method, headers }: HttpRequest, hasBody: boolean):
 /** Bodies of requests up to this size don't count while their requests wait: the rest of a request takes more. */
 const SMALL = 4096;
 
-/** Bodies up to this size are parsed at once. */
+/** Bodies up to this size are parsed at once, in bytes. */
 const QUICK = 8192;
 
 /** The sizes of chunked bodies, which no header announces. */
@@ -76,10 +76,6 @@ const chunkedSizes = new WeakMap<Headers, number>();
 
 /** The bodies of an endpoint whose requests are not finished. Those that take too long to arrive are rejected. */
 export class Bodies {
-  /** Maximum size of a body in bytes. */
-  readonly limit: number;
-  /** Cap on the values of the JSON. */
-  readonly maxValues: number;
   /** Whether another body might be one too many. */
   crowded = false;
   /** All readers, each in its `slot`. */
@@ -93,11 +89,8 @@ export class Bodies {
   // one timer for all bodies, because most arrive at once and don't need their own
   private readonly timer: NodeJS.Timeout;
 
-  constructor(private readonly limits: BodyLimits) {
-    const { bodyLimit, bodyTimeoutMs, maxValues } = limits;
-    this.limit = bodyLimit;
-    this.maxValues = maxValues;
-    this.timer = setInterval(() => this.sweep(), Math.ceil(bodyTimeoutMs / SWEEPS)).unref();
+  constructor(readonly limits: BodyLimits) {
+    this.timer = setInterval(() => this.sweep(), Math.ceil(limits.bodyTimeoutMs / SWEEPS)).unref();
   }
 
   /**
@@ -183,6 +176,7 @@ export abstract class BodyReader {
   private held = 0;
   private address: string | undefined;
   private over = false;
+  private hasWaited = false;
 
   constructor(
     private readonly bodies: Bodies,
@@ -203,7 +197,7 @@ export abstract class BodyReader {
     const length = this.request.headers['content-length'];
     if (length === undefined) return true;
     this.announced = Number(length);
-    if (this.announced <= this.bodies.limit) return true;
+    if (this.announced <= this.bodies.limits.bodyLimit) return true;
     this.fail(tooLarge());
     return false;
   }
@@ -213,7 +207,7 @@ export abstract class BodyReader {
     if (this.over) return;
     const { size: at } = this;
     this.size += chunk.length;
-    if (this.size > this.bodies.limit) return this.fail(tooLarge());
+    if (this.size > this.bodies.limits.bodyLimit) return this.fail(tooLarge());
     if (at === 0) this.received = chunk;
     else this.append(chunk, at);
     // most bodies arrive in one chunk, and are never counted
@@ -222,14 +216,7 @@ export abstract class BodyReader {
 
   /** The body is complete. */
   end(): void {
-    if (this.size <= QUICK) return this.run();
-    const { turns } = this.bodies;
-    if (turns.isBusy && this.held === 0) this.hold(this.size);
-    turns.runLarge(this);
-  }
-
-  /** Parses the body. */
-  run(): void {
+    if (this.size > QUICK && !this.hasWaited) return this.wait();
     if (!this.finish()) return;
     const { received, size, request, receiver } = this;
     // the host's request keeps this reader until it is answered
@@ -242,12 +229,22 @@ export abstract class BodyReader {
       const body = received.length === size ? received : received.subarray(0, size);
       const text = decoded(body, request.headers['content-type']);
       // parsing as many values as fit would take longer than everything else
-      if (exceedsValues(text, this.bodies.maxValues)) throw tooManyValues(this.bodies.maxValues);
+      const { maxValues } = this.bodies.limits;
+      // a text has at least two characters for each
+      if (text.length > 2 * maxValues && exceedsValues(text, maxValues)) throw tooManyValues(maxValues);
       message = parseMessage(text);
     } catch (error) {
       return receiver.body(error);
     }
     receiver.body(null, message);
+  }
+
+  /** Waits for a turn of its own, because a large body may take the time of a thousand small ones. */
+  private wait(): void {
+    const { turns } = this.bodies;
+    this.hasWaited = true;
+    if (turns.isBusy && this.held === 0) this.hold(this.size);
+    turns.add(() => this.end());
   }
 
   /** Gives up on the body. A no-op if it is already complete or failed. */
@@ -262,7 +259,7 @@ export abstract class BodyReader {
   private append(chunk: Buffer, at: number): void {
     if (this.received.length < this.size) {
       // the announced size would be too much for a client that sends no more
-      const grown = Buffer.allocUnsafe(Math.min(2 * this.size, this.bodies.limit));
+      const grown = Buffer.allocUnsafe(Math.min(2 * this.size, this.bodies.limits.bodyLimit));
       grown.set(this.received.subarray(0, at));
       this.received = grown;
     }

@@ -113,8 +113,7 @@ export class Endpoint<HostRequest> {
    */
   post(body: unknown, context: HttpContext): void {
     context.readers = this.streams.readers;
-    const exchange = new PostExchange(body, context, this.parts);
-    context.inOrder(() => this.bodies.turns.run(exchange));
+    new PostExchange(body, context, this.parts).run();
   }
 
   /**

@@ -44,11 +44,6 @@ export interface HttpContext extends HttpRequest, Responder {
   principal: Principal | undefined;
   /** Where an answer is noted if the client doesn't take it at once. Undefined for small answers, such as errors. */
   readers: SlowReaders | undefined;
-  /**
-   * Calls back when all earlier requests on the connection are answered, which is usually at once. Requests that are not
-   * safe must not be processed in parallel (RFC 9112, section 9.3.2).
-   */
-  inOrder(callback: () => void): void;
   /** Lets go of the parsed body, if the host would keep it until the request is answered. */
   forgetBody(): void;
 }

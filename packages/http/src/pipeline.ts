@@ -7,6 +7,7 @@ import type { Endpoint } from './endpoint.js';
 import { corsHeaders } from './guard.js';
 import type { ResolvedOptions } from './options.js';
 import { HttpError, MaskedError } from './http-error.js';
+import type { Turns } from './turns.js';
 
 /** A request whose body has not been read yet. */
 export interface UnreadContext extends HttpContext {
@@ -18,6 +19,10 @@ export interface UnreadContext extends HttpContext {
   readonly vary: string | undefined;
   /** Reads the body. */
   read(bodies: Bodies, receiver: BodyReceiver): void;
+  /**
+   * Calls back when the client has taken the answers to all earlier requests on the connection, which is usually at once.
+   */
+  inOrder(turns: Turns, callback: () => void): void;
 }
 
 /**
@@ -105,7 +110,7 @@ export class Pipeline<HostRequest> implements BodyReceiver {
       const path = pathOf(context.url);
       if (path === legacySse.path || path === legacySse.messagesPath) return this.dispatchLegacy(path, message);
     }
-    if (method === 'POST') return endpoint.post(message, context);
+    if (method === 'POST') return context.inOrder(endpoint.bodies.turns, () => endpoint.post(message, context));
     return method === 'GET' ? endpoint.get(context) : endpoint.delete(context);
   }
 

@@ -6,6 +6,7 @@ import type { LimitHit } from '@decorum/core';
 import { type HttpOptions, mcp } from '@decorum/http';
 import fastify from 'fastify';
 
+import { leftOn } from '../src/bindings/node-socket.js';
 import { afterwards, createServer, type Fields, Probe } from './fixture.js';
 
 /** An application that exposes its server-side responses to the test. */
@@ -41,6 +42,17 @@ export async function open(url: string, headers: Fields, message?: object): Prom
 /** Resolves when the reader of a response is behind. */
 export async function untilSlow(answer: ServerResponse): Promise<void> {
   while (!answer.writableNeedDrain) await turn();
+}
+
+/** Resolves when neither the operating system nor the client takes any more of a response. */
+export async function untilStuck({ req: { socket } }: ServerResponse): Promise<void> {
+  let left = -1;
+  for (let turns = 0; turns < 50; turns += 1) {
+    await turn();
+    const now = leftOn(socket);
+    if (now !== left) turns = 0;
+    left = now;
+  }
 }
 
 /** Reads the rest of an event stream. Returns the positions and data of its events. */

@@ -14,73 +14,53 @@ const done: string[] = [];
 beforeEach(() => void done.splice(0));
 
 /** Work that takes some milliseconds. */
-const work = (name: string, ms = 0) => ({
-  run() {
-    done.push(name);
-    now += ms;
-  },
-});
+const work = (name: string, ms: number) => () => {
+  done.push(name);
+  now += ms;
+};
 
-describe('work', () => {
-  it('runs at once while its turn of the event loop has taken less than 10 ms, and in order afterwards', async () => {
+describe('work that is spread over turns of the event loop', () => {
+  it('goes on for 10 ms in each, in order', async () => {
     const turns = new Turns();
-    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) turns.run(work(name, 5));
+    for (const name of ['a', 'b', 'c', 'd', 'e']) turns.add(work(name, 5));
+    expect([turns.isBusy, done.join('')]).toEqual([true, '']);
+    await turn();
     expect(done.join('')).toBe('ab');
+    turns.add(work('f', 5));
     await turn();
     expect(done.join('')).toBe('abcd');
-    turns.run(work('g', 5));
     await turn();
-    expect(done.join('')).toBe('abcdef');
-    await turn();
-    expect(done.join('')).toBe('abcdefg');
+    expect([turns.isBusy, done.join('')]).toEqual([false, 'abcdef']);
   });
 
-  it('runs at once in the next turn', async () => {
+  it('goes on with at least one piece in each', async () => {
     const turns = new Turns();
-    turns.run(work('a', 50));
+    for (const name of ['a', 'b', 'c']) turns.add(work(name, 100));
     await turn();
-    turns.run(work('b'));
-    expect(done.join('')).toBe('ab');
-  });
-
-  it('that is large waits for all other work of its turn; at least one piece of it runs in each', async () => {
-    const turns = new Turns();
-    for (const name of ['A', 'B', 'C']) turns.runLarge(work(name, 100));
-    expect([turns.isBusy, done]).toEqual([true, []]);
-    for (const name of ['a', 'b', 'c']) turns.run(work(name, 9));
-    await turn();
-    expect(done.join('')).toBe('abcA');
-    for (const name of ['d', 'e', 'f']) turns.run(work(name, 9));
-    await turn();
-    await turn();
-    expect(done.join('')).toBe('abcAdefBC');
-    expect(turns.isBusy).toBe(false);
-  });
-
-  it('that large work asks for is part of it', async () => {
-    const turns = new Turns();
-    turns.runLarge({
-      run() {
-        turns.run(work('a', 100));
-        turns.run(work('b', 100));
-      },
-    });
-    turns.runLarge(work('C'));
+    expect(done.join('')).toBe('a');
     await turn();
     expect(done.join('')).toBe('ab');
     await turn();
-    expect(done.join('')).toBe('abC');
+    expect(done.join('')).toBe('abc');
+  });
+
+  it('goes on when some more is added later, or by other work', async () => {
+    const turns = new Turns();
+    turns.add(work('a', 1));
+    await turn();
+    turns.add(() => turns.add(work('b', 1)));
+    await turn();
+    expect(done.join('')).toBe('ab');
   });
 
   it('has the `AsyncLocalStorage` of its own request', async () => {
     const storage = new AsyncLocalStorage<string>();
     const turns = new Turns();
-    const tell = { run: () => void done.push(storage.getStore() ?? 'nothing') };
-    storage.run('first', () => turns.run(work('a', 10)));
-    storage.run('second', () => turns.run(tell));
-    storage.run('third', () => turns.runLarge(tell));
+    for (const name of ['first', 'second']) {
+      storage.run(name, () => turns.add(() => void done.push(storage.getStore() ?? 'nothing')));
+    }
     await turn();
-    expect(done).toEqual(['a', 'second', 'third']);
+    expect(done).toEqual(['first', 'second']);
   });
 });
 

@@ -7,8 +7,6 @@ const [OPEN, CLOSE, BRACE] = [0x5b, 0x5d, 0x20];
  * it, and no memory. The result for anything but JSON is undefined.
  */
 export function exceedsValues(text: string, allowed: number): boolean {
-  // each of them takes at least two characters
-  if (text.length <= 2 * allowed) return false;
   let left = allowed;
   // a bracket has been opened, and nothing in it has been found yet
   let opened = false;

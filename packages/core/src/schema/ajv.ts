@@ -21,6 +21,14 @@ export type Dialect = '2020-12' | 'draft-07';
 
 type Mode = 'dto' | 'raw';
 
+/** How a schema is compiled. */
+interface Variant {
+  /** Find all errors rather than the first. */
+  readonly all: boolean;
+  /** Ignore inherited members. */
+  readonly own: boolean;
+}
+
 /**
  * The length as counted by class-validator: surrogate pairs, and characters with a variation selector, count as one.
  */
@@ -124,12 +132,21 @@ function countFirst({ RULES }: Ajv): void {
   }
 }
 
-function createAjv(dialect: Dialect, mode: Mode, allErrors: boolean): Ajv {
+/** Names that every object inherits, such as `constructor`. */
+const INHERITED = Object.getOwnPropertyNames(Object.prototype).map((name) => JSON.stringify(name));
+
+/** Whether a schema may have a field that every object seems to have. Looking only at own members is slower. */
+function looksAtOwn(schema: JsonObject): boolean {
+  const text = JSON.stringify(schema);
+  return INHERITED.some((name) => text.includes(name));
+}
+
+function createAjv(dialect: Dialect, mode: Mode, { all: allErrors, own: ownProperties }: Variant): Ajv {
   const { default: AjvClass } = dialect === '2020-12' ? loadAjv2020() : loadAjv();
   const ajv = new AjvClass({
     strict: false,
     strictNumbers: true,
-    ownProperties: true,
+    ownProperties,
     allErrors,
     verbose: true,
     logger: false,
@@ -153,11 +170,11 @@ const instances = new Map<string, { readonly ajv: Ajv; uses: number }>();
 /** An instance never releases what it has compiled, so each is replaced after a number of uses. */
 const MAX_USES = 500;
 
-function sharedAjv(dialect: Dialect, mode: Mode, all: boolean): Ajv {
-  const key = `${dialect} ${mode} ${all}`;
+function sharedAjv(dialect: Dialect, mode: Mode, variant: Variant): Ajv {
+  const key = `${dialect} ${mode} ${variant.all} ${variant.own}`;
   let shared = instances.get(key);
   if (shared === undefined || shared.uses >= MAX_USES) {
-    shared = { ajv: createAjv(dialect, mode, all), uses: 0 };
+    shared = { ajv: createAjv(dialect, mode, variant), uses: 0 };
     // schemas that refer to themselves need this option, but then ajv keeps them
     shared.ajv.opts.addUsedSchema = false;
   }
@@ -187,8 +204,9 @@ function inspector(compile: (all: boolean) => ValidateFunction, maxText = Number
 
 /** Compiles a schema that was generated from a DTO class. */
 export function compileGenerated(schema: JsonObject, mayBacktrack: boolean): Inspection {
+  const own = looksAtOwn(schema);
   return inspector(
-    (all) => sharedAjv('2020-12', 'dto', all).compile(schema),
+    (all) => sharedAjv('2020-12', 'dto', { all, own }).compile(schema),
     mayBacktrack ? 2 * BACKTRACKING_LIMIT : undefined,
   );
 }
@@ -204,10 +222,11 @@ function hasNames(schema: JsonObject): boolean {
  */
 export function compileRaw(schema: JsonObject, dialect: Dialect): Inspection {
   const ajvFor = hasNames(schema) ? createAjv : sharedAjv;
-  const meta = sharedAjv(dialect, 'raw', false);
+  const own = looksAtOwn(schema);
+  const meta = sharedAjv(dialect, 'raw', { all: false, own: false });
   if (!meta.validateSchema(schema)) {
     const found = meta.errorsText(meta.errors, { dataVar: 'it' });
     throw new Error(`${found}. Correct it, as JSON Schema ${dialect} says`);
   }
-  return inspector((all) => ajvFor(dialect, 'raw', all).compile(schema));
+  return inspector((all) => ajvFor(dialect, 'raw', { all, own }).compile(schema));
 }

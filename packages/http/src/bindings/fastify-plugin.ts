@@ -60,10 +60,6 @@ class FastifyContext implements HttpContext {
     return this.request.raw.socket.destroyed;
   }
 
-  inOrder(callback: () => void): void {
-    inOrder(this.reply.raw, callback);
-  }
-
   onClose(callback: () => void): () => void {
     return onSocketClose(this.request.raw.socket, callback);
   }
@@ -157,7 +153,10 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint<FastifyRequ
   addParser(app, endpoint);
   const contextFor = (request: FastifyRequest, reply: FastifyReply) =>
     new FastifyContext(request, reply, principal === undefined ? known?.get(request.raw) : principal(request));
-  app.post(path, (request, reply) => endpoint.post(request.body, contextFor(request, reply)));
+  app.post(path, (request, reply) => {
+    if (reply.raw.socket !== null) return endpoint.post(request.body, contextFor(request, reply));
+    inOrder(reply.raw, endpoint.bodies.turns, () => endpoint.post(request.body, contextFor(request, reply)));
+  });
   app.get(path, { exposeHeadRoute: false }, async (request, reply) => {
     await endpoint.get(contextFor(request, reply));
     return reply;

@@ -1,47 +1,38 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { setImmediate } from 'node:timers';
 
 import type { Reader, SlowReaders } from '../readers.js';
+import type { Turns } from '../turns.js';
 import { leftOn, onSocketClose } from './node-socket.js';
 
 /** The number of requests that wait for the answers to earlier ones, by connection. */
 const waiting = new WeakMap<Socket, number>();
 
-/** A connection with this many is not read until they are answered. */
+/** A connection with more is closed. */
 const MAX_WAITING = 16;
 
-/** Implements `HttpContext.inOrder`. */
-export function inOrder(response: ServerResponse, callback: () => void): void {
+/**
+ * Calls back when the client has taken the answers to all earlier requests on the connection of a pipelined request.
+ * Requests that are not safe must not be handled in parallel (RFC 9112, section 9.3.2), and their answers would pile up.
+ * @param response a response that has no connection
+ */
+export function inOrder(response: ServerResponse, turns: Turns, callback: () => void): void {
   const { socket } = response.req;
-  // Node gives the connection to one response after the other, and takes it back when the response has ended
-  if (response.socket !== null || response.writableEnded || socket.destroyed) return callback();
+  // the application has answered
+  if (response.writableEnded) return callback();
+  if (socket.destroyed) return;
   const count = (waiting.get(socket) ?? 0) + 1;
+  // pausing it instead would hide that the client has disconnected
+  if (count > MAX_WAITING) return void socket.destroy();
   waiting.set(socket, count);
-  if (count >= MAX_WAITING) socket.pause();
   // with the `AsyncLocalStorage` of this request
   const resource = new AsyncResource('Pipelined');
+  // Node gives the connection to one response after the other
   response.once('socket', () => {
-    const left = (waiting.get(socket) ?? 0) - 1;
-    waiting.set(socket, left);
-    if (left === 0) resumeSoon(socket);
-    // not before Node has flushed what the response had buffered
-    process.nextTick(() => resource.runInAsyncScope(callback));
+    waiting.set(socket, (waiting.get(socket) ?? 0) - 1);
+    resource.runInAsyncScope(() => turns.add(callback));
   });
-}
-
-/** Connections that may be read again. */
-const paused: Socket[] = [];
-
-/** Reads from a connection again, from one in each turn of the event loop: one packet can hold hundreds of requests. */
-function resumeSoon(socket: Socket): void {
-  if (paused.push(socket) === 1) setImmediate(resumeNext);
-}
-
-function resumeNext(): void {
-  paused.shift()?.resume();
-  if (paused.length > 0) setImmediate(resumeNext);
 }
 
 /** Counts an answer that has been sent and that the client has not taken yet. */

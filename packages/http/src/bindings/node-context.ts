@@ -5,6 +5,7 @@ import type { Principal } from '@decorum/core';
 import { announcesBody, type Bodies, type BodyReceiver } from '../body.js';
 import { type AnswerHeaders, type Headers, JSON_TYPE, type Sink } from '../http-context.js';
 import type { UnreadContext } from '../pipeline.js';
+import type { Turns } from '../turns.js';
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
 import { inOrder, noteUnread } from './node-answers.js';
 import { NodeBody } from './node-body.js';
@@ -64,8 +65,9 @@ export class NodeContext implements UnreadContext {
     return this.request.socket.destroyed;
   }
 
-  inOrder(callback: () => void): void {
-    inOrder(this.response, callback);
+  inOrder(turns: Turns, callback: () => void): void {
+    if (this.response.socket === null) inOrder(this.response, turns, callback);
+    else callback();
   }
 
   onClose(callback: () => void): () => void {
@@ -93,9 +95,10 @@ export class NodeContext implements UnreadContext {
       response.end();
       return;
     }
-    const described = { 'content-type': JSON_TYPE, 'content-length': Buffer.byteLength(body) };
+    const size = Buffer.byteLength(body);
+    const described = { 'content-type': JSON_TYPE, 'content-length': size };
     response.writeHead(status, headers === undefined ? described : { ...described, ...headers });
-    writeWhole(response, body);
+    writeWhole(response, body, size);
     response.end();
     if (this.readers && response.writableLength > UNCOUNTED_BYTES) noteUnread(response, body, this.readers);
   }
