@@ -79,6 +79,28 @@ overEveryHost('authenticate', (host) => {
     },
   );
 
+  inEverySessionRevision('asks for the token of each request on a connection [SESS-08]', async (revision) => {
+    const { url, probe } = await serveOn(host, { authenticate: byToken });
+    const client = await HttpClient.open(url, revision, ANN);
+    const { authorization: _token, ...without } = client.headers;
+    const { 'mcp-session-id': _id, ...stranger } = without;
+    const accept = { accept: 'application/json, text/event-stream' };
+    const list = client.buildMessage(1, 'tools/list');
+    const answer = /\r\n\r\n.*\}/s;
+    for (const [message, headers] of [
+      [list, without],
+      [initialize(revision), stranger],
+    ] as const) {
+      const connection = await Connection.open(url);
+      connection.post(list, { ...accept, ...client.headers });
+      expect(await connection.until(answer)).toMatch(/^HTTP\/1\.1 200 /);
+      connection.text = '';
+      connection.post(message, { ...accept, ...headers });
+      expect(await connection.until(answer)).toMatch(/^HTTP\/1\.1 401 /);
+    }
+    expect(probe.contexts).toEqual([]);
+  });
+
   it('runs before the body is read: a body that never ends does not delay the refusal', async () => {
     const { url, errors } = await serveOn(host, { authenticate: byToken });
     const text = await (await Connection.open(url)).endless('POST', JSON_TYPE).closed();

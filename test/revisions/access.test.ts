@@ -140,6 +140,33 @@ describe('access', () => {
     }
   });
 
+  eachRevision('TOOL-27', 'shows each user exactly the members that this user may use', async (revision) => {
+    const only =
+      (...subjects: string[]): Access =>
+      (principal) =>
+        subjects.includes(principal?.subject ?? '');
+    const server = serverOf();
+    for (const [name, access] of [
+      ['ada1', only('ada')],
+      ['bob1', only('bob')],
+      ['both', only('ada', 'bob')],
+      ['eve1', only('eve')],
+    ] as const) {
+      server.addTool({ name, access, input: NoInput }, () => name);
+    }
+    const shown = { ada: ['ada1', 'both'], bob: ['bob1', 'both'], eve: ['eve1'], nobody: [] };
+    // twice, because lists are kept for later callers with the same rights
+    for (const [subject, names] of [...Object.entries(shown), ...Object.entries(shown).reverse()]) {
+      const client = await RawClient.connect(server, { revision, principal: { subject } });
+      const { tools } = await client.result('tools/list');
+      expect([subject, (tools as { name: string }[]).map(({ name }) => name)]).toEqual([subject, names]);
+      for (const name of ['ada1', 'bob1', 'both', 'eve1']) {
+        const { result } = await client.request('tools/call', { name });
+        expect([subject, name, result !== undefined]).toEqual([subject, name, (names as string[]).includes(name)]);
+      }
+    }
+  });
+
   eachRevision('TOOL-27', 'is refused where it cannot be decided, and decided anew for each call', async (revision) => {
     let answer: () => unknown = () => true;
     const logger = new Log();

@@ -181,6 +181,18 @@ describe('a client without a session', () => {
     }
   });
 
+  inStateless('CANC-11', 'may describe itself in the notification as in a request', async () => {
+    const { server, started, ended } = endless();
+    const client = await RawClient.connect(server, { revision }, overStdio);
+    void client.send(call(client, 'x', 'endless'));
+    await started;
+    const { params } = client.buildMessage('unused', 'notifications/cancelled', { requestId: 'x' });
+    await client.notify('notifications/cancelled', params);
+    expect(await ended).toMatchObject({ name: 'AbortError' });
+    await client.settled();
+    expect(client.received.filter(({ id }) => id === 'x')).toEqual([]);
+  });
+
   inStateless('CANC-13', 'gets a result when the server ends its subscription', async () => {
     // https://github.com/modelcontextprotocol/modelcontextprotocol/issues/3348: the specification contradicts itself
     for (const transport of [overStdio, overHttp, overMemory]) {
@@ -226,6 +238,13 @@ describe('a client without a session', () => {
       expect(await client.call('alive')).toMatchObject({ isError: true });
       expect(client.received.filter(({ method }) => method !== undefined)).toEqual([]);
       expect(client.questions).toEqual([]);
+      // not even where a session has begun, which has pings
+      if (transport !== overHttp) {
+        const both = await RawClient.connect(server, { revision: '2025-11-25' }, transport);
+        expect(await both.result('ping')).toEqual({});
+        await both.send(client.buildMessage('modern', 'ping'));
+        expect(await both.response('modern')).toMatchObject({ error: { code: -32601 } });
+      }
       expect(await answerTo(server, client.buildMessage(1, 'ping'))).toMatchObject([
         404,
         { id: 1, error: { code: -32601 } },
@@ -263,6 +282,25 @@ describe('a question that is cancelled', () => {
     await client.send({ jsonrpc: '2.0', id: question.id, error: { code: -1, message: 'No' } });
     expect(client.received.slice(before)).toEqual([]);
     expect(textOf(await client.call('quick'))).toBe('quick');
+  });
+
+  eachSessionRevision('CANC-07', 'does not answer another question when its answer is late', async (revision) => {
+    const server = serverWith({
+      hasty: (context) => context.sample({ messages: 'Hi', maxTokens: 1, timeoutMs: 10 }),
+      patient: async (context) => (await context.sample({ messages: 'Hi', maxTokens: 1 })).text,
+    });
+    const client = await RawClient.connect(server, { revision, capabilities: { sampling: {} } });
+    expect(await client.call('hasty')).toMatchObject({ isError: true });
+    const waiting = client.call('patient');
+    await client.find(() => client.of('sampling/createMessage').length === 2);
+    const [late, open] = client.of('sampling/createMessage') as [Message, Message];
+    for (const id of [late.id, 'never asked', 7]) {
+      await client.send({ jsonrpc: '2.0', id, error: { code: -1, message: 'No' } });
+      await client.send({ jsonrpc: '2.0', id, result: answer });
+    }
+    const timely = { ...answer, content: { type: 'text', text: 'Timely' } };
+    await client.send({ jsonrpc: '2.0', id: open.id, result: timely });
+    expect(textOf(await waiting)).toBe('Timely');
   });
 });
 

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
-import type { Extension, JsonObject, McpServer } from '@decorum/core';
+import { Completion, type Extension, type JsonObject, type McpServer, NoInput, Prompt, Resource } from '@decorum/core';
 
 import { overHttp } from '../support/http-transports.js';
 import { type RawTransport, type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
@@ -215,6 +215,42 @@ describe('server/discover', () => {
       const { params } = await client.find(({ method }) => method !== undefined);
       const honored = Object.keys(params?.['notifications'] as object).map((name) => name.replace('ListChanged', ''));
       expect(honored.sort()).toEqual(lists.filter((name) => (capabilities[name] as JsonObject)['listChanged']).sort());
+    }
+  });
+
+  inStateless('DISC-04', 'declares completions for prompts and for resources alike', async () => {
+    class Prompts {
+      @Prompt({ input: { type: 'object', properties: { city: { type: 'string' } } } })
+      pack() {
+        return '';
+      }
+
+      @Completion({ for: 'pack', argument: 'city' })
+      cities() {
+        return ['Oslo'];
+      }
+    }
+    class Places {
+      @Resource('places://{city}')
+      place(_variables: NoInput) {
+        return '';
+      }
+
+      @Completion({ for: 'place', argument: 'city' })
+      cities() {
+        return ['Oslo'];
+      }
+    }
+    for (const [provider, ref, only] of [
+      [Prompts, { type: 'ref/prompt', name: 'pack' }, 'prompts'],
+      [Places, { type: 'ref/resource', uri: 'places://{city}' }, 'resources'],
+    ] as const) {
+      const server = serverOf({ providers: [provider] });
+      const { capabilities } = await discover(server);
+      expect(Object.keys(capabilities as object).sort()).toEqual([only, 'completions', 'logging'].sort());
+      const client = await RawClient.connect(server, { revision });
+      const found = await client.result('completion/complete', { ref, argument: { name: 'city', value: '' } });
+      expect(found).toMatchObject({ completion: { values: ['Oslo'] } });
     }
   });
 

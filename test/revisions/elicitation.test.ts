@@ -1,5 +1,5 @@
 import { describe, expect } from '@jest/globals';
-import { type Context, type JsonObject, needInput } from '@decorum/core';
+import { type Context, type JsonObject, type McpServer, needInput } from '@decorum/core';
 import { IsInt, IsString, Max } from 'class-validator';
 
 import { cpuMs } from '../support/cpu.js';
@@ -70,6 +70,34 @@ describe('elicitation', () => {
       for (const question of asking) {
         const { said, questions } = await ask(revision, question, { capabilities });
         expect([said, questions]).toEqual(['mcp error missing-capability', []]);
+      }
+    }
+  });
+
+  eachRevision('ELIC-02', 'is returned as a question only in a mode that the client has declared', async (revision) => {
+    const asking = (params: JsonObject) =>
+      serverWith({
+        ask: (context) => (context.answers ? 'answered' : needInput({ a: { method: 'elicitation/create', params } })),
+      });
+    const message = 'Please';
+    const [plain, named] = [{}, { mode: 'form' }].map((mode) => asking({ ...mode, message, requestedSchema: NAME }));
+    const visiting = asking({ mode: 'url', message, url: 'https://example.com', elicitationId: 'e1' });
+    for (const [capabilities, forms, visits] of [
+      [{ sampling: {} }, 0, 0],
+      [FORM, 1, 0],
+      [{ elicitation: { form: {} } }, 1, 0],
+      [URL_ONLY, 0, 1],
+      [BOTH, 1, 1],
+    ] as const) {
+      for (const [server, count] of [
+        [plain, forms],
+        [named, forms],
+        [visiting, visits],
+      ] as const) {
+        const answers = { 'elicitation/create': () => ({ result: { action: 'cancel' } }) };
+        const client = await RawClient.connect(server as McpServer, { revision, capabilities, answers });
+        const { isError = false } = await client.call('ask').catch(() => ({ isError: true }));
+        expect([capabilities, isError, client.questions.length]).toEqual([capabilities, count === 0, count]);
       }
     }
   });
@@ -283,6 +311,20 @@ describe('elicitation', () => {
     for (const action of ['decline', 'cancel']) {
       const { said } = await ask(revision, visit('https://example.com'), { answer: () => ({ result: { action } }) });
       expect(said).toBe(`{"action":"${action}"}`);
+    }
+  });
+
+  inStateless('ELIC-24', 'ends a request that needs a visit, unless the user agrees to it', async () => {
+    const url = 'https://example.com';
+    const require = (context: Context) =>
+      context.requireUrl({ message: 'Please sign in', url }).then(() => 'been there');
+    for (const [action, said] of [
+      ['accept', '"been there"'],
+      ['decline', 'client error undefined'],
+      ['cancel', 'client error undefined'],
+    ]) {
+      const asked = await ask(STATELESS, require, { answer: () => ({ result: { action } }) });
+      expect([action, asked.said]).toEqual([action, said]);
     }
   });
 

@@ -36,9 +36,15 @@ async function connect() {
   const client = await HttpClient.open(url, STATELESS);
   /** Sends a request with the usual headers and some changes. */
   const outcome = async (message: Message, changes: Changes = {}) => {
-    const response = await client.post(message, changes);
-    const { id, error } = await json(response);
-    return { status: response.status, code: error?.code, id };
+    const answer = async (accept: Changes) => {
+      const response = await client.post(message, { ...accept, ...changes });
+      const { id, error } = await json(response);
+      return { status: response.status, code: error?.code, id };
+    };
+    const found = await answer({});
+    // an error has the same status for a client that accepts nothing but streams
+    if (found.status >= 400) expect(await answer({ accept: 'text/event-stream' })).toEqual(found);
+    return found;
   };
   const request = (method: string, params?: JsonObject) => client.buildMessage('x', method, params);
   const add = request('tools/call', { name: 'add', arguments: ADD });

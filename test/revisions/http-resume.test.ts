@@ -206,6 +206,28 @@ describe('a stream', () => {
     probe.emit('go');
   });
 
+  eachSessionRevision('RESUME-09', 'sends a retry time each time it is closed', async (revision) => {
+    const { client, server, probe } = await connect(revision);
+    server.addTool({ name: 'poll-twice', input: { type: 'object' } }, async (_input: object, context) => {
+      for (const retryMs of [25, 30]) {
+        const go = once(probe, 'go');
+        context.closeStream({ retryMs });
+        await go;
+      }
+      return 'let go';
+    });
+    let events = await (await client.stream(9, 'poll-twice')).rest();
+    const last = () => events.findLast(({ id }) => id !== undefined)?.id as string;
+    expect(events.at(-1)).toEqual({ retry: '25' });
+    const back = await client.listen(last());
+    probe.emit('go');
+    events = await back.rest();
+    expect(events.at(-1)).toEqual({ retry: '30' });
+    const again = await client.listen(last());
+    probe.emit('go');
+    expect((await again.message()).message).toMatchObject({ id: 9, ...LET_GO });
+  });
+
   eachSessionRevision('RESUME-10', 'has no event without data', async (revision) => {
     const { client, update } = await connect(revision);
     const listening = await client.listen();

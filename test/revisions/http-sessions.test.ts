@@ -2,7 +2,7 @@ import { once } from 'node:events';
 
 import { describe, expect } from '@jest/globals';
 import type { Principal } from '@decorum/core';
-import { type HttpOptions, mcp } from '@decorum/http';
+import { type HttpOptions, mcp, MemorySessionStore } from '@decorum/http';
 import fastify, { type FastifyRequest } from 'fastify';
 
 import { stopClock } from '../../packages/http/test/clock.js';
@@ -43,6 +43,15 @@ describe('a session', () => {
     expect([failed.headers.get(ID), (await json(failed)).error?.code]).toEqual([null, -32602]);
     const chosen = await post(url, initialize(revision), { [ID]: 'chosen' });
     expect([chosen.status, chosen.headers.get(ID)]).toEqual([404, null]);
+  });
+
+  eachSessionRevision('SESS-11', 'starts whatever the id of the request is', async (revision) => {
+    const { url } = await serve();
+    for (const id of [0, -1, '', '0', 'x'.repeat(256), Number.MAX_SAFE_INTEGER]) {
+      const response = await post(url, { ...initialize(revision), id });
+      expect([response.status, response.headers.get(ID)]).toEqual([200, expect.any(String)]);
+      expect(await json(response)).toMatchObject({ id, result: { protocolVersion: revision } });
+    }
   });
 
   const idsOf = async (url: string, count: number, revision: Parameters<typeof initialize>[0]) => {
@@ -233,5 +242,25 @@ describe('the id of a session', () => {
     expect(probe.contexts).toEqual([]);
     expect((await json(await client.call(1, 'add', { args: ADD }))).result?.content?.[0]?.text).toBe('3');
     expect(listening.ended).toBe(false);
+  });
+
+  eachSessionRevision('SESS-10', 'is useless to them in the other processes that serve it too', async (revision) => {
+    const sessionStore = new MemorySessionStore();
+    const [one, other] = [await serve({ principal, sessionStore }), await serve({ principal, sessionStore })];
+    for (const [owner, strangers] of [
+      [{ 'x-user': 'ann' }, [{ 'x-user': 'bob' }, {}]],
+      [{}, [{ 'x-user': 'bob' }]],
+    ] as const) {
+      const client = await HttpClient.open(one.url, revision, owner);
+      const { 'x-user': _, ...session } = client.headers;
+      for (const stranger of strangers) {
+        const headers = { ...session, ...stranger };
+        expect((await post(other.url, call(1, 'wait'), headers)).status).toBe(404);
+        expect((await fetch(other.url, { headers: { accept: 'text/event-stream', ...headers } })).status).toBe(404);
+        expect((await fetch(other.url, { method: 'DELETE', headers })).status).toBe(404);
+      }
+      expect((await post(other.url, request(2, 'ping'), client.headers)).status).toBe(200);
+    }
+    expect(other.probe.contexts).toEqual([]);
   });
 });

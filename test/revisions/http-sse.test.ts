@@ -1,4 +1,5 @@
 import { describe, expect } from '@jest/globals';
+import { McpError, NoInput } from '@decorum/core';
 import { mcp } from '@decorum/http';
 import fastify from 'fastify';
 
@@ -59,6 +60,24 @@ describe('HTTP+SSE', () => {
     expect(await next()).toMatchObject({ id: 3, result: { content: [{ text: 'there' }] } });
     server.notify.toolsChanged();
     expect(await next()).toMatchObject({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+  });
+
+  eachSessionRevision('SSE-03', 'sends the errors of handlers as events too', async () => {
+    const { sse, server } = await serveSse();
+    const kinds = ['parse-error', 'invalid-request', 'invalid-params', 'internal-error', 'missing-capability'] as const;
+    for (const kind of kinds) {
+      const fail = () => {
+        throw new McpError(kind, kind);
+      };
+      server.addTool({ name: kind, input: NoInput }, fail);
+      server.addTool({ name: `later-${kind}`, input: NoInput }, async () => await Promise.resolve().then(fail));
+    }
+    const client = await SseClient.open(sse);
+    for (const name of kinds.flatMap((kind) => [kind, `later-${kind}`])) {
+      const posted = await client.send(call(name, name));
+      expect([name, posted.status, await posted.text()]).toEqual([name, 202, '']);
+      expect((await client.reader.message()).message).toMatchObject({ id: name });
+    }
   });
 
   eachSessionRevision('SSE-04', 'rejects pages of another origin at both endpoints', async (revision) => {

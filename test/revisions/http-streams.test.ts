@@ -3,13 +3,15 @@ import { once } from 'node:events';
 import { describe, expect } from '@jest/globals';
 import { type Context, McpServer } from '@decorum/core';
 import { mcp } from '@decorum/http';
+import { fetchHandler } from '@decorum/http/fetch';
 import fastify from 'fastify';
 
 import { EventReader } from '../../packages/http/test/events.js';
 import { afterwards, call, createServer, json, Probe, request, serve } from '../../packages/http/test/fixture.js';
-import { overHttp } from '../support/http-transports.js';
+import { overHttp, statelessHeaders } from '../support/http-transports.js';
 import { RawClient, textOf } from '../support/raw-client.js';
 import { eachSessionRevision, inStateless, type Revision } from '../support/requirements.js';
+import { called } from '../support/stateless-post.js';
 import { ADD, carried, HttpClient, SseClient, TOKEN } from './http-client.js';
 
 const LET_GO = { result: { content: [{ text: 'let go' }] } };
@@ -213,6 +215,31 @@ describe('a client that disconnects', () => {
     expect(probe.contexts.map(({ signal }) => signal.aborted)).toEqual([false, true, true]);
     probe.emit('go');
     expect(await json(await staying)).toMatchObject({ id: 'stays', ...LET_GO });
+  });
+
+  inStateless('HTTP-22', 'cancels its request, however a host of web requests tells it', async () => {
+    const probe = new Probe();
+    const { server } = createServer(probe);
+    const handler = fetchHandler(server);
+    afterwards(async () => {
+      await handler.close();
+      await server.close();
+    });
+    const message = called(1, 'stream', TOKEN);
+    const headers = { 'content-type': 'application/json', accept: 'text/event-stream', ...statelessHeaders(message) };
+    for (const leave of ['aborts the request', 'cancels the response'] as const) {
+      const controller = new AbortController();
+      const init = { method: 'POST', headers, body: JSON.stringify(message), signal: controller.signal };
+      const { body } = await handler(new Request('http://localhost/mcp', init));
+      const { signal } = probe.contexts.at(-1) as Context;
+      expect(signal.aborted).toBe(false);
+      const aborted = once(probe, 'aborted');
+      if (leave === 'aborts the request') controller.abort();
+      else await body?.cancel();
+      await aborted;
+      expect([leave, signal.aborted]).toEqual([leave, true]);
+    }
+    probe.emit('go');
   });
 
   inStateless('HTTP-23', 'gets nothing more', async () => {

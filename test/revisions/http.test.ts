@@ -253,8 +253,19 @@ describe('a POST', () => {
       await response.text();
       return response.status;
     };
-    for (const accept of ['text/html', 'image/*', 'application/json;q=0', '']) expect(await statusOf(accept)).toBe(406);
-    for (const accept of ['*/*', 'application/json', 'text/event-stream, application/json', 'a/b, */*;q=0.1']) {
+    // a weight has up to three digits (RFC 9110, section 12.4.2)
+    const refused = ['', '.', '.0', '.00', '.000'].map((digits) => `application/json;q=0${digits}`);
+    const others = ['text/html', 'image/*', '', '*/*;q=0', 'application/json; q=0.0, text/event-stream; q=0.000'];
+    for (const accept of [...refused, ...others]) expect([accept, await statusOf(accept)]).toEqual([accept, 406]);
+    for (const accept of [
+      '*/*',
+      'application/json',
+      'text/event-stream, application/json',
+      'a/b, */*;q=0.1',
+      'application/json;q=0.001',
+      'application/*',
+      'text/*',
+    ]) {
       expect([accept, await statusOf(accept)]).toEqual([accept, 200]);
     }
   });

@@ -55,6 +55,29 @@ describe('ctx.log', () => {
   });
 });
 
+describe('a URL in ctx.log', () => {
+  eachRevision('LOG-11', 'shows the client no password, with or without a user name', async (revision) => {
+    const urls = [
+      'redis://:pw-in-url@cache.example:6379/0',
+      'postgres://ada:pw-in-url@db.example/app',
+      'amqp://ada:pw-in-url:more@queue.example',
+      'https://ada:pw-in-url@[::1]:8443/?a=b',
+    ];
+    const server = serverWith({
+      talk({ log }) {
+        for (const url of urls) for (const data of [url, { url }, [`cannot reach ${url}.`]]) log.error(data);
+        return 'done';
+      },
+    });
+    const client = await RawClient.connect(server, { revision, logLevel: 'error' });
+    await client.call('talk');
+    const sent = client.of('notifications/message').map(({ params }) => JSON.stringify(params?.['data']));
+    expect(sent).toHaveLength(12);
+    for (const text of sent) expect(text).toMatch(/:\/\/\[redacted\]@[a-z[]/);
+    expect(sent.join()).not.toContain('pw-in-url');
+  });
+});
+
 describe('a request that the client cancels', () => {
   eachRevision('CANC-06', 'has its reason in the log of the operator', async (revision) => {
     const debug = jest.fn();

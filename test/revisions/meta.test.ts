@@ -202,6 +202,23 @@ describe('the JSON Schema of a tool', () => {
     expect(await takes(revision, schema, { pair: [1, 'a', 2] })).toBe(false);
   });
 
+  eachRevision('META-09', 'may be draft-07, and refer to itself', async (revision) => {
+    const pair = { type: 'array', items: [{ type: 'integer' }, { type: 'string' }], additionalItems: false };
+    const named = { $id: 'https://example.com/pairs', properties: { pair, next: { $ref: '#/properties/pair' } } };
+    const recursive = { properties: { pair, next: { $ref: '#' } } };
+    for (const [keywords, nextOf] of [
+      [named, (value: unknown) => value],
+      [recursive, (value: unknown) => ({ pair: value })],
+    ] as const) {
+      const schema = { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', ...keywords };
+      const judged = (value: unknown) =>
+        Promise.all([takes(revision, schema, { pair: value }), takes(revision, schema, { next: nextOf(value) })]);
+      expect(await judged([1, 'a'])).toEqual([true, true]);
+      expect(await judged(['a', 1])).toEqual([false, false]);
+      expect(await judged([1, 'a', 2])).toEqual([false, false]);
+    }
+  });
+
   eachRevision('META-10', 'cannot use an unsupported dialect', (revision) => {
     for (const dialect of [
       'http://json-schema.org/draft-04/schema#',

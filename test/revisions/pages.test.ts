@@ -1,10 +1,12 @@
 // The pages of lists.
 import { describe, expect } from '@jest/globals';
 import { type CacheHint, type JsonObject, NoInput, Resource } from '@decorum/core';
+import { fetchHandler } from '@decorum/http/fetch';
 
-import { overHttp } from '../support/http-transports.js';
-import { RawClient } from '../support/raw-client.js';
+import { overHttp, statelessHeaders } from '../support/http-transports.js';
+import { type Message, RawClient } from '../support/raw-client.js';
 import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { asked } from '../support/stateless-post.js';
 import { copies, LISTS, many, names, pagesOf } from './lists.js';
 import { serverOf } from './servers.js';
 
@@ -87,5 +89,29 @@ describe('pages', () => {
       expect(pages.map((page) => page[member])).toEqual(whole.map((page) => page[member]));
       expect(new Set(pages.map(({ cacheScope }) => cacheScope)).size).toBe(1);
     }
+  });
+
+  inStateless('PAGE-06', 'continue from wherever the client asks', async () => {
+    const server = many(5, 2);
+    const handler = fetchHandler(server);
+    const ask = async (method: string, params: JsonObject, remoteAddress?: string) => {
+      const message = asked(1, method, params);
+      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+      const init = { method: 'POST', headers: { ...headers, ...statelessHeaders(message) } };
+      const request = new Request('http://localhost/mcp', { ...init, body: JSON.stringify(message) });
+      const { result } = (await (await handler(request, { remoteAddress })).json()) as Message;
+      return result as JsonObject;
+    };
+    for (const [method, member] of LISTS) {
+      const { nextCursor: cursor, [member]: first } = await ask(method, {}, '192.0.2.1');
+      for (const address of ['192.0.2.1', '198.51.100.7', '2001:db8::1', undefined]) {
+        expect([address, await ask(method, { cursor }, address)]).toMatchObject([
+          address,
+          { [member]: [{}, {}], nextCursor: expect.any(String) },
+        ]);
+      }
+      expect(first).toHaveLength(2);
+    }
+    await handler.close();
   });
 });

@@ -13,6 +13,7 @@ import {
   NoInput,
   Prompt,
   Resource,
+  text,
   user,
 } from '@decorum/core';
 import { IsBoolean, IsInt, IsOptional, IsString } from 'class-validator';
@@ -258,6 +259,36 @@ describe('prompts', () => {
   eachRevision('PROMPT-12', 'may contain links', async (revision) => {
     expect(await contentsOf(revision, 'linked')).toEqual([{ type: 'resource_link', uri: 'docs://a', name: 'a' }]);
   });
+
+  eachRevision(
+    'PROMPT-09',
+    'have each block in a form that the revision has, also with annotations',
+    async (revision) => {
+      const annotations = { audience: ['user' as const], priority: 0.5 };
+      const server = serverOf();
+      class Annotated {
+        @Prompt()
+        all() {
+          return [
+            user(text('text', { annotations })),
+            user(image(BYTES, 'image/png', { annotations })),
+            user(audio(BYTES, 'audio/wav', { annotations })),
+            user(link('docs://a', { name: 'a', annotations })),
+            user(embedded({ uri: 'docs://b', data: 'b', annotations })),
+          ];
+        }
+      }
+      server.addProvider(Annotated);
+      const client = await RawClient.connect(server, { revision });
+      const { messages } = await client.result('prompts/get', { name: 'all' });
+      const contents = (messages as { content: JsonObject }[]).map(({ content }) => content);
+      const sound = revision === '2024-11-05' ? 'resource' : 'audio';
+      const linked = revision < '2025-06-18' ? 'text' : 'resource_link';
+      expect(contents.map(({ type }) => type)).toEqual(['text', 'image', sound, linked, 'resource']);
+      for (const content of contents) expect(content['annotations']).toEqual(annotations);
+      expect(JSON.stringify(contents[3])).toContain('docs://a');
+    },
+  );
 
   eachRevision('PROMPT-13', 'cause a notification when one is added or removed', async (revision) => {
     const server = serverOf({ providers: [Greeting] });

@@ -100,7 +100,17 @@ describe('roots', () => {
     expect(await ask(revision, roots, { capabilities, answer: result(HOME) })).toMatchObject({
       said: JSON.stringify(HOME.roots),
     });
-    for (const uri of ['https://example.com', 'home/ada', '', 7, undefined]) {
+    for (const uri of [
+      'https://example.com',
+      'home/ada',
+      'file',
+      'file:',
+      'file:ada',
+      'file:/home/ada',
+      '',
+      7,
+      undefined,
+    ]) {
       const { said } = await ask(revision, roots, { capabilities, answer: result({ roots: [{ uri }] }) });
       expect(said).toBe(revision === STATELESS ? 'asked again' : 'client error undefined');
     }

@@ -277,14 +277,34 @@ describe('reading', () => {
     }
   });
 
-  const MISSING = ['docs://nothing', 'docs://pages', 'docs://lost/page', 'file:///etc/passwd'];
+  const MISSING = [
+    'docs://nothing',
+    'docs://pages',
+    'docs://lost/undefined',
+    'docs://lost/null',
+    'docs://lost/later',
+    'docs://lost',
+    'file:///etc/passwd',
+  ];
 
   class Lost {
     @Resource('docs://lost/{name}')
-    page(_variables: Named): string | undefined {
-      return undefined;
+    page({ name }: Named): string | null | undefined | Promise<null> {
+      return name === 'later' ? Promise.resolve(null) : name === 'null' ? null : undefined;
+    }
+
+    @Resource('docs://lost')
+    all() {
+      return null;
     }
   }
+
+  eachSessionRevision('RES-07', 'a resource that its handler does not find is the same error', async (revision) => {
+    const client = await RawClient.connect(serverOf({ providers: [Library, Lost] }), { revision });
+    for (const uri of MISSING) {
+      expect(await client.error('resources/read', { uri })).toMatchObject({ code: -32002, data: { uri } });
+    }
+  });
 
   inStateless('RES-08', 'an unknown resource is an invalid params error with the URI', async () => {
     const client = await RawClient.connect(serverOf({ providers: [Library, Lost] }), { revision: STATELESS });
@@ -448,6 +468,28 @@ describe('a subscription', () => {
     server.notify.resourceUpdated(URI);
     await client.settled();
     expect(updates()).toEqual([URI]);
+  });
+
+  eachSessionRevision('RES-19', 'ends for one of several URIs, and goes on for the others', async (revision) => {
+    const server = library();
+    const client = await RawClient.connect(server, { revision });
+    const uris = ['docs://readme', 'docs://logo', 'docs://data'];
+    const updates = async () => {
+      const before = client.of('notifications/resources/updated').length;
+      for (const uri of uris) server.notify.resourceUpdated(uri);
+      await client.settled();
+      const all = client.of('notifications/resources/updated').map(({ params }) => params?.['uri']);
+      return all.slice(before);
+    };
+    expect(await updates()).toEqual([]);
+    for (const [index, uri] of uris.entries()) {
+      expect(await client.result('resources/subscribe', { uri })).toEqual({});
+      expect(await updates()).toEqual(uris.slice(0, index + 1));
+    }
+    for (const [index, uri] of uris.entries()) {
+      expect(await client.result('resources/unsubscribe', { uri })).toEqual({});
+      expect(await updates()).toEqual(uris.slice(index + 1));
+    }
   });
 
   eachSessionRevision('RES-20', 'notifies only the subscriber', async (revision) => {

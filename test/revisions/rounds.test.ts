@@ -354,6 +354,24 @@ describe('a retry', () => {
     }
   });
 
+  inStateless('MRTR-12', 'may be answered with another question many times, and every answer is kept', async () => {
+    const names = Array.from({ length: 12 }, (_item, index) => `name ${index}`);
+    const many: Handler = async (context) => {
+      const said: string[] = [];
+      for (const name of names) {
+        const { content } = (await question(context, `${name}?`)) as { content?: { name: string } };
+        said.push(content?.name ?? 'nobody');
+      }
+      return said.join();
+    };
+    const elicited = ({ message }: JsonObject) => ({
+      result: { action: 'accept', content: { name: String(message).slice(0, -1) } },
+    });
+    const client = await connect(serverWith({ many }), { answers: { 'elicitation/create': elicited } });
+    expect(textOf(await client.call('many'))).toBe(names.join());
+    expect(client.questions.map(({ params }) => params['message'])).toEqual(names.map((name) => `${name}?`));
+  });
+
   inStateless('MRTR-13', 'with answers that are not an object is an error', async () => {
     const client = await connect(serverWith({ greet }));
     const { requestState } = await begin(client, 'greet');
@@ -485,6 +503,27 @@ describe('questions in place of a result', () => {
       inputResponses: { '#1': ADA },
     });
     expect(read.result).toMatchObject({ contents: [{ text: 'Hello, Ada' }] });
+  });
+
+  inStateless('MRTR-18', 'are not cacheable in a later round either', async () => {
+    class Forms {
+      @Resource('forms://two', { cache: { ttlMs: 1000, scope: 'public' } })
+      async two(_input: NoInput, context: Context) {
+        for (const message of ['First?', 'Second?', 'Third?']) await question(context, message);
+        return 'done';
+      }
+    }
+    const client = await connect(serverOf({ providers: [Forms], cache: { ttlMs: 1000, scope: 'public' } }));
+    let more: JsonObject = {};
+    for (const key of ['#1', '#2', '#3']) {
+      const { result } = await client.request('resources/read', { uri: 'forms://two', ...more });
+      const { requestState, inputRequests } = asked(result);
+      expect(Object.keys(inputRequests)).toEqual([key]);
+      for (const member of ['ttlMs', 'cacheScope', 'contents']) expect(result).not.toHaveProperty(member);
+      more = { requestState, inputResponses: { [key]: ADA } };
+    }
+    const { result } = await client.request('resources/read', { uri: 'forms://two', ...more });
+    expect(result).toMatchObject({ contents: [{ text: 'done' }], ttlMs: 0, cacheScope: 'private' });
   });
 
   inStateless('MRTR-20', 'may be declined or left unanswered', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { McpError, type JsonObject } from '@decorum/core';
 
 import { transportsOf, endpointOf } from '../support/http-transports.js';
-import { type Message, RawClient } from '../support/raw-client.js';
+import { type Message, RAW_TRANSPORTS, RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, type Revision, SESSION_REVISIONS } from '../support/requirements.js';
 import { HttpClient } from './http-client.js';
 import { deferred, serverOf, serverWith } from './servers.js';
@@ -240,6 +240,23 @@ describe('notifications', () => {
     ]);
   });
 
+  eachRevision('RPC-10', 'are not answered beyond a limit either', async (revision) => {
+    const server = serverWith(echo, { limits: { maxDepth: 10, maxValues: 100 } });
+    const deep = `${'{"a":'.repeat(11)}1${'}'.repeat(11)}`;
+    const long = JSON.stringify({ a: Array.from({ length: 101 }, () => 0) });
+    for (const transport of Object.values(RAW_TRANSPORTS)) {
+      const client = await RawClient.connect(server, { revision }, transport);
+      const before = client.received.length;
+      for (const params of [deep, long]) {
+        for (const method of ['notifications/nothing', 'notifications/cancelled', 'tools/list']) {
+          await client.send(`{"jsonrpc":"2.0","method":"${method}","params":${params}}`);
+        }
+      }
+      await client.settled();
+      expect(client.received.slice(before)).toMatchObject([{ result: expect.any(Object) }]);
+    }
+  });
+
   eachRevision('RPC-11', 'of the server have no id', async (revision) => {
     const server = serverWith({
       tell(context) {
@@ -305,26 +322,23 @@ describe('batches', () => {
   );
 
   eachSessionRevision('RPC-17', 'may mix requests, notifications and responses', async (revision) => {
-    const asked = deferred();
-    const server = serverWith({
-      async ask(context) {
-        const answer = context.ping();
-        asked.resolve();
-        await answer;
-        return 'pong';
-      },
-    });
-    const client = await RawClient.connect(server, { revision });
-    void client.send({ jsonrpc: '2.0', id: 'call', method: 'tools/call', params: { name: 'ask' } });
-    await asked.promise;
-    const [question] = client.of('ping');
-    await client.send([
-      { jsonrpc: '2.0', method: 'notifications/nothing' },
-      { jsonrpc: '2.0', id: question?.id, result: {} },
-      ping(7),
-    ]);
-    expect(await client.response(7)).toMatchObject({ result: {} });
-    expect(await client.response('call')).toMatchObject({ result: { content: [{ text: 'pong' }] } });
+    const server = serverWith({ ask: (context) => context.ping().then(() => 'pong') });
+    for (const [answer, said] of [
+      [{ result: {} }, 'pong'],
+      [{ error: { code: -1, message: 'No ping today' } }, expect.stringContaining('No ping today')],
+    ]) {
+      const client = await RawClient.connect(server, { revision });
+      void client.send({ jsonrpc: '2.0', id: 'call', method: 'tools/call', params: { name: 'ask' } });
+      await client.find(({ method }) => method === 'ping');
+      const [question] = client.of('ping');
+      await client.send([
+        { jsonrpc: '2.0', method: 'notifications/nothing' },
+        { jsonrpc: '2.0', id: question?.id, ...(answer as object) },
+        ping(7),
+      ]);
+      expect(await client.response(7)).toMatchObject({ result: {} });
+      expect(await client.response('call')).toMatchObject({ result: { content: [{ text: said }] } });
+    }
   });
 
   eachSessionRevision('RPC-18', 'do not start a session', async (revision) => {

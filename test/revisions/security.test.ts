@@ -79,6 +79,29 @@ describe('limits', () => {
   });
 });
 
+describe('the limit of depth', () => {
+  eachRevision('SEC-16', 'counts arrays and objects alike, and is exact', async (revision) => {
+    const server = serverOf({ limits: { maxDepth: 20 } });
+    server.addTool({ name: 'take', input: { type: 'object' } }, () => 'taken');
+    const client = await RawClient.connect(server, { revision });
+    const wrap = { list: (inner: string) => `[${inner}]`, object: (inner: string) => `{"a":${inner}}` };
+    const kinds = [['list'], ['object'], ['list', 'object'], ['object', 'list', 'list']] as const;
+    for (const [index, kind] of kinds.entries()) {
+      // three levels are those of the message, its params and the arguments
+      for (const [levels, taken] of [
+        [17, true],
+        [18, false],
+      ] as const) {
+        let json = '1';
+        for (let level = 0; level < levels; level += 1) json = wrap[kind[level % kind.length] ?? 'list'](json);
+        const id = 100 * index + levels;
+        await client.send(written(client, id, { params: { arguments: { deep: '@' } }, json }));
+        expect([json, 'result' in (await client.response(id))]).toEqual([json, taken]);
+      }
+    }
+  });
+});
+
 describe('a member called __proto__', () => {
   eachRevision('SEC-17', 'has no effect anywhere', async (revision) => {
     const seen: unknown[] = [];

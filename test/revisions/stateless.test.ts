@@ -542,10 +542,13 @@ describe('a request without a session', () => {
   });
 
   inStateless('LIFE-22', 'is then rejected with 400', async () => {
+    const server = serverOf();
     for (const requested of ['v999.0.0', '2026-07-29']) {
-      const message = asked('x', 'tools/list', {}, { [VERSION]: requested });
-      const answer = await answerTo(serverOf(), message, { 'mcp-protocol-version': requested });
-      expect(answer).toMatchObject([400, { id: 'x', error: { code: -32022, data: { requested } } }]);
+      for (const accept of ['application/json, text/event-stream', 'application/json', 'text/event-stream', '*/*']) {
+        const message = asked('x', 'tools/list', {}, { [VERSION]: requested });
+        const answer = await answerTo(server, message, { 'mcp-protocol-version': requested, accept });
+        expect(answer).toMatchObject([400, { id: 'x', error: { code: -32022, data: { requested } } }]);
+      }
     }
   });
 

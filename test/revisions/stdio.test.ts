@@ -108,6 +108,22 @@ describe('a line', () => {
     await Promise.all([client.response('a'), client.response('b')]);
     expect((JSON.parse(client.texts.at(-1) as string) as Message[]).map(({ id }) => id)).toEqual(['a', 'b']);
   });
+
+  eachSessionRevision('STDIO-05', 'may be a batch of any size, answered at once or later', async (revision) => {
+    const server = serverWith({ now: () => 'now', later: async () => await Promise.resolve('later') });
+    const client = await RawClient.connect(server, { revision }, overStdio);
+    const { call } = messagesOf(revision);
+    const told = { jsonrpc: '2.0', method: 'notifications/nothing' };
+    for (const [index, names] of [['now'], ['later'], ['now', 'later'], ['now', 'now', 'now']].entries()) {
+      const calls = names.map((name, at) => call(`${index}-${at}`, name));
+      for (const batch of [calls, [told, ...calls.map((each) => ({ ...each, id: `${each.id}-told` }))]]) {
+        const ids = batch.flatMap((message) => ('id' in message ? [message.id] : []));
+        await client.send(batch);
+        await client.response(ids[0]);
+        expect((JSON.parse(client.texts.at(-1) as string) as Message[]).map(({ id }) => id)).toEqual(ids);
+      }
+    }
+  });
 });
 
 describe('a process', () => {

@@ -364,16 +364,29 @@ describe('a subscription', () => {
       bob() {
         return '';
       }
+
+      @Resource('letters://ada/{id}', { access: only('ada') })
+      toAda(_variables: NoInput) {
+        return '';
+      }
+
+      @Resource('letters://bob/{id}', { access: only('bob') })
+      toBob(_variables: NoInput) {
+        return '';
+      }
     }
     const server = serverOf({ providers: [Diaries], limits: { maxOpenCalls: 2000 } });
     const ada = await connect(server, overHttp, { principal: { subject: 'ada' } });
-    const resourceSubscriptions = ['diary://ada', 'diary://bob'];
-    expect(await listen(ada, 'diaries', { resourceSubscriptions })).toEqual({ resourceSubscriptions: ['diary://ada'] });
-    server.notify.resourceUpdated('diary://bob');
-    server.notify.resourceUpdated('diary://ada');
-    await nth(ada, 'diaries', 1);
+    const [hers, his] = ['ada', 'bob'].map((name) => [`diary://${name}`, `letters://${name}/1`]) as [
+      string[],
+      string[],
+    ];
+    const resourceSubscriptions = [...hers, ...his];
+    expect(await listen(ada, 'diaries', { resourceSubscriptions })).toEqual({ resourceSubscriptions: hers });
+    for (const uri of [...his, ...hers]) server.notify.resourceUpdated(uri);
+    await nth(ada, 'diaries', 2);
     await ada.settled();
-    expect(heard(ada, 'diaries').map(({ params }) => params?.['uri'])).toEqual([undefined, 'diary://ada']);
+    expect(heard(ada, 'diaries').map(({ params }) => params?.['uri'])).toEqual([undefined, ...hers]);
     const many = await connect(server);
     for (let id = 1; id < 1024; id += 1) ask(many, id, {});
     await nth(many, 1023, 0);

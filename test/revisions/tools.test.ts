@@ -324,6 +324,9 @@ describe('a result', () => {
       undefined,
       'warm',
       toolResult({ structuredContent: { degrees: null } }),
+      toolResult({ structuredContent: { degrees: null }, isError: false }),
+      toolResult({ content: 'warm', structuredContent: {}, isError: false }),
+      { content: [{ type: 'text', text: 'warm' }], structuredContent: { degrees: null }, isError: false },
     ]) {
       const result = await resultOf(revision, () => wrong, DEGREES);
       expect(result).toMatchObject({ isError: true });

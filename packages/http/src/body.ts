@@ -37,33 +37,10 @@ const SWEEPS = 4;
 
 /** JSON is always UTF-8 (RFC 8259, section 8.1). */
 const OTHER_CHARSET = /charset=(?!"?utf-8)/i;
-const JSON_MEDIA_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
 const tooLarge = () => new LimitError('bodyLimit', 413, 'The body is too large.');
 const tooManyValues = (max: number) => new LimitError('maxValues', 400, `The body has more than ${max} values.`);
 const notUtf8 = () => new McpError('parse-error', 'The message is not UTF-8.');
-
-/** Whether the headers of a request announce a body. */
-export function announcesBody(headers: Headers): boolean {
-  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
-  return length !== '0' || encoding !== undefined;
-}
-
-/**
- * Whether there is a body to read. It must be JSON, because a page of another origin can send other types without a
- * preflight.
- * @param hasBody whether the host expects a body
- * @throws {HttpError} 415
- */
-export function expectsBody({ method, headers }: HttpRequest, hasBody: boolean): boolean {
-  if (method === 'GET') return false;
-  const type = headers['content-type'];
-  if (type === undefined && !hasBody) return false;
-  if (type === undefined || !JSON_MEDIA_TYPE.test(type)) {
-    throw new HttpError(415, 'The Content-Type must be application/json.');
-  }
-  return true;
-}
 
 /** Bodies of requests up to this size don't count while their requests wait: the rest of a request takes more. */
 const SMALL = 4096;
@@ -131,6 +108,19 @@ export class Bodies {
     if (!(size > SMALL)) return undefined;
     context.forgetBody();
     const address = addressOf(context);
+    this.hold(size, address);
+    return () => void this.hold(-size, address);
+  }
+
+  /**
+   * Counts the body of a request that waits for the answers to earlier ones on its connection.
+   * @returns stops counting it; undefined if there is no room
+   */
+  keepWaiting(context: HttpContext): (() => void) | undefined {
+    const { headers } = context;
+    const size = Number(headers['content-length'] ?? chunkedSizes.get(headers) ?? 0);
+    const address = addressOf(context);
+    if (this.refusal(size, address)) return undefined;
     this.hold(size, address);
     return () => void this.hold(-size, address);
   }
@@ -243,6 +233,8 @@ export abstract class BodyReader {
   private wait(): void {
     const { turns } = this.bodies;
     this.hasWaited = true;
+    // it has arrived in time
+    this.sweeps = Number.NEGATIVE_INFINITY;
     if (turns.isBusy && this.held === 0) this.hold(this.size);
     turns.add(() => this.end());
   }

@@ -34,6 +34,9 @@ const EVENT_ID = /^([gp][\w-]{16})-(\d{1,9})$/;
 /** The HTTP methods of an endpoint, including those of HTTP+SSE. */
 const METHODS = new Set(['POST', 'GET', 'DELETE', 'OPTIONS']);
 
+/** The part of an endpoint that handles POST. */
+export type PostEndpoint = Pick<Endpoint<never>, 'bodies' | 'post'>;
+
 /**
  * One MCP endpoint, independent of the HTTP host. It makes all decisions, in steps that a binding calls in this order:
  * guard → authenticate → body → admit → dispatch → answer. `PostExchange` has the last three.

@@ -3,8 +3,32 @@ import { isUtf8 } from 'node:buffer';
 import { type JsonObject, McpError } from '@decorum/core';
 import { excerpt, isObject, type MirroredArgument, revisionOf, type Subject } from '@decorum/core/transport';
 
-import type { Headers } from './http-context.js';
+import type { Headers, HttpRequest } from './http-context.js';
 import { HttpError } from './http-error.js';
+
+const JSON_MEDIA_TYPE = /^\s*application\/json\s*(?:;|$)/i;
+
+/** Whether the headers of a request announce a body. */
+export function announcesBody(headers: Headers): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
+  return length !== '0' || encoding !== undefined;
+}
+
+/**
+ * Whether there is a body to read. It must be JSON, because a page of another origin can send other types without a
+ * preflight.
+ * @param hasBody whether the host expects a body
+ * @throws {HttpError} 415
+ */
+export function expectsBody({ method, headers }: HttpRequest, hasBody: boolean): boolean {
+  if (method === 'GET') return false;
+  const type = headers['content-type'];
+  if (type === undefined && !hasBody) return false;
+  if (type === undefined || !JSON_MEDIA_TYPE.test(type)) {
+    throw new HttpError(415, 'The Content-Type must be application/json.');
+  }
+  return true;
+}
 
 /** The kinds of response that a client accepts. */
 export type Accepted = 'both' | 'json' | 'stream' | 'neither';

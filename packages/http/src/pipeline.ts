@@ -1,13 +1,13 @@
 import type { Principal } from '@decorum/core';
 import { isPromise } from '@decorum/core/transport';
 
-import { type Bodies, type BodyReceiver, expectsBody } from './body.js';
+import type { Bodies, BodyReceiver } from './body.js';
 import type { HttpContext } from './http-context.js';
-import type { Endpoint } from './endpoint.js';
+import type { Endpoint, PostEndpoint } from './endpoint.js';
 import { corsHeaders } from './guard.js';
+import { expectsBody } from './headers.js';
 import type { ResolvedOptions } from './options.js';
 import { HttpError, MaskedError } from './http-error.js';
-import type { Turns } from './turns.js';
 
 /** A request whose body has not been read yet. */
 export interface UnreadContext extends HttpContext {
@@ -19,10 +19,8 @@ export interface UnreadContext extends HttpContext {
   readonly vary: string | undefined;
   /** Reads the body. */
   read(bodies: Bodies, receiver: BodyReceiver): void;
-  /**
-   * Calls back when the client has taken the answers to all earlier requests on the connection, which is usually at once.
-   */
-  inOrder(turns: Turns, callback: () => void): void;
+  /** Handles a POST, when the client has taken the answers to all earlier requests on the connection. */
+  post(endpoint: PostEndpoint, message: unknown): void;
 }
 
 /**
@@ -110,7 +108,7 @@ export class Pipeline<HostRequest> implements BodyReceiver {
       const path = pathOf(context.url);
       if (path === legacySse.path || path === legacySse.messagesPath) return this.dispatchLegacy(path, message);
     }
-    if (method === 'POST') return context.inOrder(endpoint.bodies.turns, () => endpoint.post(message, context));
+    if (method === 'POST') return context.post(endpoint, message);
     return method === 'GET' ? endpoint.get(context) : endpoint.delete(context);
   }
 

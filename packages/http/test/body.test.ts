@@ -1,9 +1,10 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { setFlagsFromString } from 'node:v8';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { Bodies, BodyReader } from '../src/body.js';
+import { Bodies, type BodyLimits, BodyReader } from '../src/body.js';
 import { closing } from '../src/http-error.js';
 import { afterwards } from './fixture.js';
 
@@ -23,12 +24,12 @@ const LIMITS = {
   maxValues: 1000,
 };
 
-function createReader(headers: Record<string, string> = {}) {
-  const bodies = new Bodies(LIMITS);
+function createReader(headers: Record<string, string> = {}, limits: Partial<BodyLimits> = {}) {
+  const bodies = new Bodies({ ...LIMITS, ...limits });
   afterwards(() => bodies.close(closing()));
   const answers: unknown[] = [];
   const body = (...answer: unknown[]) => void answers.push(answer);
-  return { reader: new TestReader(bodies, { method: 'POST', headers }, { body }), answers };
+  return { reader: new TestReader(bodies, { method: 'POST', headers }, { body }), answers, bodies };
 }
 
 /** Bytes that this process retains. */
@@ -39,7 +40,7 @@ function retained(): number {
 }
 
 describe('a body in chunks of one byte', () => {
-  it('takes a few bytes of memory for each, and is read correctly', () => {
+  it('takes a few bytes of memory for each, and is read correctly', async () => {
     const { reader, answers } = createReader();
     const count = 100_000;
     const before = retained();
@@ -48,6 +49,7 @@ describe('a body in chunks of one byte', () => {
     expect(retained() - before).toBeLessThan(20 * count);
     reader.push(Buffer.from('"'));
     reader.end();
+    while (answers.length === 0) await turn();
     expect(answers).toEqual([[null, `${'x'.repeat(500)}\u00e9${'x'.repeat(count - 501)}`]]);
   });
 
@@ -57,5 +59,24 @@ describe('a body in chunks of one byte', () => {
     const before = retained();
     for (const byte of 'ab') reader.push(Buffer.from(byte));
     expect(retained() - before).toBeLessThan(100_000);
+  });
+});
+
+describe('a large body that has arrived', () => {
+  it('is not refused for its time when many others are parsed before', async () => {
+    const { reader, answers, bodies } = createReader({}, { bodyTimeoutMs: 4 });
+    const others = 12;
+    // each takes a turn of its own, in which the timer may run once
+    for (let n = 0; n < others; n += 1) {
+      bodies.turns.add(() => {
+        const until = performance.now() + 11;
+        while (performance.now() < until);
+      });
+    }
+    const body = JSON.stringify('x'.repeat(10_000));
+    reader.push(Buffer.from(body));
+    reader.end();
+    while (answers.length === 0) await turn();
+    expect(answers).toEqual([[null, JSON.parse(body)]]);
   });
 });

@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { JsonObject } from '@decorum/core';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
-import { afterwards, modernCall, modernHeaders, openSession, post } from './fixture.js';
+import { afterwards, call, modernCall, modernHeaders, openSession, post } from './fixture.js';
 import { open, start, untilSlow, untilStuck } from './paused.js';
 
 const MIB = 1_048_576;
@@ -253,6 +253,43 @@ describe('a client that pipelines requests', () => {
     write(client, url, modernCall(17, 'wait'));
     await Promise.all([aborted, closed]);
     expect(probe.contexts).toHaveLength(1);
+  });
+
+  it('uses up `maxUnfinishedBytesPerAddress` with bodies that wait, until it disconnects', async () => {
+    const limits = { maxUnfinishedBytes: 2 * MIB, maxUnfinishedBytesPerAddress: 2 * MIB };
+    const { url, probe, answers } = await start({ limits });
+    const padded = (id: number, size: number) => ({
+      ...modernCall(id, 'add', { a: 1, b: 2 }),
+      padding: 'x'.repeat(size),
+    });
+    const headers = modernHeaders('tools/call', 'add');
+    const status = async () => (await post(url, padded(9, MIB / 2), headers)).status;
+    const began = once(probe, 'began');
+    const client = pipeline(url, [modernCall(0, 'wait'), padded(1, 0.9 * MIB), padded(2, 0.9 * MIB)], false);
+    await began;
+    while (answers.length < 3 || !answers[2]?.req.readableEnded) await turn();
+    while ((await status()) !== 429) await turn();
+    client.destroy();
+    while ((await status()) !== 200) await turn();
+  });
+
+  it('gets the cancellation and the answers through that its call waits for', async () => {
+    const { url, probe } = await start();
+    const session = await openSession(url);
+    const { host, pathname } = new URL(url);
+    const client = connect(Number(new URL(url).port), '127.0.0.1');
+    afterwards(() => client.destroy());
+    const send = (message: object) => {
+      const body = JSON.stringify(message);
+      const headers = { host, 'content-type': 'application/json', ...session, 'content-length': body.length };
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      client.write(`POST ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+    };
+    const [began, aborted] = [once(probe, 'began'), once(probe, 'aborted')];
+    send(call(7, 'wait'));
+    await began;
+    send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } });
+    await aborted;
   });
 
   it('frees its streams when it disconnects', async () => {

@@ -11,8 +11,8 @@ import { corsHeaders, isLoopback } from '../guard.js';
 import type { LegacySse } from '../legacy.js';
 import { checkOptionNames, type EndpointOptions, type LegacyPaths, resolveOptions } from '../options.js';
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
-import { inOrder, noteUnread } from './node-answers.js';
-import { NodeBody } from './node-body.js';
+import { noteUnread, postInOrder } from './node-answers.js';
+import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
 import { NodeSink } from './node-sink.js';
 import { isUnread, onSocketClose } from './node-socket.js';
 
@@ -154,8 +154,10 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint<FastifyRequ
   const contextFor = (request: FastifyRequest, reply: FastifyReply) =>
     new FastifyContext(request, reply, principal === undefined ? known?.get(request.raw) : principal(request));
   app.post(path, (request, reply) => {
-    if (reply.raw.socket !== null) return endpoint.post(request.body, contextFor(request, reply));
-    inOrder(reply.raw, endpoint.bodies.turns, () => endpoint.post(request.body, contextFor(request, reply)));
+    const { raw: response } = reply;
+    const isPipelined = response.socket === null || (request.raw as Arrived)[TOGETHER];
+    if (!isPipelined) return endpoint.post(request.body, contextFor(request, reply));
+    postInOrder(endpoint, { message: request.body, context: contextFor(request, reply), response });
   });
   app.get(path, { exposeHeadRoute: false }, async (request, reply) => {
     await endpoint.get(contextFor(request, reply));
@@ -223,6 +225,8 @@ function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): Kno
   const known: KnownPrincipals | undefined = endpoint.authenticates ? new WeakMap() : undefined;
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, socket, method = '' } = request.raw;
+    // one of many pipelined requests, after the connection was closed
+    if (socket.destroyed) return;
     endpoint.guard.check(headers as Headers, socket.localPort);
     if (headers.origin !== undefined) {
       const vary = reply.getHeader('vary');

@@ -3,7 +3,7 @@ import type { Principal } from '@decorum/core';
 import type { Bodies, BodyReceiver } from '../body.js';
 import { type AnswerHeaders, type Headers, JSON_TYPE, type Sink } from '../http-context.js';
 import type { UnreadContext } from '../pipeline.js';
-import type { Turns } from '../turns.js';
+import type { PostEndpoint } from '../endpoint.js';
 import type { SlowReaders } from '../readers.js';
 import { FetchBody } from './fetch-body.js';
 import { FetchSink } from './fetch-sink.js';
@@ -56,8 +56,8 @@ export class FetchContext implements UnreadContext {
   }
 
   /** The host manages connections. */
-  inOrder(_turns: Turns, callback: () => void): void {
-    callback();
+  post(endpoint: PostEndpoint, message: unknown): void {
+    endpoint.post(message, this);
   }
 
   onClose(callback: () => void): () => void {

@@ -2,37 +2,62 @@ import { AsyncResource } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+import { isObject } from '@decorum/core/transport';
+
+import type { PostEndpoint } from '../endpoint.js';
+import type { HttpContext } from '../http-context.js';
 import type { Reader, SlowReaders } from '../readers.js';
-import type { Turns } from '../turns.js';
 import { leftOn, onSocketClose } from './node-socket.js';
 
-/** The number of requests that wait for the answers to earlier ones, by connection. */
+/** Requests that wait for the answers to earlier ones, by connection. */
 const waiting = new WeakMap<Socket, number>();
 
 /** A connection with more is closed. */
 const MAX_WAITING = 16;
 
+/** A POST that arrived together with other requests of its connection, or before they were answered. */
+export interface PipelinedPost {
+  readonly message: unknown;
+  readonly context: HttpContext;
+  readonly response: ServerResponse;
+}
+
 /**
- * Calls back when the client has taken the answers to all earlier requests on the connection of a pipelined request.
- * Requests that are not safe must not be handled in parallel (RFC 9112, section 9.3.2), and their answers would pile up.
- * @param response a response that has no connection
+ * Handles a pipelined POST when the client has taken the answers to all earlier requests on the connection. Requests that
+ * are not safe must not be handled in parallel (RFC 9112, section 9.3.2), and their answers would pile up.
+ * Notifications and responses don't wait, because an earlier request may need them.
  */
-export function inOrder(response: ServerResponse, turns: Turns, callback: () => void): void {
-  const { socket } = response.req;
-  // the application has answered
-  if (response.writableEnded) return callback();
+export function postInOrder(endpoint: PostEndpoint, { message, context, response }: PipelinedPost): void {
+  const { req, writableEnded } = response;
+  const { socket, httpVersionMajor } = req;
+  // in HTTP/2, requests have streams of their own; otherwise the application has answered
+  if (httpVersionMajor !== 1 || writableEnded || !isAnswered(message)) return endpoint.post(message, context);
   if (socket.destroyed) return;
   const count = (waiting.get(socket) ?? 0) + 1;
-  // pausing it instead would hide that the client has disconnected
-  if (count > MAX_WAITING) return void socket.destroy();
+  const release = count > MAX_WAITING ? undefined : endpoint.bodies.keepWaiting(context);
+  // not reading it instead would hide that the client has disconnected
+  if (release === undefined) return void socket.destroy();
   waiting.set(socket, count);
+  const removeOnClose = onSocketClose(socket, release);
+  const begin = () => {
+    if (socket.destroyed) return;
+    removeOnClose();
+    release();
+    waiting.set(socket, (waiting.get(socket) ?? 0) - 1);
+    // the application may have answered meanwhile
+    if (!response.writableEnded) endpoint.post(message, context);
+  };
+  const { turns } = endpoint.bodies;
+  if (response.socket !== null) return turns.add(begin);
   // with the `AsyncLocalStorage` of this request
   const resource = new AsyncResource('Pipelined');
   // Node gives the connection to one response after the other
-  response.once('socket', () => {
-    waiting.set(socket, (waiting.get(socket) ?? 0) - 1);
-    resource.runInAsyncScope(() => turns.add(callback));
-  });
+  response.once('socket', () => resource.runInAsyncScope(() => turns.add(begin)));
+}
+
+/** Whether a message is a request or a batch. */
+function isAnswered(message: unknown): boolean {
+  return Array.isArray(message) || (isObject(message) && 'method' in message && 'id' in message);
 }
 
 /** Counts an answer that has been sent and that the client has not taken yet. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 
 import { type Bodies, BodyReader, type BodyReceiver } from '../body.js';
@@ -6,6 +7,14 @@ import type { HttpRequest } from '../http-context.js';
 import { HttpError } from '../http-error.js';
 
 const READER = Symbol('reader');
+
+const READ = Symbol('bytes read');
+
+/** Set on a request that arrived together with an earlier one of its connection. */
+export const TOGETHER = Symbol('together');
+
+/** A request whose body is or was read. */
+export type Arrived = IncomingMessage & { [TOGETHER]?: boolean; readonly socket: Socket & { [READ]?: number } };
 
 type Source = Readable & { [READER]?: NodeBody };
 
@@ -22,7 +31,7 @@ export interface NodeBodySource {
 /** Reads the body of a Node request. */
 export class NodeBody extends BodyReader {
   private readonly source: Source;
-  private readonly raw: IncomingMessage;
+  private readonly raw: Arrived;
   private readonly host: NodeBodySource['request'];
 
   constructor(
@@ -31,7 +40,7 @@ export class NodeBody extends BodyReader {
     receiver: BodyReceiver,
   ) {
     super(bodies, head, receiver);
-    this.raw = raw;
+    this.raw = raw as Arrived;
     this.source = payload;
     this.host = request;
   }
@@ -44,6 +53,10 @@ export class NodeBody extends BodyReader {
   read(): void {
     const { source } = this;
     if (!this.begin()) return;
+    const { raw } = this;
+    const { bytesRead } = raw.socket;
+    raw[TOGETHER] = raw.socket[READ] === bytesRead && bytesRead > 0;
+    raw.socket[READ] = bytesRead;
     source[READER] = this;
     source.on('data', onData);
     source.on('end', onEnd);

@@ -2,13 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Principal } from '@decorum/core';
 
-import { announcesBody, type Bodies, type BodyReceiver } from '../body.js';
+import type { Bodies, BodyReceiver } from '../body.js';
+import type { PostEndpoint } from '../endpoint.js';
+import { announcesBody } from '../headers.js';
 import { type AnswerHeaders, type Headers, JSON_TYPE, type Sink } from '../http-context.js';
 import type { UnreadContext } from '../pipeline.js';
-import type { Turns } from '../turns.js';
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
-import { inOrder, noteUnread } from './node-answers.js';
-import { NodeBody } from './node-body.js';
+import { noteUnread, postInOrder } from './node-answers.js';
+import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
 import { NodeSink } from './node-sink.js';
 import { isUnread, onSocketClose } from './node-socket.js';
 import { writeWhole } from './one-write.js';
@@ -65,9 +66,11 @@ export class NodeContext implements UnreadContext {
     return this.request.socket.destroyed;
   }
 
-  inOrder(turns: Turns, callback: () => void): void {
-    if (this.response.socket === null) inOrder(this.response, turns, callback);
-    else callback();
+  post(endpoint: PostEndpoint, message: unknown): void {
+    const { response } = this;
+    const isPipelined = response.socket === null || (this.request as Arrived)[TOGETHER];
+    if (isPipelined) postInOrder(endpoint, { message, context: this, response });
+    else endpoint.post(message, this);
   }
 
   onClose(callback: () => void): () => void {

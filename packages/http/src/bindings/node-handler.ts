@@ -44,6 +44,8 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   const { path } = options;
   const late = new LateEndpoint(server, settings);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    // one of many pipelined requests, after the connection was closed
+    if (request.socket.destroyed) return;
     const context = new NodeContext(request, response);
     if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();
     late.ready.then(

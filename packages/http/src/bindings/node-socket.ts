@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { announcesBody } from '../body.js';
+import { announcesBody } from '../headers.js';
 import type { Headers } from '../http-context.js';
 
 /** Close callbacks by connection. */
