@@ -155,7 +155,7 @@ export class PostExchange implements Wire {
     return transportInfo(this.context, this.parts.credentials);
   }
 
-  /** The client may have disconnected while the application's hooks ran. The reader of a stream is the session's. */
+  /** Whether nobody waits for a plain response. The session knows who reads a stream. */
   get gone(): boolean {
     return this.stream !== undefined || this.context.gone;
   }

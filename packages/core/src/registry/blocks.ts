@@ -80,7 +80,7 @@ export function toContent(value: unknown): readonly ContentBlock[] {
 
 /** The text of a JSON string, such as that of a date; undefined for any other JSON. */
 export function textOfJson(json: string): string | undefined {
-  return json[0] === '"' ? (JSON.parse(json) as string) : undefined;
+  return json.startsWith('"') ? (JSON.parse(json) as string) : undefined;
 }
 
 // signatures (first bytes) of formats that clients can show or play

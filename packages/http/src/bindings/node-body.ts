@@ -7,7 +7,7 @@ import type { HttpRequest } from '../http-context.js';
 import { HttpError } from '../http-error.js';
 
 const READER = Symbol('reader');
-
+/** Bytes that the connection had received when the last body began. */
 const READ = Symbol('bytes read');
 
 /** Set on a request that arrived together with an earlier one of its connection. */
@@ -55,7 +55,7 @@ export class NodeBody extends BodyReader {
     if (!this.begin()) return;
     const { raw } = this;
     const { bytesRead } = raw.socket;
-    raw[TOGETHER] = raw.socket[READ] === bytesRead && bytesRead > 0;
+    if (raw.socket[READ] === bytesRead && bytesRead > 0) raw[TOGETHER] = true;
     raw.socket[READ] = bytesRead;
     source[READER] = this;
     source.on('data', onData);
