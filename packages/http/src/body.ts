@@ -45,7 +45,7 @@ const notUtf8 = () => new McpError('parse-error', 'The message is not UTF-8.');
 /** Bodies of requests up to this size don't count while their requests wait: the rest of a request takes more. */
 const SMALL = 4096;
 
-/** Bodies up to this size are parsed at once, in bytes. */
+/** Bodies of up to this many bytes are parsed at once. */
 const QUICK = 8192;
 
 /** The sizes of chunked bodies, which no header announces. */

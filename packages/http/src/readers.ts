@@ -76,7 +76,7 @@ export class SlowReaders {
     if (behind.isLeaving) this.leaving -= behind.unsent;
   }
 
-  /** Resolves when the connections that were dropped are closed, so that a burst of requests can't outrun them. */
+  /** Resolves when the connections that were dropped are closed, so that a burst of resumes can't outrun them. */
   async settled(): Promise<void> {
     while (this.leaving > 0) await new Promise(setImmediate);
   }

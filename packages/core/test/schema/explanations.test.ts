@@ -1,14 +1,5 @@
-import { Transform, Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsIn,
-  IsOptional,
-  IsString,
-  NotEquals,
-  ValidateBy,
-  ValidateNested,
-} from 'class-validator';
+import { Type } from 'class-transformer';
+import { ArrayMaxSize, IsArray, IsIn, IsOptional, IsString, NotEquals, ValidateNested } from 'class-validator';
 import { describe, expect, it } from '@jest/globals';
 
 import { compileShape } from '../../src/schema/compile.js';
@@ -168,41 +159,5 @@ describe('Repairing a list of texts that are not JSON', () => {
     const started = cpuMs();
     expect(check({ items: Array.from({ length: 15_000 }, () => '[7') })).toMatchObject({ ok: false });
     expect(cpuMs() - started).toBeLessThan(130);
-  });
-});
-
-class Custom {
-  @IsOptional() @ValidateBy({ name: 'fine', validator: { validate: () => true } }) @IsString() a?: string;
-}
-
-class Trimmed {
-  @IsOptional() @Transform(({ value }) => String(value).trim()) @IsString() a?: string;
-}
-
-class Customs {
-  @IsArray() @ValidateNested({ each: true }) @Type(() => Custom) items!: Custom[];
-}
-
-class Transforms {
-  @IsArray() @ValidateNested({ each: true }) @Type(() => Trimmed) items!: Trimmed[];
-}
-
-describe.each([
-  ['class-validator', Customs],
-  ['class-transformer', Transforms],
-])('A list for %s', (_library, source) => {
-  const { check } = compileShape(source, 'Test.member');
-  const listOf = (count: number, item: object) => ({ items: Array.from({ length: count }, () => item) });
-
-  it('may have a thousand empty objects, and thousands of ordinary ones', async () => {
-    expect(await check(listOf(990, {}))).toMatchObject({ ok: true });
-    expect(await check(listOf(3000, { a: 'an ordinary text of thirty' }))).toMatchObject({ ok: true });
-  });
-
-  it('cannot have thousands of empty objects, because each takes the library microseconds', async () => {
-    expect(await check(listOf(10_000, {}))).toEqual({
-      ok: false,
-      problems: [{ path: '', expected: 'is too complex to be checked' }],
-    });
   });
 });
