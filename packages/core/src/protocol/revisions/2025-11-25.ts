@@ -7,6 +7,7 @@ import { allowList, allowOnly } from './allow-list.js';
 import { verbatim } from './fields.js';
 import { FIELDS_20251125 } from './model-fields.js';
 import type { Revision } from './revision.js';
+import { wrapped } from './wrapped.js';
 
 /** This revision requires objects as structured content. Other output is wrapped in an object as `result`. */
 const wraps = ({ outputSchema }: Tool) => outputSchema !== undefined && outputSchema['type'] !== 'object';
@@ -44,11 +45,7 @@ export const revision20251125: Revision = allowOnly(allowList(FIELDS_20251125), 
   primesStreams: true,
   tool(encoded) {
     const tool = withoutHeaders(encoded);
-    if (!wraps(tool)) return { ...tool };
-    // move definitions to the new root, because references to them start there
-    const { $defs, $schema, ...schema } = tool.outputSchema as JsonObject;
-    const root = { ...($schema !== undefined && { $schema }), ...($defs !== undefined && { $defs }) };
-    return { ...tool, outputSchema: { ...root, type: 'object', properties: { result: schema }, required: ['result'] } };
+    return wraps(tool) ? { ...tool, outputSchema: wrapped(tool.outputSchema as JsonObject) } : { ...tool };
   },
   toolResult(result, tool) {
     const { structuredContent } = result;
