@@ -30,6 +30,7 @@ describe('ctx.log', () => {
           log.error(cyclic);
           log.error({ toJSON: () => CREDENTIALS });
           log.error({ tokens: 12, seat: '12A' });
+          log.error({ password: ['hunter2', { deep: 'hunter2' }], plain: [['Bearer abc123.def456']] });
           return 'done';
         },
       });
@@ -48,6 +49,7 @@ describe('ctx.log', () => {
         { failure: "Error: ENOENT: no such file, open 'ada.json'" },
         shown,
         { tokens: 12, seat: '12A' },
+        { password: ['[redacted]', { deep: '[redacted]' }], plain: [['Bearer [redacted]']] },
       ]);
       expect(client.texts.join()).not.toMatch(/hunter2|abc123|pw-in-url|tok-in-url|key-in-error|\/srv|\bat .*:\d+:\d+/);
       await client.close();
