@@ -106,6 +106,8 @@ describe('a subscription', () => {
         ALL,
         [updated, updated, ...['tools', 'prompts', 'resources'].map((list) => `notifications/${list}/list_changed`)],
       ],
+      [{ toolsListChanged: 1, promptsListChanged: 'true', resourcesListChanged: {} }, []],
+      [{ toolsListChanged: null, promptsListChanged: false, resourceSubscriptions: ['docs://A'] }, []],
     ];
     for (const [, transport] of RAW_TRANSPORTS) {
       const server = shelf();
