@@ -15,9 +15,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { type Endpoint, openEndpoint } from '../endpoint.js';
 import { isLoopback } from '../guard.js';
+import { noEndpoint } from '../http-error.js';
 import { LIMIT_RANGES, type ListenLimits, MAX_TIMER_MS } from '../limits.js';
 import { checkOptionNames, requireFlag, resolveOptions } from '../options.js';
-import { addEndpoint, type HttpOptions } from './fastify-plugin.js';
+import { addEndpoint, type HttpOptions, sendError } from './fastify-plugin.js';
+import { isFlooding } from './node-answers.js';
 import { OneWriteResponse } from './one-write.js';
 
 /** Options of `listen`. */
@@ -96,8 +98,13 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
       await listener.close();
       ignoreSignals();
     };
-    // registered in its own scope, so that other paths get Fastify's 404
+    // registered in its own scope, so that its hooks don't run for other paths
     await app.register(async (scope) => addEndpoint(scope, endpoint));
+    app.setNotFoundHandler((_request, { raw }) => {
+      if (raw.socket === null && isFlooding(raw)) return;
+      throw noEndpoint();
+    });
+    app.setErrorHandler((error, _request, reply) => sendError(endpoint.errorResponse(error, {}), reply));
     await app.listen({ port, host });
     const close = async () => await end();
     if (signals) ignoreSignals = endOnSignal(() => endProcess(server, close, closeDeadlineMs));
