@@ -40,8 +40,8 @@ describe('the number of values in a text', () => {
   it.each(['{"x":{%}}', '[%]'])('counts the different names of %s, of which an eighth as many are allowed', (form) => {
     const [allowed, names] = [80_000, 10_000];
     const member = (name: number) => `"n${name.toString(36)}" : 0`;
-    const textOf = (count: number, different: number) => {
-      const members = Array.from({ length: count }, (_, index) => member(index % different));
+    const textOf = (total: number, different: number) => {
+      const members = Array.from({ length: total }, (_, index) => member(index % different));
       return form.replace('%', (form.includes('{') ? members : members.map((each) => `{${each}}`)).join());
     };
     expect(exceedsValues(textOf(names, names), allowed)).toBe(false);
@@ -51,7 +51,7 @@ describe('the number of values in a text', () => {
   });
 
   it('allows a thousand names, however few values', () => {
-    const text = (count: number) => `{${Array.from({ length: count }, (_, name) => `"${name}":0`).join()}}`;
+    const text = (total: number) => `{${Array.from({ length: total }, (_, name) => `"${name}":0`).join()}}`;
     expect([exceedsValues(text(1000), 2000), exceedsValues(text(1030), 2060)]).toEqual([false, true]);
   });
 
