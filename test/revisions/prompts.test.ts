@@ -253,7 +253,7 @@ describe('prompts', () => {
       @Prompt()
       several() {
         return [
-          { role: 'assistant', content: ['one', text('two'), image(BYTES, 'image/png')] },
+          { role: 'assistant', content: ['one', text('two'), image(BYTES, 'image/png'), 'last'] },
           { role: 'user', content: ['three', ''] },
         ];
       }
@@ -269,6 +269,7 @@ describe('prompts', () => {
       [one, 'one'],
       [one, 'two'],
       [one, DATA],
+      [one, 'last'],
       [two, 'three'],
       [two, ''],
     ]);
