@@ -72,14 +72,23 @@ describe('a subscription', () => {
     }
   });
 
-  eachSessionRevision('RES-20', 'notifies only the subscriber', async (revision) => {
-    const server = library();
-    const [one, other] = await Promise.all([1, 2].map(() => RawClient.connect(server, { revision })));
-    await one?.result('resources/subscribe', { uri: URI });
-    server.notify.resourceUpdated(URI);
-    await Promise.all([one?.settled(), other?.settled()]);
-    expect(one?.of('notifications/resources/updated')).toMatchObject([{ params: { uri: URI } }]);
-    expect(other?.of('notifications/resources/updated')).toEqual([]);
+  eachSessionRevision('RES-20', 'notifies only the subscriber, of each of its URIs', async (revision) => {
+    for (const transport of Object.values(transportsOf(revision))) {
+      const server = library();
+      const [one, other] = [
+        await RawClient.connect(server, { revision }, transport),
+        await RawClient.connect(server, { revision }, transport),
+      ];
+      const uris = [URI, 'docs://logo'];
+      for (const uri of uris) await one.result('resources/subscribe', { uri });
+      for (const uri of uris) server.notify.resourceUpdated(uri);
+      await one.find(() => one.of('notifications/resources/updated').length === 2);
+      await Promise.all([one.settled(), other.settled()]);
+      expect(one.of('notifications/resources/updated').map(({ params }) => params)).toEqual(
+        uris.map((uri) => ({ uri })),
+      );
+      expect(other.of('notifications/resources/updated')).toEqual([]);
+    }
   });
 
   eachSessionRevision('RES-21', 'ends with its session', async (revision) => {

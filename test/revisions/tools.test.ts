@@ -275,6 +275,11 @@ describe('a call', () => {
     });
     expect(await resultOf(revision, failing(new Error('secret')))).toMatchObject({ isError: true });
     expect(await resultOf(revision, failing('a string'))).toMatchObject({ isError: true });
+    for (const handler of [() => new Error('secret'), async () => new Error('secret')]) {
+      const returned = await resultOf(revision, handler);
+      expect(returned).toMatchObject({ isError: true });
+      expect(JSON.stringify(returned)).not.toContain('secret');
+    }
     expect(await resultOf(revision, () => Promise.reject(new Error('secret')))).toMatchObject({ isError: true });
   });
 
