@@ -1,13 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
-import { McpError, type JsonObject } from '@decorum/core';
+import { Completion, type Context, McpError, type JsonObject, Prompt, Resource } from '@decorum/core';
+import { listen, MemorySessionStore } from '@decorum/http';
+import { IsString } from 'class-validator';
 
+import { EventReader } from '../../packages/http/test/events.js';
+import { afterwards, json, post } from '../../packages/http/test/fixture.js';
 import { transportsOf, endpointOf } from '../support/http-transports.js';
-import { type Message, RAW_TRANSPORTS, RawClient } from '../support/raw-client.js';
+import { type Message, RAW_TRANSPORTS, RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, type Revision, SESSION_REVISIONS } from '../support/requirements.js';
 import { HttpClient } from './http-client.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 
-const echo = { echo: (_context: unknown, input: JsonObject) => input['text'] };
+const echo = {
+  echo(context: Context, { text }: JsonObject) {
+    context.progress(1, 1, text as string);
+    return text;
+  },
+};
 const open = (revision: Revision) => RawClient.connect(serverWith(echo), { revision });
 const ping = (id: unknown) => ({ jsonrpc: '2.0', id, method: 'ping' });
 
@@ -24,26 +33,99 @@ const RESPONSES = [
 const probe = (client: RawClient, id: unknown) =>
   client.buildMessage(id as string, client.stateless ? 'server/discover' : 'ping');
 
-/** One message for every JSON-RPC error code. */
-const probes = (client: RawClient) =>
-  [
+/** Sends a message that is answered before the next one is sent. */
+async function answerTo(client: RawClient, message: object | string): Promise<Message> {
+  const from = client.received.length;
+  void client.send(message);
+  return await client.at(from);
+}
+
+class City {
+  @IsString()
+  city!: string;
+}
+
+/** One member of each kind. */
+class Places {
+  @Prompt()
+  pack({ city }: City) {
+    return city;
+  }
+
+  @Resource('places://{city}')
+  place({ city }: City) {
+    return city;
+  }
+
+  @Completion({ for: ['pack', 'place'], argument: 'city' })
+  cities() {
+    return ['Oslo'];
+  }
+}
+
+const LONG = 'x'.repeat(5000);
+const argument = { name: 'city', value: '' };
+
+/** Methods that are requests in other revisions only, or never. */
+const NO_METHODS = ['tools/fly', '', 'toString', 'tasks/list', LONG, 'notifications/initialized'];
+const [SESSION_METHODS, STATELESS_METHODS] = [
+  ['ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'],
+  ['server/discover', 'subscriptions/listen'],
+];
+
+/** Params that are invalid for a method. */
+const INVALID: readonly (readonly [method: string, params: JsonObject])[] = [
+  ['tools/call', { name: 'nothing' }],
+  ['tools/call', { name: LONG }],
+  ['tools/call', { name: 7 }],
+  ['tools/call', {}],
+  ['tools/call', { name: 'broken', arguments: 'none' }],
+  ['tools/list', { cursor: 'none' }],
+  ['tools/list', { _meta: { progressToken: null } }],
+  ['prompts/get', { name: 'nothing' }],
+  ['prompts/get', { name: LONG }],
+  ['prompts/get', {}],
+  ['prompts/get', { name: 'pack' }],
+  ['resources/read', {}],
+  ['completion/complete', { ref: { type: 'ref/prompt', name: LONG }, argument }],
+  ['completion/complete', { ref: { type: 'ref/resource', uri: `x:${LONG.slice(0, 1000)}` }, argument }],
+  ['completion/complete', { ref: { type: LONG }, argument }],
+  ['completion/complete', { ref: { type: 'ref/prompt', name: 'pack' } }],
+];
+
+/** Messages for every JSON-RPC error code. */
+const probes = (client: RawClient): readonly (readonly [code: number, message: object | string])[] => {
+  const build = (method: string, params?: JsonObject) => client.buildMessage(`p${Math.random()}`, method, params);
+  const absent = [...NO_METHODS, ...(client.stateless ? SESSION_METHODS : STATELESS_METHODS)];
+  return [
     [-32700, '{'],
     [-32600, { jsonrpc: '1.0', id: 1, method: 'tools/list' }],
-    [-32601, client.buildMessage(2, 'tools/fly')],
-    [-32602, client.buildMessage(3, 'tools/call', { name: 'nothing' })],
-    [-32602, client.buildMessage(5, 'tools/call', { name: 'broken', arguments: 'none' })],
-    [-32603, client.buildMessage(4, 'tools/call', { name: 'broken' })],
-  ] as const;
+    ...absent.map((method) => [-32601, build(method)] as const),
+    ...INVALID.map(([method, params]) => [-32602, build(method, params)] as const),
+    [-32603, build('tools/call', { name: 'broken' })],
+    // an author's code that is not an integer
+    ...['1.5', 'NaN', 'Infinity', '1e300'].map((name) => [-32603, build('tools/call', { name })] as const),
+  ];
+};
 
 /** Sends all of them. Returns the responses and the expected codes. */
 async function provoke(revision: Revision): Promise<{ codes: readonly number[]; errors: Message[] }> {
   const broken = () => {
     throw new McpError('internal-error', 'The database is down.');
   };
-  const client = await RawClient.connect(serverWith({ broken }), { revision });
-  const before = client.received.length;
-  for (const [, message] of probes(client)) await client.send(message);
-  return { codes: probes(client).map(([code]) => code), errors: client.received.slice(before) };
+  const odd = (code: string) => () => {
+    throw new McpError(Number(code), 'An odd code.');
+  };
+  const odds = Object.fromEntries(['1.5', 'NaN', 'Infinity', '1e300'].map((code) => [code, odd(code)]));
+  const server = serverWith({ broken, ...odds }, { providers: [Places] });
+  const client = await RawClient.connect(server, { revision });
+  const errors: Message[] = [];
+  const codes: number[] = [];
+  for (const [code, message] of probes(client)) {
+    codes.push(code);
+    errors.push(await answerTo(client, message));
+  }
+  return { codes, errors };
 }
 
 describe('messages', () => {
@@ -59,12 +141,44 @@ describe('messages', () => {
     for (const { jsonrpc } of client.received) expect(jsonrpc).toBe('2.0');
   });
 
+  eachRevision('RPC-01', 'of another version of JSON-RPC have no effect', async (revision) => {
+    const done = deferred();
+    const server = serverWith({
+      slow: () => done.promise.then(() => 'slow'),
+      ask: (context) => context.ping().catch((error: Error) => error.message),
+    });
+    const client = await RawClient.connect(server, { revision });
+    const notice = { method: 'notifications/cancelled', params: { requestId: 'slow' } };
+    void client.send(client.buildMessage('slow', 'tools/call', { name: 'slow' }));
+    for (const version of [{}, { jsonrpc: '1.0' }, { jsonrpc: 2 }]) await client.send({ ...version, ...notice });
+    done.resolve();
+    expect(await client.response('slow')).toMatchObject({ result: { content: [{ text: 'slow' }] } });
+    if (client.stateless) return;
+    for (const version of [{}, { jsonrpc: '1.0' }]) {
+      const before = client.of('ping').length;
+      const result = client.call('ask');
+      await client.find(({ method, id }) => method === 'ping' && id === client.of('ping')[before]?.id);
+      await client.send({ ...version, id: client.of('ping')[before]?.id, result: {} });
+      expect(await result).toMatchObject({ content: [{ text: 'The client sent an invalid answer.' }] });
+    }
+  });
+
   eachRevision('RPC-02', 'preserve any text', async (revision) => {
     const text = '🦉 日本語 e\u0301 \u0000 \u2028 "\\"';
     for (const transport of Object.values(transportsOf(revision))) {
       const client = await RawClient.connect(serverWith(echo), { revision }, transport);
-      const [block] = (await client.call('echo', { text }))['content'] as [{ text: string }];
-      expect(Buffer.from(block.text)).toEqual(Buffer.from(text));
+      // with progress, HTTP answers with a stream
+      for (const [id, _meta] of [
+        [text, {}],
+        [text.repeat(3), { progressToken: text }],
+      ] as const) {
+        const { result } = await client.request('tools/call', { name: 'echo', arguments: { text }, _meta }, id);
+        expect(Buffer.from(textOf(result as JsonObject) as string)).toEqual(Buffer.from(text));
+      }
+      const message = revision === '2024-11-05' ? {} : { message: text };
+      expect(client.of('notifications/progress').map(({ params }) => params)).toEqual([
+        { progressToken: text, progress: 1, total: 1, ...message },
+      ]);
     }
   });
 
@@ -101,22 +215,93 @@ describe('requests of the server', () => {
     const ids = client.of('ping').map(({ id }) => id);
     expect([ids.length, new Set(ids).size]).toEqual([1000, 1000]);
   });
+
+  eachSessionRevision('RPC-04', 'do not repeat an id when another process takes over the session', async (revision) => {
+    const sessionStore = new MemorySessionStore();
+    const urls: string[] = [];
+    for (let process = 0; process < 3; process += 1) {
+      const server = asking();
+      const listening = await listen(server, { port: 0, sessionStore, closeDeadlineMs: 50 });
+      afterwards(() => server.close());
+      urls.push(listening.url);
+    }
+    const client = await HttpClient.open(urls[0] as string, revision);
+    const ids = new Set<unknown>();
+    for (const url of urls) {
+      const { headers } = client;
+      const message = client.buildMessage('call', 'tools/call', { name: 'ask' });
+      const reader = new EventReader(await post(url, message, headers));
+      const { message: question } = await reader.message();
+      expect(question).toMatchObject({ method: 'ping' });
+      ids.add(question?.id);
+      expect((await post(url, { jsonrpc: '2.0', id: question?.id, result: {} }, headers)).status).toBe(202);
+      expect((await reader.message()).message).toMatchObject({ id: 'call', result: { content: [] } });
+    }
+    expect(ids.size).toBe(3);
+  });
 });
 
 describe('responses', () => {
-  const IDS = [0, '0', 'a-b', -1, 1, '1', Number.MAX_SAFE_INTEGER, '', 'a5c8c0f4-6a0c-4a5e-9a43-7b8c6f3f2d11'];
+  const IDS = [0, '0', '', 'a-b', '"\\'];
+  const UUID = 'a5c8c0f4-6a0c-4a5e-9a43-7b8c6f3f2d11';
+  const MORE = [-1, 1, '1', UUID, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 'x'.repeat(256), '🦉'.repeat(128)];
+  const tools = { now: () => 'now', later: async () => await Promise.resolve('later'), ...echo };
+
+  /** A request that is answered with a result, at once or later. */
+  const valid = (client: RawClient, id: string | number) => [
+    probe(client, id),
+    ...['now', 'later'].map((name) => client.buildMessage(id, 'tools/call', { name })),
+    client.buildMessage(id, 'tools/call', { name: 'echo', arguments: { text: '' }, _meta: { progressToken: id } }),
+  ];
 
   eachRevision('RPC-06', 'have the id of their request, of the same type', async (revision) => {
-    const client = await open(revision);
-    for (const id of [0, '0', 'a-b']) await client.send(probe(client, id));
-    expect(client.received.slice(-3).map(({ id }) => id)).toEqual([0, '0', 'a-b']);
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const client = await RawClient.connect(serverWith(tools), { revision }, transport);
+      for (const id of IDS) {
+        const wrong = [
+          client.buildMessage(id, 'tools/fly'),
+          client.buildMessage(id, 'tools/call', { name: 'nothing' }),
+          { ...client.buildMessage(id, 'tools/list'), params: [] },
+          // HTTP+SSE refuses such a message instead of answering it on the stream
+          ...(name === 'HTTP+SSE' ? [] : [{ ...client.buildMessage(id, 'tools/list'), jsonrpc: '1.0' }]),
+        ];
+        for (const message of [...valid(client, id).slice(0, 3), ...wrong]) {
+          expect([name, message, (await answerTo(client, message)).id]).toEqual([name, message, id]);
+        }
+      }
+    }
+  });
+
+  eachRevision('RPC-06', 'have the id of their request even if HTTP refuses it', async (revision) => {
+    const client = await HttpClient.open((await endpointOf(serverWith(tools))).url, revision);
+    for (const id of IDS) {
+      const message = client.buildMessage(id, 'tools/list');
+      for (const headers of [{ accept: 'text/html' }, ...(client.stateless ? [] : [{ 'mcp-session-id': 'none' }])]) {
+        expect((await json(await client.post(message, headers))).id).toBe(id);
+      }
+    }
+  });
+
+  eachRevision('RPC-06', 'tell ids of different types apart while both are in flight', async (revision) => {
+    const done = deferred();
+    const client = await RawClient.connect(serverWith({ slow: () => done.promise.then(() => 'slow') }), { revision });
+    for (const id of [0, '0', '']) void client.send(client.buildMessage(id, 'tools/call', { name: 'slow' }));
+    await client.notify('notifications/cancelled', { requestId: 0 });
+    done.resolve();
+    for (const id of ['0', '']) expect(await client.response(id)).toHaveProperty('result');
+    expect(client.received.map(({ id }) => id)).not.toContain(0);
   });
 
   eachRevision('RPC-12', 'are sent for every string or integer id', async (revision) => {
-    const client = await open(revision);
-    for (const id of IDS) await client.send(probe(client, id));
-    const answers = IDS.map((id) => ({ jsonrpc: '2.0', id, result: expect.any(Object) }));
-    expect(client.received.slice(-IDS.length)).toEqual(answers);
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const client = await RawClient.connect(serverWith(tools), { revision }, transport);
+      for (const id of [...IDS, ...MORE]) {
+        const [quick, now, later] = valid(client, id) as [Message, Message, Message];
+        for (const message of [quick, now, later]) {
+          expect([name, await answerTo(client, message)]).toMatchObject([name, { id, result: {} }]);
+        }
+      }
+    }
   });
 
   eachRevision('RPC-07', 'have either a result or an error', async (revision) => {
@@ -137,7 +322,7 @@ describe('responses', () => {
 
   eachRevision('RPC-09', 'explain the error in one line, without a stack', async (revision) => {
     for (const { error } of (await provoke(revision)).errors) {
-      expect(error?.message).toMatch(/^[^\n]{1,200}$/);
+      expect(error?.message).toMatch(/^[^\n]{1,250}$/);
       expect(JSON.stringify(error)).not.toMatch(/\bat .+:\d+:\d+|\.[jt]s\b/);
     }
   });
@@ -147,9 +332,22 @@ describe('responses', () => {
     expect(errors.map(({ error }) => error?.code)).toEqual(codes);
   });
 
+  /** Requests with an id that is neither a string of up to 256 characters nor an integer. */
+  const UNREADABLE = [
+    '{}',
+    '[]',
+    '[1]',
+    'null',
+    'true',
+    '1.5',
+    '1e400',
+    '9007199254740992',
+    `"${'x'.repeat(257)}"`,
+  ].map((id) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}`);
+
   eachSessionRevision('RPC-14', 'have null as id if the id cannot be read', async (revision) => {
     const client = await open(revision);
-    for (const text of ['{', '7', '{"jsonrpc":"2.0","id":{},"method":"ping"}']) {
+    for (const text of ['{', '7', ...UNREADABLE]) {
       await client.send(text);
       expect(client.received.at(-1)).toMatchObject({ id: null, error: { code: expect.any(Number) } });
     }
@@ -158,7 +356,7 @@ describe('responses', () => {
 
   eachRevision('RPC-15', 'have no id if the id cannot be read', async (revision) => {
     const client = await open(revision);
-    for (const text of ['{', '7', '{"jsonrpc":"2.0","id":{},"method":"ping"}']) {
+    for (const text of ['{', '7', ...UNREADABLE]) {
       await client.send(text);
       expect(client.received.at(-1)).not.toHaveProperty('id');
       expect(client.received.at(-1)).toMatchObject({ error: { code: expect.any(Number) } });
@@ -254,6 +452,29 @@ describe('notifications', () => {
       }
       await client.settled();
       expect(client.received.slice(before)).toMatchObject([{ result: expect.any(Object) }]);
+    }
+  });
+
+  eachSessionRevision('RPC-10', 'are not answered in a batch either', async (revision) => {
+    if (revision !== '2025-03-26') return;
+    const notes = [
+      { jsonrpc: '2.0', method: 'notifications/nothing', params: [1] },
+      { jsonrpc: '1.0', method: 'notifications/nothing' },
+      { jsonrpc: '2.0', method: 'tools/list', params: 7 },
+      { jsonrpc: '2.0', result: {}, error: {} },
+    ];
+    for (const transport of Object.values(transportsOf(revision))) {
+      const client = await RawClient.connect(serverWith(echo), { revision }, transport);
+      for (const batch of [
+        [...notes, ping('all')],
+        [ping('all'), ...notes],
+      ]) {
+        const from = client.received.length;
+        await client.send(batch);
+        await client.at(from);
+        await client.settled();
+        expect(client.received.slice(from).map(({ id }) => id)).toEqual(['all', expect.stringMatching(/^r/)]);
+      }
     }
   });
 
@@ -384,11 +605,17 @@ describe('batches', () => {
   });
 
   eachRevision('RPC-21', 'are one invalid request in revisions without batches', async (revision) => {
-    const client = await open(revision);
-    await client.send([probe(client, 1), probe(client, 2)]);
-    expect(client.received.at(-1)).toMatchObject({ error: { code: -32600 } });
-    expect(client.received.filter(({ id }) => id === 1 || id === 2)).toEqual([]);
-    await client.settled();
+    for (const transport of Object.values(RAW_TRANSPORTS)) {
+      const client = await RawClient.connect(serverWith(echo), { revision }, transport);
+      const one = probe(client, 1);
+      const batches = [[one], [one, probe(client, 2)], [one, ...NOTIFICATIONS], [...RESPONSES, one]];
+      // without a request that names its revision, a pipe may be one of 2025-03-26
+      for (const batch of client.stateless ? batches : [...batches, [], NOTIFICATIONS, RESPONSES]) {
+        const { id = null, ...answer } = await answerTo(client, batch);
+        expect([batch, id, answer]).toMatchObject([batch, null, { error: { code: -32600 } }]);
+      }
+      await client.settled();
+    }
   });
 
   eachSessionRevision('RPC-22', 'do no harm in revisions that do not mention them', async (revision) => {
