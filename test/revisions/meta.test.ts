@@ -304,6 +304,41 @@ describe('the JSON Schema of a tool', () => {
     const ajv = new Ajv2020({ strict: false });
     for (const schema of published) expect([schema, ajv.validateSchema(schema as JsonObject)]).toEqual([schema, true]);
   });
+
+  eachRevision(
+    'META-12',
+    'has references that lead to the same place as in the schema of the author',
+    async (revision) => {
+      if (revision < '2025-06-18') return;
+      const text = { type: 'string' };
+      const items = (ref: string) => ({ type: 'array', items: { $ref: ref } });
+      const ref = { $ref: '#/items' };
+      const recursive = { anyOf: [text, items('#')] };
+      const outputs: readonly (readonly [output: JsonObject, right: unknown, wrong: unknown])[] = [
+        [items('#'), [[], [[]]], [['a']]],
+        [recursive, ['a', ['b']], [1]],
+        [{ ...items('#/$defs/a'), $defs: { a: text } }, ['a'], [1]],
+        [{ ...items('#/definitions/a'), definitions: { a: text } }, ['a'], [1]],
+        [{ ...items('#/$defs/a'), $defs: { a: { anyOf: [text, { $ref: '#' }] } } }, ['a', ['b']], [1]],
+        [{ anyOf: [text, { type: 'array', items: { $ref: '#/anyOf/0' } }] }, ['a'], [1]],
+        [{ $id: 'https://example.com/a', ...items('#/$defs/a'), $defs: { a: text } }, ['a'], [1]],
+        [{ ...items('#a'), $defs: { a: { $anchor: 'a', ...text } } }, ['a'], [1]],
+        // data and names that look like references
+        [{ type: 'array', items: { enum: [ref, { $defs: ref }] } }, [ref], [{ $ref: '#/properties/result/items' }]],
+        [{ type: 'array', items: { type: 'object', properties: { $ref: text } } }, [{ $ref: '#' }], [{ $ref: 1 }]],
+        [{ type: 'object', properties: { a: { $ref: '#' } }, additionalProperties: false }, { a: {} }, { a: { b: 1 } }],
+      ];
+      for (const [output, right, wrong] of outputs) {
+        const client = await RawClient.connect(serverWith({ tool: () => right }, { output }), { revision });
+        const { tools } = (await client.result('tools/list')) as { tools: [{ outputSchema: JsonObject }] };
+        const check = new Ajv2020({ strict: false }).compile(tools[0].outputSchema);
+        const { structuredContent: sent } = await client.call('tool');
+        const isWrapped = JSON.stringify(sent) !== JSON.stringify(right);
+        expect([output, sent, check(sent)]).toEqual([output, isWrapped ? { result: right } : right, true]);
+        expect([output, check(isWrapped ? { result: wrong } : wrong)]).toEqual([output, false]);
+      }
+    },
+  );
 });
 
 describe('icons, annotations and titles', () => {
