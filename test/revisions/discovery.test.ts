@@ -175,11 +175,14 @@ describe('server/discover', () => {
   });
 
   inStateless('DISC-03', 'has the complete server info in _meta', async () => {
-    const identity = { title: 'A title', websiteUrl: 'https://example.com' };
-    const result = await discover(serverOf(identity));
-    const known = { name: 'revisions', version: '1.0.0', ...identity };
-    expect(result['_meta']).toEqual({ [`${PREFIX}serverInfo`]: known });
-    expect(result).not.toHaveProperty('serverInfo');
+    const icons = [{ src: 'https://example.com/i.png', mimeType: 'image/png', sizes: ['1x1'], theme: 'dark' }] as const;
+    const identity = { title: 'A title', websiteUrl: 'https://example.com', description: 'A server', icons };
+    for (const transport of RAW_TRANSPORTS) {
+      const result = await discover(serverOf(identity), transport);
+      const known = { name: 'revisions', version: '1.0.0', ...identity };
+      expect(result['_meta']).toEqual({ [`${PREFIX}serverInfo`]: known });
+      expect(result).not.toHaveProperty('serverInfo');
+    }
   });
 
   it('declares experimental capabilities unchanged', async () => {
@@ -257,7 +260,9 @@ describe('server/discover', () => {
   inStateless('DISC-05', 'has a cache duration and scope', async () => {
     expect(await discover(serverOf())).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
     const cache = { ttlMs: 5000, scope: 'public' } as const;
-    expect(await discover(serverOf({ cache }))).toMatchObject({ ttlMs: 5000, cacheScope: 'public' });
+    for (const server of [serverOf({ cache }), serverOf({ cache, instructions: 'Ask first.' })]) {
+      expect(await discover(server)).toMatchObject({ ttlMs: 5000, cacheScope: 'public' });
+    }
   });
 
   for (const [id, sentence] of [
@@ -345,13 +350,14 @@ describe('a subscription', () => {
       for (const each of ids.values()) expect(each.sort()).toEqual(['one', 'two']);
     }
     const server = storyServer();
-    const listened = await postTo(
-      server,
-      asked(7, 'subscriptions/listen', { notifications: { toolsListChanged: true } }),
-    );
+    const params = { notifications: { resourceSubscriptions: ['docs://a'] } };
+    const ids = [7, 0, '', '0'];
+    const listened = await Promise.all(ids.map((id) => postTo(server, asked(id, 'subscriptions/listen', params))));
+    server.notify.resourceUpdated('docs://a');
     await server.close();
-    for (const message of await messagesOf(listened)) {
-      expect(metaOf(message)).toMatchObject({ [`${PREFIX}subscriptionId`]: 7 });
+    for (const [index, id] of ids.entries()) {
+      const messages = await messagesOf(listened[index] as Response);
+      expect(messages.map((message) => metaOf(message)[`${PREFIX}subscriptionId`])).toEqual([id, id, id]);
     }
   });
 });

@@ -96,7 +96,9 @@ describe('MCP-Protocol-Version', () => {
 describe('Mcp-Method', () => {
   inStateless('HDR-04', 'of a method that does not exist is answered with 404', async () => {
     const { outcome, request } = await connect();
-    for (const method of ['unknown/method', 'initialize', 'ping', 'logging/setLevel', 'toString']) {
+    const methods = ['unknown/method', 'initialize', 'ping', 'logging/setLevel', 'toString', 'notifications/cancelled'];
+    // the last one is a method that the server has nothing for
+    for (const method of [...methods, 'resources/unsubscribe', 'tasks/list', 'Tools/list', 'completion/complete']) {
       expect([method, await outcome(request(method))]).toEqual([method, { status: 404, code: -32601, id: 'x' }]);
     }
   });
@@ -164,6 +166,14 @@ describe('Mcp-Name', () => {
         expect([method, wrong, got]).toEqual([method, wrong, MISMATCH]);
       }
     }
+    // text that is equal only once it is converted, or no text at all
+    for (const name of [7, null, true, undefined, ['add'], '']) {
+      const params = { name, arguments: ADD };
+      for (const sent of name === '' ? [undefined, 'add'] : [String(name), 'add', undefined]) {
+        const got = await outcome(request('tools/call', params), { 'mcp-name': sent });
+        expect([name, sent, got]).toEqual([name, sent, MISMATCH]);
+      }
+    }
     // other requests don't need the header
     expect(await outcome(request('tools/list'))).toEqual(OK);
   });
@@ -184,13 +194,21 @@ describe('headers', () => {
         }
       }
       expect(await mirror({ label: 'a' }, { 'mcp-param-label': 'b' })).toEqual(MISMATCH);
-      const response = await client.post({ ...request('tools/list'), id: 7 }, { 'mcp-method': undefined });
-      expect(response.headers.get('content-type')).toMatch(/^application\/json/);
-      expect(await response.json()).toEqual({
-        jsonrpc: '2.0',
-        id: 7,
-        error: { code: -32020, message: expect.stringContaining('Mcp-Method') },
-      });
+      for (const id of [7, 0, '', '0']) {
+        for (const header of ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name']) {
+          const message = { ...request('tools/call', { name: 'add', arguments: ADD }), id };
+          const response = await client.post(message, { [header.toLowerCase()]: undefined });
+          expect([response.status, response.headers.get('content-type')]).toEqual([
+            400,
+            expect.stringMatching(/^application\/json/),
+          ]);
+          expect(await response.json()).toEqual({
+            jsonrpc: '2.0',
+            id,
+            error: { code: -32020, message: expect.stringContaining(header) },
+          });
+        }
+      }
     },
   );
 
@@ -372,6 +390,20 @@ describe('Mcp-Param-*', () => {
         expect([name, wrong, await mirror(args, { ...all, [name]: wrong })]).toEqual([name, wrong, MISMATCH]);
       }
     }
+    for (const [name, value, text] of [
+      ['label', 1, '1'],
+      ['label', true, 'true'],
+      ['dry', true, 'TRUE'],
+      ['dry', true, '1'],
+      ['dry', false, ''],
+      ['dry', 'true', 'true'],
+      ['count', '3', '3'],
+      ['count', 3.5, '3.5'],
+    ] as const) {
+      const header = name === 'dry' ? 'mcp-param-dry-run' : `mcp-param-${name}`;
+      expect([value, text, await mirror({ [name]: value }, { [header]: text })]).toEqual([value, text, MISMATCH]);
+    }
+    expect(await mirror({ dry: true }, { 'mcp-param-dry-run': 'true' })).toEqual(OK);
     expect(await mirror({ label: '' })).toEqual(MISMATCH);
     expect(await mirror({ dry: false })).toEqual(MISMATCH);
     expect(await mirror({ count: 0 })).toEqual(MISMATCH);
@@ -380,6 +412,10 @@ describe('Mcp-Param-*', () => {
   inStateless('HDR-18', 'are not required if the argument is absent or null', async () => {
     const { mirror } = await connect();
     for (const args of [{}, { place: {} }, { plain: 'unmirrored' }]) expect(await mirror(args)).toEqual(OK);
+    // but a header without an argument doesn't match it
+    for (const args of [{}, { label: null }]) {
+      expect(await mirror(args, { 'mcp-param-label': 'null' })).toEqual(MISMATCH);
+    }
     // whether null is valid is up to the schema of the tool
     for (const args of [{ label: null }, { place: null }, { place: { city: null } }]) {
       expect((await mirror(args)).code).not.toBe(-32020);
@@ -411,7 +447,12 @@ describe('Mcp-Param-*', () => {
     for (const text of ['42', '42.0', '42.00', base64('42')]) {
       expect([text, await mirror({ count: 42 }, { 'mcp-param-count': text })]).toEqual([text, OK]);
     }
-    for (const text of ['43', '42.5', '42,0', '0x2a', 'forty-two']) {
+    for (const count of [-42, 0, -1]) {
+      for (const text of [`${count}`, `${count}.0`, `${count}.000`]) {
+        expect([text, await mirror({ count }, { 'mcp-param-count': text })]).toEqual([text, OK]);
+      }
+    }
+    for (const text of ['43', '42.5', '42,0', '0x2a', 'forty-two', '-42', '42.', '.42', '4.2e1', '4 2', '+42']) {
       expect([text, await mirror({ count: 42 }, { 'mcp-param-count': text })]).toEqual([text, MISMATCH]);
     }
   });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 
 import { describe, expect } from '@jest/globals';
-import { type Context, McpServer } from '@decorum/core';
+import { type Context, McpError, McpServer, Resource } from '@decorum/core';
 import { mcp } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import fastify from 'fastify';
@@ -70,6 +70,8 @@ describe('the GET stream', () => {
     // not even without a reader for the stream of the request
     lost.abort();
     probe.contexts[0]?.progress(2);
+    probe.contexts[0]?.log.error('unheard');
+    void probe.contexts[0]?.ping().catch(() => {});
     expect(carried(await (await client.stream(5, 'steps')).rest())).toEqual([1, 2, 3, 5]);
     server.addTool(
       { name: 'reach', input: { type: 'object' } },
@@ -227,6 +229,15 @@ describe('a client that disconnects', () => {
     });
     const message = called(1, 'stream', TOKEN);
     const headers = { 'content-type': 'application/json', accept: 'text/event-stream', ...statelessHeaders(message) };
+    const waiting = called(2, 'wait');
+    const plain = { ...headers, accept: 'application/json, text/event-stream', ...statelessHeaders(waiting) };
+    const leaving = new AbortController();
+    const posted = { method: 'POST', headers: plain, body: JSON.stringify(waiting), signal: leaving.signal };
+    const [began, ended] = [once(probe, 'began'), once(probe, 'aborted')];
+    void handler(new Request('http://localhost/mcp', posted));
+    await began;
+    leaving.abort();
+    await ended;
     for (const leave of ['aborts the request', 'cancels the response'] as const) {
       const controller = new AbortController();
       const init = { method: 'POST', headers, body: JSON.stringify(message), signal: controller.signal };
@@ -347,6 +358,35 @@ describe('a stream without a session', () => {
     expect([unknown.status, (await json(unknown)).error?.code]).toEqual([200, -32602]);
     const failed = await client.call(2, 'fail');
     expect([failed.status, (await json(failed)).result?.isError]).toEqual([200, true]);
+  });
+
+  inStateless('HTTP-43', 'has 200 for every error that a handler chooses, at once or later', async () => {
+    const { client, server } = await connect('2026-07-28');
+    const kinds = ['parse-error', 'invalid-request', 'method-not-found', 'invalid-params', 'internal-error'] as const;
+    const more = ['unknown-tool', 'unknown-resource', 'invalid-cursor', 'unsupported-version', 'closing'] as const;
+    for (const kind of [...kinds, ...more, 'too-many-requests', 4711, -32700, -32601, -32603] as const) {
+      const deny = (): string => {
+        throw new McpError(kind, 'No.');
+      };
+      const input = { type: 'object' } as const;
+      server.addTool({ name: `${kind}`, input }, deny);
+      server.addTool({ name: `${kind}-later`, input }, async () => await Promise.resolve().then(deny));
+      class Denied {
+        @Resource(`deny://${kind}`)
+        resource() {
+          return deny();
+        }
+      }
+      server.addProvider(Denied);
+      for (const message of [
+        client.buildMessage(1, 'tools/call', { name: `${kind}` }),
+        client.buildMessage(0, 'tools/call', { name: `${kind}-later` }),
+        client.buildMessage('', 'resources/read', { uri: `deny://${kind}` }),
+      ]) {
+        const response = await client.post(message);
+        expect([kind, response.status, await json(response)]).toMatchObject([kind, 200, { id: message.id, error: {} }]);
+      }
+    }
   });
 });
 
