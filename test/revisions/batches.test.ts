@@ -85,10 +85,14 @@ describe('batches', () => {
   eachSessionRevision('RPC-18', 'do not start a session', async (revision) => {
     const client = await RawClient.connect(serverOf(), { revision, begins: false });
     const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'batch', version: '1' } };
-    await client.send([{ jsonrpc: '2.0', id: 1, method: 'initialize', params }]);
-    expect(client.received).toEqual([
-      { jsonrpc: '2.0', id: null, error: { code: -32600, message: expect.any(String) } },
-    ]);
+    const beginning = { jsonrpc: '2.0', method: 'initialize', params };
+    for (const batch of [[{ ...beginning, id: 1 }], [ping(1), { ...beginning, id: 2 }], [beginning]]) {
+      expect(await answerTo(client, batch)).toEqual({
+        jsonrpc: '2.0',
+        id: null,
+        error: { code: -32600, message: expect.any(String) },
+      });
+    }
     expect(await client.error('tools/list')).toMatchObject({ code: -32600 });
     await client.begin();
     await client.send([ping(1), { jsonrpc: '2.0', id: 2, method: 'initialize', params }]);

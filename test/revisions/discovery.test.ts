@@ -95,7 +95,8 @@ describe('an extension', () => {
   for (const id of ['LIFE-27', 'EXT-04']) {
     inStateless(id, 'is used by those who have it, and the others have all the rest', async () => {
       expect(await answerTo(counting(), next(COUNTS))).toMatchObject([200, { result: { next: 5 } }]);
-      for (const meta of [{}, declares({ extensions: {} }), declares({ extensions: { 'com.example/empty': {} } })]) {
+      const lacking = [{ 'com.example/empty': {} }, { [extension.id]: false }, { [extension.id]: null }, []];
+      for (const meta of [{}, ...[{}, ...lacking].map((extensions) => declares({ extensions }))]) {
         const requiredCapabilities = { extensions: { [extension.id]: {} } };
         const error = { code: -32021, data: { requiredCapabilities } };
         expect(await answerTo(counting(), next(meta))).toMatchObject([400, { id: 1, error }]);
@@ -296,22 +297,36 @@ describe('a reference in a schema', () => {
   ] as const) {
     inStateless(id, sentence, async () => {
       let connections = 0;
-      const remote = createServer((socket) => {
+      const listener = createServer((socket) => {
         connections += 1;
         socket.destroy();
       });
-      remote.listen(0, '127.0.0.1');
-      await once(remote, 'listening');
-      const $ref = `http://127.0.0.1:${(remote.address() as AddressInfo).port}/schema.json`;
+      listener.listen(0, '127.0.0.1');
+      await once(listener, 'listening');
+      const $ref = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/schema.json`;
       const schema = { type: 'object', properties: { a: { $ref } } };
-      for (const schemas of [{ input: schema }, { output: schema }, { input: { type: 'object', allOf: [{ $ref }] } }]) {
-        expect(() => serverWith({ tool: () => ({}) }, schemas)).toThrow(/DECORUM_INVALID_SCHEMA/);
+      const remotes = [
+        schema,
+        { type: 'object', allOf: [{ $ref }] },
+        { type: 'object', properties: { a: { $ref: 'b' } } },
+      ];
+      for (const remote of [...remotes, { type: 'object', properties: { a: { $dynamicRef: $ref } } }]) {
+        for (const schemas of [{ input: remote }, { output: remote }]) {
+          expect(() => serverWith({ tool: () => ({}) }, schemas)).toThrow(/DECORUM_INVALID_SCHEMA/);
+        }
       }
+      class Remote {
+        @Prompt({ input: schema })
+        prompt() {
+          return '';
+        }
+      }
+      expect(() => serverOf({ providers: [Remote] })).toThrow(/DECORUM_INVALID_SCHEMA/);
       const server = serverWith({ take: (_context, input) => JSON.stringify(input) });
       const client = await RawClient.connect(server, { revision });
       expect(textOf(await client.call('take', { $ref, $schema: $ref }))).toContain($ref);
-      remote.close();
-      await once(remote, 'close');
+      listener.close();
+      await once(listener, 'close');
       expect(connections).toBe(0);
     });
   }
@@ -325,7 +340,9 @@ describe('a schema', () => {
     const large = object(Object.fromEntries(Array.from({ length: 10_001 }, (_item, n) => [`a${n}`, {}])));
     const slow = object({ a: { type: 'string', pattern: '^(a+)+$' } });
     for (const input of [deep, large, slow]) {
-      expect(() => serverWith({ tool: () => '' }, { input })).toThrow('DECORUM_INVALID_SCHEMA');
+      for (const schemas of [{ input }, { output: input }]) {
+        expect(() => serverWith({ tool: () => '' }, schemas)).toThrow('DECORUM_INVALID_SCHEMA');
+      }
     }
   });
 });

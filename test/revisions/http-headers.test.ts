@@ -62,9 +62,13 @@ const NAMED = [
 
 describe('MCP-Protocol-Version', () => {
   inStateless('HDR-01', 'must be sent with every request and match the message', async () => {
-    const { outcome, request, add } = await connect();
-    for (const message of [add, request('tools/list'), request('server/discover')]) {
-      expect(await outcome(message)).toEqual(OK);
+    const { outcome, request } = await connect();
+    const lists = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list', 'server/discover'];
+    const valid = [...NAMED, ...lists.map((method) => [method] as const)].map(([method, params]) =>
+      request(method, params),
+    );
+    for (const message of valid) expect(await outcome(message)).toEqual(OK);
+    for (const message of [...valid, request('subscriptions/listen', { notifications: {} }), request('no/such')]) {
       for (const version of [undefined, '', '2025-11-25', '2026-07-28x', '2026-07-28, 2026-07-28', '1.0']) {
         expect([version, await outcome(message, { [VERSION]: version })]).toEqual([version, MISMATCH]);
       }
@@ -363,7 +367,16 @@ describe('x-mcp-header', () => {
       refused(property({ [keyword]: [header] }));
       refused({ [keyword]: [inside] });
     }
-    for (const keyword of ['if', 'then', 'else', 'not']) refused({ [keyword]: inside });
+    for (const keyword of ['if', 'then', 'else', 'not']) {
+      refused({ [keyword]: inside });
+      refused(property({ [keyword]: inside }));
+      refused(property({ type: 'object', properties: { c: { [keyword]: inside } } }));
+    }
+    for (const keyword of ['contains', 'propertyNames', 'unevaluatedItems', 'unevaluatedProperties', 'contentSchema']) {
+      refused(property({ [keyword]: header }));
+    }
+    for (const keyword of ['$defs', 'definitions', 'dependentSchemas']) refused({ [keyword]: { b: header } });
+    refused({ ...header, type: 'object' });
     refused(property({ type: 'array', items: header }));
     refused(property({ type: 'array', items: { type: 'object', ...inside } }));
     refused(property({ type: 'array', prefixItems: [header] }));
@@ -371,6 +384,11 @@ describe('x-mcp-header', () => {
     refused(property({ type: 'object', patternProperties: { b: header } }));
     refused({ properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: header } });
     expect(() => register(property({ type: 'object', ...inside }))).not.toThrow();
+    // data that looks like a property
+    for (const keyword of ['default', 'const']) expect(() => register(property({ [keyword]: header }))).not.toThrow();
+    for (const keyword of ['enum', 'examples']) {
+      expect(() => register(property({ [keyword]: [header] }))).not.toThrow();
+    }
   });
 });
 

@@ -45,6 +45,18 @@ describe('the GET stream', () => {
     const { client } = await connect(revision);
     const { response } = await client.listen();
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    for (const [accept, status] of [
+      ['*/*', 200],
+      ['Text/*', 200],
+      ['application/json;q=0, text/event-stream;q=0.1', 200],
+      ['application/json', 406],
+      ['text/event-stream;q=0', 406],
+      ['', 406],
+    ] as const) {
+      const got = await client.get({ accept });
+      expect([accept, got.status]).toEqual([accept, status]);
+      await got.body?.cancel();
+    }
     const without = HttpClient.alone((await serve({ sessions: false })).url, revision);
     const refused = await without.get();
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST']);
@@ -149,6 +161,13 @@ describe('GET and DELETE', () => {
         }
       }
     }
+    // not even the id of a session makes a difference, and nothing happens to the session
+    const { client, url } = await connect('2025-11-25');
+    for (const method of ['GET', 'DELETE']) {
+      const headers = { accept: 'text/event-stream', ...client.headers, 'mcp-protocol-version': '2026-07-28' };
+      expect([method, (await fetch(url, { method, headers })).status]).toEqual([method, 405]);
+    }
+    expect(await client.status()).toBe(200);
   });
 
   inStateless('HTTP-35', 'are not used, and neither are session ids and Last-Event-ID', async () => {
@@ -161,6 +180,12 @@ describe('GET and DELETE', () => {
         expect([response.status, response.headers.get('mcp-session-id')]).toEqual([200, null]);
         expect(await response.text()).toContain('"resultType":"complete"');
       }
+      const listening = await client.post(
+        client.buildMessage('sub', 'subscriptions/listen', { notifications: WANTED }),
+        headers,
+      );
+      expect([listening.status, listening.headers.get('mcp-session-id')]).toEqual([200, null]);
+      await listening.body?.cancel();
     }
   });
 });

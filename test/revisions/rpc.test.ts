@@ -158,16 +158,40 @@ describe('messages', () => {
   });
 
   eachRevision('RPC-32', 'may have unknown params', async (revision) => {
-    const client = await open(revision);
-    expect(await client.result('tools/list', { foo: { bar: 1 } })).toHaveProperty('tools');
-    const called = await client.result('tools/call', { name: 'echo', arguments: { text: 'a' }, foo: [1] });
-    expect(called).toMatchObject({ content: [{ text: 'a' }] });
+    const client = await RawClient.connect(serverWith(echo, { providers: [Places] }), { revision });
+    for (const [method, params] of [
+      ['tools/list', {}],
+      ['tools/call', { name: 'echo', arguments: { text: 'a' } }],
+      ['prompts/list', {}],
+      ['prompts/get', { name: 'pack', arguments: { city: 'Oslo' } }],
+      ['resources/list', {}],
+      ['resources/templates/list', {}],
+      ['resources/read', { uri: 'places://Oslo' }],
+      ['completion/complete', { ref: { type: 'ref/prompt', name: 'pack' }, argument: { ...argument, foo: 1 } }],
+      ...(client.stateless
+        ? ([['server/discover', {}]] as const)
+        : ([
+            ['ping', {}],
+            ['logging/setLevel', { level: 'error' }],
+            ['resources/subscribe', { uri: 'places://Oslo' }],
+            ['resources/unsubscribe', { uri: 'places://Oslo' }],
+          ] as const)),
+    ] as const) {
+      for (const foo of [{ bar: 1 }, [1], null, false]) {
+        const message = { ...client.buildMessage(method, method, { ...params, foo }), foo };
+        expect([method, await answerTo(client, message)]).toMatchObject([method, { result: {} }]);
+      }
+    }
   });
 
   eachSessionRevision('RPC-33', 'may omit empty params', async (revision) => {
-    const client = await open(revision);
-    expect(await client.result('tools/list')).toHaveProperty('tools');
-    expect(await client.result('ping')).toEqual({});
+    const client = await RawClient.connect(serverWith(echo, { providers: [Places] }), { revision });
+    for (const method of ['ping', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']) {
+      expect([method, await answerTo(client, { jsonrpc: '2.0', id: method, method })]).toMatchObject([
+        method,
+        { result: {} },
+      ]);
+    }
   });
 });
 

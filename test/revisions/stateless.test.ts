@@ -279,10 +279,16 @@ describe('a request without a session', () => {
       ['form', { elicitation: { form: {} } }, { elicitation: { url: {} } }],
       ['use', { sampling: { tools: {} } }, { sampling: { context: {} } }],
       ['context', { sampling: { context: {} } }, { sampling: { tools: {} } }],
+      // nothing but an object declares a capability
+      ['url', { elicitation: { url: {} } }, { elicitation: { url: false } }],
+      ['form', { elicitation: {} }, { elicitation: false }],
+      ['use', { sampling: { tools: {} } }, { sampling: { tools: null } }],
+      ['context', { sampling: { context: {} } }, { sampling: { context: true } }],
+      ['roots', { roots: {} }, { roots: [] }],
     ] as const) {
       const meta = declares(declared);
       for (const message of [
-        ...(declared.elicitation?.url ? [] : [fails(how)]),
+        ...('form' in (required.elicitation ?? {}) ? [] : [fails(how)]),
         fails(how, meta),
         asked(0, 'prompts/get', { name: 'pack', arguments: { city: how } }, meta),
         asked('', 'resources/read', { uri: `docs://${how}` }, meta),

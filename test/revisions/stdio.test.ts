@@ -219,13 +219,17 @@ describe('a pipe', () => {
 
   eachRevision('STDIO-15', 'answers a ping while a slow tool runs', async (revision) => {
     const done = deferred();
-    const server = serverWith({ slow: () => done.promise.then(() => 'slow') });
+    const server = serverWith({
+      slow: () => done.promise.then(() => 'slow'),
+      quick: async () => await Promise.resolve('quick'),
+    });
     const client = await RawClient.connect(server, { revision }, overStdio);
     const slow = client.call('slow');
     await client.settled();
+    for (const name of ['quick', 'quick']) expect(textOf(await client.call(name))).toBe('quick');
     done.resolve();
     await slow;
-    expect(client.received.slice(-2).map(({ id }) => id)).toEqual(client.stateless ? ['r2', 'r1'] : ['r3', 'r2']);
+    expect(client.received.slice(-2).map(({ id }) => id)).toEqual(client.stateless ? ['r4', 'r1'] : ['r5', 'r2']);
   });
 
   eachRevision('STDIO-16', 'survives long answers and handlers that throw', async (revision) => {
