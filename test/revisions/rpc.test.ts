@@ -256,7 +256,7 @@ describe('responses', () => {
   eachRevision('RPC-06', 'have the id of their request, of the same type', async (revision) => {
     for (const [name, transport] of Object.entries(transportsOf(revision))) {
       const client = await RawClient.connect(serverWith(tools), { revision }, transport);
-      for (const id of IDS) {
+      for (const id of [...IDS, 'x'.repeat(256)]) {
         const wrong = [
           client.buildMessage(id, 'tools/fly'),
           client.buildMessage(id, 'tools/call', { name: 'nothing' }),
