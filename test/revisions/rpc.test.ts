@@ -348,7 +348,7 @@ describe('responses', () => {
     const client = await open(revision);
     for (const text of ['{', '7', ...UNREADABLE]) {
       await client.send(text);
-      expect(client.received.at(-1)).toMatchObject({ id: null, error: { code: expect.any(Number) } });
+      expect(client.received.at(-1)).toMatchObject({ id: null, error: { code: text === '{' ? -32700 : -32600 } });
     }
     expect(await client.result('ping')).toEqual({});
   });
@@ -358,7 +358,7 @@ describe('responses', () => {
     for (const text of ['{', '7', ...UNREADABLE]) {
       await client.send(text);
       expect(client.received.at(-1)).not.toHaveProperty('id');
-      expect(client.received.at(-1)).toMatchObject({ error: { code: expect.any(Number) } });
+      expect(client.received.at(-1)).toMatchObject({ error: { code: text === '{' ? -32700 : -32600 } });
     }
     expect(await client.result('tools/list')).toHaveProperty('tools');
   });
