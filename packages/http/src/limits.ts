@@ -61,7 +61,7 @@ export interface ListenLimits extends EndpointLimits {
    * the default of `bodyTimeoutMs`.
    */
   readonly requestTimeoutMs?: number;
-  /** Cap on the connections from one remote address. By default 10,000. */
+  /** Cap on the connections from one remote address. By default 4,000. */
   readonly maxConnectionsPerAddress?: number;
 }
 
@@ -108,7 +108,7 @@ export const LIMIT_RANGES: OptionTypes<EndpointLimits> = {
 };
 
 /** Values of the further limits of `listen` by default. */
-export const LISTEN_LIMITS = { requestTimeoutMs: 20_000, maxConnectionsPerAddress: 10_000 } as const;
+export const LISTEN_LIMITS = { requestTimeoutMs: 20_000, maxConnectionsPerAddress: 4000 } as const;
 
 /** Smallest and largest value of each limit of `listen`. */
 export const LISTEN_RANGES: OptionTypes<ListenLimits> = {

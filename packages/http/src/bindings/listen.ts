@@ -90,8 +90,11 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
     const { endpoint, detach } = await openEndpoint(server, settings, end);
     const listener = new Listener(app, endpoint, maxConnectionsPerAddress);
     // before Fastify's listener, which destroys the socket
-    app.server.prependListener('clientError', ({ code }: NodeJS.ErrnoException, { remoteAddress }: Socket) => {
-      if (code === 'ERR_HTTP_REQUEST_TIMEOUT') endpoint.hit({ limit: 'requestTimeoutMs', remoteAddress });
+    app.server.prependListener('clientError', ({ code }: NodeJS.ErrnoException, socket: Socket) => {
+      if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') return;
+      endpoint.hit({ limit: 'requestTimeoutMs', remoteAddress: socket.remoteAddress });
+      // nothing to answer; thousands may be due in the same turn
+      if (socket.bytesRead === 0) socket.destroy();
     });
     closeListener = async () => {
       detach();
