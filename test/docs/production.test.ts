@@ -38,6 +38,8 @@ describe('the server of docs/production.md', () => {
     const shown = JSON.stringify(masked).replace(REFERENCE, reference);
     expect(JSON.parse(result)).toEqual(JSON.parse(shown));
 
+    await server.wrote(/^\{.*"level":50.*\n/m);
+    await server.wrote(/^\{"captured".*\n/m);
     const line = lines().find((each) => each['reference'] === reference && 'level' in each);
     expect(Object.keys(line ?? {}).sort()).toEqual(Object.keys(logged ?? {}).sort());
     expect(line).toMatchObject({ level: 50, method: 'tools/call', msg: logged?.['msg'] });

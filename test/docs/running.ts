@@ -1,9 +1,10 @@
 // Runs programs of the documentation as they stand.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { dirname, join, relative } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 import { transformSync } from '@swc/core';
@@ -101,6 +102,12 @@ export class PageProcess {
   /** Everything that it has written to stdout and stderr. */
   get output(): string {
     return this.written.join('');
+  }
+
+  /** Waits until it has written a text. A pipe may bring it later than a socket brings the answer to the request. */
+  async wrote(pattern: RegExp): Promise<void> {
+    const { stdout, stderr } = this.child as ChildProcessByStdio<Writable, Readable, Readable>;
+    while (!pattern.test(this.output)) await Promise.race([once(stdout, 'data'), once(stderr, 'data')]);
   }
 
   /** @returns its exit code */
