@@ -5,7 +5,7 @@ import { compiled, createProject, type Project } from './project.js';
 // compilers and servers run in separate processes
 jest.setTimeout(60_000);
 
-const ENTRIES = ['core', 'core/transport', 'http', 'http/fetch', 'http/node', 'testing', 'uri-template'];
+const ENTRIES = ['auth', 'core', 'core/transport', 'http', 'http/fetch', 'http/node', 'testing', 'uri-template'];
 
 describe('a CommonJS program', () => {
   let project: Project;
