@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import type { McpServer, Principal } from '@decorum/core';
-import { type Authenticate, type HttpOptions, listen, mcp } from '@decorum/http';
+import { type Auth, type HttpOptions, listen, mcp } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler } from '@decorum/http/node';
 import express from 'express';
@@ -16,10 +16,10 @@ import { bridge } from './fetch-bridge.js';
 export type HeaderReader = (name: string) => string | undefined;
 
 /** Endpoint options that all hosts support. */
-export interface HostOptions extends Omit<HttpOptions<unknown>, 'path' | 'principal' | 'authenticate'> {
+export interface HostOptions extends Omit<HttpOptions<unknown>, 'path' | 'principal' | 'auth'> {
   /** Returns the caller. Each host passes its own kind of request to its option of this name. */
   readonly principal?: (header: HeaderReader) => Principal | undefined;
-  readonly authenticate?: Authenticate<unknown>;
+  readonly auth?: Auth;
 }
 
 /** A served endpoint. */

@@ -1,14 +1,14 @@
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 
-import type { Host, HostPort, LimitHit, Principal } from '@decorum/core';
+import type { Host, HostPort, LimitHit } from '@decorum/core';
 import { hostOf, type Kernel, revisionOf, type Transport } from '@decorum/core/transport';
 
 import { type Answer, errorAnswer } from './answer.js';
-import { authenticate, type RequestHead } from './authenticate.js';
 import { Bodies } from './body.js';
 import { type HttpContext, type Sink, STREAM_HEADERS } from './http-context.js';
 import { PostExchange } from './exchange.js';
 import type { ExchangeParts } from './exchange-parts.js';
+import { Gate } from './gate.js';
 import { type Guard, preflightHeaders } from './guard.js';
 import { acceptedBy, requireKnownVersion } from './headers.js';
 import { PendingCallbacks } from './pending-callbacks.js';
@@ -49,6 +49,8 @@ export class Endpoint<HostRequest> {
   readonly legacy: LegacySse | undefined;
   /** The `guard` step. */
   readonly guard: Guard;
+  /** The `authenticate` step, if there is the option `auth`. */
+  readonly gate: Gate<HostRequest> | undefined;
   private readonly parts: ExchangeParts;
   private readonly pending = new PendingCallbacks();
   private readonly streams: StreamSettings;
@@ -64,6 +66,7 @@ export class Endpoint<HostRequest> {
     const hit = (limitHit: LimitHit) => host.hit(limitHit);
     const { maxBufferedBytes, retryMs, keepAliveMs, sessions: keepsSessions, legacySse, credentials } = settings;
     this.guard = settings.guard;
+    this.gate = settings.auth && new Gate(settings.auth, this.pending);
     this.bodies = new Bodies({ ...settings, maxValues: kernel.maxValues });
     const readers = new SlowReaders(settings, hit);
     const [open, ending] = [new Set<OpenStream>(), new Set<Sink>()];
@@ -86,23 +89,6 @@ export class Endpoint<HostRequest> {
     if (METHODS.has(method)) return;
     const allow = this.settings.sessions ? 'GET, POST, DELETE' : 'POST';
     throw new HttpError(405, `Method not allowed. Use ${allow}.`, { allow });
-  }
-
-  /** Whether the application authenticates requests. */
-  get authenticates(): boolean {
-    return this.settings.authenticate !== undefined;
-  }
-
-  /**
-   * The `authenticate` step, before the body is read. It skips preflight requests, which never have credentials.
-   * @throws {HttpError} the application's refusal
-   * @throws {MaskedError} when `authenticate` throws or returns something invalid
-   */
-  authenticate(head: RequestHead, request: HostRequest): Principal | undefined | Promise<Principal | undefined> {
-    const { authenticate: verify } = this.settings;
-    if (verify === undefined || head.method === 'OPTIONS') return undefined;
-    const principal = authenticate(verify, head, request);
-    return principal instanceof Promise ? this.pending.until(principal) : principal;
   }
 
   /** Answers a preflight request. */

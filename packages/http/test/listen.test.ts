@@ -46,7 +46,7 @@ const FINAL = { id: 'sub', result: { _meta: SUBSCRIPTION, resultType: 'complete'
 
 describe('listen, for other paths', () => {
   it.each(['GET', 'PUT', 'PROPFIND'])('answers %s like Fastify, without authentication', async (method) => {
-    const { url } = await serve({ authenticate: () => ({ status: 401 }) });
+    const { url } = await serve({ auth: { authenticate: () => ({ status: 401 }) } });
     const answer = await fetch(new URL('/elsewhere', url), { method });
     expect([answer.status, await answer.json()]).toMatchObject([404, { error: 'Not Found' }]);
   });

@@ -75,6 +75,16 @@ export class Kernel {
     this.sessionMeans = { ...parts, join: (session) => events.join(session) };
   }
 
+  /** `Class.method` of a member that needs scopes; undefined if none does. Members may be added while the server runs. */
+  get scopedMember(): string | undefined {
+    return this.parts.registry.scoped?.where;
+  }
+
+  /** Whether callers without credentials may use some member. Members may be added while the server runs. */
+  get hasPublic(): boolean {
+    return this.parts.registry.hasPublic;
+  }
+
   /**
    * Handles one parsed message, synchronously if possible. Never throws or rejects. A cancelled request is answered at
    * once, even if its handler keeps running.

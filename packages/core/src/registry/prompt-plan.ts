@@ -11,6 +11,7 @@ import {
   inputShape,
   listedFields,
   type Member,
+  needOf,
   type Plan,
   stringInvoker,
 } from './plan.js';
@@ -36,6 +37,7 @@ export function compilePrompt(member: Member<'prompt'>): PromptPlan {
     where,
     entry,
     access: accessOf(member),
+    need: needOf(member),
     variables: input ? [...input.fields.keys()] : [],
     completions: new Map(),
     run: (args, caller) =>

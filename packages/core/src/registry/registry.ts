@@ -35,6 +35,10 @@ export class Registry {
   readonly templates = new Map<string, TemplatePlan>();
   /** What the server has offered so far. A list remains offered when its last entry is removed. */
   readonly offered = new Set<ListName | 'completions'>();
+  /** A member that needs scopes, if there is one. */
+  scoped: Plan<unknown> | undefined;
+  /** Whether there is a public member. */
+  hasPublic = false;
   /** The current lists. They are replaced on every change. */
   listed = this.writeLists();
   private ranked: readonly TemplatePlan[] = [];
@@ -142,6 +146,9 @@ export class Registry {
   private publish(lists: ReadonlySet<ListName>): void {
     this.ranked = [...this.templates.values()].sort((a, b) => b.template.specificity - a.template.specificity);
     this.listed = this.writeLists();
+    const plans: readonly Plan<unknown>[] = Object.values(this.listed).flatMap(({ all }) => [...all]);
+    this.scoped = plans.find(({ need }) => need?.isPublic === false);
+    this.hasPublic = plans.some(({ need }) => need?.isPublic);
     this.changed(lists);
   }
 

@@ -13,6 +13,7 @@ import { checkOptionNames, type EndpointOptions, type LegacyPaths, resolveOption
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
 import { noteUnread, postInOrder } from './node-answers.js';
 import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
+import { headOf } from './node-head.js';
 import { NodeSink } from './node-sink.js';
 import { isUnread, onSocketClose } from './node-socket.js';
 
@@ -222,7 +223,8 @@ type KnownPrincipals = WeakMap<IncomingMessage, Principal>;
 
 /** The `guard` and `authenticate` steps, before the body is read. */
 function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): KnownPrincipals | undefined {
-  const known: KnownPrincipals | undefined = endpoint.authenticates ? new WeakMap() : undefined;
+  const { gate } = endpoint;
+  const known: KnownPrincipals | undefined = gate && new WeakMap();
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, socket, method = '' } = request.raw;
     // one of many pipelined requests, after the connection was closed
@@ -233,13 +235,12 @@ function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): Kno
       reply.headers(corsHeaders(headers.origin, vary === undefined ? undefined : String(vary)));
     }
     if (method !== 'POST') endpoint.requireMethod(method);
-    if (known === undefined) return done();
-    const head = { method, headers: headers as Headers, remoteAddress: request.ip };
+    if (gate === undefined) return done();
     const admit = (principal: Principal | undefined) => {
-      if (principal) known.set(request.raw, principal);
+      if (principal) known?.set(request.raw, principal);
       done();
     };
-    const principal = endpoint.authenticate(head, request);
+    const principal = gate.enter(headOf(request.raw, request.ip), request);
     if (isPromise(principal)) principal.then(admit, done);
     else admit(principal);
   });
