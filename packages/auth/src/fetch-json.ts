@@ -55,3 +55,11 @@ async function readText({ body }: Response, url: string): Promise<string> {
   }
   return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
 }
+
+/** What went wrong when something was fetched, with the causes, which name the network error. */
+export function problemOf(failure: unknown): string {
+  if (!(failure instanceof Error)) return String(failure);
+  const causes = failure instanceof AggregateError ? (failure.errors as readonly unknown[]) : [failure.cause];
+  const known = causes.filter((cause) => cause !== undefined).map(problemOf);
+  return [failure.message, ...known].filter((text) => text !== '').join(': ');
+}

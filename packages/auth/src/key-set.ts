@@ -1,7 +1,7 @@
 import { importJWK, type JWK } from 'jose';
 
 import type { Discovery } from './discovery.js';
-import { fetchJson, type Platform } from './fetch-json.js';
+import { fetchJson, type Platform, problemOf } from './fetch-json.js';
 import { Kept } from './kept.js';
 
 /** The signature algorithms that tokens may use: asymmetric ones only, and the key that each needs (RFC 7518, RFC 8037). */
@@ -87,9 +87,9 @@ export class KeySet {
     });
   }
 
-  /** Why the keys could not be fetched the last time, if so. */
-  get failure(): unknown {
-    return this.keys.failure;
+  /** Why the keys could not be fetched the last time, for the log. */
+  get problem(): string {
+    return problemOf(this.keys.failure);
   }
 
   /** The key that a token names. If the issuer has no such key, its keys are fetched again, but not too often. */

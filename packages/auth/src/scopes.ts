@@ -1,8 +1,4 @@
-/** A scope token (RFC 6749, section 3.3). It can't end the quoted string of a challenge. */
-const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
-
-/** Whether a value is a valid scope. */
-export const isScope = (value: unknown): value is string => typeof value === 'string' && SCOPE.test(value);
+import { isScope } from '@decorum/core/transport';
 
 /** The scopes that claims grant, each a string with spaces (RFC 8693, section 4.2) or an array. Invalid ones are dropped. */
 export function scopesIn(claims: Readonly<Record<string, unknown>>, names: readonly string[]): readonly string[] {
