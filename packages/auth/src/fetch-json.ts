@@ -56,10 +56,11 @@ async function readText({ body }: Response, url: string): Promise<string> {
   return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
 }
 
-/** What went wrong when something was fetched, with the causes, which name the network error. */
+/** What went wrong when something was fetched, with the causes: only they name the network error. */
 export function problemOf(failure: unknown): string {
-  if (!(failure instanceof Error)) return String(failure);
-  const causes = failure instanceof AggregateError ? (failure.errors as readonly unknown[]) : [failure.cause];
-  const known = causes.filter((cause) => cause !== undefined).map(problemOf);
-  return [failure.message, ...known].filter((text) => text !== '').join(': ');
+  const { message, cause, errors } = (failure ?? {}) as Partial<AggregateError>;
+  if (typeof message !== 'string') return String(failure);
+  const causes: readonly unknown[] = Array.isArray(errors) ? errors : [cause];
+  const texts = [message, ...causes.filter((each) => each !== undefined).map(problemOf)];
+  return texts.filter((text) => text !== '').join(': ');
 }

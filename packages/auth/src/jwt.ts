@@ -18,7 +18,8 @@ export interface UnverifiedJwt {
   readonly claims: Claims;
 }
 
-const JWT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
+/** The signature of a token with the algorithm `none` is empty. */
+const JWT = /^([\w-]+)\.([\w-]+)\.([\w-]*)$/;
 
 function parseObject(part: string): Header | undefined {
   try {
@@ -31,9 +32,9 @@ function parseObject(part: string): Header | undefined {
 
 /** Reads a JWT. Undefined for anything else, such as an opaque token. */
 export function readJwt(token: string): UnverifiedJwt | undefined {
-  const [, head = '', body = '', signature = ''] = JWT.exec(token) ?? [];
+  const [, head, body = '', signature = ''] = JWT.exec(token) ?? [];
   // several spellings decode to the same signature: accept one, so that a changed token is never a valid one
-  if (signature === '' || Buffer.from(signature, 'base64url').toString('base64url') !== signature) return undefined;
+  if (head === undefined || Buffer.from(signature, 'base64url').toString('base64url') !== signature) return undefined;
   const header = parseObject(head);
   const claims = header && parseObject(body);
   return header && claims && { token, header, claims };

@@ -128,7 +128,7 @@ export class Verifier<HostRequest> {
     const { verify, expand } = this.settings;
     if (verify === undefined) return refused;
     const found = await verify(token, request);
-    if (found === undefined) return { reason: 'verify' };
+    if (!found) return { reason: 'verify', found: 'the application does not know it' };
     return found.scopes === undefined ? found : { ...found, scopes: expand(found.scopes) };
   }
 }
