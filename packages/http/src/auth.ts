@@ -54,6 +54,8 @@ export interface DocumentAnswer {
 export interface AuthDocument {
   /** Path from the root of the origin. */
   readonly path: string;
+  /** Answers POST too, for redirects of endpoints. The body isn't read. By default only GET and HEAD. */
+  readonly answersPost?: boolean;
   /** Answers a GET. CORS headers are added, so pages of any origin can read the document. */
   answer(head: RequestHead): DocumentAnswer | Promise<DocumentAnswer>;
 }
@@ -80,4 +82,6 @@ export interface Auth<HostRequest = unknown> {
   readonly documents?: readonly AuthDocument[];
   /** Lower-case names of more headers that hold credentials. They are left out of `ctx.transport.headers`. */
   readonly credentialHeaders?: readonly string[];
+  /** Called when an endpoint opens, with a function that writes a warning to the log of its server. */
+  opened?(warn: (message: string) => void): void;
 }

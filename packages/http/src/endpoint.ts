@@ -245,7 +245,9 @@ export async function openEndpoint<HostRequest>(
   end?: () => Promise<void>,
 ): Promise<Opened<HostRequest>> {
   const host = hostOf(server);
-  settings.guard.warn = (message) => host.warn(message);
+  const warn = (message: string) => host.warn(message);
+  settings.guard.warn = warn;
+  settings.auth?.opened?.(warn);
   return await host.open((kernel) => {
     const endpoint = new Endpoint(kernel, settings, host);
     const opened: Opened<HostRequest> = {
