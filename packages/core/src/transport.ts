@@ -31,4 +31,12 @@ export { type OptionType, type OptionTypes, requireKnown, withDefaults } from '.
 export { closeForGood, endOnSignal } from './transports/process-end.js';
 export { guardProcess } from './transports/process-guard.js';
 export { isDroppable, PendingChanges } from './transports/slow-reader.js';
-export { type ClosableHost, HOST, type Host, hostOf, type HostPort, type Transport } from './transports/transport.js';
+export {
+  type ClosableHost,
+  HOST,
+  type Host,
+  hostOf,
+  type HostPort,
+  requireNoScopes,
+  type Transport,
+} from './transports/transport.js';

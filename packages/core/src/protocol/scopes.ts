@@ -32,7 +32,9 @@ export function denialOf({ principal, authorization }: Wire, needs: readonly Nee
   const closed = needs.filter(({ isPublic }) => !isPublic);
   if (closed.length === 0) return undefined;
   const base = authorization ?? BASE;
-  const isLacking = ({ scopes }: Pick<Need, 'scopes'>) => scopes.some((scope) => !principal?.scopes?.includes(scope));
+  // fails closed: `includes` would find a scope within a string
+  const granted: readonly string[] = Array.isArray(principal?.scopes) ? principal.scopes : [];
+  const isLacking = ({ scopes }: Pick<Need, 'scopes'>) => scopes.some((scope) => !granted.includes(scope));
   const isKnown = principal !== undefined || authorization === undefined;
   if (isKnown && !isLacking(base) && !closed.some(isLacking)) return undefined;
   const scopes = [...new Set([base, ...closed].flatMap((need) => need.scopes))];

@@ -6,15 +6,15 @@ export interface Principal {
   /** A stable id of the user or client, unique within its issuer. Must not be empty. */
   readonly subject: string;
   /** The authorization server that named the subject. Two principals with different issuers are never the same. */
-  readonly issuer?: string;
+  readonly issuer?: string | undefined;
   /** The OAuth client that acts for the subject. */
-  readonly clientId?: string;
+  readonly clientId?: string | undefined;
   /** Whether it is a user, a client that acts for itself, or the holder of an API key. */
-  readonly kind?: 'user' | 'client' | 'apiKey';
+  readonly kind?: 'user' | 'client' | 'apiKey' | undefined;
   /** The scopes that were granted, including those that they imply. */
   readonly scopes?: readonly string[];
   /** When the credentials expire, in milliseconds since 1970. */
-  readonly expiresAt?: number;
+  readonly expiresAt?: number | undefined;
   /** Further claims from the verifier. */
   readonly claims?: JsonObject;
 }
