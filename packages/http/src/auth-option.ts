@@ -1,7 +1,6 @@
-import { isObject } from '@decorum/core/transport';
+import { isObject, isScope } from '@decorum/core/transport';
 
 import type { Auth, AuthDocument } from './auth.js';
-import { SCOPE } from './challenge.js';
 import { isHeaderName } from './credentials.js';
 
 /** Describes the mistake in the option `auth` and its remedy. Returns undefined for a valid one. */
@@ -9,11 +8,12 @@ export function authMistake(auth: unknown): string | undefined {
   if (!isObject(auth) || typeof auth['authenticate'] !== 'function') {
     return 'must be an object with the method `authenticate`, such as `oauth({ issuer, audience })` of @decorum/auth';
   }
-  const { scopes = [], challenge, documents = [], credentialHeaders = [] } = auth as Partial<Auth>;
-  if (!isListOf(scopes, (scope) => SCOPE.test(scope))) {
+  const { scopes = [], challenge, opened, documents = [], credentialHeaders = [] } = auth as Partial<Auth>;
+  if (!isListOf(scopes, isScope)) {
     return 'has `scopes` that are not a list of scope tokens. Write one string for each scope, without spaces and quotes';
   }
   if (challenge !== undefined && typeof challenge !== 'function') return 'has a `challenge` that is not a function';
+  if (opened !== undefined && typeof opened !== 'function') return 'has an `opened` that is not a function';
   if (!isListOf(credentialHeaders, isHeaderName)) {
     return "has `credentialHeaders` that are not a list of header names, such as 'x-my-key'";
   }

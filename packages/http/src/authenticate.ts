@@ -63,7 +63,19 @@ export function checkedPrincipal<HostRequest>(principal: (request: HostRequest) 
 }
 
 const isPrincipal = (found: unknown): found is Principal =>
-  isObject(found) && typeof found['subject'] === 'string' && found['subject'] !== '';
+  isObject(found) && typeof found['subject'] === 'string' && found['subject'] !== '' && hasExpiry(found);
+
+/** A time before this is in seconds, as `exp` of a token is, and would end all streams at once. */
+const MIN_EXPIRY = 100_000_000_000;
+
+function hasExpiry({ expiresAt }: { readonly expiresAt?: unknown }): boolean {
+  if (expiresAt === undefined || (typeof expiresAt === 'number' && expiresAt >= MIN_EXPIRY)) return true;
+  throw new MaskedError(
+    new TypeError(
+      '`expiresAt` of a principal is a number of milliseconds since 1970. Multiply the `exp` of a token by 1000.',
+    ),
+  );
+}
 
 /** A valid header name (RFC 9110, section 5.1). Node throws on any other when the response is written. */
 export const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;

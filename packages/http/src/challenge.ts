@@ -1,36 +1,33 @@
-import { errorFrame, FAILURES } from '@decorum/core/transport';
-import type { RequestId } from '@decorum/core';
+import type { McpError, RequestId } from '@decorum/core';
+import { errorFrame, FAILURES, isScope } from '@decorum/core/transport';
 
 import type { Auth, Challenge, Denial } from './auth.js';
 import { areHeaders, isErrorStatus, lowerCased } from './authenticate.js';
 import { HttpError, MaskedError } from './http-error.js';
 
-/** A scope token (RFC 6749, section 3.3). It needs no escaping in a header. */
-export const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
-
 /** Cap on the characters of all scopes in a challenge, because clients and proxies limit headers. */
 const MAX_SCOPES = 4096;
 
 /** The valid scope tokens of a list, each once, as many as fit into a header. A handler may have built them from input. */
-function sendable(scopes: readonly string[]): readonly string[] {
+function sendable(scopes: unknown): readonly string[] {
   let size = -1;
-  const valid = [...new Set(scopes)].filter((scope) => typeof scope === 'string' && SCOPE.test(scope));
+  const valid = Array.isArray(scopes) ? [...new Set(scopes)].filter(isScope) : [];
   return valid.filter((scope) => (size += 1 + scope.length) <= MAX_SCOPES);
 }
 
 const MESSAGES = {
-  unauthorized: 'Authentication is required.',
-  'insufficient-scope': 'The token lacks scopes that this request needs.',
+  unauthorized: 'Authorization is required.',
+  'insufficient-scope': 'The caller lacks scopes that this request needs.',
 } as const;
 
 /** Rejects a request before its body is read, or one without a body. */
 class DeniedError extends HttpError {
+  private readonly scopes: readonly string[];
+
   constructor({ reason, scopes }: Denial, { status, headers }: Challenge) {
     super(status, MESSAGES[reason], headers);
     this.scopes = scopes;
   }
-
-  private readonly scopes: readonly string[];
 
   override body(id?: RequestId): string {
     const { message, scopes } = this;
@@ -59,6 +56,20 @@ export function challengeTo(denial: Denial, auth: Auth<never> | undefined): Chal
         'characters outside Latin-1.',
     ),
   );
+}
+
+/**
+ * Status and headers of the response to a message that the kernel has denied.
+ * @throws {MaskedError} when `challenge` throws or returns something that can't be sent
+ */
+export function challengeOf(
+  { kind, data }: McpError,
+  caller: Pick<Denial, 'principal' | 'inSession'>,
+  auth: Auth<never> | undefined,
+): Challenge {
+  const { scopes = [] } = (data ?? {}) as Partial<Denial>;
+  const reason = kind === 'unauthorized' ? kind : 'insufficient-scope';
+  return challengeTo({ reason, scopes, ...caller }, auth);
 }
 
 /** The error for a denied request whose message is unknown. */

@@ -1,7 +1,7 @@
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 
 import type { Host, HostPort, LimitHit } from '@decorum/core';
-import { hostOf, type Kernel, revisionOf, type Transport } from '@decorum/core/transport';
+import { hostOf, type Kernel, requireNoScopes, revisionOf, type Transport } from '@decorum/core/transport';
 
 import { type Answer, errorAnswer } from './answer.js';
 import { Bodies } from './body.js';
@@ -29,6 +29,9 @@ import { SlowReaders } from './readers.js';
 import { Sessions } from './sessions.js';
 import type { OpenStream, StreamSettings } from './stream-settings.js';
 
+/** Milliseconds between sweeps for expired tokens. */
+const EXPIRY_MS = 10_000;
+
 const EVENT_ID = /^([gp][\w-]{16})-(\d{1,9})$/;
 
 /** The HTTP methods of an endpoint, including those of HTTP+SSE. */
@@ -55,6 +58,8 @@ export class Endpoint<HostRequest> {
   private readonly pending = new PendingCallbacks();
   private readonly streams: StreamSettings;
   private readonly timer: NodeJS.Timeout;
+  /** Ends streams whose tokens have expired. */
+  private readonly expiry: NodeJS.Timeout | undefined;
   private shutting: Promise<void> | undefined;
 
   constructor(
@@ -62,11 +67,11 @@ export class Endpoint<HostRequest> {
     readonly settings: ResolvedOptions<HostRequest>,
     private readonly host: HostPort,
   ) {
-    const report = (error: unknown) => host.report(error);
+    const report = (error: unknown) => host.report(error instanceof MaskedError ? error.cause : error);
     const hit = (limitHit: LimitHit) => host.hit(limitHit);
     const { maxBufferedBytes, retryMs, keepAliveMs, sessions: keepsSessions, legacySse, credentials } = settings;
     this.guard = settings.guard;
-    this.gate = settings.auth && new Gate(settings.auth, this.pending);
+    this.gate = settings.auth && new Gate(settings.auth, { kernel, pending: this.pending });
     this.bodies = new Bodies({ ...settings, maxValues: kernel.maxValues });
     const readers = new SlowReaders(settings, hit);
     const [open, ending] = [new Set<OpenStream>(), new Set<Sink>()];
@@ -76,9 +81,11 @@ export class Endpoint<HostRequest> {
     const own = { stopped: false, closed: false };
     const listenStreams = new ListenStreams(settings);
     const shared = { kernel, sessions, bodies, streams, listenStreams, report, hit };
-    this.parts = { ...shared, retryMs, keepsSessions, credentials, ...own };
+    this.parts = { ...shared, gate: this.gate, retryMs, keepsSessions, credentials, ...own };
     this.legacy = legacySse && new LegacySse(this.parts, legacySse);
     this.timer = setInterval(() => this.tick(), keepAliveMs).unref();
+    if (knowsCallers(settings))
+      this.expiry = setInterval(() => this.expire(), Math.min(keepAliveMs, EXPIRY_MS)).unref();
   }
 
   /**
@@ -185,6 +192,7 @@ export class Endpoint<HostRequest> {
     await kernel.inFlight.drain(deadlineMs, this.parts);
     this.parts.closed = true;
     clearInterval(this.timer);
+    clearInterval(this.expiry);
     this.bodies.close(closing());
     this.pending.rejectAll(closing());
     // cancelled requests are answered first
@@ -199,6 +207,12 @@ export class Endpoint<HostRequest> {
     readers.sweep();
     this.parts.kernel.inFlight.keepAlive(this.parts);
     this.parts.sessions.sweep();
+  }
+
+  private expire(): void {
+    const { kernel, sessions } = this.parts;
+    sessions.expire();
+    kernel.inFlight.endExpired(this.parts, Date.now());
   }
 
   private async sessionOf(context: HttpContext): Promise<HttpSession> {
@@ -227,6 +241,11 @@ export class Endpoint<HostRequest> {
   }
 }
 
+const REMEDY = 'Pass `auth`, such as `oauth({ issuer, audience })` of @decorum/auth';
+
+const knowsCallers = ({ auth, principal }: ResolvedOptions<never>): boolean =>
+  auth !== undefined || principal !== undefined;
+
 /** An endpoint that is open on a server. */
 export interface Opened<HostRequest> extends Transport {
   readonly endpoint: Endpoint<HostRequest>;
@@ -237,7 +256,8 @@ export interface Opened<HostRequest> extends Transport {
 /**
  * Opens an endpoint on a server. When the server closes, it closes the endpoint too.
  * @param end closes the resources around the endpoint, after the endpoint itself
- * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever one of the server's hooks throws
+ * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, `DECORUM_NO_AUTHORIZATION`, and whatever one of the server's hooks
+ * throws
  */
 export async function openEndpoint<HostRequest>(
   server: Host,
@@ -249,6 +269,7 @@ export async function openEndpoint<HostRequest>(
   settings.guard.warn = warn;
   settings.auth?.opened?.(warn);
   return await host.open((kernel) => {
+    if (!knowsCallers(settings)) requireNoScopes(kernel, '@decorum/http', REMEDY);
     const endpoint = new Endpoint(kernel, settings, host);
     const opened: Opened<HostRequest> = {
       endpoint,

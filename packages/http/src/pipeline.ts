@@ -89,7 +89,7 @@ export class Pipeline<HostRequest> implements BodyReceiver {
 
   private authenticate(): Principal | undefined | Promise<Principal | undefined> {
     const { endpoint, context, request } = this;
-    return endpoint.gate?.enter(context.head, request);
+    return endpoint.gate?.enter(context.head, request, context);
   }
 
   private read(principal: Principal | undefined): void {

@@ -15,7 +15,8 @@ import { noteUnread, postInOrder } from './node-answers.js';
 import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
 import { headOf } from './node-head.js';
 import { NodeSink } from './node-sink.js';
-import { isUnread, onSocketClose } from './node-socket.js';
+import { clientOn, isUnread, onSocketClose } from './node-socket.js';
+import { requireRoutes } from './required-routes.js';
 
 /** Options of an MCP endpoint in Fastify. */
 export type HttpOptions<HostRequest = FastifyRequest> = EndpointOptions<HostRequest>;
@@ -30,7 +31,7 @@ export interface McpPluginOptions extends HttpOptions {
 const PLUGIN_OPTIONS = { server: true, prefix: true, logLevel: true, logSerializers: true } as const;
 
 /** A Fastify request and its reply. Complete responses go through the application's hooks; streams bypass them. */
-class FastifyContext implements HttpContext {
+export class FastifyContext implements HttpContext {
   readonly headers: Headers;
   principal: Principal | undefined;
   readers: SlowReaders | undefined;
@@ -127,6 +128,7 @@ export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
     hostOf(options.server, 'mcp');
     const settings = resolveOptions(options);
     requireHosts(app, settings.allowedHosts);
+    requireRoutes(app, settings.auth);
     const { endpoint, detach } = await openEndpoint(options.server, settings);
     app.addHook('preClose', async () => {
       detach();
@@ -240,7 +242,7 @@ function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): Kno
       if (principal) known?.set(request.raw, principal);
       done();
     };
-    const principal = gate.enter(headOf(request.raw, request.ip), request);
+    const principal = gate.enter(headOf(request.raw, request.ip), request, clientOn(socket));
     if (isPromise(principal)) principal.then(admit, done);
     else admit(principal);
   });

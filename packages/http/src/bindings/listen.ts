@@ -17,6 +17,7 @@ import { type Endpoint, openEndpoint } from '../endpoint.js';
 import { isLoopback } from '../guard.js';
 import { LIMIT_RANGES, type ListenLimits, MAX_TIMER_MS } from '../limits.js';
 import { checkOptionNames, requireFlag, resolveOptions } from '../options.js';
+import { authRoutes } from './auth-routes.js';
 import { addEndpoint, type HttpOptions } from './fastify-plugin.js';
 import { OneWriteResponse } from './one-write.js';
 
@@ -98,6 +99,7 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
     };
     // registered in its own scope, so that other paths get Fastify's 404
     await app.register(async (scope) => addEndpoint(scope, endpoint));
+    if (settings.auth) await app.register(authRoutes(settings.auth, (error) => hostOf(server).report(error)));
     await app.listen({ port, host });
     const close = async () => await end();
     if (signals) ignoreSignals = endOnSignal(() => endProcess(server, close, closeDeadlineMs));

@@ -1,13 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Host } from '@decorum/core';
+import { hostOf } from '@decorum/core/transport';
 
 import { internalError } from '../answer.js';
+import { documentAt, serveDocument } from '../documents.js';
 import { LateEndpoint, requireServer } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
 import { isServed, Pipeline } from '../pipeline.js';
 import { noEndpoint } from '../http-error.js';
 import { NodeContext } from './node-context.js';
+import { sentUrl } from './node-head.js';
 
 /** Options of the handler for Node. */
 export type NodeHandlerOptions = EndpointOptions<IncomingMessage>;
@@ -43,6 +46,7 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   const settings = resolveOptions(options);
   const { path } = options;
   const late = new LateEndpoint(server, settings);
+  const report = (error: unknown) => hostOf(server).report(error);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     // one of many pipelined requests, after the connection was closed
     if (request.socket.destroyed) return;
@@ -55,7 +59,13 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   };
   const handle = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void => {
     // Express removes the mount path of a handler from `url`
-    const { url = '', originalUrl = url } = request as IncomingMessage & { readonly originalUrl?: string };
+    const { url = '' } = request;
+    const originalUrl = sentUrl(request);
+    const document = documentAt(settings.auth, originalUrl);
+    if (document) {
+      const context = new NodeContext(request, response);
+      return serveDocument(document, { head: context.head, responder: context, report });
+    }
     if (isServed(settings, path, url) || isServed(settings, path, originalUrl)) serve(request, response);
     else if (next) next();
     else new NodeContext(request, response).answer(404, noEndpoint().body());
