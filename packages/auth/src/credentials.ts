@@ -29,7 +29,9 @@ export function credentialsOf(
   const [authorization] = authorizations;
   if (key !== undefined) {
     if (authorization !== undefined) return { reason: 'several-credentials', found: 'an API key and a token' };
-    return key.length > MAX_LENGTH ? { reason: 'malformed' } : { text: key, isApiKey: true };
+    return key.length > MAX_LENGTH
+      ? { reason: 'malformed', found: 'the API key is too long' }
+      : { text: key, isApiKey: true };
   }
   return authorization === undefined ? undefined : tokenIn(authorization);
 }
@@ -41,13 +43,13 @@ function tokenIn(authorization: string): Credentials | Refused {
     const isJoined = /,\s*bearer /i.test(authorization);
     return isJoined
       ? { reason: 'several-credentials', found: 'two Authorization headers' }
-      : { reason: 'other-scheme' };
+      : { reason: 'other-scheme', found: 'another scheme than Bearer' };
   }
   const text = authorization.slice(scheme[0].length).trimEnd();
   if (text === '') return { reason: 'other-scheme', found: 'no token after "Bearer"' };
-  if (text.length > MAX_LENGTH) return { reason: 'malformed', found: 'it is too long' };
+  if (text.length > MAX_LENGTH) return { reason: 'malformed', found: 'the token is too long' };
   if (TOKEN.test(text)) return { text, isApiKey: false };
   return /[\s,]/.test(text)
     ? { reason: 'several-credentials', found: 'two tokens' }
-    : { reason: 'malformed', found: "it has a character that tokens don't have" };
+    : { reason: 'malformed', found: "the token has a character that tokens don't have" };
 }

@@ -1,6 +1,15 @@
 import type { Principal } from '@decorum/core';
 import { isPromise, startupError } from '@decorum/core/transport';
-import type { Auth, AuthDocument, AuthRefusal, Challenge, Denial, RequestHead } from '@decorum/http';
+import {
+  type Auth,
+  type AuthDocument,
+  type AuthRefusal,
+  authRoutes,
+  type Challenge,
+  type Denial,
+  type RequestHead,
+} from '@decorum/http';
+import type { FastifyPluginAsync } from 'fastify';
 
 import { Challenges } from './challenge.js';
 import { resolveOptions } from './check-options.js';
@@ -18,6 +27,11 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
   readonly scopes: readonly string[];
   readonly documents: readonly AuthDocument[];
   readonly credentialHeaders: readonly string[];
+  /**
+   * A Fastify plugin that serves the documents: `await app.register(auth.routes)`. Register it without a prefix. `listen`
+   * does this itself.
+   */
+  readonly routes: FastifyPluginAsync;
   private readonly settings: Settings<HostRequest>;
   private readonly verifier: Verifier<HostRequest>;
   private readonly challenges: Challenges;
@@ -30,6 +44,7 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
     this.scopes = scopes;
     this.documents = documentsOf(settings);
     this.credentialHeaders = apiKeyHeader === undefined ? [] : [apiKeyHeader];
+    this.routes = authRoutes(this);
     this.verifier = new Verifier(settings, platform);
     this.challenges = new Challenges(resource && metadataUrl(resource), scopes);
     const { onEvent, reportGranted: reportsGranted = false } = options;

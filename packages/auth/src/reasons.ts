@@ -7,11 +7,8 @@ export type Answer = 'malformed' | 'no-token' | 'invalid-token' | 'unavailable';
 const REASONS = {
   'several-credentials': ['malformed', 'Clients must send one token, in one header.'],
   'other-scheme': ['no-token', 'Clients must send `Authorization: Bearer …`.'],
-  malformed: ['invalid-token', 'It is neither a JWT nor a token that another option can verify.'],
-  unrecognized: [
-    'invalid-token',
-    'It is no JWT. To accept it, pass `introspection` for its issuer, `apiKeys` or `verify`.',
-  ],
+  malformed: ['invalid-token', 'Clients must send a token as they got it.'],
+  unrecognized: ['invalid-token', 'To accept it, pass `introspection` for its issuer, `apiKeys` or `verify`.'],
   issuer: ['invalid-token', 'To accept it, add its issuer to `issuer`, byte for byte.'],
   algorithm: ['invalid-token', `Have the issuer sign with one of ${ALGORITHM_NAMES}.`],
   critical: ['invalid-token', 'Have the issuer send no `crit` header.'],

@@ -97,7 +97,7 @@ export class Verifier<HostRequest> {
   private async opaque(token: string, digest: string): Promise<Verified | Refused> {
     const known = this.inactive.get(digest, this.platform.now());
     if (known !== undefined) return known;
-    let result: Verified | Refused = { reason: 'unrecognized' };
+    let result: Verified | Refused = { reason: 'unrecognized', found: 'the token is no JWT' };
     for (const introspection of this.introspections) {
       const found = await introspection.verify(token);
       if (!isRefused(found)) return found;
