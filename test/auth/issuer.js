@@ -49,6 +49,7 @@ const provider = new Provider(
       {
         client_id: 'mcp-server',
         client_secret: 'mcp-secret',
+        token_endpoint_auth_method: 'client_secret_basic',
         grant_types: ['client_credentials'],
         redirect_uris: [],
         response_types: [],
@@ -70,7 +71,7 @@ const provider = new Provider(
           resourceServer(audience),
       },
     },
-    clientDefaults: { id_token_signed_response_alg: alg },
+    clientDefaults: { id_token_signed_response_alg: alg, token_endpoint_auth_method: 'none' },
     enabledJWA: { idTokenSigningAlgValues: [alg] },
     issueRefreshToken: () => refresh,
     ttl: { AccessToken: SECONDS, AuthorizationCode: 60, Grant: 3600, IdToken: 300, Interaction: 600, Session: 600 },
@@ -113,10 +114,25 @@ async function interact(request, response) {
   );
 }
 
+/**
+ * Registers a client for all scopes. SDKs register for the scopes of the first challenge, and later ask for more.
+ * @param {import('node:http').IncomingMessage & { body?: object }} request
+ * @param {import('node:http').ServerResponse} response
+ */
+async function register(request, response) {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  const { scope: _scope, ...metadata } = JSON.parse(text);
+  request.body = metadata;
+  answer(request, response);
+}
+
 const answer = provider.callback();
 server.on('request', (request, response) => {
-  if (!request.url?.startsWith('/login/')) return answer(request, response);
-  interact(request, response).catch((error) => {
+  const { method, url = '' } = request;
+  const isRegistration = method === 'POST' && url === '/reg';
+  if (!isRegistration && !url.startsWith('/login/')) return answer(request, response);
+  (isRegistration ? register : interact)(request, response).catch((error) => {
     response.writeHead(500).end(String(error));
   });
 });
