@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([issuer.stop(), opaque.stop(), ...open.map((served) => served.close())]);
+  await Promise.all([issuer.stop(), opaque.stop(), ...open.map((each) => each.close())]);
 });
 
 async function served(options: Parameters<typeof serve>[0] = () => ({ issuer: issuer.url })): Promise<Served> {
@@ -35,7 +35,7 @@ const INTROSPECTION = { clientId: 'mcp-server', clientSecret: 'mcp-secret' };
 const byIntrospection = () => ({ issuer: { issuer: opaque.url, introspection: INTROSPECTION } });
 
 interface Connected {
-  callTool(params: { name: string; arguments: object }): Promise<unknown>;
+  callTool(params: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ async function signIn<T extends Transport>(
   connect: (transport: T) => Promise<unknown>,
 ): Promise<T> {
   const first = create();
-  await expect(connect(first)).rejects.toThrow();
+  await expect(connect(first)).rejects.toThrow(/unauthorized/i);
   await first.finishAuth(...user.returned);
   const second = create();
   await connect(second);
@@ -66,7 +66,7 @@ async function tellStory(user: User, client: Connected, transport: Transport): P
     clientId: user.clientInformation()?.client_id,
     scopes: ['mcp'],
   });
-  await expect(client.callTool(call('write'))).rejects.toThrow();
+  await expect(client.callTool(call('write'))).rejects.toThrow(/unauthorized/i);
   await transport.finishAuth(...user.returned);
   expect(textOf(await client.callTool(call('write')))).toBe('written');
   expect(textOf(await client.callTool(call('whoami')))).toContain('files:write');
@@ -128,7 +128,7 @@ describe('clients of 2025-03-26, which look for the issuer here', () => {
     const user = new User('mcp');
     const client = new ClientB(INFO);
     const create = () => new HttpB(new URL(url), { authProvider: user as never });
-    await signIn(user, create, (each) => client.connect(each));
+    await signIn(user, create, (each) => client.connect(each as never));
     expect(textOf(await client.callTool(call('whoami')))).toContain('alice');
     await expect(client.callTool(call('write'))).rejects.toThrow(/403/);
     expect(ran).toEqual(['whoami']);

@@ -4,7 +4,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 
-import Provider from 'oidc-provider';
+// @ts-expect-error -- it has no types
+import { Provider } from 'oidc-provider';
 
 const { values: options } = parseArgs({
   options: {
@@ -40,48 +41,45 @@ const resourceServer = (audience) => ({
   ...(!opaque && { jwt: { sign: { alg } } }),
 });
 
-const provider = new Provider(
-  issuer,
-  /** @type {import('oidc-provider').Configuration} */ ({
-    jwks: { keys: [key] },
-    // the server under test asks about tokens as this client; it can also get tokens for itself
-    clients: [
-      {
-        client_id: 'mcp-server',
-        client_secret: 'mcp-secret',
-        token_endpoint_auth_method: 'client_secret_basic',
-        grant_types: ['client_credentials'],
-        redirect_uris: [],
-        response_types: [],
-      },
-    ],
-    scopes: ['openid', 'offline_access', ...scopes.split(' ')],
-    cookies: { keys: ['for tests only'] },
-    pkce: { required: () => true },
-    features: {
-      devInteractions: { enabled: false },
-      registration: { enabled: true },
-      introspection: { enabled: true },
-      clientCredentials: { enabled: true },
-      resourceIndicators: {
-        enabled: true,
-        defaultResource: () => defaultResource,
-        useGrantedResource: () => true,
-        getResourceServerInfo: (/** @type {unknown} */ _context, /** @type {string} */ audience) =>
-          resourceServer(audience),
-      },
+const provider = new Provider(issuer, {
+  jwks: { keys: [key] },
+  // the server under test asks about tokens as this client; it can also get tokens for itself
+  clients: [
+    {
+      client_id: 'mcp-server',
+      client_secret: 'mcp-secret',
+      token_endpoint_auth_method: 'client_secret_basic',
+      grant_types: ['client_credentials'],
+      redirect_uris: [],
+      response_types: [],
     },
-    clientDefaults: { id_token_signed_response_alg: alg, token_endpoint_auth_method: 'none' },
-    enabledJWA: { idTokenSigningAlgValues: [alg] },
-    issueRefreshToken: () => refresh,
-    ttl: { AccessToken: SECONDS, AuthorizationCode: 60, Grant: 3600, IdToken: 300, Interaction: 600, Session: 600 },
-    interactions: { url: (/** @type {unknown} */ _context, /** @type {{ uid: string }} */ { uid }) => `/login/${uid}` },
-    findAccount: (/** @type {unknown} */ _context, /** @type {string} */ id) => ({
-      accountId: id,
-      claims: () => ({ sub: id }),
-    }),
+  ],
+  scopes: ['openid', 'offline_access', ...scopes.split(' ')],
+  cookies: { keys: ['for tests only'] },
+  pkce: { required: () => true },
+  features: {
+    devInteractions: { enabled: false },
+    registration: { enabled: true },
+    introspection: { enabled: true },
+    clientCredentials: { enabled: true },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => defaultResource,
+      useGrantedResource: () => true,
+      getResourceServerInfo: (/** @type {unknown} */ _context, /** @type {string} */ audience) =>
+        resourceServer(audience),
+    },
+  },
+  clientDefaults: { id_token_signed_response_alg: alg, token_endpoint_auth_method: 'none' },
+  enabledJWA: { idTokenSigningAlgValues: [alg] },
+  issueRefreshToken: () => refresh,
+  ttl: { AccessToken: SECONDS, AuthorizationCode: 60, Grant: 3600, IdToken: 300, Interaction: 600, Session: 600 },
+  interactions: { url: (/** @type {unknown} */ _context, /** @type {{ uid: string }} */ { uid }) => `/login/${uid}` },
+  findAccount: (/** @type {unknown} */ _context, /** @type {string} */ id) => ({
+    accountId: id,
+    claims: () => ({ sub: id }),
   }),
-);
+});
 
 /**
  * Does what the user would do on the pages of the issuer.
