@@ -113,6 +113,7 @@ describe('a program of docs/http.md', () => {
     ['createServer({ ServerResponse: OneWriteResponse }', 3],
     ["allowedHosts: ['mcp.example.com'], // with any port", 2],
     ['async authenticate({ headers })', 2],
+    ['findCaller(headers.authorization)', 2],
     ['credentialHeaders:', 2],
     ['new MemoryEventStore(', 2],
   ])('answers: %s', async (text, port) => {

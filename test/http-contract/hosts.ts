@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import type { McpServer, Principal } from '@decorum/core';
-import { type Auth, type HttpOptions, listen, mcp } from '@decorum/http';
+import { type Auth, authRoutes, type HttpOptions, listen, mcp } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler } from '@decorum/http/node';
 import express from 'express';
@@ -70,6 +70,7 @@ const plugin: HttpHost = {
   async serve(server, { principal, ...options }) {
     const app = fastify({ forceCloseConnections: true });
     app.get(HEALTH, async () => 'healthy');
+    if (options.auth) await app.register(authRoutes(options.auth));
     await app.register(mcp, { ...options, ...byFields(principal), server });
     await app.listen(LOOPBACK);
     return { url: urlOf(app.server), close: async () => await app.close() };
@@ -94,8 +95,8 @@ const inExpress: HttpHost = {
   async serve(server, { principal, ...options }) {
     const app = express();
     app.get(HEALTH, (_request, response) => void response.send('healthy'));
-    // HTTP+SSE has its own paths, so the handler must see all paths
-    const isMounted = options.legacySse === undefined;
+    // HTTP+SSE and documents have their own paths, so the handler must see all paths
+    const isMounted = options.legacySse === undefined && options.auth?.documents === undefined;
     const handler = nodeHandler(server, { ...options, ...byFields(principal), ...(!isMounted && { path: PATH }) });
     app.use(isMounted ? PATH : '/', handler);
     return await listenOn(handler, app);

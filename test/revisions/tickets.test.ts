@@ -57,7 +57,8 @@ describe('server.openTicket', () => {
   eachRevision('ELIC-21', 'opens only for the user who started the call', async (revision) => {
     const bank = new Bank();
     const ticket = await ticketOf(bank, revision, ADA);
-    expect(bank.server.openTicket(ticket, { subject: 'ada', scopes: ['any'] })).toEqual({
+    const user: Principal = { subject: 'ada', scopes: ['any'], clientId: 'any' };
+    expect(bank.server.openTicket(ticket, user)).toEqual({
       id: bank.visits[0]?.id,
       subject: 'ada',
     });

@@ -144,14 +144,14 @@ export function kernelOptions(
   reporter: ErrorReporter,
 ): Omit<KernelParts, 'registry' | 'reporter' | 'events'> {
   const warn = (message: string) => reporter.warn({}, message);
-  const { instructions, experimental, pageSize = 1000, logLevel = 'info', singleUse } = options;
+  const { instructions, experimental, pageSize = 1000, logLevel = 'info', listing = 'all', singleUse } = options;
   const { questionTimeoutMs = 600_000, flowTtlMs = 600_000, cache = { ttlMs: 0, scope: 'private' } } = options;
   const { secret = secretsOfEnvironment() } = options;
   const secrets = secret === undefined ? [randomBytes(32).toString('hex')] : [secret].flat();
   const isSecret = (text: unknown) => typeof text === 'string' && text.length >= 32;
   const source = options.secret === undefined ? 'DECORUM_SECRET' : 'secret';
   demand(secrets.length > 0 && secrets.every(isSecret), source, 'must be a string of at least 32 characters');
-  demand(['all', 'usable'].includes(options.listing ?? 'all'), 'listing', "must be 'all' or 'usable'");
+  demand(['all', 'usable'].includes(listing), 'listing', "must be 'all' or 'usable'");
   demand(LOG_LEVELS.includes(logLevel), 'logLevel', `must be one of ${LOG_LEVELS.join(', ')}`);
   const interceptors = options.interceptors ?? [];
   demand(isListOfFunctions(interceptors), 'interceptors', 'must be an array of functions');

@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Host } from '@decorum/core';
-import { hostOf } from '@decorum/core/transport';
 
 import { internalError } from '../answer.js';
 import { documentAt, serveDocument } from '../documents.js';
-import { LateEndpoint, requireServer } from '../late-endpoint.js';
+import { LateEndpoint, portOf, requireServer } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
 import { isServed, Pipeline } from '../pipeline.js';
 import { noEndpoint } from '../http-error.js';
@@ -24,6 +23,10 @@ export interface NodeHandler {
   /** Waits for requests in flight and answers new ones with 503. The server itself stays open for other transports. */
   close(): Promise<void>;
 }
+
+const MOUNTED =
+  'nodeHandler is mounted at a path, so clients may not find the documents of `auth` at the root. Unless something else ' +
+  "serves them, mount it at the root: `app.use(nodeHandler(server, { auth, path: '/mcp' }))`.";
 
 /**
  * Serves MCP over Streamable HTTP on Node's HTTP server, `http.createServer(nodeHandler(server))`, or in Express,
@@ -46,7 +49,8 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   const settings = resolveOptions(options);
   const { path } = options;
   const late = new LateEndpoint(server, settings);
-  const report = (error: unknown) => hostOf(server).report(error);
+  const { report, warn } = portOf(server);
+  let mayWarn = settings.auth?.documents !== undefined;
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     // one of many pipelined requests, after the connection was closed
     if (request.socket.destroyed) return;
@@ -65,6 +69,10 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
     if (document) {
       const context = new NodeContext(request, response);
       return serveDocument(document, { head: context.head, responder: context, report });
+    }
+    if (mayWarn && originalUrl !== url) {
+      mayWarn = false;
+      warn(MOUNTED);
     }
     if (isServed(settings, path, url) || isServed(settings, path, originalUrl)) serve(request, response);
     else if (next) next();
