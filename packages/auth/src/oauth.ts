@@ -9,7 +9,6 @@ import {
   type Denial,
   type RequestHead,
 } from '@decorum/http';
-import type { FastifyPluginAsync } from 'fastify';
 
 import { Challenges } from './challenge.js';
 import { resolveOptions } from './check-options.js';
@@ -31,7 +30,7 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
    * A Fastify plugin that serves the documents: `await app.register(auth.routes)`. Register it without a prefix. `listen`
    * does this itself.
    */
-  readonly routes: FastifyPluginAsync;
+  readonly routes: ReturnType<typeof authRoutes>;
   private readonly settings: Settings<HostRequest>;
   private readonly verifier: Verifier<HostRequest>;
   private readonly challenges: Challenges;
@@ -79,7 +78,11 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
   /**
    * Verifies a token once, for transports that have one caller, such as stdio.
    * @throws {DecorumError} `DECORUM_INVALID_OPTION` if the token is missing or refused, with the reason
-   * @example await serveStdio(server, { principal: await auth.principalOf(process.env.FILES_TOKEN) });
+   * @example
+   * ```ts
+   * const auth = oauth({ issuer: 'https://id.example.com', audience: 'https://mcp.example.com/mcp' });
+   * await serveStdio(server, { principal: await auth.principalOf(process.env['FILES_TOKEN']) });
+   * ```
    */
   async principalOf(token: string | undefined): Promise<Principal> {
     const invalid = (problem: string) => startupError('DECORUM_INVALID_OPTION', 'principalOf', 'token', problem);
