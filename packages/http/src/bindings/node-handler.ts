@@ -7,6 +7,7 @@ import { LateEndpoint, requireServer } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
 import { isServed, Pipeline } from '../pipeline.js';
 import { noEndpoint } from '../http-error.js';
+import { isFlooding } from './node-answers.js';
 import { NodeContext } from './node-context.js';
 
 /** Options of the handler for Node. */
@@ -44,8 +45,6 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   const { path } = options;
   const late = new LateEndpoint(server, settings);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    // one of many pipelined requests, after the connection was closed
-    if (request.socket.destroyed) return;
     const context = new NodeContext(request, response);
     if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();
     late.ready.then(
@@ -56,8 +55,9 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   const handle = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void => {
     // Express removes the mount path of a handler from `url`
     const { url = '', originalUrl = url } = request as IncomingMessage & { readonly originalUrl?: string };
-    if (isServed(settings, path, url) || isServed(settings, path, originalUrl)) serve(request, response);
-    else if (next) next();
+    if (isServed(settings, path, url) || isServed(settings, path, originalUrl)) {
+      if (response.socket !== null || !isFlooding(response)) serve(request, response);
+    } else if (next) next();
     else new NodeContext(request, response).answer(404, noEndpoint().body());
   };
   return Object.assign(handle, { ready: late.ready, close: () => late.close() });
