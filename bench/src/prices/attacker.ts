@@ -1,6 +1,10 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 import { Client, type Sent } from './client.js';
+
+/** Connections to keep: more than the server accepts, and fewer than the files that this process may open. */
+const MAX_SOCKETS = 6_000;
 
 /** A client that never reads what it is sent, unless it uses `client`. */
 export class Attacker {
@@ -39,11 +43,17 @@ export class Attacker {
 
   /** Opens a connection. Nothing is read from it. */
   async connect(): Promise<Socket> {
+    const [oldest] = this.sockets;
+    if (oldest && this.sockets.size >= MAX_SOCKETS) {
+      oldest.destroy();
+      await once(oldest, 'close');
+    }
     const socket = connect({ host: this.url.hostname, port: Number(this.url.port) });
     socket.pause();
     this.sockets.add(socket);
     socket.on('error', () => {}).on('close', () => this.sockets.delete(socket));
     await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));
+    if (socket.destroyed) throw new Error('The connection was refused.');
     return socket;
   }
 

@@ -4,7 +4,7 @@ export type { Kernel, OpenSessionOptions } from './kernel/kernel.js';
 export { excerpt, FAILURES, startupError } from './protocol/errors.js';
 export type { TransientPeer } from './protocol/eras/transient.js';
 export type { Session, SessionRecord } from './protocol/eras/stateful.js';
-export { exceedsValues } from './protocol/count-values.js';
+export { allowedNames, exceedsValues } from './protocol/count-values.js';
 export { belongsToSession, type Conversation } from './protocol/exchange.js';
 export type { Frame, FrameKind } from './protocol/frame.js';
 export {

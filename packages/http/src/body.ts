@@ -2,7 +2,7 @@ import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import { clearInterval, setInterval } from 'node:timers';
 
 import { McpError } from '@decorum/core';
-import { exceedsValues, parseMessage } from '@decorum/core/transport';
+import { allowedNames, exceedsValues, parseMessage } from '@decorum/core/transport';
 
 import { addressOf } from './caller.js';
 import type { Headers, HttpContext, HttpRequest } from './http-context.js';
@@ -39,7 +39,8 @@ const SWEEPS = 4;
 const OTHER_CHARSET = /charset=(?!"?utf-8)/i;
 
 const tooLarge = () => new LimitError('bodyLimit', 413, 'The body is too large.');
-const tooManyValues = (max: number) => new LimitError('maxValues', 400, `The body has more than ${max} values.`);
+const tooManyValues = (max: number) =>
+  new LimitError('maxValues', 400, `The body has more than ${max} values or ${allowedNames(max)} different names.`);
 const notUtf8 = () => new McpError('parse-error', 'The message is not UTF-8.');
 
 /** Bodies of requests up to this size don't count while their requests wait: the rest of a request takes more. */
@@ -220,8 +221,8 @@ export abstract class BodyReader {
       const text = decoded(body, request.headers['content-type']);
       // parsing as many values as fit would take longer than everything else
       const { maxValues } = this.bodies.limits;
-      // a text has at least two characters for each
-      if (text.length > 2 * maxValues && exceedsValues(text, maxValues)) throw tooManyValues(maxValues);
+      // a text has at least two characters for each value, and more for each name
+      if (text.length > maxValues && exceedsValues(text, maxValues)) throw tooManyValues(maxValues);
       message = parseMessage(text);
     } catch (error) {
       return receiver.body(error);

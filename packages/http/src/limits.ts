@@ -61,6 +61,8 @@ export interface ListenLimits extends EndpointLimits {
    * the default of `bodyTimeoutMs`.
    */
   readonly requestTimeoutMs?: number;
+  /** Cap on the connections from one remote address. By default 4,000. */
+  readonly maxConnectionsPerAddress?: number;
 }
 
 /** The name of a limit. */
@@ -103,6 +105,16 @@ export const LIMIT_RANGES: OptionTypes<EndpointLimits> = {
   readerTimeoutMs: [1, Number.MAX_SAFE_INTEGER],
   maxListenStreams: [1, Number.MAX_SAFE_INTEGER],
   maxListenStreamsPerAddress: [1, Number.MAX_SAFE_INTEGER],
+};
+
+/** Values of the further limits of `listen` by default. */
+export const LISTEN_LIMITS = { requestTimeoutMs: 20_000, maxConnectionsPerAddress: 4000 } as const;
+
+/** Smallest and largest value of each limit of `listen`. */
+export const LISTEN_RANGES: OptionTypes<ListenLimits> = {
+  ...LIMIT_RANGES,
+  requestTimeoutMs: [1, MAX_TIMER_MS],
+  maxConnectionsPerAddress: [1, 10_000_000],
 };
 
 /**

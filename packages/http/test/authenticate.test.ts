@@ -188,6 +188,13 @@ describe('authenticate', () => {
   it.each([
     [{ auth: { authenticate: bearer }, principal: () => undefined }, "`auth` can't be combined with `principal`"],
     [{ auth: 5 as never }, '`auth` must be an object with the method `authenticate`'],
+    [{ auth: (() => undefined) as never }, '`auth` must be an object with the method `authenticate`'],
+    [{ auth: { authenticate: bearer, scopes: 'mcp' as never } }, '`auth` has `scopes` that are not a list'],
+    [{ auth: { authenticate: bearer, scopes: ['a b'] } }, '`auth` has `scopes` that are not a list'],
+    [{ auth: { authenticate: bearer, challenge: {} as never } }, '`auth` has a `challenge` that is not a function'],
+    [{ auth: { authenticate: bearer, opened: {} as never } }, '`auth` has an `opened` that is not a function'],
+    [{ auth: { authenticate: bearer, credentialHeaders: ['a b'] } }, '`auth` has `credentialHeaders` that are not'],
+    [{ auth: { authenticate: bearer, documents: [{ path: 'a' }] as never } }, '`auth` has `documents` that are not'],
     [
       { sessionStore: {} as never },
       '`sessionStore` must be a store with the methods `get`, `set`, `touch` and `delete`',

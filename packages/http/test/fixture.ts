@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { EventEmitter } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
 
 import { afterEach } from '@jest/globals';
 import {
@@ -234,4 +235,20 @@ export async function raw(url: string, method: string, headers: Fields, body = '
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   return [response, Buffer.concat(chunks).toString()];
+}
+
+/**
+ * Sends requests without a body in one packet. Resolves to the status lines when the connection has closed.
+ * @param line HTTP method and path
+ */
+export async function pipelined(line: string, url: string, count: number): Promise<readonly string[]> {
+  const { host, port } = new URL(url);
+  const client = connect(Number(port), '127.0.0.1');
+  afterwards(() => client.destroy());
+  let text = '';
+  client.on('error', () => {}).on('data', (chunk: Buffer) => void (text += String(chunk)));
+  const head = `${line} HTTP/1.1\r\nhost: ${host}\r\n`;
+  client.write(`${`${head}\r\n`.repeat(count - 1)}${head}connection: close\r\n\r\n`);
+  await once(client, 'close');
+  return text.match(/HTTP\/1\.1 \d+/g) ?? [];
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { DEFAULT_LIMITS } from '@decorum/core/transport';
 import { describe, expect, it } from '@jest/globals';
 
-import { resolveLimits } from '../src/limits.js';
+import { LISTEN_LIMITS, resolveLimits } from '../src/limits.js';
 
 const text = readFileSync(new URL('../../../docs/limits.md', import.meta.url), 'utf8');
 const table = text.slice(text.indexOf('## All limits'), text.indexOf('## What the server keeps'));
@@ -28,6 +28,10 @@ describe('The table of limits', () => {
 
   it('has all limits of an endpoint, with their defaults', () => {
     expect(stated(named('endpoint'))).toEqual(resolveLimits());
+  });
+
+  it('has all limits of `listen`, with their defaults', () => {
+    expect(stated(named('`listen`'))).toEqual(LISTEN_LIMITS);
   });
 
   it('says how the caps on unfinished bodies follow from `bodyLimit`', () => {

@@ -13,6 +13,7 @@ import {
   modern,
   modernCall,
   modernHeaders,
+  pipelined,
   post,
   Probe,
   serve,
@@ -45,10 +46,19 @@ async function subscribe(url: string, signal?: AbortSignal): Promise<EventReader
 const FINAL = { id: 'sub', result: { _meta: SUBSCRIPTION, resultType: 'complete' } };
 
 describe('listen, for other paths', () => {
-  it.each(['GET', 'PUT', 'PROPFIND'])('answers %s like Fastify, without authentication', async (method) => {
+  it.each(['GET', 'PUT', 'PROPFIND'])('answers %s with 404, without authentication', async (method) => {
     const { url } = await serve({ auth: { authenticate: () => ({ status: 401 }) } });
     const answer = await fetch(new URL('/elsewhere', url), { method });
-    expect([answer.status, await answer.json()]).toMatchObject([404, { error: 'Not Found' }]);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      404,
+      { error: { message: 'There is no endpoint at this path.' } },
+    ]);
+  });
+
+  it('answers at most 17 requests in a packet', async () => {
+    const { url } = await serve();
+    expect(await pipelined('GET /elsewhere', url, 17)).toHaveLength(17);
+    expect((await pipelined('GET /elsewhere', url, 18)).length).toBeLessThan(2);
   });
 });
 

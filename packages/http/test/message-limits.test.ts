@@ -48,15 +48,34 @@ const deepCall = (levels: number) => {
   return call(1, 'count', { value });
 };
 
-const tooManyValues = (max: number) => [400, undefined, -32600, `The body has more than ${max} values.`];
+const tooManyValues = (max: number, names: number) => {
+  const message = `The body has more than ${max} values or ${names} different names.`;
+  return [400, undefined, -32600, message];
+};
 
 describe('a POST', () => {
-  it.each([100_000, 200])('has at most `maxValues` names, values and items: %d', async (maxValues) => {
+  it.each([
+    [100_000, 12_500],
+    [200, 1000],
+  ])('has at most `maxValues` names, values and items: %d', async (maxValues, names) => {
     const { url, hits } = await serveLimited(maxValues === 100_000 ? {} : { maxValues });
     const session = await openSession(url);
     expect(await answerTo(url, callOf(maxValues), session)).toBe(200);
     expect(hits).toEqual([]);
-    expect(await answerTo(url, callOf(maxValues + 1), session)).toEqual(tooManyValues(maxValues));
+    expect(await answerTo(url, callOf(maxValues + 1), session)).toEqual(tooManyValues(maxValues, names));
+    expect(hits).toMatchObject([{ limit: 'maxValues' }]);
+  });
+
+  it('has at most an eighth of `maxValues` different names, if it is large', async () => {
+    const { url, hits } = await serveLimited({});
+    const session = await openSession(url);
+    const callWith = (names: number) => {
+      const value = Object.fromEntries(Array.from({ length: names }, (_, name) => [`name ${name}`, '.'.repeat(10)]));
+      return call(1, 'count', { value });
+    };
+    expect(await answerTo(url, callWith(12_000), session)).toBe(200);
+    expect(hits).toEqual([]);
+    expect(await answerTo(url, callWith(15_000), session)).toEqual(tooManyValues(100_000, 12_500));
     expect(hits).toMatchObject([{ limit: 'maxValues' }]);
   });
 
@@ -66,7 +85,7 @@ describe('a POST', () => {
     const fits = await post(url, [callOf(99, 1), callOf(99, 2)], session);
     expect([fits.status, await fits.json()]).toMatchObject([200, [{ result: {} }, { result: {} }]]);
     expect(hits).toEqual([]);
-    expect(await answerTo(url, [callOf(99, 1), callOf(100, 2)], session)).toEqual(tooManyValues(200));
+    expect(await answerTo(url, [callOf(99, 1), callOf(100, 2)], session)).toEqual(tooManyValues(200, 1000));
     expect(hits).toMatchObject([{ limit: 'maxValues' }]);
   });
 

@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { JsonObject } from '@decorum/core';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
-import { afterwards, call, modernCall, modernHeaders, openSession, post } from './fixture.js';
+import { afterwards, call, modernCall, modernHeaders, openSession, pipelined, post } from './fixture.js';
 import { open, start, untilSlow, untilStuck } from './paused.js';
 
 const MIB = 1_048_576;
@@ -274,6 +274,15 @@ describe('a client that pipelines requests', () => {
     // when the server resets the connection, the system may drop even the first answer
     expect((await sumsOf(18)).length).toBeLessThan(2);
   });
+
+  it.each(['OPTIONS', 'GET', 'DELETE'])(
+    'may send 17 × %s in a packet, and is disconnected with more',
+    async (method) => {
+      const { url } = await start();
+      expect(await pipelined(`${method} /mcp`, url, 17)).toHaveLength(17);
+      expect((await pipelined(`${method} /mcp`, url, 18)).length).toBeLessThan(2);
+    },
+  );
 
   it('uses up `maxUnfinishedBytesPerAddress` with bodies that wait, until it disconnects', async () => {
     const limits = { maxUnfinishedBytes: 2 * MIB, maxUnfinishedBytesPerAddress: 2 * MIB };

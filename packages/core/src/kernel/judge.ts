@@ -3,7 +3,6 @@ import type { Exchange } from '../protocol/exchange.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { ServerLimits } from '../protocol/limits.js';
 import { andThen, isPromise } from '../protocol/maybe-promise.js';
-import { LISTEN } from '../protocol/methods.js';
 import type { JsonObject } from '../protocol/model.js';
 import { BASE, denialOf, type Need, OPEN } from '../protocol/scopes.js';
 import type { Listed } from '../registry/page.js';
@@ -24,18 +23,16 @@ type Find = (params: JsonObject, registry: Registry) => Guarded | undefined;
 
 const ofUri: Find = ({ uri }, registry) => (typeof uri === 'string' ? registry.match(uri)?.plan : undefined);
 
-const NAMED: Readonly<Record<string, Find>> = {
-  'tools/call': ({ name }, { tools }) => tools.get(name as string),
-  'prompts/get': ({ name }, { prompts }) => prompts.get(name as string),
-  'resources/read': ofUri,
-  'resources/subscribe': ofUri,
-  'completion/complete'({ ref }, registry) {
+const FIND = {
+  tool: ({ name }, { tools }) => tools.get(name as string),
+  prompt: ({ name }, { prompts }) => prompts.get(name as string),
+  resource: ofUri,
+  target({ ref }, registry) {
     if (!isObject(ref)) return undefined;
-    const { type, name, uri } = ref;
-    if (type === 'ref/prompt') return registry.prompts.get(name as string);
-    return registry.templates.get(uri as string) ?? ofUri(ref, registry);
+    if (ref['type'] === 'ref/prompt') return registry.prompts.get(ref['name'] as string);
+    return registry.templates.get(ref['uri'] as string) ?? ofUri(ref, registry);
   },
-};
+} satisfies Record<string, Find>;
 
 /** Decides whether callers have the scopes that their requests need, before any of it runs. */
 export class Judge {
@@ -62,14 +59,16 @@ export class Judge {
   private needsOf(exchange: Exchange): readonly Need[] | Promise<readonly Need[]> {
     const { method, params, revision } = exchange;
     const { registry } = this.parts;
-    const find = NAMED[method];
-    if (find) return andThen(this.needOf(find(params, registry), exchange), (need = BASE) => [need]);
+    const traits = revision.methods.get(method);
     // callers without credentials can connect and list, to find what is public
-    const own = registry.hasPublic && revision.methods.has(method) ? OPEN : BASE;
-    return method === LISTEN ? this.needsOfListening(exchange, own) : [own];
+    const own = registry.hasPublic && traits ? OPEN : BASE;
+    const names = traits?.names;
+    if (names === 'resources') return this.needsOfListening(exchange, own);
+    if (names === undefined) return [own];
+    return andThen(this.needOf(FIND[names](params, registry), exchange), (need = BASE) => [need]);
   }
 
-  /** `subscriptions/listen` ignores URIs that the caller can't know about, so they need nothing. */
+  /** URIs that the caller can't know about are ignored, so they need nothing. */
   private needsOfListening(exchange: Exchange, own: Need): readonly Need[] | Promise<readonly Need[]> {
     const { registry, limits } = this.parts;
     const { notifications } = exchange.params;

@@ -5,6 +5,7 @@ import type { Auth } from '../auth.js';
 import { authMistake } from '../auth-option.js';
 import { serveDocument } from '../documents.js';
 import { FastifyContext } from './fastify-plugin.js';
+import { isFlooding } from './node-answers.js';
 import { headOf } from './node-head.js';
 import { routeOf } from './required-routes.js';
 
@@ -21,15 +22,17 @@ export function authRoutes(auth: Auth<never>, report?: (error: unknown) => void)
   if (mistake !== undefined) throw startupError('DECORUM_INVALID_OPTION', 'authRoutes', 'auth', mistake);
   const routes = async (app: FastifyInstance): Promise<void> => {
     for (const document of auth.documents ?? []) {
-      const serve = (request: FastifyRequest, reply: FastifyReply) =>
+      // before the body is read, because none is expected
+      const onRequest = (request: FastifyRequest, reply: FastifyReply, _done: () => void): void => {
+        if (reply.raw.socket === null && isFlooding(reply.raw)) return;
         serveDocument(document, {
           head: headOf(request.raw, request.ip),
           responder: new FastifyContext(request, reply, undefined),
           report: report ?? ((error) => request.log.error(error)),
         });
-      // before the body is read, because none is expected
-      const onRequest = (request: FastifyRequest, reply: FastifyReply, _done: () => void) => serve(request, reply);
-      app.route({ method: METHODS, url: routeOf(document.path), exposeHeadRoute: false, onRequest, handler: serve });
+      };
+      const url = routeOf(document.path);
+      app.route({ method: METHODS, url, exposeHeadRoute: false, onRequest, handler: () => {} });
     }
   };
   return Object.assign(routes, { [Symbol.for('fastify.display-name')]: '@decorum/http auth' });

@@ -11,7 +11,7 @@ import { corsHeaders, isLoopback } from '../guard.js';
 import type { LegacySse } from '../legacy.js';
 import { checkOptionNames, type EndpointOptions, type LegacyPaths, resolveOptions } from '../options.js';
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
-import { noteUnread, postInOrder } from './node-answers.js';
+import { isFlooding, noteUnread, postInOrder } from './node-answers.js';
 import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
 import { headOf } from './node-head.js';
 import { NodeSink } from './node-sink.js';
@@ -229,8 +229,7 @@ function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): Kno
   const known: KnownPrincipals | undefined = gate && new WeakMap();
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, socket, method = '' } = request.raw;
-    // one of many pipelined requests, after the connection was closed
-    if (socket.destroyed) return;
+    if (reply.raw.socket === null && isFlooding(reply.raw)) return;
     endpoint.guard.check(headers as Headers, socket.localPort);
     if (headers.origin !== undefined) {
       const vary = reply.getHeader('vary');
@@ -261,7 +260,7 @@ function addParser(app: FastifyInstance, { bodies }: Endpoint<FastifyRequest>): 
 }
 
 /** Sends errors from the endpoint, Fastify and the application's hooks. */
-function sendError({ status, body, headers }: Answer, reply: FastifyReply): void {
+export function sendError({ status, body, headers }: Answer, reply: FastifyReply): void {
   reply.header('content-type', JSON_TYPE);
   // without this header, Node would wait for the rest of the body
   if (isUnread(reply.request.raw)) reply.header('connection', 'close');

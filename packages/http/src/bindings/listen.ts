@@ -13,12 +13,15 @@ import {
 } from '@decorum/core/transport';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
+import { addressOf } from '../caller.js';
 import { type Endpoint, openEndpoint } from '../endpoint.js';
 import { isLoopback } from '../guard.js';
-import { LIMIT_RANGES, type ListenLimits, MAX_TIMER_MS } from '../limits.js';
+import { noEndpoint } from '../http-error.js';
+import { LISTEN_LIMITS, LISTEN_RANGES, type ListenLimits } from '../limits.js';
 import { checkOptionNames, requireFlag, resolveOptions } from '../options.js';
 import { authRoutes } from './auth-routes.js';
-import { addEndpoint, type HttpOptions } from './fastify-plugin.js';
+import { addEndpoint, type HttpOptions, sendError } from './fastify-plugin.js';
+import { isFlooding } from './node-answers.js';
 import { OneWriteResponse } from './one-write.js';
 
 /** Options of `listen`. */
@@ -39,11 +42,9 @@ export interface ListenOptions extends HttpOptions {
 const LISTEN_OPTIONS: OptionTypes<Omit<ListenOptions, Exclude<keyof HttpOptions, 'limits'>>> = {
   port: true,
   host: true,
-  limits: { ...LIMIT_RANGES, requestTimeoutMs: [1, MAX_TIMER_MS] },
+  limits: LISTEN_RANGES,
   signals: true,
 };
-
-const REQUEST_TIMEOUT_MS = 20_000;
 
 /** A listening endpoint. */
 export interface Listening {
@@ -70,7 +71,8 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
   // Fastify's own `listen` adds `cb` to its options object, and a program may pass the same object here
   checkOptionNames('listen', options, { ...LISTEN_OPTIONS, cb: true });
   const { port: givenPort = 3000, host = '127.0.0.1', limits = {}, signals = true, ...rest } = options;
-  const { requestTimeoutMs = REQUEST_TIMEOUT_MS, bodyTimeoutMs = requestTimeoutMs, ...others } = limits;
+  const { requestTimeoutMs = LISTEN_LIMITS.requestTimeoutMs, bodyTimeoutMs = requestTimeoutMs, ...more } = limits;
+  const { maxConnectionsPerAddress = LISTEN_LIMITS.maxConnectionsPerAddress, ...others } = more;
   requireFlag('signals', signals);
   const settings = resolveOptions({ ...rest, limits: { ...others, bodyTimeoutMs } });
   const { path, allowedHosts, closeDeadlineMs } = settings;
@@ -87,19 +89,27 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
     // created first, because the server may close the endpoint as soon as it is open
     const app = await createApp(requestTimeoutMs);
     const { endpoint, detach } = await openEndpoint(server, settings, end);
-    const listener = new Listener(app, endpoint, closeDeadlineMs);
+    const listener = new Listener(app, endpoint, maxConnectionsPerAddress);
     // before Fastify's listener, which destroys the socket
-    app.server.prependListener('clientError', ({ code }: NodeJS.ErrnoException, { remoteAddress }: Socket) => {
-      if (code === 'ERR_HTTP_REQUEST_TIMEOUT') endpoint.hit({ limit: 'requestTimeoutMs', remoteAddress });
+    app.server.prependListener('clientError', ({ code }: NodeJS.ErrnoException, socket: Socket) => {
+      if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') return;
+      endpoint.hit({ limit: 'requestTimeoutMs', remoteAddress: socket.remoteAddress });
+      // nothing to answer; thousands may be due in the same turn
+      if (socket.bytesRead === 0) socket.destroy();
     });
     closeListener = async () => {
       detach();
       await listener.close();
       ignoreSignals();
     };
-    // registered in its own scope, so that other paths get Fastify's 404
+    // registered in its own scope, so that its hooks don't run for other paths
     await app.register(async (scope) => addEndpoint(scope, endpoint));
     if (settings.auth) await app.register(authRoutes(settings.auth, (error) => hostOf(server).report(error)));
+    app.setNotFoundHandler((_request, { raw }) => {
+      if (raw.socket === null && isFlooding(raw)) return;
+      throw noEndpoint();
+    });
+    app.setErrorHandler((error, _request, reply) => sendError(endpoint.errorResponse(error, {}), reply));
     await app.listen({ port, host });
     const close = async () => await end();
     if (signals) ignoreSignals = endOnSignal(() => endProcess(server, close, closeDeadlineMs));
@@ -182,23 +192,22 @@ const GRACE_MS = 10;
 /** The listening application and its connections. */
 class Listener {
   private readonly sockets = new Set<Socket>();
+  /** How many of them each address has. */
+  private readonly counts = new Map<string, number>();
   private lastEventAt: number | undefined;
 
   constructor(
     private readonly app: FastifyInstance,
     private readonly endpoint: Endpoint<FastifyRequest>,
-    private readonly deadlineMs: number,
+    private readonly maxPerAddress: number,
   ) {
-    app.server.on('connection', (socket: Socket) => {
-      this.lastEventAt = performance.now();
-      this.sockets.add(socket);
-      socket.once('close', () => this.sockets.delete(socket));
-    });
+    app.server.on('connection', (socket: Socket) => this.accept(socket));
   }
 
   /** Closes the endpoint, then the port, then the connections. In this order no request is lost. */
   async close(): Promise<void> {
-    const { app, endpoint, deadlineMs } = this;
+    const { app, endpoint } = this;
+    const deadlineMs = endpoint.settings.closeDeadlineMs;
     const began = performance.now();
     await endpoint.close();
     await endpoint.delivered(Math.max(0, deadlineMs - (performance.now() - began)));
@@ -210,6 +219,34 @@ class Listener {
     await closed;
     clearTimeout(timer);
     clearTimeout(silent);
+  }
+
+  private accept(socket: Socket): void {
+    const { sockets } = this;
+    const { remoteAddress } = socket;
+    const address = addressOf({ headers: {}, remoteAddress });
+    const count = this.countOf(address) + 1;
+    if (count > this.maxPerAddress) {
+      this.endpoint.hit({ limit: 'maxConnectionsPerAddress', remoteAddress });
+      return void socket.destroy();
+    }
+    this.lastEventAt = performance.now();
+    sockets.add(socket);
+    this.count(address, count);
+    socket.once('close', () => {
+      sockets.delete(socket);
+      this.count(address, this.countOf(address) - 1);
+    });
+  }
+
+  private countOf(address: string | undefined): number {
+    return address === undefined ? 0 : (this.counts.get(address) ?? 0);
+  }
+
+  private count(address: string | undefined, connections: number): void {
+    if (address === undefined) return;
+    if (connections > 0) this.counts.set(address, connections);
+    else this.counts.delete(address);
   }
 
   /**

@@ -9,11 +9,27 @@ import type { HttpContext } from '../http-context.js';
 import type { Reader, SlowReaders } from '../readers.js';
 import { leftOn, onSocketClose } from './node-socket.js';
 
-/** Requests that wait for the answers to earlier ones, by connection. */
+/** Requests of each connection that wait for the answers to earlier ones. */
 const waiting = new WeakMap<Socket, number>();
 
 /** A connection with more is closed. */
 const MAX_WAITING = 16;
+
+/**
+ * Whether a request that waits for the answers to earlier ones is to be ignored, because its connection has sent too
+ * many. Such a connection is closed. Not reading it instead would hide that the client has disconnected.
+ */
+export function isFlooding(response: ServerResponse): boolean {
+  const { socket } = response.req;
+  const count = (waiting.get(socket) ?? 0) + 1;
+  if (count > MAX_WAITING) socket.destroy();
+  // the rest of the same packet
+  if (socket.destroyed) return true;
+  waiting.set(socket, count);
+  // Node gives the connection to one response after the other
+  response.once('socket', () => waiting.set(socket, (waiting.get(socket) ?? 0) - 1));
+  return false;
+}
 
 /** A POST that arrived together with other requests of its connection, or before they were answered. */
 export interface PipelinedPost {
@@ -33,17 +49,13 @@ export function postInOrder(endpoint: PostEndpoint, { message, context, response
   // in HTTP/2, requests have streams of their own; otherwise the application has answered
   if (httpVersionMajor !== 1 || writableEnded || !isAnswered(message)) return endpoint.post(message, context);
   if (socket.destroyed) return;
-  const count = (waiting.get(socket) ?? 0) + 1;
-  const release = count > MAX_WAITING ? undefined : endpoint.bodies.keepWaiting(context);
-  // not reading it instead would hide that the client has disconnected
+  const release = endpoint.bodies.keepWaiting(context);
   if (release === undefined) return void socket.destroy();
-  waiting.set(socket, count);
   const removeOnClose = onSocketClose(socket, release);
   const begin = () => {
     if (socket.destroyed) return;
     removeOnClose();
     release();
-    waiting.set(socket, (waiting.get(socket) ?? 0) - 1);
     // the application may have answered meanwhile
     if (!response.writableEnded) endpoint.post(message, context);
   };
@@ -51,7 +63,6 @@ export function postInOrder(endpoint: PostEndpoint, { message, context, response
   if (response.socket !== null) return turns.add(begin);
   // with the `AsyncLocalStorage` of this request
   const resource = new AsyncResource('Pipelined');
-  // Node gives the connection to one response after the other
   response.once('socket', () => resource.runInAsyncScope(() => turns.add(begin)));
 }
 

@@ -8,6 +8,7 @@ import { LateEndpoint, portOf, requireServer } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
 import { isServed, Pipeline } from '../pipeline.js';
 import { noEndpoint } from '../http-error.js';
+import { isFlooding } from './node-answers.js';
 import { NodeContext } from './node-context.js';
 import { sentUrl } from './node-head.js';
 
@@ -52,8 +53,6 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   const { report, warn } = portOf(server);
   let mayWarn = settings.auth?.documents !== undefined;
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    // one of many pipelined requests, after the connection was closed
-    if (request.socket.destroyed) return;
     const context = new NodeContext(request, response);
     if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();
     late.ready.then(
@@ -66,16 +65,16 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
     const { url = '' } = request;
     const originalUrl = sentUrl(request);
     const document = documentAt(settings.auth, originalUrl);
-    if (document) {
-      const context = new NodeContext(request, response);
-      return serveDocument(document, { head: context.head, responder: context, report });
-    }
-    if (mayWarn && originalUrl !== url) {
+    if (document === undefined && mayWarn && originalUrl !== url) {
       mayWarn = false;
       warn(MOUNTED);
     }
-    if (isServed(settings, path, url) || isServed(settings, path, originalUrl)) serve(request, response);
-    else if (next) next();
+    if (document ?? (isServed(settings, path, url) || isServed(settings, path, originalUrl))) {
+      if (response.socket === null && isFlooding(response)) return;
+      if (document === undefined) return serve(request, response);
+      const context = new NodeContext(request, response);
+      serveDocument(document, { head: context.head, responder: context, report });
+    } else if (next) next();
     else new NodeContext(request, response).answer(404, noEndpoint().body());
   };
   return Object.assign(handle, { ready: late.ready, close: () => late.close() });
