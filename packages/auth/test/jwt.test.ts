@@ -185,6 +185,31 @@ describe('a JWT access token', () => {
     expect(fixture.issuer.requests).toEqual([]);
   });
 
+  it('with a `kid` that is no string makes the server fetch nothing', async () => {
+    const fixture = await open();
+    const token = fixture.issuer.sign({ aud: AUDIENCE }, { header: { kid: ['key-1'] } });
+    await expectRefused(fixture, token, 'key');
+    expect(fixture.issuer.requests).toEqual([]);
+  });
+
+  it('is refused if its key is for another algorithm', async () => {
+    const key = { ...keyFor('RS256'), jwk: { ...keyFor('RS256').jwk, alg: 'PS256' } };
+    const fixture = await open({}, [key]);
+    await expectRefused(fixture, fixture.issuer.sign({ aud: AUDIENCE }), 'key');
+  });
+
+  it.each([{ use: 'enc' }, { key_ops: ['sign'] }])('is refused if its key has %j', async (purpose) => {
+    const key = { ...keyFor('ES256'), jwk: { ...keyFor('ES256').jwk, ...purpose } };
+    const fixture = await open({}, [key]);
+    await expectRefused(fixture, fixture.issuer.sign({ aud: AUDIENCE }), 'key');
+  });
+
+  it('without `kid` is refused if several keys could have signed it', async () => {
+    const fixture = await open({}, [keyFor('ES256'), createKey('ES256', 'key-2')]);
+    const token = fixture.issuer.sign({ aud: AUDIENCE }, { header: { kid: undefined } });
+    await expectRefused(fixture, token, 'key');
+  });
+
   it('is refused in every other spelling of its signature', async () => {
     const fixture = await open();
     const token = fixture.issuer.sign({ aud: AUDIENCE });
