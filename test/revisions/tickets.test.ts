@@ -57,8 +57,8 @@ describe('server.openTicket', () => {
   eachRevision('ELIC-21', 'opens only for the user who started the call', async (revision) => {
     const bank = new Bank();
     const ticket = await ticketOf(bank, revision, ADA);
-    const user: Principal = { subject: 'ada', scopes: ['any'], clientId: 'any' };
-    expect(bank.server.openTicket(ticket, user)).toEqual({
+    const again: Principal = { subject: 'ada', scopes: ['any'], clientId: 'any' };
+    expect(bank.server.openTicket(ticket, again)).toEqual({
       id: bank.visits[0]?.id,
       subject: 'ada',
     });
