@@ -62,9 +62,19 @@ describe('server.openTicket', () => {
       id: bank.visits[0]?.id,
       subject: 'ada',
     });
-    for (const user of [EVE, { subject: '' }, undefined]) {
+    for (const user of [EVE, { subject: 'Ada' }, { subject: '' }, undefined]) {
       expect(opening(bank.server, ticket, user)).toThrow(TicketError);
       expect(opening(bank.server, ticket, user)).toThrow(REFUSAL);
+    }
+    // an empty name is not nobody
+    const [nobody, empty] = [undefined, { subject: '' }];
+    for (const [user, other] of [
+      [nobody, empty],
+      [empty, nobody],
+    ]) {
+      const own = await ticketOf(bank, revision, user);
+      expect(opening(bank.server, own, other)).toThrow(TicketError);
+      expect(bank.server.openTicket(own, user).subject).toBe(user?.subject);
     }
   });
 
