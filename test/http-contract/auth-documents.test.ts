@@ -40,7 +40,7 @@ const DOCUMENTS = [
       throw new Error('a secret');
     },
   },
-  { path: '/late', answer: async () => ({ status: 1000 }) },
+  { path: '/late', answer: async () => ({ status: 199 }) },
 ];
 
 const WITH_DOCUMENTS: Auth = { ...AUTH, documents: DOCUMENTS };

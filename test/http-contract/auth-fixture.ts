@@ -32,7 +32,7 @@ export const AUTH: Auth = {
     await turn();
     const [authorization] = authorizations;
     if (authorization === undefined) return undefined;
-    if (authorizations.length > 1)
+    if (authorizations.length > 1 || authorization.includes(','))
       return { status: 400, headers: { 'www-authenticate': 'Bearer error="invalid_request"' } };
     try {
       return JSON.parse(Buffer.from(authorization.slice('Bearer '.length), 'base64url').toString()) as Principal;

@@ -91,9 +91,11 @@ overEveryHost('auth', (host) => {
       const client = await HttpClient.open(url, revision, ANN);
       expect((await client.call(1, 'write')).status).toBe(403);
       const connection = await Connection.open(url);
-      connection.head('POST', { ...JSON_TYPE, ...ANN, Authorization: 'Bearer other' }, 0);
-      // a host that only has joined headers finds no valid token in them
-      expect(await connection.until(/\r\n\r\n.*\}/s)).toMatch(/^HTTP\/1\.1 40[01] /);
+      const message = client.buildMessage(2, 'tools/call', { name: 'list', arguments: {} });
+      connection.post(message, { ...client.headersOf(message), Authorization: ANN['authorization'] as string });
+      const text = await connection.until(/\r\n\r\n.*\}/s);
+      expect(text).toMatch(/^HTTP\/1\.1 400 /);
+      expect(text).toContain('Bearer error="invalid_request"');
       expect(files.ran).toEqual([]);
     },
   );
@@ -193,7 +195,7 @@ overEveryHost('auth', (host) => {
     [
       'throws',
       () => {
-        throw new Error('a secret');
+        throw Object.assign(new Error('a secret'), { statusCode: 404 });
       },
     ],
     ['returns a status of success', () => ({ status: 200, headers: {} })],

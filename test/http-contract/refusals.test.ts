@@ -180,7 +180,8 @@ overEveryHost('406, 413 and 415', (host) => {
       const response = await client.call(1, 'add', { args: ADD, headers: { accept } });
       expect([accept, response.status, (await json(response)).error?.code]).toEqual([accept, 406, -32600]);
     }
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+    const types = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/json'];
+    for (const type of [...types, 'application/jsonp', 'application/json+x', 'text/plain; application/json']) {
       const response = await client.call(1, 'add', { args: ADD, headers: { 'content-type': type } });
       expect([type, ...(await refusal(response))]).toEqual([type, 415, -32600, null]);
     }

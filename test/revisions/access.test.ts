@@ -4,6 +4,7 @@ import {
   type Access,
   type CacheHint,
   Completion,
+  type Context,
   embedded,
   image,
   link,
@@ -222,7 +223,76 @@ describe('access', () => {
           expect(JSON.stringify(one)).toBe(JSON.stringify(two).replaceAll(unknown, hidden));
         }
       }
+      // not even a malformed request tells them apart
+      for (const other of others) {
+        for (const [method, hidden] of [
+          ['tools/call', 'pay'],
+          ['prompts/get', 'dismiss'],
+        ] as const) {
+          for (const malformed of [undefined, null, 7, 'x', [], {}, { name: 7 }]) {
+            const answers = [hidden, 'xyz'].map(async (name) => {
+              const { code, message } = await other.error(method, { name, arguments: malformed });
+              return [code, message.replace(name, '')];
+            });
+            const [one, two] = await Promise.all(answers);
+            expect([malformed, one]).toEqual([malformed, two]);
+          }
+        }
+      }
       expect(office.ran).toHaveLength(ran);
+    }
+  });
+
+  inStateless('TOOL-27', 'is asked in every round of a request', async () => {
+    let isOpen = true;
+    const ran: string[] = [];
+    const access: Access = () => isOpen;
+    const confirm = async (context: Context) => {
+      const isConfirmed = await context.confirm('Sure?');
+      ran.push(String(isConfirmed));
+      return 'done';
+    };
+    class Asking {
+      @Tool({ access })
+      tool(_input: NoInput, context: Context) {
+        return confirm(context);
+      }
+
+      @Prompt({ access })
+      prompt(_input: NoInput, context: Context) {
+        return confirm(context);
+      }
+
+      @Resource('docs://asking', { access })
+      resource(_input: NoInput, context: Context) {
+        return confirm(context);
+      }
+    }
+    const server = serverOf({ providers: [Asking] });
+    for (const transport of RAW_TRANSPORTS) {
+      const client = await RawClient.connect(
+        server,
+        { revision: STATELESS, capabilities: { elicitation: {} } },
+        transport,
+      );
+      for (const [method, params] of [
+        ['tools/call', { name: 'tool' }],
+        ['prompts/get', { name: 'prompt' }],
+        ['resources/read', { uri: 'docs://asking' }],
+      ] as const) {
+        isOpen = true;
+        const { result: asked = {} } = await client.request(method, params);
+        const inputResponses = { '#1': { action: 'accept', content: {} } };
+        const retry = { ...params, requestState: asked['requestState'], inputResponses };
+        isOpen = false;
+        for (const later of [retry, { ...params, inputResponses }, params]) {
+          expect(await client.error(method, later)).toMatchObject({ code: -32602 });
+        }
+        expect(ran.splice(0)).toEqual([]);
+        isOpen = true;
+        expect(await client.request(method, retry)).toMatchObject({ result: { resultType: 'complete' } });
+        expect(ran.splice(0)).toEqual(['true']);
+      }
     }
   });
 

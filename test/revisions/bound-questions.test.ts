@@ -1,6 +1,6 @@
 // Questions belong to their wording, their request and their user, whichever method asks them.
 import { describe, expect } from '@jest/globals';
-import { type Context, type JsonObject, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import { type Context, type JsonObject, MemorySingleUse, NoInput, Prompt, Resource, Tool } from '@decorum/core';
 
 import { json, serve } from '../../packages/http/test/fixture.js';
 import { overHttp } from '../support/http-transports.js';
@@ -140,6 +140,22 @@ describe('the state of a request', () => {
         expect(desk.done).toEqual([]);
         expect((await round(ada, request, state)).result).toMatchObject({ resultType: 'complete' });
       }
+    }
+  });
+});
+
+describe('a state for single use', () => {
+  inStateless('MRTR-10', 'is valid once, whichever method asks, and also if it leads to another question', async () => {
+    for (const request of METHODS) {
+      const desk = new Desk();
+      const server = serverOf({ providers: [desk], singleUse: new MemorySingleUse() });
+      const client = await connect(server);
+      const { result: first } = await round(client, request);
+      const { result: second } = await round(client, request, first);
+      expect(await round(client, request, first)).toMatchObject(INVALID);
+      expect((await round(client, request, second)).result).toMatchObject({ resultType: 'complete' });
+      expect(await round(client, request, second)).toMatchObject(INVALID);
+      expect(desk.done).toHaveLength(1);
     }
   });
 });

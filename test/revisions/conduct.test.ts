@@ -1,19 +1,33 @@
-// Cancellation, pings and progress.
-import { describe, expect } from '@jest/globals';
-import { type Context, type JsonObject, NoInput } from '@decorum/core';
+// Cancellation and pings.
+import { once } from 'node:events';
+
+import { afterEach, describe, expect, jest } from '@jest/globals';
+import {
+  Completion,
+  Context,
+  type JsonObject,
+  type McpServerOptions,
+  NoInput,
+  Prompt,
+  Resource,
+  Tool,
+} from '@decorum/core';
 import fc from 'fast-check';
 
-import { overHttp, transportsOf } from '../support/http-transports.js';
+import { overHttp, statelessHeaders, transportsOf } from '../support/http-transports.js';
 import { type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
-import { answerTo, messagesOf, postTo } from '../support/stateless-post.js';
-import { deferred, serverOf, serverWith } from './servers.js';
+import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { answerTo, urlOf } from '../support/stateless-post.js';
+import { listening } from './listening.js';
+import { deferred, type Handler, serverOf, serverWith } from './servers.js';
+
+afterEach(() => void jest.useRealTimers());
 
 /** A tool that runs until its signal aborts, with promises for its start and end. */
-function endless() {
+function endless(options: Partial<McpServerOptions> = {}) {
   const started = deferred<Context>();
   const ended = deferred<unknown>();
-  const server = serverWith({
+  const tools: Record<string, Handler> = {
     async endless(context) {
       const aborted = new Promise((resolve) => context.signal.addEventListener('abort', resolve));
       started.resolve(context);
@@ -22,33 +36,155 @@ function endless() {
       return 'too late';
     },
     quick: () => 'quick',
-  });
+  };
+  const server = serverWith(tools, options);
   return { server, started: started.promise, ended: ended.promise };
 }
 
 const call = (client: RawClient, id: unknown, name: string, meta?: JsonObject) =>
   client.buildMessage(id as string, 'tools/call', { name, ...(meta && { _meta: meta }) });
 
+/** One handler of each kind. Each runs until its signal aborts. */
+class Running {
+  private started = deferred();
+  private ended = deferred<unknown>();
+
+  /** Promises for the start and the end of the next handler. */
+  next() {
+    [this.started, this.ended] = [deferred(), deferred()];
+    return { started: this.started.promise, ended: this.ended.promise };
+  }
+
+  @Tool({ input: NoInput })
+  tool(_input: NoInput, { signal }: Context) {
+    return this.run(signal);
+  }
+
+  @Prompt({ input: NoInput })
+  prompt(_input: NoInput, { signal }: Context) {
+    return this.run(signal);
+  }
+
+  @Resource('run://{x}', { input: { type: 'object', properties: { x: { type: 'string' } } }, list: 'list' })
+  resource(_input: object, { signal }: Context) {
+    return this.run(signal);
+  }
+
+  async list({ signal }: Context) {
+    return [await this.run(signal)];
+  }
+
+  @Completion({ for: 'resource', argument: 'x' })
+  async complete(_value: string, { signal }: Context) {
+    return [await this.run(signal)];
+  }
+
+  private async run(signal: AbortSignal): Promise<string> {
+    const { started, ended } = this;
+    const aborted = once(signal, 'abort');
+    started.resolve();
+    await aborted;
+    ended.resolve(signal.reason);
+    return 'too late';
+  }
+}
+
 describe('a cancelled request', () => {
   eachRevision('CANC-02', 'ends without a response', async (revision) => {
-    const { server, started, ended } = endless();
-    const client = await RawClient.connect(server, { revision });
-    const before = client.received.length;
-    void client.send(call(client, 'slow', 'endless'));
-    await started;
-    await client.notify('notifications/cancelled', { requestId: 'slow', reason: 'The user is bored.' });
-    expect(String(await ended)).toContain('The user is bored.');
-    await client.settled();
-    expect(client.received.slice(before).map(({ id }) => id)).not.toContain('slow');
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      for (const id of ['slow', '', 0]) {
+        const { server, started, ended } = endless();
+        const client = await RawClient.connect(server, { revision }, transport);
+        void client.send(call(client, id, 'endless'));
+        await started;
+        await client.cancel(id, 'The user is bored.');
+        const isClosed = client.stateless && name === 'HTTP';
+        expect(String(await ended)).toContain(isClosed ? 'The client disconnected.' : 'The user is bored.');
+        await client.settled();
+        expect([name, client.received.filter((message) => message.id === id)]).toEqual([name, []]);
+      }
+    }
+  });
+
+  eachRevision('CANC-02', 'ends whatever its method is', async (revision) => {
+    for (const transport of Object.values(transportsOf(revision))) {
+      const running = new Running();
+      const client = await RawClient.connect(serverOf({ providers: [running] }), { revision }, transport);
+      const requests: readonly (readonly [method: string, params: JsonObject])[] = [
+        ['tools/call', { name: 'tool' }],
+        ['prompts/get', { name: 'prompt' }],
+        ['resources/read', { uri: 'run://x' }],
+        ['resources/list', {}],
+        [
+          'completion/complete',
+          { ref: { type: 'ref/resource', uri: 'run://{x}' }, argument: { name: 'x', value: '' } },
+        ],
+      ];
+      for (const [method, params] of requests) {
+        const { started, ended } = running.next();
+        void client.send(client.buildMessage(method, method, params));
+        await started;
+        await client.cancel(method);
+        expect([method, await ended]).toMatchObject([method, { name: 'AbortError' }]);
+      }
+      await client.settled();
+      const ids = requests.map(([method]) => method);
+      expect(client.received.filter(({ id }) => ids.includes(String(id)))).toEqual([]);
+    }
   });
 
   eachRevision('CANC-03', 'is forgotten: unknown or answered requests cannot be cancelled', async (revision) => {
     const client = await RawClient.connect(endless().server, { revision });
     await client.send(call(client, 'done', 'quick'));
     const before = client.received.length;
-    for (const requestId of ['never', 'done', 7]) await client.notify('notifications/cancelled', { requestId });
+    for (const requestId of ['never', 'done', 7, 0, '']) await client.notify('notifications/cancelled', { requestId });
     expect(client.received.slice(before)).toEqual([]);
     expect(textOf(await client.call('quick'))).toBe('quick');
+  });
+
+  eachRevision('CANC-03', 'has the same id, of the same type, in the same session', async (revision) => {
+    for (const [id, others] of [
+      [1, ['1', '01', 1.5, 0]],
+      ['1', [1, '01', '1 ', '']],
+      [0, ['0', '', null, false]],
+      ['', [0, null, ' ']],
+    ] as const) {
+      const { server, started, ended } = endless();
+      const [client, other] = [
+        await RawClient.connect(server, { revision }),
+        await RawClient.connect(server, { revision }),
+      ];
+      void client.send(call(client, id, 'endless'));
+      const { signal } = await started;
+      for (const requestId of others) await client.notify('notifications/cancelled', { requestId });
+      await other.notify('notifications/cancelled', { requestId: id });
+      await client.settled();
+      expect([id, signal.aborted]).toEqual([id, false]);
+      await client.notify('notifications/cancelled', { requestId: id });
+      await ended;
+    }
+  });
+
+  eachRevision('CANC-04', 'frees its id, and its end cancels no later request with that id', async (revision) => {
+    const [signals, goes]: [AbortSignal[], (() => void)[]] = [[], []];
+    const server = serverWith({
+      stubborn({ signal }) {
+        signals.push(signal);
+        return new Promise<void>((resolve) => goes.push(resolve));
+      },
+    });
+    const client = await RawClient.connect(server, { revision });
+    void client.send(call(client, 1, 'stubborn'));
+    await client.notify('notifications/cancelled', { requestId: 1 });
+    void client.send(call(client, 1, 'stubborn'));
+    goes[0]?.();
+    await client.settled();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+    await client.notify('notifications/cancelled', { requestId: 1 });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+    goes[1]?.();
+    await client.settled();
+    expect(client.received.filter(({ id }) => id === 1)).toEqual([]);
   });
 
   eachRevision('CANC-04', 'is answered at most once, no matter when it is cancelled', async (revision) => {
@@ -114,15 +250,17 @@ describe('a cancelled request', () => {
   });
 
   eachRevision('CANC-14', 'aborts its signal, and so does the end of the session or the server', async (revision) => {
-    for (const end of ['cancel', 'session', 'server'] as const) {
-      const { server, started, ended } = endless();
-      const client = await RawClient.connect(server, { revision });
-      void client.send(call(client, 1, 'endless'));
-      await started;
-      if (end === 'cancel') await client.notify('notifications/cancelled', { requestId: 1 });
-      if (end === 'session') await client.close();
-      if (end === 'server') await server.close({ deadlineMs: 1 });
-      expect(await ended).toMatchObject({ name: 'AbortError' });
+    for (const transport of Object.values(transportsOf(revision))) {
+      for (const end of ['cancel', 'session', 'server'] as const) {
+        const { server, started, ended } = endless();
+        const client = await RawClient.connect(server, { revision }, transport);
+        void client.send(call(client, 1, 'endless'));
+        await started;
+        if (end === 'cancel') await client.cancel(1);
+        if (end === 'session') await client.close();
+        if (end === 'server') await server.close({ deadlineMs: 1 });
+        expect(await ended).toMatchObject({ name: 'AbortError' });
+      }
     }
   });
 
@@ -148,18 +286,6 @@ describe('a cancelled request', () => {
   });
 });
 
-const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
-
-/** Subscribes to tool list changes, and waits for the acknowledgement. */
-async function listening(client: RawClient, id: string | number, meta: JsonObject = {}): Promise<void> {
-  const params = { notifications: { toolsListChanged: true }, _meta: meta };
-  void client.send(client.buildMessage(id, 'subscriptions/listen', params));
-  const subscription = { 'io.modelcontextprotocol/subscriptionId': id };
-  const fits = ({ method, params: { _meta } = {} }: Message) =>
-    method === ACKNOWLEDGED && JSON.stringify(_meta) === JSON.stringify(subscription);
-  await client.find(fits);
-}
-
 describe('a client without a session', () => {
   const revision = STATELESS;
 
@@ -178,6 +304,26 @@ describe('a client without a session', () => {
       expect(await ended).toMatchObject({ name: 'AbortError' });
       await client.settled();
       expect(client.received.filter(({ id }) => id === 'x')).toEqual([]);
+    }
+  });
+
+  inStateless('CANC-11', 'cancels by disconnecting, whatever kind of response it accepts', async () => {
+    for (const accept of ['application/json', 'text/event-stream', '*/*']) {
+      const { server, started, ended } = endless();
+      const client = await RawClient.connect(server, { revision });
+      const message = call(client, 'x', 'endless');
+      const headers = { 'content-type': 'application/json', accept, ...statelessHeaders(message) };
+      const controller = new AbortController();
+      const posted = fetch(await urlOf(server), {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(message),
+        signal: controller.signal,
+      });
+      posted.catch(() => {});
+      await started;
+      controller.abort();
+      expect([accept, await ended]).toMatchObject([accept, { name: 'AbortError' }]);
     }
   });
 
@@ -273,6 +419,36 @@ describe('a question that is cancelled', () => {
     expect(cancelled.sort()).toEqual(asked.sort());
   });
 
+  eachSessionRevision('CANC-01', 'is neither one that was answered, nor another that waits', async (revision) => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'Date', 'performance'] });
+    const ask = (context: Context, timeoutMs: number) => context.sample({ messages: 'Hi', maxTokens: 1, timeoutMs });
+    const server = serverWith({
+      async ask(context) {
+        await ask(context, 50);
+        await Promise.allSettled([ask(context, 60), ask(context, 70)]);
+      },
+    });
+    let answers = 1;
+    const client = await RawClient.connect(server, {
+      revision,
+      capabilities: { sampling: {} },
+      answers: { 'sampling/createMessage': () => (answers-- > 0 ? { result: answer } : undefined) },
+    });
+    void client.send(call(client, 'asks', 'ask'));
+    await client.find(() => client.questions.length === 3);
+    const cancelled = () => client.of('notifications/cancelled').map(({ params }) => params?.['requestId']);
+    const [, hasty, patient] = client.of('sampling/createMessage').map(({ id }) => id);
+    jest.advanceTimersByTime(65);
+    await client.settled();
+    expect(cancelled()).toEqual([hasty]);
+    await client.cancel('asks');
+    await client.settled();
+    expect(cancelled()).toEqual([hasty, patient]);
+    jest.advanceTimersByTime(100);
+    await client.settled();
+    expect(cancelled()).toHaveLength(2);
+  });
+
   eachSessionRevision('CANC-07', 'may still be answered, and the answer is ignored', async (revision) => {
     const client = await RawClient.connect(asking(), { revision, capabilities: { sampling: {} } });
     expect(await client.call('ask')).toMatchObject({ isError: true });
@@ -305,9 +481,9 @@ describe('a question that is cancelled', () => {
 });
 
 describe('a ping', () => {
-  eachSessionRevision('PING-01', 'is answered at once, even while a tool runs', async (revision) => {
+  eachSessionRevision('PING-01', 'is answered at once, even while as many tools run as may', async (revision) => {
     for (const transport of Object.values(transportsOf(revision))) {
-      const { server, started, ended } = endless();
+      const { server, started, ended } = endless({ limits: { maxOpenCalls: 1 } });
       const client = await RawClient.connect(server, { revision }, transport);
       void client.send(call(client, 1, 'endless'));
       await started;
@@ -320,142 +496,14 @@ describe('a ping', () => {
   });
 
   eachSessionRevision('PING-02', 'is answered before the session begins', async (revision) => {
-    const client = await RawClient.connect(serverOf(), { revision, begins: false });
-    expect(await client.result('ping')).toEqual({});
-  });
-});
-
-/** The progress notifications that a client receives from a tool. */
-async function progressOf(revision: Revision, report: (context: Context) => void, token?: unknown) {
-  const client = await RawClient.connect(serverWith({ report }), { revision }, overMemory);
-  await client.send(call(client, 'call', 'report', token === undefined ? undefined : { progressToken: token }));
-  expect(await client.response('call')).toHaveProperty('result.content');
-  return client.of('notifications/progress').map(({ params }) => params);
-}
-
-describe('progress', () => {
-  eachRevision('PROG-01', 'is sent only on request and while the call is in flight', async (revision) => {
-    expect(await progressOf(revision, (context) => context.progress(1))).toEqual([]);
-    let late: Context | undefined;
-    const server = serverWith({
-      work(context) {
-        late = context;
-        context.progress(1);
-      },
-    });
-    const client = await RawClient.connect(server, { revision });
-    await client.send(call(client, 1, 'work', { progressToken: 't' }));
-    late?.progress(2);
-    await client.settled();
-    expect(client.of('notifications/progress')).toHaveLength(1);
-    expect(client.received.findIndex(({ method }) => method === 'notifications/progress')).toBeLessThan(
-      client.received.findIndex(({ id }) => id === 1),
-    );
-  });
-
-  eachRevision('PROG-02', 'grows', async (revision) => {
-    const values = [1, 1, 0.5, 2, Number.NaN, 1.5, 2.5, Number.NEGATIVE_INFINITY, 2.5, 3];
-    const told = await progressOf(revision, (context) => values.forEach((value) => context.progress(value)), 't');
-    expect(told.map((params) => params?.['progress'])).toEqual([1, 2, 2.5, 3]);
-  });
-
-  eachRevision('PROG-03', 'stops when the request is answered', async (revision) => {
-    for (const transport of Object.values(transportsOf(revision))) {
-      const working = deferred<Context>();
-      const server = serverWith({
-        work(context) {
-          context.progress(1);
-          working.resolve(context);
-        },
-      });
-      const client = await RawClient.connect(server, { revision }, transport);
-      void client.send(call(client, 1, 'work', { progressToken: 't' }));
-      const late = await working.promise;
-      expect(await client.response(1)).not.toHaveProperty('result.isError');
-      for (const progress of [2, 3]) late.progress(progress);
-      await client.settled();
-      late.progress(4);
-      await client.settled();
-      expect(client.of('notifications/progress').map(({ params }) => params?.['progress'])).toEqual([1]);
-    }
-  });
-
-  eachRevision('PROG-04', 'has the unchanged token', async (revision) => {
-    for (const token of ['abc', '', '0', 0, 1, -1, Number.MAX_SAFE_INTEGER]) {
-      const told = await progressOf(revision, (context) => context.progress(1), token);
-      expect(told).toEqual([{ progressToken: token, progress: 1 }]);
-    }
-  });
-
-  eachRevision('PROG-05', 'may be a fraction, of an unknown total', async (revision) => {
-    const report = (context: Context) => {
-      context.progress(0.25);
-      context.progress(0.5, 0.75);
-    };
-    expect(await progressOf(revision, report, 't')).toEqual([
-      { progressToken: 't', progress: 0.25 },
-      { progressToken: 't', progress: 0.5, total: 0.75 },
-    ]);
-  });
-
-  eachRevision('PROG-06', 'has a message for users', async (revision) => {
-    const told = await progressOf(revision, (context) => context.progress(1, 2, 'Half way'), 't');
-    expect(told).toEqual([{ progressToken: 't', progress: 1, total: 2, message: 'Half way' }]);
-  });
-
-  eachRevision('PROG-08', 'is optional', async (revision) => {
-    for (const transport of Object.values(transportsOf(revision))) {
-      const client = await RawClient.connect(serverWith({ rest: () => 'rested' }), { revision }, transport);
-      const result = await client.result('tools/call', { name: 'rest', _meta: { progressToken: 't' } });
-      expect(textOf(result)).toBe('rested');
-      await client.settled();
-      expect(client.of('notifications/progress')).toEqual([]);
-    }
-  });
-});
-
-describe('progress without a session', () => {
-  const revision = STATELESS;
-  const working = () => serverWith({ work: (context) => context.progress(1, 2), rest: () => 'rested' });
-  const PROGRESS = 'notifications/progress';
-
-  inStateless('PROG-10', 'is never sent on a subscription', async () => {
-    for (const transport of [overStdio, overMemory, overHttp]) {
-      const server = working();
-      const client = await RawClient.connect(server, { revision }, transport);
-      await listening(client, 'listening', { progressToken: 'of listening' });
-      await client.send(call(client, 'x', 'work', { progressToken: 'of work' }));
-      await client.response('x');
-      server.notify.toolsChanged();
-      await client.find(({ method }) => method === 'notifications/tools/list_changed');
-      expect(client.of(PROGRESS).map(({ params }) => params)).toEqual([
-        { progressToken: 'of work', progress: 1, total: 2 },
-      ]);
-    }
-    const server = working();
-    const client = await RawClient.connect(server, { revision });
-    const params = { notifications: { toolsListChanged: true }, _meta: { progressToken: 'same' } };
-    const stream = await postTo(server, client.buildMessage(1, 'subscriptions/listen', params));
-    await (await postTo(server, call(client, 2, 'work', { progressToken: 'same' }))).text();
-    await server.close();
-    const methods = (await messagesOf(stream)).map(({ method = 'response' }) => method);
-    expect(methods).toEqual([ACKNOWLEDGED, 'response']);
-  });
-
-  inStateless('PROG-11', 'turns the response to its request into a stream', async () => {
-    const server = working();
-    const client = await RawClient.connect(server, { revision });
-    const typeOf = (response: Response) => response.headers.get('content-type');
-    const stream = await postTo(server, call(client, 'x', 'work', { progressToken: 0 }));
-    expect(typeOf(stream)).toBe('text/event-stream');
-    expect(await messagesOf(stream)).toMatchObject([
-      { method: PROGRESS, params: { progressToken: 0, progress: 1, total: 2 } },
-      { id: 'x', result: { resultType: 'complete' } },
-    ]);
-    for (const message of [call(client, 1, 'work'), call(client, 2, 'rest', { progressToken: 0 })]) {
-      const response = await postTo(server, message);
-      expect(typeOf(response)).toMatch(/^application\/json/);
-      expect(await response.json()).toHaveProperty('result');
+    // over Streamable HTTP, there is no session to ping yet
+    for (const [name, transport] of Object.entries(transportsOf(revision)).filter(([key]) => key !== 'HTTP')) {
+      const client = await RawClient.connect(serverOf(), { revision, begins: false }, transport);
+      for (const id of ['ping', 0, '']) {
+        expect([name, await client.request('ping', {}, id)]).toEqual([name, { jsonrpc: '2.0', id, result: {} }]);
+      }
+      expect(await client.begin()).toMatchObject({ protocolVersion: revision });
+      expect(await client.result('ping')).toEqual({});
     }
   });
 });

@@ -95,7 +95,8 @@ describe('an extension', () => {
   for (const id of ['LIFE-27', 'EXT-04']) {
     inStateless(id, 'is used by those who have it, and the others have all the rest', async () => {
       expect(await answerTo(counting(), next(COUNTS))).toMatchObject([200, { result: { next: 5 } }]);
-      for (const meta of [{}, declares({ extensions: {} }), declares({ extensions: { 'com.example/empty': {} } })]) {
+      const lacking = [{ 'com.example/empty': {} }, { [extension.id]: false }, { [extension.id]: null }, []];
+      for (const meta of [{}, ...[{}, ...lacking].map((extensions) => declares({ extensions }))]) {
         const requiredCapabilities = { extensions: { [extension.id]: {} } };
         const error = { code: -32021, data: { requiredCapabilities } };
         expect(await answerTo(counting(), next(meta))).toMatchObject([400, { id: 1, error }]);
@@ -175,11 +176,14 @@ describe('server/discover', () => {
   });
 
   inStateless('DISC-03', 'has the complete server info in _meta', async () => {
-    const identity = { title: 'A title', websiteUrl: 'https://example.com' };
-    const result = await discover(serverOf(identity));
-    const known = { name: 'revisions', version: '1.0.0', ...identity };
-    expect(result['_meta']).toEqual({ [`${PREFIX}serverInfo`]: known });
-    expect(result).not.toHaveProperty('serverInfo');
+    const icons = [{ src: 'https://example.com/i.png', mimeType: 'image/png', sizes: ['1x1'], theme: 'dark' }] as const;
+    const identity = { title: 'A title', websiteUrl: 'https://example.com', description: 'A server', icons };
+    for (const transport of RAW_TRANSPORTS) {
+      const result = await discover(serverOf(identity), transport);
+      const known = { name: 'revisions', version: '1.0.0', ...identity };
+      expect(result['_meta']).toEqual({ [`${PREFIX}serverInfo`]: known });
+      expect(result).not.toHaveProperty('serverInfo');
+    }
   });
 
   it('declares experimental capabilities unchanged', async () => {
@@ -257,7 +261,9 @@ describe('server/discover', () => {
   inStateless('DISC-05', 'has a cache duration and scope', async () => {
     expect(await discover(serverOf())).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
     const cache = { ttlMs: 5000, scope: 'public' } as const;
-    expect(await discover(serverOf({ cache }))).toMatchObject({ ttlMs: 5000, cacheScope: 'public' });
+    for (const server of [serverOf({ cache }), serverOf({ cache, instructions: 'Ask first.' })]) {
+      expect(await discover(server)).toMatchObject({ ttlMs: 5000, cacheScope: 'public' });
+    }
   });
 
   for (const [id, sentence] of [
@@ -291,22 +297,36 @@ describe('a reference in a schema', () => {
   ] as const) {
     inStateless(id, sentence, async () => {
       let connections = 0;
-      const remote = createServer((socket) => {
+      const listener = createServer((socket) => {
         connections += 1;
         socket.destroy();
       });
-      remote.listen(0, '127.0.0.1');
-      await once(remote, 'listening');
-      const $ref = `http://127.0.0.1:${(remote.address() as AddressInfo).port}/schema.json`;
+      listener.listen(0, '127.0.0.1');
+      await once(listener, 'listening');
+      const $ref = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/schema.json`;
       const schema = { type: 'object', properties: { a: { $ref } } };
-      for (const schemas of [{ input: schema }, { output: schema }, { input: { type: 'object', allOf: [{ $ref }] } }]) {
-        expect(() => serverWith({ tool: () => ({}) }, schemas)).toThrow(/DECORUM_INVALID_SCHEMA/);
+      const remotes = [
+        schema,
+        { type: 'object', allOf: [{ $ref }] },
+        { type: 'object', properties: { a: { $ref: 'b' } } },
+      ];
+      for (const remote of [...remotes, { type: 'object', properties: { a: { $dynamicRef: $ref } } }]) {
+        for (const schemas of [{ input: remote }, { output: remote }]) {
+          expect(() => serverWith({ tool: () => ({}) }, schemas)).toThrow(/DECORUM_INVALID_SCHEMA/);
+        }
       }
+      class Remote {
+        @Prompt({ input: schema })
+        prompt() {
+          return '';
+        }
+      }
+      expect(() => serverOf({ providers: [Remote] })).toThrow(/DECORUM_INVALID_SCHEMA/);
       const server = serverWith({ take: (_context, input) => JSON.stringify(input) });
       const client = await RawClient.connect(server, { revision });
       expect(textOf(await client.call('take', { $ref, $schema: $ref }))).toContain($ref);
-      remote.close();
-      await once(remote, 'close');
+      listener.close();
+      await once(listener, 'close');
       expect(connections).toBe(0);
     });
   }
@@ -320,7 +340,9 @@ describe('a schema', () => {
     const large = object(Object.fromEntries(Array.from({ length: 10_001 }, (_item, n) => [`a${n}`, {}])));
     const slow = object({ a: { type: 'string', pattern: '^(a+)+$' } });
     for (const input of [deep, large, slow]) {
-      expect(() => serverWith({ tool: () => '' }, { input })).toThrow('DECORUM_INVALID_SCHEMA');
+      for (const schemas of [{ input }, { output: input }]) {
+        expect(() => serverWith({ tool: () => '' }, schemas)).toThrow('DECORUM_INVALID_SCHEMA');
+      }
     }
   });
 });
@@ -345,13 +367,14 @@ describe('a subscription', () => {
       for (const each of ids.values()) expect(each.sort()).toEqual(['one', 'two']);
     }
     const server = storyServer();
-    const listened = await postTo(
-      server,
-      asked(7, 'subscriptions/listen', { notifications: { toolsListChanged: true } }),
-    );
+    const params = { notifications: { resourceSubscriptions: ['docs://a'] } };
+    const ids = [7, 0, '', '0'];
+    const listened = await Promise.all(ids.map((id) => postTo(server, asked(id, 'subscriptions/listen', params))));
+    server.notify.resourceUpdated('docs://a');
     await server.close();
-    for (const message of await messagesOf(listened)) {
-      expect(metaOf(message)).toMatchObject({ [`${PREFIX}subscriptionId`]: 7 });
+    for (const [index, id] of ids.entries()) {
+      const messages = await messagesOf(listened[index] as Response);
+      expect(messages.map((message) => metaOf(message)[`${PREFIX}subscriptionId`])).toEqual([id, id, id]);
     }
   });
 });

@@ -26,10 +26,17 @@ const accept =
   (content?: unknown): Answer =>
   () => ({ result: { action: 'accept', ...(content !== undefined && { content }) } });
 
+/** The ways to ask for a form, and for a visit to a URL. */
+const FORMS: readonly Asking[] = [form(), (context) => context.confirm('Sure?')];
+const VISITS: readonly Asking[] = [
+  visit('https://example.com'),
+  (context) => context.requireUrl({ message: 'Please sign in', url: 'https://example.com' }),
+];
+
 describe('elicitation', () => {
   eachSessionRevision('ELIC-01', 'is requested only if the client has declared it', async (revision) => {
-    for (const question of [form(), visit('https://example.com')]) {
-      const { said, questions } = await ask(revision, question, { capabilities: { sampling: {} } });
+    for (const question of [...FORMS, ...VISITS]) {
+      const { said, questions } = await ask(revision, question, { capabilities: { sampling: {}, roots: {} } });
       expect([said, questions]).toEqual(['mcp error missing-capability', []]);
     }
   });
@@ -52,13 +59,6 @@ describe('elicitation', () => {
       expect(said).toBe(count === 1 ? '{"action":"cancel"}' : 'mcp error missing-capability');
     }
   });
-
-  /** The ways to ask for a form, and for a visit to a URL. */
-  const FORMS: readonly Asking[] = [form(), (context) => context.confirm('Sure?')];
-  const VISITS: readonly Asking[] = [
-    visit('https://example.com'),
-    (context) => context.requireUrl({ message: 'Please sign in', url: 'https://example.com' }),
-  ];
 
   eachRevision('ELIC-02', 'is requested in no other mode, whichever way the handler asks', async (revision) => {
     for (const [capabilities, asking] of [
@@ -114,17 +114,19 @@ describe('elicitation', () => {
 
   eachRevision('ELIC-04', 'rejects a returned form that asks for secrets', async (revision) => {
     const schema = { type: 'object', properties: { password: { type: 'string' } } };
-    const params = { mode: 'form', message: 'Who are you?', requestedSchema: schema };
-    const server = serverWith({
-      ask: (context) => (context.answers ? 'answered' : needInput({ a: { method: 'elicitation/create', params } })),
-    });
-    const client = await RawClient.connect(server, {
-      revision,
-      capabilities: BOTH,
-      answers: { 'elicitation/create': accept({}) },
-    });
-    expect(await client.call('ask')).toMatchObject({ isError: true });
-    expect(client.questions).toEqual([]);
+    const plain = { message: 'Who are you?', requestedSchema: schema };
+    for (const params of [plain, { ...plain, mode: 'form' }]) {
+      const server = serverWith({
+        ask: (context) => (context.answers ? 'answered' : needInput({ a: { method: 'elicitation/create', params } })),
+      });
+      const client = await RawClient.connect(server, {
+        revision,
+        capabilities: BOTH,
+        answers: { 'elicitation/create': accept({}) },
+      });
+      expect(await client.call('ask')).toMatchObject({ isError: true });
+      expect(client.questions).toEqual([]);
+    }
   });
 
   eachRevision('ELIC-05', 'has a flat form of primitives', async (revision) => {
@@ -177,6 +179,7 @@ describe('elicitation', () => {
       },
       name: { type: 'string', default: 'Ada' },
       news: { type: 'boolean', default: true },
+      ads: { type: 'boolean', default: false },
     },
   };
 
@@ -196,6 +199,7 @@ describe('elicitation', () => {
             'days: sun': { type: 'boolean', title: 'days: Sunday' },
             name: { type: 'string' },
             news: { type: 'boolean', default: true },
+            ads: { type: 'boolean', default: false },
           },
         },
       });
@@ -211,6 +215,19 @@ describe('elicitation', () => {
     const { said, questions } = await ask(revision, form(CHOICES), { answer: accept(content) });
     expect(questions).toMatchObject([{ params: { requestedSchema: CHOICES } }]);
     expect(JSON.parse(said)).toEqual({ action: 'accept', content });
+  });
+
+  eachRevision('ELIC-07', 'has limits and defaults that are zero or empty', async (revision) => {
+    const properties = {
+      name: { type: 'string', minLength: 0, default: '' },
+      age: { type: 'integer', minimum: 0, default: 0 },
+      debt: { type: 'number', maximum: 0, default: 0 },
+      news: { type: 'boolean', default: false },
+      days: { type: 'array', minItems: 0, items: { type: 'string', enum: ['sat', ''] }, default: [] },
+      size: { type: 'string', enum: ['', 's'], default: '' },
+    };
+    const { questions } = await ask(revision, form({ type: 'object', properties }), { answer: accept({}) });
+    expect(questions[0]?.params['requestedSchema']).toEqual({ type: 'object', properties });
   });
 
   eachRevision('ELIC-08', 'distinguishes accept, decline and cancel', async (revision) => {

@@ -120,6 +120,11 @@ export class HttpClient {
     return new HttpClient(url, revision, versionHeader(revision));
   }
 
+  /** The same client, with its session, at another server. */
+  at(url: string): HttpClient {
+    return new HttpClient(url, this.revision, this.headers);
+  }
+
   get stateless(): boolean {
     return this.revision === STATELESS;
   }

@@ -62,9 +62,13 @@ const NAMED = [
 
 describe('MCP-Protocol-Version', () => {
   inStateless('HDR-01', 'must be sent with every request and match the message', async () => {
-    const { outcome, request, add } = await connect();
-    for (const message of [add, request('tools/list'), request('server/discover')]) {
-      expect(await outcome(message)).toEqual(OK);
+    const { outcome, request } = await connect();
+    const lists = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list', 'server/discover'];
+    const valid = [...NAMED, ...lists.map((method) => [method] as const)].map(([method, params]) =>
+      request(method, params),
+    );
+    for (const message of valid) expect(await outcome(message)).toEqual(OK);
+    for (const message of [...valid, request('subscriptions/listen', { notifications: {} }), request('no/such')]) {
       for (const version of [undefined, '', '2025-11-25', '2026-07-28x', '2026-07-28, 2026-07-28', '1.0']) {
         expect([version, await outcome(message, { [VERSION]: version })]).toEqual([version, MISMATCH]);
       }
@@ -96,7 +100,9 @@ describe('MCP-Protocol-Version', () => {
 describe('Mcp-Method', () => {
   inStateless('HDR-04', 'of a method that does not exist is answered with 404', async () => {
     const { outcome, request } = await connect();
-    for (const method of ['unknown/method', 'initialize', 'ping', 'logging/setLevel', 'toString']) {
+    const methods = ['unknown/method', 'initialize', 'ping', 'logging/setLevel', 'toString', 'notifications/cancelled'];
+    // the last one is a method that the server has nothing for
+    for (const method of [...methods, 'resources/unsubscribe', 'tasks/list', 'Tools/list', 'completion/complete']) {
       expect([method, await outcome(request(method))]).toEqual([method, { status: 404, code: -32601, id: 'x' }]);
     }
   });
@@ -164,6 +170,14 @@ describe('Mcp-Name', () => {
         expect([method, wrong, got]).toEqual([method, wrong, MISMATCH]);
       }
     }
+    // text that is equal only once it is converted, or no text at all
+    for (const name of [7, null, true, undefined, ['add'], '']) {
+      const params = { name, arguments: ADD };
+      for (const sent of name === '' ? [undefined, 'add'] : [String(name), 'add', undefined]) {
+        const got = await outcome(request('tools/call', params), { 'mcp-name': sent });
+        expect([name, sent, got]).toEqual([name, sent, MISMATCH]);
+      }
+    }
     // other requests don't need the header
     expect(await outcome(request('tools/list'))).toEqual(OK);
   });
@@ -184,13 +198,21 @@ describe('headers', () => {
         }
       }
       expect(await mirror({ label: 'a' }, { 'mcp-param-label': 'b' })).toEqual(MISMATCH);
-      const response = await client.post({ ...request('tools/list'), id: 7 }, { 'mcp-method': undefined });
-      expect(response.headers.get('content-type')).toMatch(/^application\/json/);
-      expect(await response.json()).toEqual({
-        jsonrpc: '2.0',
-        id: 7,
-        error: { code: -32020, message: expect.stringContaining('Mcp-Method') },
-      });
+      for (const id of [7, 0, '', '0']) {
+        for (const header of ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name']) {
+          const message = { ...request('tools/call', { name: 'add', arguments: ADD }), id };
+          const response = await client.post(message, { [header.toLowerCase()]: undefined });
+          expect([response.status, response.headers.get('content-type')]).toEqual([
+            400,
+            expect.stringMatching(/^application\/json/),
+          ]);
+          expect(await response.json()).toEqual({
+            jsonrpc: '2.0',
+            id,
+            error: { code: -32020, message: expect.stringContaining(header) },
+          });
+        }
+      }
     },
   );
 
@@ -345,7 +367,16 @@ describe('x-mcp-header', () => {
       refused(property({ [keyword]: [header] }));
       refused({ [keyword]: [inside] });
     }
-    for (const keyword of ['if', 'then', 'else', 'not']) refused({ [keyword]: inside });
+    for (const keyword of ['if', 'then', 'else', 'not']) {
+      refused({ [keyword]: inside });
+      refused(property({ [keyword]: inside }));
+      refused(property({ type: 'object', properties: { c: { [keyword]: inside } } }));
+    }
+    for (const keyword of ['contains', 'propertyNames', 'unevaluatedItems', 'unevaluatedProperties', 'contentSchema']) {
+      refused(property({ [keyword]: header }));
+    }
+    for (const keyword of ['$defs', 'definitions', 'dependentSchemas']) refused({ [keyword]: { b: header } });
+    refused({ ...header, type: 'object' });
     refused(property({ type: 'array', items: header }));
     refused(property({ type: 'array', items: { type: 'object', ...inside } }));
     refused(property({ type: 'array', prefixItems: [header] }));
@@ -353,6 +384,11 @@ describe('x-mcp-header', () => {
     refused(property({ type: 'object', patternProperties: { b: header } }));
     refused({ properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: header } });
     expect(() => register(property({ type: 'object', ...inside }))).not.toThrow();
+    // data that looks like a property
+    for (const keyword of ['default', 'const']) expect(() => register(property({ [keyword]: header }))).not.toThrow();
+    for (const keyword of ['enum', 'examples']) {
+      expect(() => register(property({ [keyword]: [header] }))).not.toThrow();
+    }
   });
 });
 
@@ -372,6 +408,20 @@ describe('Mcp-Param-*', () => {
         expect([name, wrong, await mirror(args, { ...all, [name]: wrong })]).toEqual([name, wrong, MISMATCH]);
       }
     }
+    for (const [name, value, text] of [
+      ['label', 1, '1'],
+      ['label', true, 'true'],
+      ['dry', true, 'TRUE'],
+      ['dry', true, '1'],
+      ['dry', false, ''],
+      ['dry', 'true', 'true'],
+      ['count', '3', '3'],
+      ['count', 3.5, '3.5'],
+    ] as const) {
+      const header = name === 'dry' ? 'mcp-param-dry-run' : `mcp-param-${name}`;
+      expect([value, text, await mirror({ [name]: value }, { [header]: text })]).toEqual([value, text, MISMATCH]);
+    }
+    expect(await mirror({ dry: true }, { 'mcp-param-dry-run': 'true' })).toEqual(OK);
     expect(await mirror({ label: '' })).toEqual(MISMATCH);
     expect(await mirror({ dry: false })).toEqual(MISMATCH);
     expect(await mirror({ count: 0 })).toEqual(MISMATCH);
@@ -380,6 +430,10 @@ describe('Mcp-Param-*', () => {
   inStateless('HDR-18', 'are not required if the argument is absent or null', async () => {
     const { mirror } = await connect();
     for (const args of [{}, { place: {} }, { plain: 'unmirrored' }]) expect(await mirror(args)).toEqual(OK);
+    // but a header without an argument doesn't match it
+    for (const args of [{}, { label: null }]) {
+      expect(await mirror(args, { 'mcp-param-label': 'null' })).toEqual(MISMATCH);
+    }
     // whether null is valid is up to the schema of the tool
     for (const args of [{ label: null }, { place: null }, { place: { city: null } }]) {
       expect((await mirror(args)).code).not.toBe(-32020);
@@ -411,7 +465,12 @@ describe('Mcp-Param-*', () => {
     for (const text of ['42', '42.0', '42.00', base64('42')]) {
       expect([text, await mirror({ count: 42 }, { 'mcp-param-count': text })]).toEqual([text, OK]);
     }
-    for (const text of ['43', '42.5', '42,0', '0x2a', 'forty-two']) {
+    for (const count of [-42, 0, -1]) {
+      for (const text of [`${count}`, `${count}.0`, `${count}.000`]) {
+        expect([text, await mirror({ count }, { 'mcp-param-count': text })]).toEqual([text, OK]);
+      }
+    }
+    for (const text of ['43', '42.5', '42,0', '0x2a', 'forty-two', '-42', '42.', '.42', '4.2e1', '4 2', '+42']) {
       expect([text, await mirror({ count: 42 }, { 'mcp-param-count': text })]).toEqual([text, MISMATCH]);
     }
   });

@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { describe, expect } from '@jest/globals';
 import { type HttpOptions, MemoryEventStore } from '@decorum/http';
 
-import type { EventReader, ServerEvent } from '../../packages/http/test/events.js';
+import { stopClock } from '../../packages/http/test/clock.js';
+import { EventReader, type ServerEvent } from '../../packages/http/test/events.js';
 import { serve } from '../../packages/http/test/fixture.js';
 import { eachSessionRevision, type SessionRevision } from '../support/requirements.js';
-import { carried, HttpClient } from './http-client.js';
+import { ADD, carried, HttpClient } from './http-client.js';
 
 const UPDATED = 'notifications/resources/updated';
 const LET_GO = { result: { content: [{ text: 'let go' }] } };
@@ -48,12 +49,18 @@ describe('the id of an event', () => {
     const listening = await client.listen();
     update();
     const first = await untilMessage(listening);
-    await client.listen();
+    await listening.cancel();
+    // gets the updates once the server has noticed that the other stream is lost
+    const second = await client.listen();
+    const heard: ServerEvent[] = [];
+    const hearing = untilMessage(second).then((events) => heard.push(...events));
+    for (; heard.length === 0; await new Promise(setImmediate)) update();
+    await hearing;
     const posted = await Promise.all(
       [client, client, client, other].map(async (each, id) => await (await each.stream(id, 'steps')).rest()),
     );
-    const ids = [first, ...posted].flatMap(idsOf);
-    expect(ids.length).toBeGreaterThanOrEqual(17);
+    const ids = [first, heard, ...posted].flatMap(idsOf);
+    expect(ids.length).toBeGreaterThanOrEqual(18);
     expect(new Set(ids).size).toBe(ids.length);
     // replayed events keep their ids; later events have new ones
     const [lost] = posted as [ServerEvent[]];
@@ -144,8 +151,12 @@ describe('a stream', () => {
     expect((await back.message()).message?.method).toBe('notifications/tools/list_changed');
     expect(await client.end()).toBe(204);
     expect(carried(await back.rest())).toEqual([]);
-    const foreign = await other.get({ 'last-event-id': a[0]?.id as string });
-    expect(foreign.status).toBe(400);
+    // neither a stream of another session, nor one that never was, even if there is only one that it could be
+    await (await other.listen()).cancel();
+    const never = String(heard?.id).replace(/.-\d+$/, (last) => (last.startsWith('x') ? 'y-0' : 'x-0'));
+    for (const id of [a[0]?.id, heard?.id, never]) {
+      expect([id, (await other.get({ 'last-event-id': String(id) })).status]).toEqual([id, 400]);
+    }
   });
 
   eachSessionRevision('RESUME-06', 'is resumed by GET, whether it started as POST or as GET', async (revision) => {
@@ -175,6 +186,13 @@ describe('a stream', () => {
     for (const reader of [await client.stream(1, 'steps'), await client.listen()]) {
       expect(await reader.next()).toEqual({ id: expect.any(String), data: '' });
     }
+    // for clients that accept nothing else, and when they come back
+    const streamed = new EventReader(
+      await client.call(2, 'add', { args: ADD, headers: { accept: 'text/event-stream' } }),
+    );
+    const first = await streamed.next();
+    expect(first).toEqual({ id: expect.any(String), data: '' });
+    expect(await (await client.listen(first?.id)).next()).toEqual(first);
   });
 
   const polled = async (revision: SessionRevision) => {
@@ -208,21 +226,25 @@ describe('a stream', () => {
 
   eachSessionRevision('RESUME-09', 'sends a retry time each time it is closed', async (revision) => {
     const { client, server, probe } = await connect(revision);
-    server.addTool({ name: 'poll-twice', input: { type: 'object' } }, async (_input: object, context) => {
-      for (const retryMs of [25, 30]) {
+    server.addTool({ name: 'poll-often', input: { type: 'object' } }, async (_input: object, context) => {
+      for (const retryMs of [25, 30, 0]) {
         const go = once(probe, 'go');
         context.closeStream({ retryMs });
         await go;
       }
       return 'let go';
     });
-    let events = await (await client.stream(9, 'poll-twice')).rest();
+    let events = await (await client.stream(9, 'poll-often')).rest();
     const last = () => events.findLast(({ id }) => id !== undefined)?.id as string;
     expect(events.at(-1)).toEqual({ retry: '25' });
     const back = await client.listen(last());
     probe.emit('go');
     events = await back.rest();
     expect(events.at(-1)).toEqual({ retry: '30' });
+    const third = await client.listen(last());
+    probe.emit('go');
+    events = await third.rest();
+    expect(events.at(-1)).toEqual({ retry: '0' });
     const again = await client.listen(last());
     probe.emit('go');
     expect((await again.message()).message).toMatchObject({ id: 9, ...LET_GO });
@@ -253,6 +275,14 @@ describe('a stream', () => {
       expect(carried(await (await client.listen(first[0]?.id)).rest())).toEqual(carried(first.slice(1)));
       await (await client.stream(2, 'steps')).rest();
       expect((await client.get(from)).status).toBe(400);
+      const pass = stopClock();
+      const brief = await connect(revision, { events: new MemoryEventStore({ maxAgeMs: 1000 }) });
+      const [event] = await (await brief.client.stream(1, 'steps')).rest();
+      const statusOf = async () => (await brief.client.get({ 'last-event-id': String(event?.id) })).status;
+      pass(1000);
+      expect(await statusOf()).toBe(200);
+      pass(1);
+      expect(await statusOf()).toBe(400);
     },
   );
 });

@@ -7,7 +7,17 @@ import fastify, { type FastifyRequest } from 'fastify';
 
 import { stopClock } from '../../packages/http/test/clock.js';
 import { nextSweep } from '../../packages/http/test/events.js';
-import { afterwards, call, createServer, json, post, Probe, request, serve } from '../../packages/http/test/fixture.js';
+import {
+  afterwards,
+  call,
+  createServer,
+  type Fields,
+  json,
+  post,
+  Probe,
+  request,
+  serve,
+} from '../../packages/http/test/fixture.js';
 import { eachSessionRevision } from '../support/requirements.js';
 import { ADD, doorsOf, enter, HttpClient, initialize } from './http-client.js';
 
@@ -30,9 +40,18 @@ const principal: HttpOptions['principal'] = ({ headers }) => {
 describe('a session', () => {
   eachSessionRevision('SESS-01', 'is named with the result of initialize', async (revision) => {
     const { url } = await serve();
-    const response = await post(url, initialize(revision));
-    expect([response.status, response.headers.get(ID)]).toEqual([200, expect.any(String)]);
-    expect((await json(response)).result).toMatchObject({ protocolVersion: revision });
+    for (const [accept, type] of [
+      ['application/json, text/event-stream', 'application/json; charset=utf-8'],
+      ['application/json', 'application/json; charset=utf-8'],
+      ['text/event-stream', 'text/event-stream'],
+    ] as const) {
+      const response = await post(url, initialize(revision), { accept });
+      const { status, headers } = response;
+      expect([status, headers.get('content-type'), headers.get(ID)]).toEqual([200, type, expect.any(String)]);
+      expect(await response.text()).toContain(`"protocolVersion":"${revision}"`);
+      const client = { [ID]: headers.get(ID) as string };
+      expect((await post(url, request(1, 'tools/list'), client)).status).toBe(200);
+    }
   });
 
   eachSessionRevision('SESS-11', 'starts without an id, and gets none if it cannot start', async (revision) => {
@@ -105,6 +124,7 @@ describe('a session', () => {
 
   eachSessionRevision('SESS-06', 'that has ended or never existed is unknown: 404', async (revision) => {
     const { client } = await open(revision);
+    const lost = (await (await client.stream(1, 'steps')).rest()).at(-1)?.id as string;
     expect(await client.end()).toBe(204);
     const unknown = [client.headers[ID] as string, 'bogus', '00000000-0000-4000-8000-000000000000', '__proto__'];
     for (const id of unknown) {
@@ -116,6 +136,7 @@ describe('a session', () => {
         expect([message, answer.status, await json(answer)]).toMatchObject([message, 404, { error: { code: -32600 } }]);
       }
       expect([id, (await client.get(headers)).status]).toEqual([id, 404]);
+      expect([id, (await client.get({ ...headers, 'last-event-id': lost })).status]).toEqual([id, 404]);
       expect([id, await client.end(headers)]).toEqual([id, 404]);
       expect([id, (await client.post(initialize(revision), headers)).status]).toEqual([id, 404]);
     }
@@ -129,6 +150,14 @@ describe('a session', () => {
     await listening.rest();
     expect([listening.ended, await client.status(), await client.end()]).toEqual([true, 404, 404]);
     expect(await other.status()).toBe(200);
+    // in all processes
+    const sessionStore = new MemorySessionStore();
+    const processes = [await serve({ sessionStore }), await serve({ sessionStore }), await serve({ sessionStore })];
+    const shared = await HttpClient.open(processes[0]?.url as string, revision);
+    const there = processes.map((each) => shared.at(each.url));
+    expect(await there[1]?.status()).toBe(200);
+    expect(await there[1]?.end()).toBe(204);
+    for (const each of there) expect([await each.status(), await each.end()]).toEqual([404, 404]);
   });
 
   eachSessionRevision('SESS-12', 'cannot be initialized twice: 400', async (revision) => {
@@ -141,11 +170,17 @@ describe('a session', () => {
   eachSessionRevision('SESS-13', 'ends after its idle time, and counts towards a cap', async (revision) => {
     const pass = stopClock();
     const { client, url, probe } = await open(revision, {
-      limits: { sessionIdleMs: 60_000, maxSessions: 3 },
+      limits: { sessionIdleMs: 60_000, maxSessions: 5 },
       keepAliveMs: 5,
+      principal,
     });
     const [reading, working] = [await HttpClient.open(url, revision), await HttpClient.open(url, revision)];
+    const known = await HttpClient.open(url, revision, { 'x-user': 'ann' });
+    const lost = await HttpClient.open(url, revision);
     await reading.listen();
+    // what its client has left does not keep a session
+    await (await lost.stream(1, 'steps')).rest();
+    await (await lost.listen()).cancel();
     const began = once(probe, 'began');
     const pending = working.call(1, 'wait');
     await began;
@@ -157,10 +192,9 @@ describe('a session', () => {
     await sweep();
     pass(60_001);
     await sweep();
-    expect(await client.status()).toBe(404);
-    // one idle session can be evicted, but those in use can't
-    const last = await HttpClient.open(url, revision);
-    await last.listen();
+    for (const idle of [client, known, lost]) expect(await idle.status()).toBe(404);
+    // idle sessions can be evicted, but those in use can't
+    for (let last = 2; last < 5; last += 1) await (await HttpClient.open(url, revision)).listen();
     expect((await post(url, initialize(revision))).status).toBe(503);
     probe.emit('go');
     expect((await pending).status).toBe(200);
@@ -195,6 +229,12 @@ async function serveWithTokens() {
   });
   return { probe, url: `${await app.listen({ port: 0, host: '127.0.0.1' })}/mcp` };
 }
+
+/** Users who start a session, and others who must not use it. */
+const OWNERS: readonly (readonly [owner: Fields, strangers: readonly Fields[]])[] = [
+  [{ 'x-user': 'ann' }, [{ 'x-user': 'bob' }, { 'x-user': 'Ann' }, { 'x-user': 'ann2' }, {}]],
+  [{}, [{ 'x-user': 'bob' }]],
+];
 
 describe('the id of a session', () => {
   eachSessionRevision('SESS-08', 'is not a credential: without a token, each request gets 401', async (revision) => {
@@ -231,26 +271,27 @@ describe('the id of a session', () => {
 
   eachSessionRevision('SESS-10', 'is useless to anyone but the user who started it', async (revision) => {
     const { url, probe } = await serve({ principal });
-    const client = await HttpClient.open(url, revision, { 'x-user': 'ann' });
-    const listening = await client.listen();
-    const { 'x-user': _, ...nobody } = client.headers;
-    for (const headers of [{ ...client.headers, 'x-user': 'bob' }, nobody]) {
-      expect((await post(url, call(1, 'wait'), headers)).status).toBe(404);
-      expect((await fetch(url, { headers: { accept: 'text/event-stream', ...headers } })).status).toBe(404);
-      expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(404);
+    for (const [owner, strangers] of OWNERS) {
+      const client = await HttpClient.open(url, revision, owner);
+      const listening = await client.listen();
+      const { 'x-user': _, ...session } = client.headers;
+      for (const stranger of strangers) {
+        const headers = { ...session, ...stranger };
+        const posted = await post(url, call(1, 'wait'), headers);
+        expect([owner, stranger, posted.status]).toEqual([owner, stranger, 404]);
+        expect((await fetch(url, { headers: { accept: 'text/event-stream', ...headers } })).status).toBe(404);
+        expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(404);
+      }
+      expect(probe.contexts).toEqual([]);
+      expect((await json(await client.call(1, 'add', { args: ADD }))).result?.content?.[0]?.text).toBe('3');
+      expect(listening.ended).toBe(false);
     }
-    expect(probe.contexts).toEqual([]);
-    expect((await json(await client.call(1, 'add', { args: ADD }))).result?.content?.[0]?.text).toBe('3');
-    expect(listening.ended).toBe(false);
   });
 
   eachSessionRevision('SESS-10', 'is useless to them in the other processes that serve it too', async (revision) => {
     const sessionStore = new MemorySessionStore();
     const [one, other] = [await serve({ principal, sessionStore }), await serve({ principal, sessionStore })];
-    for (const [owner, strangers] of [
-      [{ 'x-user': 'ann' }, [{ 'x-user': 'bob' }, {}]],
-      [{}, [{ 'x-user': 'bob' }]],
-    ] as const) {
+    for (const [owner, strangers] of OWNERS) {
       const client = await HttpClient.open(one.url, revision, owner);
       const { 'x-user': _, ...session } = client.headers;
       for (const stranger of strangers) {

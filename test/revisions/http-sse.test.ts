@@ -3,7 +3,17 @@ import { McpError, NoInput } from '@decorum/core';
 import { mcp } from '@decorum/http';
 import fastify from 'fastify';
 
-import { afterwards, call, createServer, json, post, Probe, request, serve } from '../../packages/http/test/fixture.js';
+import {
+  afterwards,
+  call,
+  createServer,
+  type Fields,
+  json,
+  post,
+  Probe,
+  request,
+  serve,
+} from '../../packages/http/test/fixture.js';
 import { eachRevision, eachSessionRevision, inStateless } from '../support/requirements.js';
 import { ADD, doorsOf, enter, HttpClient, initialize, SseClient, TOKEN } from './http-client.js';
 
@@ -28,10 +38,17 @@ describe('HTTP+SSE', () => {
 
   eachSessionRevision('SSE-02', 'sends the URL for messages first and once', async () => {
     const { sse } = await serveSse();
-    const client = await SseClient.connect(sse);
-    expect(client.first).toEqual({ event: 'endpoint', data: expect.stringMatching(/^[\w/]+\?sessionId=[\w-]{32}$/) });
-    expect((await client.send(initialize('2024-11-05'))).status).toBe(202);
-    expect((await client.reader.next())?.event).toBe('message');
+    for (const headers of [
+      {},
+      { accept: '*/*' },
+      { 'last-event-id': 'p0000000000000000-1' },
+      { 'last-event-id': '' },
+    ]) {
+      const client = await SseClient.connect(sse, headers as Fields);
+      expect(client.first).toEqual({ event: 'endpoint', data: expect.stringMatching(/^[\w/]+\?sessionId=[\w-]{32}$/) });
+      expect((await client.send(initialize('2024-11-05'))).status).toBe(202);
+      expect((await client.reader.next())?.event).toBe('message');
+    }
   });
 
   eachSessionRevision('SSE-03', 'sends all messages of the server as events with JSON', async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 
 import { describe, expect } from '@jest/globals';
-import { type Context, McpServer } from '@decorum/core';
+import { type Context, McpError, McpServer, Resource } from '@decorum/core';
 import { mcp } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import fastify from 'fastify';
@@ -45,6 +45,18 @@ describe('the GET stream', () => {
     const { client } = await connect(revision);
     const { response } = await client.listen();
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    for (const [accept, status] of [
+      ['*/*', 200],
+      ['Text/*', 200],
+      ['application/json;q=0, text/event-stream;q=0.1', 200],
+      ['application/json', 406],
+      ['text/event-stream;q=0', 406],
+      ['', 406],
+    ] as const) {
+      const got = await client.get({ accept });
+      expect([accept, got.status]).toEqual([accept, status]);
+      await got.body?.cancel();
+    }
     const without = HttpClient.alone((await serve({ sessions: false })).url, revision);
     const refused = await without.get();
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST']);
@@ -70,6 +82,8 @@ describe('the GET stream', () => {
     // not even without a reader for the stream of the request
     lost.abort();
     probe.contexts[0]?.progress(2);
+    probe.contexts[0]?.log.error('unheard');
+    void probe.contexts[0]?.ping().catch(() => {});
     expect(carried(await (await client.stream(5, 'steps')).rest())).toEqual([1, 2, 3, 5]);
     server.addTool(
       { name: 'reach', input: { type: 'object' } },
@@ -147,6 +161,13 @@ describe('GET and DELETE', () => {
         }
       }
     }
+    // not even the id of a session makes a difference, and nothing happens to the session
+    const { client, url } = await connect('2025-11-25');
+    for (const method of ['GET', 'DELETE']) {
+      const headers = { accept: 'text/event-stream', ...client.headers, 'mcp-protocol-version': '2026-07-28' };
+      expect([method, (await fetch(url, { method, headers })).status]).toEqual([method, 405]);
+    }
+    expect(await client.status()).toBe(200);
   });
 
   inStateless('HTTP-35', 'are not used, and neither are session ids and Last-Event-ID', async () => {
@@ -159,6 +180,12 @@ describe('GET and DELETE', () => {
         expect([response.status, response.headers.get('mcp-session-id')]).toEqual([200, null]);
         expect(await response.text()).toContain('"resultType":"complete"');
       }
+      const listening = await client.post(
+        client.buildMessage('sub', 'subscriptions/listen', { notifications: WANTED }),
+        headers,
+      );
+      expect([listening.status, listening.headers.get('mcp-session-id')]).toEqual([200, null]);
+      await listening.body?.cancel();
     }
   });
 });
@@ -227,6 +254,15 @@ describe('a client that disconnects', () => {
     });
     const message = called(1, 'stream', TOKEN);
     const headers = { 'content-type': 'application/json', accept: 'text/event-stream', ...statelessHeaders(message) };
+    const waiting = called(2, 'wait');
+    const plain = { ...headers, accept: 'application/json, text/event-stream', ...statelessHeaders(waiting) };
+    const leaving = new AbortController();
+    const posted = { method: 'POST', headers: plain, body: JSON.stringify(waiting), signal: leaving.signal };
+    const [began, ended] = [once(probe, 'began'), once(probe, 'aborted')];
+    void handler(new Request('http://localhost/mcp', posted));
+    await began;
+    leaving.abort();
+    await ended;
     for (const leave of ['aborts the request', 'cancels the response'] as const) {
       const controller = new AbortController();
       const init = { method: 'POST', headers, body: JSON.stringify(message), signal: controller.signal };
@@ -347,6 +383,35 @@ describe('a stream without a session', () => {
     expect([unknown.status, (await json(unknown)).error?.code]).toEqual([200, -32602]);
     const failed = await client.call(2, 'fail');
     expect([failed.status, (await json(failed)).result?.isError]).toEqual([200, true]);
+  });
+
+  inStateless('HTTP-43', 'has 200 for every error that a handler chooses, at once or later', async () => {
+    const { client, server } = await connect('2026-07-28');
+    const kinds = ['parse-error', 'invalid-request', 'method-not-found', 'invalid-params', 'internal-error'] as const;
+    const more = ['unknown-tool', 'unknown-resource', 'invalid-cursor', 'unsupported-version', 'closing'] as const;
+    for (const kind of [...kinds, ...more, 'too-many-requests', 4711, -32700, -32601, -32603] as const) {
+      const deny = (): string => {
+        throw new McpError(kind, 'No.');
+      };
+      const input = { type: 'object' } as const;
+      server.addTool({ name: `${kind}`, input }, deny);
+      server.addTool({ name: `${kind}-later`, input }, async () => await Promise.resolve().then(deny));
+      class Denied {
+        @Resource(`deny://${kind}`)
+        resource() {
+          return deny();
+        }
+      }
+      server.addProvider(Denied);
+      for (const message of [
+        client.buildMessage(1, 'tools/call', { name: `${kind}` }),
+        client.buildMessage(0, 'tools/call', { name: `${kind}-later` }),
+        client.buildMessage('', 'resources/read', { uri: `deny://${kind}` }),
+      ]) {
+        const response = await client.post(message);
+        expect([kind, response.status, await json(response)]).toMatchObject([kind, 200, { id: message.id, error: {} }]);
+      }
+    }
   });
 });
 

@@ -4,17 +4,19 @@ import { join } from 'node:path';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 
 import { describe, expect } from '@jest/globals';
+import { McpError } from '@decorum/core';
 import { mcp } from '@decorum/http';
 import fastify from 'fastify';
 
 import { EventReader } from '../../packages/http/test/events.js';
 import { afterwards, createServer, type Fields, json, Probe, serve } from '../../packages/http/test/fixture.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision } from '../support/requirements.js';
-import { ADD, carried, doorsOf, enter, HttpClient, MALFORMED, SseClient, TOKEN } from './http-client.js';
+import { ADD, carried, doorsOf, enter, HttpClient, initialize, MALFORMED, SseClient, TOKEN } from './http-client.js';
 
 const EVIL = 'http://evil.example';
 const NOTICE = { jsonrpc: '2.0', method: 'notifications/whatever', params: {} };
 const ANSWER = { jsonrpc: '2.0', id: 'nobody asked', result: {} };
+const REFUSAL = { jsonrpc: '2.0', id: 0, error: { code: -1, message: 'No' } };
 
 /** Connects a client of the revision. */
 async function connect(revision: Revision, options: Parameters<typeof serve>[0] = {}) {
@@ -28,14 +30,59 @@ async function refusal(response: Response) {
   return { status: response.status, code: error?.code, id };
 }
 
+/** Origins of other sites, and of other servers on this machine. */
+const originsBut = (port: number): Fields[] =>
+  [
+    EVIL,
+    'null',
+    '',
+    'http://localhost',
+    'http://localhost.evil.example',
+    `${EVIL}, ${EVIL}`,
+    `${EVIL}:${port}`,
+    `http://localhost.evil.example:${port}`,
+    `http://notlocalhost:${port}`,
+    `http://127.0.0.1.evil.example:${port}`,
+    `http://localhost:${port}@evil.example`,
+    `http://localhost:${port}.evil.example`,
+    `http://localhost:${port}0`,
+    `http://localhost:${port - 1}`,
+    `ftp://localhost:${port}`,
+  ].map((origin) => ({ origin }));
+
+/** Names of other hosts, and of other servers on this machine. */
+const hostsBut = (port: number): Fields[] =>
+  [
+    'evil.example:3000',
+    `evil.example:${port}`,
+    `localhost.evil.example:${port}`,
+    `notlocalhost:${port}`,
+    `127.0.0.1.evil.example:${port}`,
+    `127.0.0.1:${port}.evil.example`,
+    `127.0.0.1:${port}0`,
+    `localhost:${port}0`,
+    `localhost:${port - 1}`,
+    'localhost',
+    'localhost:',
+  ].map((host) => ({ host }));
+
 /** Tries all entry points with foreign headers, and then without. */
-async function tryDoors(revision: Revision, foreign: Fields): Promise<{ status: number; text: string }[]> {
-  const { url } = await serve({ legacySse: true });
+async function tryDoors(revision: Revision, foreignTo: (port: number) => readonly Fields[]): Promise<Tried[]> {
+  const { url, port } = await serve({ legacySse: true });
   const doors = await doorsOf(url, revision);
-  const refused = [];
-  for (const door of doors) refused.push(await enter(door, foreign));
+  const refused: Tried[] = [];
+  for (const headers of foreignTo(port)) {
+    for (const door of doors) refused.push({ door: door.name, headers, ...(await enter(door, headers)) });
+  }
   for (const door of doors) expect([door.name, (await enter(door)).status]).toEqual([door.name, door.served]);
   return refused;
+}
+
+interface Tried {
+  readonly door: string;
+  readonly headers: Fields;
+  readonly status: number;
+  readonly text: string;
 }
 
 describe('the endpoint', () => {
@@ -97,18 +144,17 @@ describe('the endpoint', () => {
 
 describe('a page of another origin', () => {
   eachRevision('HTTP-03', 'is rejected at every entry point', async (revision) => {
-    for (const { status } of await tryDoors(revision, { origin: EVIL })) expect(status).toBe(403);
+    for (const { text: _text, ...tried } of await tryDoors(revision, originsBut)) {
+      expect(tried).toEqual({ ...tried, status: 403 });
+    }
   });
 
   eachRevision('HTTP-04', 'is answered with 403, and at most an error without an id', async (revision) => {
-    const origins = [EVIL, 'null', '', 'http://localhost', 'http://localhost.evil.example', `${EVIL}, ${EVIL}`];
-    for (const origin of origins) {
-      for (const { status, text } of await tryDoors(revision, { origin })) {
-        expect([origin, status]).toEqual([origin, 403]);
-        const message = JSON.parse(text) as object;
-        expect(message).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } });
-        expect(message).not.toHaveProperty('id');
-      }
+    for (const { text, ...tried } of await tryDoors(revision, originsBut)) {
+      expect(tried).toEqual({ ...tried, status: 403 });
+      const message = JSON.parse(text) as object;
+      expect(message).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } });
+      expect(message).not.toHaveProperty('id');
     }
   });
 
@@ -136,7 +182,9 @@ describe('a page of another origin', () => {
 
 describe('a request to another host', () => {
   eachRevision('HTTP-07', 'is rejected at every entry point', async (revision) => {
-    for (const { status } of await tryDoors(revision, { host: 'evil.example:3000' })) expect(status).toBe(403);
+    for (const { text: _text, ...tried } of await tryDoors(revision, hostsBut)) {
+      expect(tried).toEqual({ ...tried, status: 403 });
+    }
   });
 });
 
@@ -151,6 +199,9 @@ describe('DNS rebinding', () => {
       { host: `evil.example:${port}`, origin: `http://evil.example:${port}` },
       { host: 'evil.example', 'x-forwarded-host': `localhost:${port}`, forwarded: `host=localhost:${port}` },
       { host: `localhost.evil.example:${port}`, origin: `http://localhost:${port}` },
+      { host: `127.0.0.1:${port}.evil.example` },
+      { host: `127.0.0.1:${port}0` },
+      { origin: `http://localhost.evil.example:${port}` },
     ];
     const doors = await doorsOf(url, revision);
     for (const headers of foreign) {
@@ -179,7 +230,7 @@ describe('a POST', () => {
       const request = client.buildMessage(1, 'ping');
       const answered = await client.post(request);
       expect([answered.status, await answered.json()]).toEqual([200, { jsonrpc: '2.0', id: 1, result: {} }]);
-      for (const message of [NOTICE, ANSWER]) expect((await client.post(message)).status).toBe(202);
+      for (const message of [NOTICE, ANSWER, REFUSAL]) expect((await client.post(message)).status).toBe(202);
       const batch = await client.post([request, NOTICE, ANSWER, client.buildMessage(2, 'ping')]);
       if (revision === '2025-03-26') {
         expect(batch.status).toBe(200);
@@ -209,7 +260,7 @@ describe('a POST', () => {
       NOTICE,
       { jsonrpc: '2.0', method: 'notifications/cancelled', params: { ...params, requestId: 9 } },
     ];
-    for (const message of client.stateless ? notices : [...notices, ANSWER]) {
+    for (const message of client.stateless ? notices : [...notices, ANSWER, REFUSAL]) {
       for (const accept of [undefined, 'application/json', 'text/event-stream', '*/*']) {
         const response = await client.post(message, accept === undefined ? {} : { accept });
         expect([accept, response.status, await response.text()]).toEqual([accept, 202, '']);
@@ -243,6 +294,10 @@ describe('a POST', () => {
     expect(await typeOf('add')).toBe('application/json');
     expect(await typeOf('steps')).toBe('text/event-stream');
     expect(await typeOf('steps', { accept: 'application/json' })).toBe('application/json');
+    expect(await typeOf('steps', { accept: '*/*;q=0, text/event-stream;q=0, application/json' })).toBe(
+      'application/json',
+    );
+    expect(await typeOf('steps', { accept: 'Text/Event-Stream;q=0.5 , APPLICATION/JSON' })).toBe('text/event-stream');
     expect(await typeOf('add', { accept: 'text/event-stream' })).toBe('text/event-stream');
   });
 
@@ -265,6 +320,9 @@ describe('a POST', () => {
       'application/json;q=0.001',
       'application/*',
       'text/*',
+      'Application/JSON',
+      'TEXT/EVENT-STREAM;charset=utf-8',
+      'text/html ,application/json ; Q=0.5',
     ]) {
       expect([accept, await statusOf(accept)]).toEqual([accept, 200]);
     }
@@ -272,13 +330,23 @@ describe('a POST', () => {
 
   eachRevision('HTTP-41', 'is JSON of limited size, or else the answer is 415 or 413', async (revision) => {
     const { client } = await connect(revision, { limits: { bodyLimit: 2000 } });
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
+    const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'text/json', 'json', '*/*'];
+    types.push('application/jsonp', 'application/json-seq', 'application/json+x', 'text/plain; application/json');
+    for (const type of [...types, 'application/json, text/plain', 'text/plain, application/json']) {
       const response = await client.call(1, 'add', { args: ADD, headers: { 'content-type': type } });
       expect(await refusal(response)).toMatchObject({ status: 415, code: -32600 });
     }
     const large = await client.call(1, 'add', { args: { a: 'x'.repeat(2000) } });
     expect(await refusal(large)).toMatchObject({ status: 413, code: -32600 });
-    expect((await client.call(1, 'add', { args: ADD })).status).toBe(200);
+    for (const type of [
+      'application/json',
+      'Application/JSON',
+      'application/json;charset=UTF-8',
+      'application/json ; x=y',
+    ]) {
+      const response = await client.call(1, 'add', { args: ADD, headers: { 'content-type': type } });
+      expect([type, response.status]).toEqual([type, 200]);
+    }
   });
 });
 
@@ -370,8 +438,13 @@ describe('the stream of a request', () => {
   });
 
   const endsWithResponse = async (revision: Revision) => {
-    const { client } = await connect(revision);
-    for (const name of ['steps', 'add']) {
+    const { client, server } = await connect(revision);
+    server.addTool({ name: 'deny', input: { type: 'object' } }, async (_input: object, context) => {
+      context.progress(1);
+      await Promise.resolve();
+      throw new McpError('invalid-params', 'No.');
+    });
+    for (const name of ['steps', 'add', 'deny', 'fail', 'no-such-tool']) {
       const reader = await client.stream(name, name, { args: ADD, headers: { accept: 'text/event-stream' } });
       const events = await reader.rest();
       expect([carried(events).at(-1), reader.ended]).toEqual([name, true]);
@@ -386,8 +459,18 @@ describe('the stream of a request', () => {
 describe('MCP-Protocol-Version', () => {
   eachSessionRevision('HTTP-37', 'of a version that is not supported is answered with 400', async (revision) => {
     const { client } = await connect(revision);
+    const { url } = await serve({ sessions: false });
+    const sessionless = HttpClient.alone(url, revision);
     for (const version of ['1.0', '2025-13-01', '__proto__', `${revision}, ${revision}`, '']) {
       const headers = { 'mcp-protocol-version': version };
+      for (const to of [client, sessionless]) {
+        const begun = await to.post(initialize(revision), { ...headers, 'mcp-session-id': undefined });
+        const { status } = begun;
+        expect([version, status, begun.headers.get('mcp-session-id')]).toEqual([version, 400, null]);
+        expect((await json(begun)).error?.code).toBe(-32600);
+      }
+      const alone = await sessionless.post(sessionless.buildMessage(1, 'ping'), headers);
+      expect([version, alone.status]).toEqual([version, 400]);
       const posted = await client.post(client.buildMessage(1, 'ping'), headers);
       expect([version, posted.status, (await json(posted)).error?.code]).toEqual([version, 400, -32600]);
       expect([version, (await client.get(headers)).status]).toEqual([version, 400]);
@@ -412,7 +495,7 @@ describe('MCP-Protocol-Version', () => {
   eachSessionRevision('HTTP-39', 'does not change the revision of a session', async (revision) => {
     const { client } = await connect(revision);
     const batch = [client.buildMessage(1, 'ping')];
-    for (const version of [undefined, '2025-03-26', '2025-06-18', '2025-11-25']) {
+    for (const version of [undefined, '2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
       const headers = { 'mcp-protocol-version': version };
       expect((await client.post(client.buildMessage(1, 'ping'), headers)).status).toBe(200);
       expect((await client.post(batch, headers)).status).toBe(400);

@@ -36,9 +36,24 @@ const QUESTIONS = {
 /** Asks a client for capabilities that it lacks. No question may reach it. */
 async function askInVain(revision: SessionRevision, capabilities: JsonObject, names: readonly string[]) {
   const client = await RawClient.connect(serverWith(QUESTIONS), { revision, capabilities });
-  for (const name of names) expect(await client.call(name)).toMatchObject({ isError: true });
+  for (const name of [...names, ...names]) expect(await client.call(name)).toMatchObject({ isError: true });
   expect(client.received.filter(({ method }) => method !== undefined)).toEqual([]);
 }
+
+/** Requests that a session needs `initialize` for. */
+const LATER = [
+  'tools/list',
+  'tools/call',
+  'prompts/list',
+  'prompts/get',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'completion/complete',
+  'logging/setLevel',
+];
 
 describe('a session', () => {
   eachSessionRevision('LIFE-01', 'starts with the revision, the capabilities and the server info', async (revision) => {
@@ -96,6 +111,19 @@ describe('a session', () => {
     }
   });
 
+  eachSessionRevision('LIFE-06', 'declares nothing that needs a session if the server keeps none', async (revision) => {
+    const { url } = await serve({ sessions: false });
+    const begun = await json(await post(url, request(1, 'initialize', hello(revision))));
+    expect(begun.result?.['capabilities']).toEqual({ tools: {}, prompts: {}, resources: {} });
+    const headers: Record<string, string> = revision >= '2025-06-18' ? { 'mcp-protocol-version': revision } : {};
+    for (const method of ['logging/setLevel', 'resources/subscribe', 'resources/unsubscribe']) {
+      const { error } = await json(
+        await post(url, request(2, method, { level: 'info', uri: 'docs://guide' }), headers),
+      );
+      expect([method, error?.code]).toEqual([method, -32601]);
+    }
+  });
+
   eachSessionRevision('LIFE-07', 'gets no notifications before the client is initialized', async (revision) => {
     const server = golden('events');
     const client = await RawClient.connect(server, { revision, begins: false });
@@ -110,18 +138,29 @@ describe('a session', () => {
   });
 
   eachSessionRevision('LIFE-08', 'answers a ping before it starts, and rejects everything else', async (revision) => {
-    const client = await RawClient.connect(golden('lists'), { revision, begins: false });
-    expect(await client.result('ping')).toEqual({});
-    for (const method of ['tools/list', 'resources/list', 'logging/setLevel']) {
-      expect(await client.error(method)).toMatchObject({ code: -32600 });
+    const { HTTP: _begins, ...transports } = transportsOf(revision);
+    for (const [name, transport] of Object.entries(transports)) {
+      const client = await RawClient.connect(golden('lists'), { revision, begins: false }, transport);
+      expect(await client.result('ping')).toEqual({});
+      // HTTP+SSE refuses them instead of answering on the stream
+      for (const method of name === 'HTTP+SSE' ? [] : LATER) {
+        const { code } = await client.error(method, { name: 'primes', uri: 'docs://readme', level: 'info' });
+        expect([name, method, code]).toEqual([name, method, -32600]);
+      }
+      expect(await client.result('ping')).toEqual({});
+      expect(await client.begin()).toMatchObject({ protocolVersion: revision });
     }
-    expect(await client.begin()).toMatchObject({ protocolVersion: revision });
   });
 
   for (const id of ['LIFE-09', 'LIFE-10']) {
-    eachSessionRevision(id, 'asks nothing that the client has not declared', (revision) =>
-      askInVain(revision, {}, ['sample', 'roots', 'elicit']),
-    );
+    eachSessionRevision(id, 'asks nothing that the client has not declared', async (revision) => {
+      const names = ['sample', 'roots', 'elicit'];
+      await askInVain(revision, {}, names);
+      // nothing but an object declares a capability
+      for (const value of [false, null, true, 'yes', []]) {
+        await askInVain(revision, { sampling: value, roots: value, elicitation: value }, names);
+      }
+    });
   }
 
   eachSessionRevision('LIFE-09', 'asks no questions that the revision does not have', (revision) =>

@@ -1,10 +1,10 @@
 import { describe, expect, jest } from '@jest/globals';
-import type { JsonObject } from '@decorum/core';
+import { type JsonObject, NoInput, Prompt, Resource, Tool } from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
 import { RawClient } from '../support/raw-client.js';
 import { eachRevision } from '../support/requirements.js';
-import { serverWith } from './servers.js';
+import { serverOf, serverWith } from './servers.js';
 
 /** Secrets that no client may see. */
 const CREDENTIALS = {
@@ -30,6 +30,7 @@ describe('ctx.log', () => {
           log.error(cyclic);
           log.error({ toJSON: () => CREDENTIALS });
           log.error({ tokens: 12, seat: '12A' });
+          log.error({ password: ['hunter2', { deep: 'hunter2' }], plain: [['Bearer abc123.def456']] });
           return 'done';
         },
       });
@@ -48,6 +49,7 @@ describe('ctx.log', () => {
         { failure: "Error: ENOENT: no such file, open 'ada.json'" },
         shown,
         { tokens: 12, seat: '12A' },
+        { password: ['[redacted]', { deep: '[redacted]' }], plain: [['Bearer [redacted]']] },
       ]);
       expect(client.texts.join()).not.toMatch(/hunter2|abc123|pw-in-url|tok-in-url|key-in-error|\/srv|\bat .*:\d+:\d+/);
       await client.close();
@@ -78,31 +80,41 @@ describe('a URL in ctx.log', () => {
   });
 });
 
+/** Handlers that never end by themselves. */
+class Waiting {
+  @Tool({ input: NoInput })
+  tool() {
+    return new Promise<never>(() => {});
+  }
+
+  @Prompt({ input: NoInput })
+  prompt() {
+    return this.tool();
+  }
+
+  @Resource('wait://x')
+  resource() {
+    return this.tool();
+  }
+}
+
 describe('a request that the client cancels', () => {
   eachRevision('CANC-06', 'has its reason in the log of the operator', async (revision) => {
     const debug = jest.fn();
     const logger = { warn: () => {}, error: () => {}, debug };
-    let begun!: () => void;
-    const running = new Promise<void>((resolve) => {
-      begun = resolve;
-    });
-    const server = serverWith(
-      {
-        wait: ({ signal }) =>
-          new Promise((resolve) => {
-            signal.addEventListener('abort', () => resolve('late'));
-            begun();
-          }),
-      },
-      { logger },
-    );
-    const client = await RawClient.connect(server, { revision });
-    const called = client.send(client.buildMessage('w', 'tools/call', { name: 'wait' }));
-    await running;
-    await client.cancel('w', 'The user pressed Escape.');
-    await called;
-    expect(debug.mock.calls).toEqual([
-      [{ requestId: 'w', method: 'tools/call', reason: 'The user pressed Escape.' }, 'the client cancelled a request'],
-    ]);
+    const client = await RawClient.connect(serverOf({ logger, providers: [Waiting] }), { revision });
+    for (const [id, method, params] of [
+      ['w', 'tools/call', { name: 'tool' }],
+      [0, 'prompts/get', { name: 'prompt' }],
+      ['', 'resources/read', { uri: 'wait://x' }],
+    ] as const) {
+      for (const reason of [`Escape was pressed in ${method}.`, '', undefined]) {
+        debug.mockClear();
+        void client.send(client.buildMessage(id, method, params));
+        await client.notify('notifications/cancelled', { requestId: id, ...(reason !== undefined && { reason }) });
+        const details = { requestId: id, method, ...(reason !== undefined && { reason }) };
+        expect(debug.mock.calls).toEqual([[details, 'the client cancelled a request']]);
+      }
+    }
   });
 });

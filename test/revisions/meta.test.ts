@@ -65,6 +65,40 @@ function provider(options: object) {
   return Provider;
 }
 
+/** Creates classes with one member each. Options that are invalid are so for each kind. */
+function providersOf(options: object) {
+  class WithTool {
+    @Tool(options)
+    tool() {}
+  }
+  class WithPrompt {
+    @Prompt(options)
+    prompt() {
+      return '';
+    }
+  }
+  class WithResource {
+    @Resource('docs://one', options)
+    resource() {
+      return '';
+    }
+  }
+  class WithTemplate {
+    @Resource('docs://{name}', options)
+    template(_input: NoInput) {
+      return '';
+    }
+  }
+  return [WithTool, WithPrompt, WithResource, WithTemplate];
+}
+
+/** Expects that no kind of member can have these options. */
+function refused(options: object, ...words: readonly string[]) {
+  for (const cls of providersOf(options)) {
+    for (const word of words) expect(() => serverOf({ providers: [cls] })).toThrow(word);
+  }
+}
+
 describe('_meta', () => {
   eachRevision('META-01', 'is passed to handlers with all keys, including reserved ones', async (revision) => {
     const server = serverWith({ see: ({ meta }) => JSON.stringify(meta) });
@@ -90,15 +124,16 @@ describe('_meta', () => {
     expect(keys.length).toBeGreaterThan(5);
     for (const key of keys) expect(key).toMatch(META_KEY);
     for (const key of ['-bad key/ !', '', '1.example/x', 'com.example-/x', 'a/b/c', 'a b', '_x', 'com..example/x']) {
-      expect(() => serverOf({ providers: [provider({ _meta: { [key]: 1 } })] })).toThrow('has the key');
+      refused({ _meta: { [key]: 1 } }, 'has the key');
     }
   });
 
   eachRevision('META-03', 'cannot have reserved keys', async (revision) => {
     // 2025-06-18 reserves different prefixes than later revisions, and a server serves all revisions
-    for (const key of ['modelcontextprotocol.io/x', 'mcp.dev/x', 'io.modelcontextprotocol/x', 'io.mcp/x']) {
-      expect(() => serverOf({ providers: [provider({ _meta: { [key]: 1 } })] })).toThrow(key);
+    for (const prefix of ['modelcontextprotocol.io', 'mcp.dev', 'io.modelcontextprotocol', 'io.mcp', 'com.mcp.tools']) {
+      refused({ _meta: { [`${prefix}/x`]: 1 } }, `${prefix}/x`);
     }
+    refused({ _meta: { 'example.com/x': 1, 'api.modelcontextprotocol.org/': 1 } }, 'api.modelcontextprotocol.org/');
     const server = serverOf({ providers: [provider({ _meta: { 'com.example.mcp/x': 1 } })] });
     const client = await RawClient.connect(server, { revision });
     expect(authored(await client.result('tools/list'))).toEqual([{ 'com.example.mcp/x': 1 }]);
@@ -139,11 +174,7 @@ describe('_meta', () => {
   for (const id of ['META-25', 'TRACE-01']) {
     eachRevision(id, 'has no trace context of a form that W3C does not know', async (revision) => {
       for (const [key, values] of Object.entries(MALFORMED)) {
-        for (const value of values) {
-          const wrong = () => serverOf({ providers: [provider({ _meta: { [key]: value } })] });
-          expect(wrong).toThrow('DECORUM_INVALID_OPTION');
-          expect(wrong).toThrow(key);
-        }
+        for (const value of values) refused({ _meta: { [key]: value } }, 'DECORUM_INVALID_OPTION', key);
       }
       const client = await RawClient.connect(serverOf({ providers: [provider({ _meta: TRACE })] }), { revision });
       for (const method of LISTS) expect(authored(await client.result(method))).toEqual([TRACE]);
@@ -170,6 +201,12 @@ async function takes(revision: Revision, input: JsonObject, args: JsonObject): P
   return (await client.call('tool', args))['isError'] !== true;
 }
 
+/** Whether a tool with this output schema may return the value. */
+async function gives(revision: Revision, output: JsonObject, value: unknown): Promise<boolean> {
+  const client = await RawClient.connect(serverWith({ tool: () => value }, { output }), { revision });
+  return (await client.call('tool'))['isError'] !== true;
+}
+
 describe('the JSON Schema of a tool', () => {
   eachRevision('META-07', 'is 2020-12 by default', async (revision) => {
     const pair = { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }], items: false };
@@ -177,6 +214,8 @@ describe('the JSON Schema of a tool', () => {
     expect(await takes(revision, schema, { pair: [1, 'a'] })).toBe(true);
     expect(await takes(revision, schema, { pair: ['a', 1] })).toBe(false);
     expect(await takes(revision, schema, { pair: [1, 'a', 2] })).toBe(false);
+    expect(await gives(revision, schema, { pair: [1, 'a'] })).toBe(true);
+    expect(await gives(revision, schema, { pair: [1, 'a', 2] })).toBe(false);
   });
 
   eachRevision('META-08', 'may use keywords of 2020-12', async (revision) => {
@@ -200,6 +239,9 @@ describe('the JSON Schema of a tool', () => {
     expect(await takes(revision, schema, { pair: [1, 'a'] })).toBe(true);
     expect(await takes(revision, schema, { pair: ['a', 1] })).toBe(false);
     expect(await takes(revision, schema, { pair: [1, 'a', 2] })).toBe(false);
+    expect(await gives(revision, schema, { pair: [1, 'a'] })).toBe(true);
+    expect(await gives(revision, schema, { pair: ['a', 1] })).toBe(false);
+    expect(await gives(revision, schema, { pair: [1, 'a', 2] })).toBe(false);
   });
 
   eachRevision('META-09', 'may be draft-07, and refer to itself', async (revision) => {
@@ -304,6 +346,41 @@ describe('the JSON Schema of a tool', () => {
     const ajv = new Ajv2020({ strict: false });
     for (const schema of published) expect([schema, ajv.validateSchema(schema as JsonObject)]).toEqual([schema, true]);
   });
+
+  eachRevision(
+    'META-12',
+    'has references that lead to the same place as in the schema of the author',
+    async (revision) => {
+      if (revision < '2025-06-18') return;
+      const words = { type: 'string' };
+      const items = (ref: string) => ({ type: 'array', items: { $ref: ref } });
+      const ref = { $ref: '#/items' };
+      const recursive = { anyOf: [words, items('#')] };
+      const outputs: readonly (readonly [output: JsonObject, right: unknown, wrong: unknown])[] = [
+        [items('#'), [[], [[]]], [['a']]],
+        [recursive, ['a', ['b']], [1]],
+        [{ ...items('#/$defs/a'), $defs: { a: words } }, ['a'], [1]],
+        [{ ...items('#/definitions/a'), definitions: { a: words } }, ['a'], [1]],
+        [{ ...items('#/$defs/a'), $defs: { a: { anyOf: [words, { $ref: '#' }] } } }, ['a', ['b']], [1]],
+        [{ anyOf: [words, { type: 'array', items: { $ref: '#/anyOf/0' } }] }, ['a'], [1]],
+        [{ $id: 'https://example.com/a', ...items('#/$defs/a'), $defs: { a: words } }, ['a'], [1]],
+        [{ ...items('#a'), $defs: { a: { $anchor: 'a', ...words } } }, ['a'], [1]],
+        // data and names that look like references
+        [{ type: 'array', items: { enum: [ref, { $defs: ref }] } }, [ref], [{ $ref: '#/properties/result/items' }]],
+        [{ type: 'array', items: { type: 'object', properties: { $ref: words } } }, [{ $ref: '#' }], [{ $ref: 1 }]],
+        [{ type: 'object', properties: { a: { $ref: '#' } }, additionalProperties: false }, { a: {} }, { a: { b: 1 } }],
+      ];
+      for (const [output, right, wrong] of outputs) {
+        const client = await RawClient.connect(serverWith({ tool: () => right }, { output }), { revision });
+        const { tools } = (await client.result('tools/list')) as { tools: [{ outputSchema: JsonObject }] };
+        const check = new Ajv2020({ strict: false }).compile(tools[0].outputSchema);
+        const { structuredContent: sent } = await client.call('tool');
+        const isWrapped = JSON.stringify(sent) !== JSON.stringify(right);
+        expect([output, sent, check(sent)]).toEqual([output, isWrapped ? { result: right } : right, true]);
+        expect([output, check(isWrapped ? { result: wrong } : wrong)]).toEqual([output, false]);
+      }
+    },
+  );
 });
 
 describe('icons, annotations and titles', () => {
@@ -319,10 +396,12 @@ describe('icons, annotations and titles', () => {
   });
 
   eachRevision('META-27', 'icons have https, http or data URLs', async (revision) => {
-    for (const scheme of ['javascript:alert(1)', 'file:///icon.png', 'ftp://example.com/i.png', 'ws://example.com']) {
-      const icons = [{ src: scheme }];
-      expect(() => serverOf({ providers: [provider({ icons })] })).toThrow(scheme);
-      expect(() => serverOf({ icons })).toThrow(scheme);
+    const schemes = ['javascript:alert(1)', 'JavaScript:alert(1)', 'file:///icon.png', 'ftp://example.com/i.png'];
+    for (const src of [...schemes, 'ws://example.com', 'httpx://example.com', '/icon.png', ' https://example.com']) {
+      for (const icons of [[{ src }], [{ src: 'https://example.com/i.png' }, { src }]]) {
+        refused({ icons }, src);
+        expect(() => serverOf({ icons })).toThrow(src);
+      }
     }
     const server = serverOf({ icons: [{ src: 'https://example.com/i.png' }] });
     const client = await RawClient.connect(server, { revision, begins: false });
@@ -345,20 +424,40 @@ describe('icons, annotations and titles', () => {
     const client = await RawClient.connect(serverOf({ providers: [Annotated] }), { revision });
     expect(await client.result('resources/list')).toMatchObject({ resources: [{ annotations }] });
     expect(await client.call('say')).toMatchObject({ content: [{ annotations }] });
-    for (const priority of [2, -0.1]) {
-      class Wrong {
-        @Resource('docs://one', { annotations: { priority } })
-        one() {
-          return '';
-        }
+    const wrong = [2, -0.1, 1.01, Number.NaN].map((priority) => ({ priority }));
+    for (const invalid of [...wrong, { audience: ['user', 'nobody'] }, { audience: 'user' }]) {
+      const [, , ...resources] = providersOf({ annotations: invalid });
+      for (const cls of resources) {
+        expect(() => serverOf({ providers: [cls] })).toThrow(Object.keys(invalid)[0]);
       }
-      expect(() => serverOf({ providers: [Wrong] })).toThrow('priority');
     }
   });
 
+  /** The annotations of a resource, a template and one block of each kind. */
+  const allAnnotations = async (revision: Revision) => {
+    const [, , , resource, template] = await entries(revision);
+    const client = await RawClient.connect(golden('contents'), { revision });
+    const { content } = await client.call('everything');
+    const annotated = [resource, template, ...(content as JsonObject[])].filter((each) => each?.['annotations']);
+    expect(annotated.length).toBeGreaterThan(5);
+    return annotated.map((each) => each?.['annotations']);
+  };
+
+  eachRevision(
+    'META-28',
+    'annotations are sent with resources, templates and blocks of all kinds',
+    async (revision) => {
+      for (const annotations of await allAnnotations(revision)) {
+        expect(annotations).toMatchObject({ audience: ['user'], priority: 0.5 });
+        if (revision < '2025-06-18') expect(annotations).not.toHaveProperty('lastModified');
+      }
+    },
+  );
+
   eachRevision('META-29', 'annotations have a time of the last change', async (revision) => {
-    const [, , , resource] = await entries(revision);
-    expect(resource).toMatchObject({ annotations: { lastModified: '2025-01-12T15:00:58Z' } });
+    for (const annotations of await allAnnotations(revision)) {
+      expect(annotations).toMatchObject({ lastModified: '2025-01-12T15:00:58Z' });
+    }
   });
 
   eachRevision(

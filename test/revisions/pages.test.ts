@@ -1,6 +1,6 @@
 // The pages of lists.
 import { describe, expect } from '@jest/globals';
-import { type CacheHint, type JsonObject, NoInput, Resource } from '@decorum/core';
+import { type CacheHint, type JsonObject, NoInput, Prompt, Resource, Tool } from '@decorum/core';
 import { fetchHandler } from '@decorum/http/fetch';
 
 import { overHttp, statelessHeaders } from '../support/http-transports.js';
@@ -9,6 +9,28 @@ import { eachRevision, inStateless, STATELESS } from '../support/requirements.js
 import { asked } from '../support/stateless-post.js';
 import { copies, LISTS, many, names, pagesOf } from './lists.js';
 import { serverOf } from './servers.js';
+
+const access = () => true;
+
+/** A member of each kind that not everybody may see, and a template that lists its resources. */
+class Personal {
+  @Tool({ access })
+  tool() {}
+
+  @Prompt({ access })
+  prompt() {
+    return '';
+  }
+
+  @Resource('notes://{id}', { access, list: 'list' })
+  note(_variables: NoInput) {
+    return '';
+  }
+
+  list() {
+    return ['notes://1'];
+  }
+}
 
 describe('pages', () => {
   eachRevision('PAGE-01', 'contain each entry of a list once', async (revision) => {
@@ -46,16 +68,25 @@ describe('pages', () => {
   eachRevision('PAGE-04', 'have no cursor at the end', async (revision) => {
     for (const count of [1, 2, 3, 4]) {
       const client = await RawClient.connect(many(count, 2), { revision });
-      for (const [method] of LISTS) expect((await pagesOf(client, method)).at(-1)).not.toHaveProperty('nextCursor');
+      for (const [method] of LISTS) {
+        const pages = await pagesOf(client, method);
+        expect(pages).toHaveLength(Math.ceil(count / 2));
+        expect(pages.at(-1)).not.toHaveProperty('nextCursor');
+      }
     }
   });
 
   inStateless('PAGE-05', 'never have an empty cursor, and reject one', async () => {
-    const client = await RawClient.connect(many(5, 2), { revision: STATELESS });
-    for (const [method] of LISTS) {
-      const cursors = (await pagesOf(client, method)).map(({ nextCursor }) => nextCursor);
-      expect(cursors).toEqual([expect.stringMatching(/./), expect.stringMatching(/./), undefined]);
-      expect(await client.error(method, { cursor: '' })).toMatchObject({ code: -32602 });
+    // lists that are the same for everybody, and lists that are not
+    const personal = many(4, 2);
+    personal.addProvider(Personal);
+    for (const server of [many(5, 2), personal]) {
+      const client = await RawClient.connect(server, { revision: STATELESS });
+      for (const [method] of LISTS) {
+        const cursors = (await pagesOf(client, method)).map(({ nextCursor }) => nextCursor);
+        expect(cursors).toEqual([expect.stringMatching(/./), expect.stringMatching(/./), undefined]);
+        for (const cursor of ['', null]) expect(await client.error(method, { cursor })).toMatchObject({ code: -32602 });
+      }
     }
   });
 

@@ -175,7 +175,7 @@ describe('prompts', () => {
 
   eachRevision('PROMPT-04', 'that are unknown are an error', async (revision) => {
     const client = await open(revision);
-    for (const name of ['nothing', 'Pack', 7, undefined]) {
+    for (const name of ['nothing', 'Pack', '', 'constructor', 7, null, undefined]) {
       expect(await client.error('prompts/get', { name })).toMatchObject({ code: -32602 });
     }
   });
@@ -201,6 +201,15 @@ describe('prompts', () => {
       { city: 7 },
       { city: null },
       { city: ['Oslo'] },
+      { city: true },
+      { city: {} },
+      { city: 'Oslo', pets: 'yes' },
+      { city: 'Oslo', pets: '' },
+      { city: 'Oslo', days: '' },
+      // not even where the handler gets another type
+      { city: 'Oslo', days: 2 },
+      { city: 'Oslo', pets: true },
+      { city: 'Oslo', days: null },
       { city: 'Oslo', days: 'two' },
       ['Oslo'],
       'Oslo',
@@ -239,6 +248,30 @@ describe('prompts', () => {
     expect(result['messages']).toEqual([
       { role: 'user', content: { type: 'text', text: 'Hi' } },
       { role: 'assistant', content: { type: 'text', text: 'Ho' } },
+    ]);
+    class Several {
+      @Prompt()
+      several() {
+        return [
+          { role: 'assistant', content: ['one', text('two'), image(BYTES, 'image/png'), 'last'] },
+          { role: 'user', content: ['three', ''] },
+        ];
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Several] }), { revision });
+    const { messages } = await client.result('prompts/get', { name: 'several' });
+    const said = (messages as { role: string; content: JsonObject }[]).map(({ role, content }) => [
+      role,
+      content['text'] ?? content['data'],
+    ]);
+    const [one, two] = ['assistant', 'user'];
+    expect(said).toEqual([
+      [one, 'one'],
+      [one, 'two'],
+      [one, DATA],
+      [one, 'last'],
+      [two, 'three'],
+      [two, ''],
     ]);
   });
 
@@ -324,8 +357,23 @@ describe('prompts', () => {
   eachRevision('PROMPT-15', 'parse numbers and booleans from text', async (revision) => {
     const provider = new Prompts();
     const client = await open(revision, provider);
-    await client.result('prompts/get', { name: 'pack', arguments: { city: '7', days: '2', pets: 'true' } });
-    expect(provider.seen).toEqual([{ city: '7', days: 2, pets: true }]);
+    for (const [args, seen] of [
+      [
+        { city: '7', days: '2', pets: 'true' },
+        { city: '7', days: 2, pets: true },
+      ],
+      [
+        { city: 'true', days: '0', pets: 'false' },
+        { city: 'true', days: 0, pets: false },
+      ],
+      [
+        { city: '', days: '-12' },
+        { city: '', days: -12 },
+      ],
+    ]) {
+      await client.result('prompts/get', { name: 'pack', arguments: args });
+      expect(provider.seen.at(-1)).toEqual(seen);
+    }
   });
 });
 
@@ -378,11 +426,16 @@ describe('completions', () => {
   });
 
   eachRevision('COMP-02', 'are complete up to the cap, and cut one beyond it', async (revision) => {
-    for (const [count, rest] of [
+    for (const [count, rest, given] of [
       [0, {}],
       [99, {}],
       [100, {}],
       [101, { total: 101, hasMore: true }],
+      // as the handler says
+      [0, { total: 0, hasMore: false }, { total: 0, hasMore: false }],
+      [2, { total: 7, hasMore: true }, { total: 7, hasMore: true }],
+      [100, { hasMore: false }, { hasMore: false }],
+      [101, { total: 200, hasMore: true }, { total: 200, hasMore: false }],
     ] as const) {
       class Counted {
         @Prompt()
@@ -392,7 +445,8 @@ describe('completions', () => {
 
         @Completion({ for: 'pack', argument: 'city' })
         cities() {
-          return Array.from({ length: count }, (_city, at) => `c${at}`);
+          const values = Array.from({ length: count }, (_city, at) => `c${at}`);
+          return given ? { values, ...given } : values;
         }
       }
       const client = await RawClient.connect(serverOf({ providers: [Counted] }), { revision });
@@ -424,8 +478,15 @@ describe('completions', () => {
   });
 
   eachRevision('COMP-05', 'receive the arguments that are already filled in', async (revision) => {
-    const context = { arguments: { days: '3' } };
-    expect(await complete(await open(revision), '', { context })).toEqual({ values: ['3 days'] });
+    for (const ref of [PACK, WEATHER, { type: 'ref/resource', uri: 'weather://Os' }]) {
+      for (const days of ['3', '0', '']) {
+        const params = { ref, context: { arguments: { days } } };
+        expect(await complete(await open(revision), '', params)).toEqual({ values: [`${days} days`] });
+      }
+      for (const context of [{}, { arguments: {} }]) {
+        expect(await complete(await open(revision), 'rio', { ref, context })).toEqual({ values: ['Rio'] });
+      }
+    }
   });
 
   eachRevision('COMP-06', 'keep the order of the author, and reject unknown references', async (revision) => {

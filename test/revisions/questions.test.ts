@@ -5,7 +5,14 @@ import { describe, expect, it } from '@jest/globals';
 import { audio, type Context, image, type JsonObject, link, needInput, text, user } from '@decorum/core';
 
 import { type Answer, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, eachSessionRevision, inStateless, REVISIONS, STATELESS } from '../support/requirements.js';
+import {
+  eachRevision,
+  eachSessionRevision,
+  inStateless,
+  type Revision,
+  REVISIONS,
+  STATELESS,
+} from '../support/requirements.js';
 import { ask, outcome } from './asking.js';
 import { deferred, type Handler, serverWith } from './servers.js';
 
@@ -63,6 +70,16 @@ describe('roots', () => {
     await client.notify('notifications/roots/list_changed');
     await client.call('ask');
     expect(client.of('roots/list')).toHaveLength(2);
+  });
+
+  eachSessionRevision('ROOT-03', 'are requested each time if the client does not report changes', async (revision) => {
+    for (const declared of [{}, { listChanged: false }]) {
+      const answers = { 'roots/list': result(HOME) };
+      const options = { revision, capabilities: { roots: declared }, answers };
+      const client = await RawClient.connect(serverWith({ ask: outcome(roots) }), options);
+      for (let call = 0; call < 2; call += 1) await client.call('ask');
+      expect([declared, client.of('roots/list').length]).toEqual([declared, 2]);
+    }
   });
 
   eachSessionRevision('ROOT-03', 'are not kept if they change before the answer arrives', async (revision) => {
@@ -186,6 +203,15 @@ describe('sampling', () => {
     const sent = questions[0]?.params?.['messages'] as { content: JsonObject }[];
     const heard = revision === '2024-11-05' ? 'text' : 'audio';
     expect(sent.map(({ content }) => content['type'])).toEqual(['text', 'image', heard]);
+    // several blocks of one message become several messages of the same role
+    const whole = { role: 'assistant', content: [text('b'), text('c')] } as const;
+    const split = await ask(revision, sample({ messages: [user(text('a')), whole, user(text('d'))] }), {
+      capabilities,
+      answer: result(SAID),
+    });
+    const parts = split.questions[0]?.params['messages'] as { role: string; content: JsonObject }[];
+    const shown = parts.map(({ role, content }) => `${role} ${String(content['text'])}`);
+    expect(shown).toEqual(['user a', 'assistant b', 'assistant c', 'user d']);
   });
 
   eachSessionRevision('SAMP-05', 'is answered with one block of a kind of the revision', async (revision) => {
@@ -244,6 +270,58 @@ describe('sampling', () => {
     } as const;
     return (context) => (context.answers ? 'answered' : needInput(requests));
   };
+
+  /** The number of questions that a client gets if a handler returns one with these parameters. */
+  const countOf = async (revision: Revision, params: JsonObject, declared: JsonObject): Promise<number> => {
+    const requests = { say: { method: 'sampling/createMessage', params: { ...HI, ...params } } } as const;
+    const server = serverWith({ ask: (context) => (context.answers ? 'answered' : needInput(requests)) });
+    const answers = { 'sampling/createMessage': result(SAID) };
+    const client = await RawClient.connect(server, { revision, capabilities: declared, answers });
+    const { isError = false } = await client.call('ask').catch(() => ({ isError: true }));
+    expect(isError).toBe(client.questions.length === 0);
+    return client.questions.length;
+  };
+
+  eachSessionRevision('SAMP-01', 'is returned as a question only if the client has declared it', async (revision) => {
+    expect(await countOf(revision, {}, { roots: {}, elicitation: {} })).toBe(0);
+    expect(await countOf(revision, {}, capabilities)).toBe(1);
+  });
+
+  eachRevision('SAMP-04', 'has priorities from 0 to 1, whichever way the handler asks', async (revision) => {
+    for (const name of ['costPriority', 'speedPriority', 'intelligencePriority']) {
+      for (const [value, count] of [
+        [0, 1],
+        [0.5, 1],
+        [1, 1],
+        [1.01, 0],
+        [-0.01, 0],
+        [Number.NaN, 0],
+        ['1', 0],
+      ] as const) {
+        const modelPreferences = { [name]: value };
+        const options = { capabilities, answer: result(SAID) };
+        const { questions } = await ask(revision, sample({ modelPreferences }), options);
+        const returnedCount = await countOf(revision, { modelPreferences }, capabilities);
+        expect([name, value, questions.length, returnedCount]).toEqual([name, value, count, count]);
+      }
+    }
+  });
+
+  eachRevision('SAMP-07', 'has only valid messages in a returned question too', async (revision) => {
+    const message = (role: string, ...content: object[]) => ({ role, content });
+    const words = text('Here');
+    for (const [messages, count] of [
+      [[message('assistant', use('1')), message('user', given('1'))], 1],
+      [[message('assistant', use('1')), message('user', words, given('1'))], 0],
+      [[message('assistant', use('1')), message('user', given('1'), words)], 0],
+      [[message('assistant', use('1')), message('user', words)], 0],
+      [[message('assistant', use('1'))], 0],
+      [[message('user', given('1'))], 0],
+      [[message('user', { type: 'video', data: 'AA==' })], 0],
+    ] as const) {
+      expect([messages, await countOf(revision, { messages }, TOOLS)]).toEqual([messages, count]);
+    }
+  });
 
   eachRevision('SAMP-02', 'has no tool results if the client does not support tools', async (revision) => {
     for (const options of WITH_TOOLS) {

@@ -1,18 +1,18 @@
 import { join, resolve } from 'node:path/posix';
 
 import { describe, expect } from '@jest/globals';
-import { type Context, type JsonObject, NoInput, Resource } from '@decorum/core';
+import { Completion, type Context, type JsonObject, NoInput, Resource } from '@decorum/core';
 import { listen as listenOverHttp } from '@decorum/http';
 import { IsInt, IsString } from 'class-validator';
 import fc from 'fast-check';
 
-import { transportsOf, overHttp, statelessHeaders } from '../support/http-transports.js';
+import { overHttp, statelessHeaders } from '../support/http-transports.js';
 import { type Message, RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { golden } from './golden-servers.js';
 import { copies } from './lists.js';
-import { answersOnTwo, followList, followResource, listen, plain } from './neutral.js';
-import { deferred, serverOf, serverWith } from './servers.js';
+import { answersOnTwo, followList, followResource, listen } from './neutral.js';
+import { serverOf, serverWith } from './servers.js';
 
 const BYTES = Buffer.from([0, 127, 255]);
 
@@ -224,6 +224,17 @@ describe('the list of resources', () => {
     expect(await changed(1)).toBe(7);
     added.remove();
     expect(await changed(2)).toBe(1);
+    // a template alone
+    class Family {
+      @Resource('docs://pages/{name}')
+      page({ name }: Named) {
+        return name;
+      }
+    }
+    const family = server.addProvider(Family);
+    expect(await changed(3)).toBe(1);
+    family.remove();
+    expect(await changed(4)).toBe(1);
   });
 
   eachRevision('RES-18', 'causes one notification, not repeated when another list changes', async (revision) => {
@@ -251,6 +262,16 @@ describe('the list of resources', () => {
     ];
     const known = ['annotations', 'description', 'mimeType', 'name', 'size', 'uri', ...newer];
     expect(Object.keys(resources[0]).sort()).toEqual(known.sort());
+    class Empty {
+      @Resource('docs://empty', { size: 0, annotations: { priority: 0, audience: [] } })
+      empty() {
+        return '';
+      }
+    }
+    const empty = await RawClient.connect(serverOf({ providers: [Empty] }), { revision });
+    expect((await empty.result('resources/list'))['resources']).toEqual([
+      { uri: 'docs://empty', name: 'empty', size: 0, annotations: { priority: 0, audience: [] } },
+    ]);
   });
 });
 
@@ -263,6 +284,30 @@ describe('reading', () => {
     expect(await read(client, 'docs://logo')).toEqual([
       { uri: 'docs://logo', mimeType: 'image/png', blob: BYTES.toString('base64') },
     ]);
+  });
+
+  eachRevision('RES-05', 'returns empty and falsy values too', async (revision) => {
+    const values = { text: '', bytes: new Uint8Array(), zero: 0, no: false, list: [], object: {} };
+    class Edges {
+      @Resource('docs://edges/{name}')
+      edge({ name }: Named) {
+        return values[name as keyof typeof values];
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Edges] }), { revision });
+    const json = { mimeType: 'application/json' };
+    const expected = {
+      text: { mimeType: 'text/plain', text: '' },
+      bytes: { mimeType: 'application/octet-stream', blob: '' },
+      zero: { ...json, text: '0' },
+      no: { ...json, text: 'false' },
+      list: { ...json, text: '[]' },
+      object: { ...json, text: '{}' },
+    };
+    for (const [name, content] of Object.entries(expected)) {
+      const uri = `docs://edges/${name}`;
+      expect(await read(client, uri)).toEqual([{ uri, ...content }]);
+    }
   });
 
   eachRevision('RES-06', 'may return several contents', async (revision) => {
@@ -330,8 +375,26 @@ describe('reading', () => {
   eachRevision('RES-11', 'rejects a URI without a match, and runs no handler for it', async (revision) => {
     const provider = new Library();
     const client = await RawClient.connect(serverOf({ providers: [provider] }), { revision });
-    for (const params of [undefined, {}, { uri: 7 }, { uri: null }, { uri: ['docs://readme'] }]) {
-      expect(await client.error('resources/read', params)).toMatchObject({ code: -32602 });
+    class Completed {
+      @Resource('docs://pages/{name}')
+      page({ name }: Named) {
+        return name;
+      }
+
+      @Completion({ for: 'page', argument: 'name' })
+      names() {
+        return [];
+      }
+    }
+    const completer = await RawClient.connect(serverOf({ providers: [Completed] }), { revision });
+    const long = `docs://pages/${'a'.repeat(8192)}`;
+    const methods = ['resources/read', ...(client.stateless ? [] : ['resources/subscribe', 'resources/unsubscribe'])];
+    for (const params of [undefined, {}, { uri: 7 }, { uri: null }, { uri: ['docs://readme'] }, { uri: long }]) {
+      for (const method of methods) {
+        expect([method, await client.error(method, params)]).toMatchObject([method, { code: -32602 }]);
+      }
+      const completing = { ref: { type: 'ref/resource', ...params }, argument: { name: 'name', value: '' } };
+      expect(await completer.error('completion/complete', completing)).toMatchObject({ code: -32602 });
     }
     for (const uri of ['', 'docs', '://', 'gopher://readme', 'docs://pages/%zz', 'docs://readme\n', 'docs://pages/']) {
       expect(await client.error('resources/read', { uri })).toMatchObject({ code: unknownIn(revision) });
@@ -451,119 +514,4 @@ describe('reading', () => {
     expect(await read(client, 'docs://secret')).toMatchObject([{ text: 'the secret' }]);
     expect(client.questions).toMatchObject([{ params: { message: 'Really?' } }]);
   });
-});
-
-describe('a subscription', () => {
-  const URI = 'docs://readme';
-
-  eachSessionRevision('RES-19', 'starts and ends with an empty response, and is for one URI', async (revision) => {
-    const server = library();
-    const client = await RawClient.connect(server, { revision });
-    const updates = () => client.of('notifications/resources/updated').map(({ params }) => params?.['uri']);
-    expect(await client.result('resources/subscribe', { uri: URI })).toEqual({});
-    for (const uri of [URI, 'docs://logo']) server.notify.resourceUpdated(uri);
-    await client.settled();
-    expect(updates()).toEqual([URI]);
-    expect(await client.result('resources/unsubscribe', { uri: URI })).toEqual({});
-    server.notify.resourceUpdated(URI);
-    await client.settled();
-    expect(updates()).toEqual([URI]);
-  });
-
-  eachSessionRevision('RES-19', 'ends for one of several URIs, and goes on for the others', async (revision) => {
-    const server = library();
-    const client = await RawClient.connect(server, { revision });
-    const uris = ['docs://readme', 'docs://logo', 'docs://data'];
-    const updates = async () => {
-      const before = client.of('notifications/resources/updated').length;
-      for (const uri of uris) server.notify.resourceUpdated(uri);
-      await client.settled();
-      const all = client.of('notifications/resources/updated').map(({ params }) => params?.['uri']);
-      return all.slice(before);
-    };
-    expect(await updates()).toEqual([]);
-    for (const [index, uri] of uris.entries()) {
-      expect(await client.result('resources/subscribe', { uri })).toEqual({});
-      expect(await updates()).toEqual(uris.slice(0, index + 1));
-    }
-    for (const [index, uri] of uris.entries()) {
-      expect(await client.result('resources/unsubscribe', { uri })).toEqual({});
-      expect(await updates()).toEqual(uris.slice(index + 1));
-    }
-  });
-
-  eachSessionRevision('RES-20', 'notifies only the subscriber', async (revision) => {
-    const server = library();
-    const [one, other] = await Promise.all([1, 2].map(() => RawClient.connect(server, { revision })));
-    await one?.result('resources/subscribe', { uri: URI });
-    server.notify.resourceUpdated(URI);
-    await Promise.all([one?.settled(), other?.settled()]);
-    expect(one?.of('notifications/resources/updated')).toMatchObject([{ params: { uri: URI } }]);
-    expect(other?.of('notifications/resources/updated')).toEqual([]);
-  });
-
-  eachSessionRevision('RES-21', 'ends with its session', async (revision) => {
-    const server = library();
-    const client = await RawClient.connect(server, { revision });
-    await client.result('resources/subscribe', { uri: URI });
-    await client.close();
-    const before = client.received.length;
-    server.notify.resourceUpdated(URI);
-    const next = await RawClient.connect(server, { revision });
-    server.notify.resourceUpdated(URI);
-    await next.settled();
-    expect(client.received).toHaveLength(before);
-    expect(next.of('notifications/resources/updated')).toEqual([]);
-  });
-
-  inStateless('RES-22', 'is a listen request, and nobody else gets updates', async () => {
-    for (const transport of Object.values(transportsOf(STATELESS))) {
-      const [entered, go] = [deferred(), deferred()];
-      const server = serverWith({
-        async work(context) {
-          entered.resolve();
-          await go.promise;
-          context.log.error('still here');
-        },
-      });
-      server.addProvider(Library);
-      const open = () => RawClient.connect(server, { revision: STATELESS, logLevel: 'debug' }, transport);
-      const [follower, lister, worker] = await Promise.all([open(), open(), open()]);
-      const acknowledged = await listen(follower!, { resourceSubscriptions: [URI] }, 'mine');
-      expect(acknowledged).toEqual({ resourceSubscriptions: [URI] });
-      await listen(lister!, { resourcesListChanged: true });
-      const worked = worker!.call('work');
-      await entered.promise;
-      for (const uri of [URI, 'docs://logo']) server.notify.resourceUpdated(uri);
-      server.notify.resourcesChanged();
-      go.resolve();
-      await worked;
-      await lister!.find(({ method }) => method === 'notifications/resources/list_changed');
-      await Promise.all([follower!.settled(), lister!.settled(), worker!.settled()]);
-      const updates = [follower, lister, worker].map((client) => client!.of('notifications/resources/updated'));
-      const mine = { uri: URI, _meta: { 'io.modelcontextprotocol/subscriptionId': 'mine' } };
-      expect(updates.map((messages) => messages.map(({ params }) => params))).toEqual([[mine], [], []]);
-      for (const method of ['resources/subscribe', 'resources/unsubscribe']) {
-        expect(await worker!.error(method, { uri: URI })).toMatchObject({ code: -32601 });
-      }
-    }
-  });
-
-  eachRevision(
-    'RES-25',
-    'includes changes inside the resource that the server names, and no others',
-    async (revision) => {
-      const server = serverOf({ providers: [Tree] });
-      const client = await RawClient.connect(server, { revision });
-      await followResource(client, 'docs://tree');
-      server.notify.resourceUpdated('docs://tree/ada');
-      server.notify.resourceUpdated('docs://tree/a', 'docs://tree');
-      server.notify.resourceUpdated('docs://tree/b', 'docs://trees');
-      server.notify.resourceUpdated('docs://trees');
-      server.notify.resourceUpdated('docs://tree');
-      await client.settled();
-      const told = client.of('notifications/resources/updated').map(({ params }) => plain(params));
-      expect(told).toEqual([{ uri: 'docs://tree/a' }, { uri: 'docs://tree' }]);
-    },
-  );
 });

@@ -1,49 +1,106 @@
 import { describe, expect, it } from '@jest/globals';
-import { McpError, type JsonObject } from '@decorum/core';
+import { Completion, McpError, type JsonObject, Prompt, Resource } from '@decorum/core';
+import { listen, MemorySessionStore } from '@decorum/http';
+import { IsString } from 'class-validator';
 
+import { EventReader } from '../../packages/http/test/events.js';
+import { afterwards, json, post } from '../../packages/http/test/fixture.js';
 import { transportsOf, endpointOf } from '../support/http-transports.js';
-import { type Message, RAW_TRANSPORTS, RawClient } from '../support/raw-client.js';
+import { type Message, RAW_TRANSPORTS, RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, type Revision, SESSION_REVISIONS } from '../support/requirements.js';
 import { HttpClient } from './http-client.js';
+import { answerTo, echo, probe } from './probes.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 
-const echo = { echo: (_context: unknown, input: JsonObject) => input['text'] };
 const open = (revision: Revision) => RawClient.connect(serverWith(echo), { revision });
 const ping = (id: unknown) => ({ jsonrpc: '2.0', id, method: 'ping' });
 
-const NOTIFICATIONS = ['notifications/nothing', 'notifications/roots/list_changed'].map((method) => ({
-  jsonrpc: '2.0',
-  method,
-}));
-const RESPONSES = [
-  { jsonrpc: '2.0', id: 'nobody-asked', result: {} },
-  { jsonrpc: '2.0', id: 's1', error: { code: -1, message: 'No' } },
+class City {
+  @IsString()
+  city!: string;
+}
+
+/** One member of each kind. */
+class Places {
+  @Prompt()
+  pack({ city }: City) {
+    return city;
+  }
+
+  @Resource('places://{city}')
+  place({ city }: City) {
+    return city;
+  }
+
+  @Completion({ for: ['pack', 'place'], argument: 'city' })
+  cities() {
+    return ['Oslo'];
+  }
+}
+
+const LONG = 'x'.repeat(5000);
+const argument = { name: 'city', value: '' };
+
+/** Methods that are requests in other revisions only, or never. */
+const NO_METHODS = ['tools/fly', '', 'toString', 'tasks/list', LONG, 'notifications/initialized'];
+const [SESSION_METHODS, STATELESS_METHODS] = [
+  ['ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'],
+  ['server/discover', 'subscriptions/listen'],
 ];
 
-/** A request that every server supports. */
-const probe = (client: RawClient, id: unknown) =>
-  client.buildMessage(id as string, client.stateless ? 'server/discover' : 'ping');
+/** Params that are invalid for a method. */
+const INVALID: readonly (readonly [method: string, params: JsonObject])[] = [
+  ['tools/call', { name: 'nothing' }],
+  ['tools/call', { name: LONG }],
+  ['tools/call', { name: 7 }],
+  ['tools/call', {}],
+  ['tools/call', { name: 'broken', arguments: 'none' }],
+  ['tools/list', { cursor: 'none' }],
+  ['tools/list', { _meta: { progressToken: null } }],
+  ['prompts/get', { name: 'nothing' }],
+  ['prompts/get', { name: LONG }],
+  ['prompts/get', {}],
+  ['prompts/get', { name: 'pack' }],
+  ['resources/read', {}],
+  ['completion/complete', { ref: { type: 'ref/prompt', name: LONG }, argument }],
+  ['completion/complete', { ref: { type: 'ref/resource', uri: `x:${LONG.slice(0, 1000)}` }, argument }],
+  ['completion/complete', { ref: { type: LONG }, argument }],
+  ['completion/complete', { ref: { type: 'ref/prompt', name: 'pack' } }],
+];
 
-/** One message for every JSON-RPC error code. */
-const probes = (client: RawClient) =>
-  [
+/** Messages for every JSON-RPC error code. */
+const probes = (client: RawClient): readonly (readonly [code: number, message: object | string])[] => {
+  const build = (method: string, params?: JsonObject) => client.buildMessage(`p${Math.random()}`, method, params);
+  const absent = [...NO_METHODS, ...(client.stateless ? SESSION_METHODS : STATELESS_METHODS)];
+  return [
     [-32700, '{'],
     [-32600, { jsonrpc: '1.0', id: 1, method: 'tools/list' }],
-    [-32601, client.buildMessage(2, 'tools/fly')],
-    [-32602, client.buildMessage(3, 'tools/call', { name: 'nothing' })],
-    [-32602, client.buildMessage(5, 'tools/call', { name: 'broken', arguments: 'none' })],
-    [-32603, client.buildMessage(4, 'tools/call', { name: 'broken' })],
-  ] as const;
+    ...absent.map((method) => [-32601, build(method)] as const),
+    ...INVALID.map(([method, params]) => [-32602, build(method, params)] as const),
+    [-32603, build('tools/call', { name: 'broken' })],
+    // an author's code that is not an integer
+    ...['1.5', 'NaN', 'Infinity', '1e300'].map((name) => [-32603, build('tools/call', { name })] as const),
+  ];
+};
 
 /** Sends all of them. Returns the responses and the expected codes. */
 async function provoke(revision: Revision): Promise<{ codes: readonly number[]; errors: Message[] }> {
   const broken = () => {
     throw new McpError('internal-error', 'The database is down.');
   };
-  const client = await RawClient.connect(serverWith({ broken }), { revision });
-  const before = client.received.length;
-  for (const [, message] of probes(client)) await client.send(message);
-  return { codes: probes(client).map(([code]) => code), errors: client.received.slice(before) };
+  const odd = (code: string) => () => {
+    throw new McpError(Number(code), 'An odd code.');
+  };
+  const odds = Object.fromEntries(['1.5', 'NaN', 'Infinity', '1e300'].map((code) => [code, odd(code)]));
+  const server = serverWith({ broken, ...odds }, { providers: [Places] });
+  const client = await RawClient.connect(server, { revision });
+  const errors: Message[] = [];
+  const codes: number[] = [];
+  for (const [code, message] of probes(client)) {
+    codes.push(code);
+    errors.push(await answerTo(client, message));
+  }
+  return { codes, errors };
 }
 
 describe('messages', () => {
@@ -59,26 +116,82 @@ describe('messages', () => {
     for (const { jsonrpc } of client.received) expect(jsonrpc).toBe('2.0');
   });
 
+  eachRevision('RPC-01', 'of another version of JSON-RPC have no effect', async (revision) => {
+    const done = deferred();
+    const server = serverWith({
+      slow: () => done.promise.then(() => 'slow'),
+      ask: (context) => context.ping().catch((error: Error) => error.message),
+    });
+    const client = await RawClient.connect(server, { revision });
+    const notice = { method: 'notifications/cancelled', params: { requestId: 'slow' } };
+    void client.send(client.buildMessage('slow', 'tools/call', { name: 'slow' }));
+    for (const version of [{}, { jsonrpc: '1.0' }, { jsonrpc: 2 }]) await client.send({ ...version, ...notice });
+    done.resolve();
+    expect(await client.response('slow')).toMatchObject({ result: { content: [{ text: 'slow' }] } });
+    if (client.stateless) return;
+    for (const version of [{}, { jsonrpc: '1.0' }]) {
+      const before = client.of('ping').length;
+      const result = client.call('ask');
+      await client.find(({ method, id }) => method === 'ping' && id === client.of('ping')[before]?.id);
+      await client.send({ ...version, id: client.of('ping')[before]?.id, result: {} });
+      expect(await result).toMatchObject({ content: [{ text: 'The client sent an invalid answer.' }] });
+    }
+  });
+
   eachRevision('RPC-02', 'preserve any text', async (revision) => {
     const text = '🦉 日本語 e\u0301 \u0000 \u2028 "\\"';
     for (const transport of Object.values(transportsOf(revision))) {
       const client = await RawClient.connect(serverWith(echo), { revision }, transport);
-      const [block] = (await client.call('echo', { text }))['content'] as [{ text: string }];
-      expect(Buffer.from(block.text)).toEqual(Buffer.from(text));
+      // with progress, HTTP answers with a stream
+      for (const [id, _meta] of [
+        [text, {}],
+        [text.repeat(3), { progressToken: text }],
+      ] as const) {
+        const { result } = await client.request('tools/call', { name: 'echo', arguments: { text }, _meta }, id);
+        expect(Buffer.from(textOf(result as JsonObject) as string)).toEqual(Buffer.from(text));
+      }
+      const message = revision === '2024-11-05' ? {} : { message: text };
+      expect(client.of('notifications/progress').map(({ params }) => params)).toEqual([
+        { progressToken: text, progress: 1, total: 1, ...message },
+      ]);
     }
   });
 
   eachRevision('RPC-32', 'may have unknown params', async (revision) => {
-    const client = await open(revision);
-    expect(await client.result('tools/list', { foo: { bar: 1 } })).toHaveProperty('tools');
-    const called = await client.result('tools/call', { name: 'echo', arguments: { text: 'a' }, foo: [1] });
-    expect(called).toMatchObject({ content: [{ text: 'a' }] });
+    const client = await RawClient.connect(serverWith(echo, { providers: [Places] }), { revision });
+    for (const [method, params] of [
+      ['tools/list', {}],
+      ['tools/call', { name: 'echo', arguments: { text: 'a' } }],
+      ['prompts/list', {}],
+      ['prompts/get', { name: 'pack', arguments: { city: 'Oslo' } }],
+      ['resources/list', {}],
+      ['resources/templates/list', {}],
+      ['resources/read', { uri: 'places://Oslo' }],
+      ['completion/complete', { ref: { type: 'ref/prompt', name: 'pack' }, argument: { ...argument, foo: 1 } }],
+      ...(client.stateless
+        ? ([['server/discover', {}]] as const)
+        : ([
+            ['ping', {}],
+            ['logging/setLevel', { level: 'error' }],
+            ['resources/subscribe', { uri: 'places://Oslo' }],
+            ['resources/unsubscribe', { uri: 'places://Oslo' }],
+          ] as const)),
+    ] as const) {
+      for (const foo of [{ bar: 1 }, [1], null, false]) {
+        const message = { ...client.buildMessage(method, method, { ...params, foo }), foo };
+        expect([method, await answerTo(client, message)]).toMatchObject([method, { result: {} }]);
+      }
+    }
   });
 
   eachSessionRevision('RPC-33', 'may omit empty params', async (revision) => {
-    const client = await open(revision);
-    expect(await client.result('tools/list')).toHaveProperty('tools');
-    expect(await client.result('ping')).toEqual({});
+    const client = await RawClient.connect(serverWith(echo, { providers: [Places] }), { revision });
+    for (const method of ['ping', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']) {
+      expect([method, await answerTo(client, { jsonrpc: '2.0', id: method, method })]).toMatchObject([
+        method,
+        { result: {} },
+      ]);
+    }
   });
 });
 
@@ -101,22 +214,93 @@ describe('requests of the server', () => {
     const ids = client.of('ping').map(({ id }) => id);
     expect([ids.length, new Set(ids).size]).toEqual([1000, 1000]);
   });
+
+  eachSessionRevision('RPC-04', 'do not repeat an id when another process takes over the session', async (revision) => {
+    const sessionStore = new MemorySessionStore();
+    const urls: string[] = [];
+    for (let process = 0; process < 3; process += 1) {
+      const server = asking();
+      const listening = await listen(server, { port: 0, sessionStore, closeDeadlineMs: 50 });
+      afterwards(() => server.close());
+      urls.push(listening.url);
+    }
+    const client = await HttpClient.open(urls[0] as string, revision);
+    const ids = new Set<unknown>();
+    for (const url of urls) {
+      const { headers } = client;
+      const message = client.buildMessage('call', 'tools/call', { name: 'ask' });
+      const reader = new EventReader(await post(url, message, headers));
+      const { message: question } = await reader.message();
+      expect(question).toMatchObject({ method: 'ping' });
+      ids.add(question?.id);
+      expect((await post(url, { jsonrpc: '2.0', id: question?.id, result: {} }, headers)).status).toBe(202);
+      expect((await reader.message()).message).toMatchObject({ id: 'call', result: { content: [] } });
+    }
+    expect(ids.size).toBe(3);
+  });
 });
 
 describe('responses', () => {
-  const IDS = [0, '0', 'a-b', -1, 1, '1', Number.MAX_SAFE_INTEGER, '', 'a5c8c0f4-6a0c-4a5e-9a43-7b8c6f3f2d11'];
+  const IDS = [0, '0', '', 'a-b', '"\\'];
+  const UUID = 'a5c8c0f4-6a0c-4a5e-9a43-7b8c6f3f2d11';
+  const MORE = [-1, 1, '1', UUID, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 'x'.repeat(256), '🦉'.repeat(128)];
+  const tools = { now: () => 'now', later: async () => await Promise.resolve('later'), ...echo };
+
+  /** A request that is answered with a result, at once or later. */
+  const valid = (client: RawClient, id: string | number) => [
+    probe(client, id),
+    ...['now', 'later'].map((name) => client.buildMessage(id, 'tools/call', { name })),
+    client.buildMessage(id, 'tools/call', { name: 'echo', arguments: { text: '' }, _meta: { progressToken: id } }),
+  ];
 
   eachRevision('RPC-06', 'have the id of their request, of the same type', async (revision) => {
-    const client = await open(revision);
-    for (const id of [0, '0', 'a-b']) await client.send(probe(client, id));
-    expect(client.received.slice(-3).map(({ id }) => id)).toEqual([0, '0', 'a-b']);
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const client = await RawClient.connect(serverWith(tools), { revision }, transport);
+      for (const id of [...IDS, 'x'.repeat(256)]) {
+        const wrong = [
+          client.buildMessage(id, 'tools/fly'),
+          client.buildMessage(id, 'tools/call', { name: 'nothing' }),
+          { ...client.buildMessage(id, 'tools/list'), params: [] },
+          // HTTP+SSE refuses such a message instead of answering it on the stream
+          ...(name === 'HTTP+SSE' ? [] : [{ ...client.buildMessage(id, 'tools/list'), jsonrpc: '1.0' }]),
+        ];
+        for (const message of [...valid(client, id).slice(0, 3), ...wrong]) {
+          expect([name, message, (await answerTo(client, message)).id]).toEqual([name, message, id]);
+        }
+      }
+    }
+  });
+
+  eachRevision('RPC-06', 'have the id of their request even if HTTP refuses it', async (revision) => {
+    const client = await HttpClient.open((await endpointOf(serverWith(tools))).url, revision);
+    for (const id of IDS) {
+      const message = client.buildMessage(id, 'tools/list');
+      for (const headers of [{ accept: 'text/html' }, ...(client.stateless ? [] : [{ 'mcp-session-id': 'none' }])]) {
+        expect((await json(await client.post(message, headers))).id).toBe(id);
+      }
+    }
+  });
+
+  eachRevision('RPC-06', 'tell ids of different types apart while both are in flight', async (revision) => {
+    const done = deferred();
+    const client = await RawClient.connect(serverWith({ slow: () => done.promise.then(() => 'slow') }), { revision });
+    for (const id of [0, '0', '']) void client.send(client.buildMessage(id, 'tools/call', { name: 'slow' }));
+    await client.notify('notifications/cancelled', { requestId: 0 });
+    done.resolve();
+    for (const id of ['0', '']) expect(await client.response(id)).toHaveProperty('result');
+    expect(client.received.map(({ id }) => id)).not.toContain(0);
   });
 
   eachRevision('RPC-12', 'are sent for every string or integer id', async (revision) => {
-    const client = await open(revision);
-    for (const id of IDS) await client.send(probe(client, id));
-    const answers = IDS.map((id) => ({ jsonrpc: '2.0', id, result: expect.any(Object) }));
-    expect(client.received.slice(-IDS.length)).toEqual(answers);
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const client = await RawClient.connect(serverWith(tools), { revision }, transport);
+      for (const id of [...IDS, ...MORE]) {
+        const [quick, now, later] = valid(client, id) as [Message, Message, Message];
+        for (const message of [quick, now, later]) {
+          expect([name, await answerTo(client, message)]).toMatchObject([name, { id, result: {} }]);
+        }
+      }
+    }
   });
 
   eachRevision('RPC-07', 'have either a result or an error', async (revision) => {
@@ -137,7 +321,7 @@ describe('responses', () => {
 
   eachRevision('RPC-09', 'explain the error in one line, without a stack', async (revision) => {
     for (const { error } of (await provoke(revision)).errors) {
-      expect(error?.message).toMatch(/^[^\n]{1,200}$/);
+      expect(error?.message).toMatch(/^[^\n]{1,250}$/);
       expect(JSON.stringify(error)).not.toMatch(/\bat .+:\d+:\d+|\.[jt]s\b/);
     }
   });
@@ -147,21 +331,34 @@ describe('responses', () => {
     expect(errors.map(({ error }) => error?.code)).toEqual(codes);
   });
 
+  /** Requests with an id that is neither a string of up to 256 characters nor an integer. */
+  const UNREADABLE = [
+    '{}',
+    '[]',
+    '[1]',
+    'null',
+    'true',
+    '1.5',
+    '1e400',
+    '9007199254740992',
+    `"${'x'.repeat(257)}"`,
+  ].map((id) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}`);
+
   eachSessionRevision('RPC-14', 'have null as id if the id cannot be read', async (revision) => {
     const client = await open(revision);
-    for (const text of ['{', '7', '{"jsonrpc":"2.0","id":{},"method":"ping"}']) {
+    for (const text of ['{', '7', ...UNREADABLE]) {
       await client.send(text);
-      expect(client.received.at(-1)).toMatchObject({ id: null, error: { code: expect.any(Number) } });
+      expect(client.received.at(-1)).toMatchObject({ id: null, error: { code: text === '{' ? -32700 : -32600 } });
     }
     expect(await client.result('ping')).toEqual({});
   });
 
   eachRevision('RPC-15', 'have no id if the id cannot be read', async (revision) => {
     const client = await open(revision);
-    for (const text of ['{', '7', '{"jsonrpc":"2.0","id":{},"method":"ping"}']) {
+    for (const text of ['{', '7', ...UNREADABLE]) {
       await client.send(text);
       expect(client.received.at(-1)).not.toHaveProperty('id');
-      expect(client.received.at(-1)).toMatchObject({ error: { code: expect.any(Number) } });
+      expect(client.received.at(-1)).toMatchObject({ error: { code: text === '{' ? -32700 : -32600 } });
     }
     expect(await client.result('tools/list')).toHaveProperty('tools');
   });
@@ -257,6 +454,29 @@ describe('notifications', () => {
     }
   });
 
+  eachSessionRevision('RPC-10', 'are not answered in a batch either', async (revision) => {
+    if (revision !== '2025-03-26') return;
+    const notes = [
+      { jsonrpc: '2.0', method: 'notifications/nothing', params: [1] },
+      { jsonrpc: '1.0', method: 'notifications/nothing' },
+      { jsonrpc: '2.0', method: 'tools/list', params: 7 },
+      { jsonrpc: '2.0', result: {}, error: {} },
+    ];
+    for (const transport of Object.values(transportsOf(revision))) {
+      const client = await RawClient.connect(serverWith(echo), { revision }, transport);
+      for (const batch of [
+        [...notes, ping('all')],
+        [ping('all'), ...notes],
+      ]) {
+        const from = client.received.length;
+        await client.send(batch);
+        await client.at(from);
+        await client.settled();
+        expect(client.received.slice(from).map(({ id }) => id)).toEqual(['all', expect.stringMatching(/^r/)]);
+      }
+    }
+  });
+
   eachRevision('RPC-11', 'of the server have no id', async (revision) => {
     const server = serverWith({
       tell(context) {
@@ -276,125 +496,6 @@ describe('notifications', () => {
     const told = client.received.filter(({ method }) => method !== undefined);
     expect(told).toHaveLength(client.stateless ? 4 : 3);
     for (const notification of told) expect(notification).not.toHaveProperty('id');
-  });
-});
-
-describe('batches', () => {
-  eachSessionRevision('RPC-16', 'are answered together', async (revision) => {
-    const client = await open(revision);
-    await client.send([ping(1), { jsonrpc: '2.0', id: 2, method: 'tools/list' }]);
-    const answers = JSON.parse(client.texts.at(-1) as string) as Message[];
-    expect(answers.map(({ id }) => id).sort()).toEqual([1, 2]);
-    expect(answers).toContainEqual({ jsonrpc: '2.0', id: 2, result: { tools: [expect.anything()] } });
-  });
-
-  it.each([
-    ['at once', () => 'said'],
-    ['later', async () => await Promise.resolve('said')],
-  ] as [string, () => string | Promise<string>][])(
-    'answer one of two requests with the same id, and refuse the other: those answered %s',
-    async (_when, say) => {
-      const runs: unknown[] = [];
-      const server = serverWith({ say: (_context, input) => (runs.push(input), say()) });
-      const client = await RawClient.connect(server, { revision: '2025-03-26' });
-      const call = (id: number | string, n: number) => ({
-        jsonrpc: '2.0',
-        id,
-        method: 'tools/call',
-        params: { name: 'say', arguments: { n } },
-      });
-      await client.send([
-        call(1, 1),
-        call(1, 2),
-        { jsonrpc: '2.0', id: 1, method: 'tools/call', params: [] },
-        call('1', 3),
-      ]);
-      const answers = JSON.parse(client.texts.at(-1) as string) as Message[];
-      const error = { code: -32600, message: 'Another request has this id.' };
-      expect(answers).toMatchObject([
-        { id: 1, result: {} },
-        { id: null, error },
-        { id: null, error },
-        { id: '1', result: {} },
-      ]);
-      expect(runs).toEqual([{ n: 1 }, { n: 3 }]);
-    },
-  );
-
-  eachSessionRevision('RPC-17', 'may mix requests, notifications and responses', async (revision) => {
-    const server = serverWith({ ask: (context) => context.ping().then(() => 'pong') });
-    for (const [answer, said] of [
-      [{ result: {} }, 'pong'],
-      [{ error: { code: -1, message: 'No ping today' } }, expect.stringContaining('No ping today')],
-    ]) {
-      const client = await RawClient.connect(server, { revision });
-      void client.send({ jsonrpc: '2.0', id: 'call', method: 'tools/call', params: { name: 'ask' } });
-      await client.find(({ method }) => method === 'ping');
-      const [question] = client.of('ping');
-      await client.send([
-        { jsonrpc: '2.0', method: 'notifications/nothing' },
-        { jsonrpc: '2.0', id: question?.id, ...(answer as object) },
-        ping(7),
-      ]);
-      expect(await client.response(7)).toMatchObject({ result: {} });
-      expect(await client.response('call')).toMatchObject({ result: { content: [{ text: said }] } });
-    }
-  });
-
-  eachSessionRevision('RPC-18', 'do not start a session', async (revision) => {
-    const client = await RawClient.connect(serverOf(), { revision, begins: false });
-    const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'batch', version: '1' } };
-    await client.send([{ jsonrpc: '2.0', id: 1, method: 'initialize', params }]);
-    expect(client.received).toEqual([
-      { jsonrpc: '2.0', id: null, error: { code: -32600, message: expect.any(String) } },
-    ]);
-    expect(await client.error('tools/list')).toMatchObject({ code: -32600 });
-    await client.begin();
-    await client.send([ping(1), { jsonrpc: '2.0', id: 2, method: 'initialize', params }]);
-    expect(client.received.at(-1)).toMatchObject({ id: null, error: { code: -32600 } });
-  });
-
-  eachSessionRevision('RPC-19', 'are not answered if nothing in them needs a response', async (revision) => {
-    for (const transport of Object.values(transportsOf(revision))) {
-      const client = await RawClient.connect(serverWith(echo), { revision }, transport);
-      for (const batch of [NOTIFICATIONS, RESPONSES, [...NOTIFICATIONS, ...RESPONSES]]) {
-        const before = client.texts.length;
-        await client.send(batch);
-        await client.result('ping');
-        // only the response to the ping arrives, not even an empty array
-        expect(client.texts.slice(before)).toHaveLength(1);
-      }
-    }
-  });
-
-  eachSessionRevision('RPC-19', 'are accepted with no body if nothing in them needs a response', async (revision) => {
-    const { url } = await endpointOf(serverWith(echo));
-    const client = await HttpClient.open(url, revision);
-    for (const batch of [NOTIFICATIONS, RESPONSES, [...NOTIFICATIONS, ...RESPONSES]]) {
-      const response = await client.post(batch);
-      expect([response.status, await response.text()]).toEqual([202, '']);
-    }
-  });
-
-  eachSessionRevision('RPC-20', 'are one invalid request if they are empty', async (revision) => {
-    const client = await open(revision);
-    await client.send([]);
-    const error = { code: -32600, message: expect.any(String) };
-    expect(JSON.parse(client.texts.at(-1) as string)).toEqual({ jsonrpc: '2.0', id: null, error });
-  });
-
-  eachRevision('RPC-21', 'are one invalid request in revisions without batches', async (revision) => {
-    const client = await open(revision);
-    await client.send([probe(client, 1), probe(client, 2)]);
-    expect(client.received.at(-1)).toMatchObject({ error: { code: -32600 } });
-    expect(client.received.filter(({ id }) => id === 1 || id === 2)).toEqual([]);
-    await client.settled();
-  });
-
-  eachSessionRevision('RPC-22', 'do no harm in revisions that do not mention them', async (revision) => {
-    const client = await open(revision);
-    await client.send([ping(1)]);
-    expect(await client.result('ping')).toEqual({});
   });
 });
 

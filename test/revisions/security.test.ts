@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { describe, expect } from '@jest/globals';
-import { type Context, type JsonObject, Prompt, Resource, Tool } from '@decorum/core';
+import { Completion, type Context, type JsonObject, Prompt, Resource, Tool } from '@decorum/core';
 
 import { overStdio, RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision } from '../support/requirements.js';
@@ -47,6 +47,69 @@ describe('a failure', () => {
       }
     },
   );
+});
+
+describe('whatever a member throws', () => {
+  const SECRET = /hunter2|10\.0\.0\.1|\bat .+:\d+|\.[jt]s\b/;
+  const THROWN: readonly (() => unknown)[] = [
+    () => new Error('hunter2'),
+    () => Object.assign(new TypeError('hunter2'), { code: 'hunter2', status: 500 }),
+    () => Object.assign(new Error('', { cause: new Error('hunter2') }), { name: 'hunter2', data: 'hunter2' }),
+    () => new AggregateError([new Error('hunter2')], 'at 10.0.0.1'),
+    () => 'hunter2',
+    () => ({ message: 'hunter2', code: -32602, expose: 'yes' }),
+    () => undefined,
+  ];
+
+  eachRevision('SEC-15', 'is masked: each kind of member, at once or later', async (revision) => {
+    let thrown: unknown;
+    let isLate = false;
+    const fail = (): string | Promise<string> => {
+      const rejected = Promise.reject(thrown);
+      if (isLate) return rejected as Promise<string>;
+      rejected.catch(() => {});
+      throw thrown;
+    };
+    class Failing {
+      @Tool() tool() {
+        return fail();
+      }
+      @Prompt({ input: { type: 'object', properties: { city: { type: 'string' } } } }) prompt() {
+        return fail();
+      }
+      @Resource('docs://one') resource() {
+        return fail();
+      }
+      @Resource('docs://{city}/x', { list: 'cities', input: { type: 'object', properties: { city: {} } } }) template() {
+        return fail();
+      }
+      @Completion({ for: ['prompt', 'template'], argument: 'city' }) complete() {
+        return fail() as never;
+      }
+      cities() {
+        return fail() as never;
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Failing] }), { revision });
+    const argument = { name: 'city', value: 'hunter' };
+    for (const make of THROWN) {
+      for (isLate of [false, true]) {
+        thrown = make();
+        for (const [method, params] of [
+          ['tools/call', { name: 'tool' }],
+          ['prompts/get', { name: 'prompt' }],
+          ['resources/read', { uri: 'docs://one' }],
+          ['resources/read', { uri: 'docs://oslo/x' }],
+          ['resources/list', {}],
+          ['completion/complete', { ref: { type: 'ref/prompt', name: 'prompt' }, argument }],
+        ] as const) {
+          const text = JSON.stringify(await client.request(method, params));
+          expect([method, text]).toEqual([method, expect.stringContaining('reference')]);
+          expect(text).not.toMatch(SECRET);
+        }
+      }
+    }
+  });
 });
 
 const nested = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
@@ -115,8 +178,14 @@ describe('a member called __proto__', () => {
       await client.send(written(client, id, { params, json: evil }));
       expect([params, (await client.response(id)).error]).toMatchObject([params, { code: -32600 }]);
     }
-    await client.send(`{"jsonrpc":"2.0","id":"top","method":"ping","__proto__":{"polluted":true}}`);
-    expect((await client.response('top')).error).toMatchObject({ code: -32600 });
+    for (const [id, value] of ['{"polluted":true}', 'null', '1', '"x"', '[]'].entries()) {
+      await client.send(`{"jsonrpc":"2.0","id":"top${id}","method":"ping","__proto__":${value}}`);
+      expect((await client.response(`top${id}`)).error).toMatchObject({ code: -32600 });
+      await client.send(
+        written(client, 100 + id, { params: { arguments: '@' as never }, json: `{"__proto__":${value}}` }),
+      );
+      expect((await client.response(100 + id)).error).toMatchObject({ code: -32600 });
+    }
     expect(seen).toEqual([]);
     await client.call('take', { constructor: { prototype: { polluted: true } } });
     expect(({} as JsonObject)['polluted']).toBeUndefined();

@@ -3,22 +3,11 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 
 import { describe, expect } from '@jest/globals';
-import {
-  Completion,
-  type Context,
-  type Extension,
-  type JsonObject,
-  McpError,
-  NoInput,
-  Prompt,
-  Resource,
-  Tool,
-} from '@decorum/core';
-import { IsString } from 'class-validator';
+import { type Context, type Extension, type JsonObject, McpError, NoInput } from '@decorum/core';
 
 import { overHttp, statelessHeaders } from '../support/http-transports.js';
 import { type RawTransport, type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
-import { inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { inStateless, type Revision, SESSION_REVISIONS, STATELESS } from '../support/requirements.js';
 import {
   answerTo,
   asked,
@@ -30,6 +19,7 @@ import {
   urlOf,
   VERSION,
 } from '../support/stateless-post.js';
+import { failing, fails, provoked, reads, sample } from './failing.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 import {
   beAsked,
@@ -65,11 +55,13 @@ async function tell(transport: RawTransport): Promise<RawClient> {
   return client;
 }
 
+/** A server shared by several requests of a test. */
+const FAILING = failing();
+
 /** All received results. */
 const resultsOf = ({ received }: RawClient) => received.flatMap(({ result }) => (result ? [result] : []));
 
 const SAMPLED = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Ho' } };
-const sample = async (context: Context) => (await context.sample({ messages: 'Hi', maxTokens: 1 })).text;
 
 describe('results without a session', () => {
   inStateless('RPC-23', 'all have a type', async () => {
@@ -115,8 +107,7 @@ describe('results without a session', () => {
 
   inStateless('META-22', 'all have server info', async () => {
     for (const transport of RAW_TRANSPORTS) {
-      const results = resultsOf(await tell(transport)).filter(({ resultType }) => resultType === 'complete');
-      for (const { _meta: meta } of results) {
+      for (const { _meta: meta } of resultsOf(await tell(transport))) {
         expect(meta).toMatchObject({ [`${PREFIX}serverInfo`]: { name: 'story', version: '1.0.0' } });
       }
     }
@@ -139,106 +130,6 @@ describe('results without a session', () => {
     });
   }
 });
-
-class City {
-  @IsString()
-  city!: string;
-}
-
-/** Tools that fail in all possible ways. */
-class Failing {
-  @Tool()
-  async fail({ city: how }: City, ctx: Context) {
-    if (how === 'sample') return await sample(ctx);
-    if (how === 'roots') return (await ctx.roots()).length;
-    if (how === 'form') return (await ctx.elicit(City, { message: 'Where?' })).action;
-    if (how === 'url') return (await ctx.elicitUrl({ message: 'Pay', url: 'https://example.com/pay' })).action;
-    if (how === 'sign in') return await ctx.requireUrl({ message: 'Sign in', url: 'https://example.com/in' });
-    if (how === 'ping') return await ctx.ping();
-    if (how === 'internal') throw new McpError('internal-error', 'The database is down.');
-    throw new McpError(Number(how), 'A number of the author.');
-  }
-
-  @Resource('docs://{city}')
-  async docs({ city }: City): Promise<string> {
-    if (city === 'broken') throw new Error('broken');
-    if (city === 'none') throw new McpError('unknown-resource', 'Nothing there.');
-    throw new McpError(Number(city), 'A number of the author.');
-  }
-
-  @Prompt()
-  pack({ city }: City) {
-    return city;
-  }
-
-  @Completion({ for: 'pack', argument: 'city' })
-  cities() {
-    return [];
-  }
-}
-
-const failing = () =>
-  serverOf({ providers: [Failing], extensions: [{ id: 'com.example/x', methods: { 'x/y': () => ({}) } }] });
-/** A server shared by several requests of a test. */
-const FAILING = failing();
-const fails = (city: string, meta?: JsonObject) => asked(1, 'tools/call', { name: 'fail', arguments: { city } }, meta);
-const reads = (uri: string) => asked(1, 'resources/read', { uri });
-
-type Provocation = readonly [code: number, message: object | string, headers?: Record<string, string>];
-
-/** All kinds of invalid requests with their error codes. */
-const PROVOCATIONS: readonly Provocation[] = [
-  [-32700, '{'],
-  [-32600, '[]'],
-  [-32600, { ...asked(1, 'tools/list'), jsonrpc: '1.0' }],
-  [-32600, { ...asked(1, 'tools/list'), id: null }],
-  [-32601, asked(1, 'tools/fly')],
-  [-32601, asked(1, 'ping')],
-  [-32602, { jsonrpc: '2.0', id: 1, method: 'tools/list' }],
-  [-32602, { ...asked(1, 'tools/list'), params: [] }],
-  [-32602, asked(1, 'tools/list', { cursor: 'nonsense' })],
-  [-32602, called(1, 'nothing')],
-  [-32602, asked(1, 'tools/call', { name: 'fail', arguments: [] as never })],
-  [-32602, asked(1, 'prompts/get', { name: 'nothing' })],
-  [-32602, asked(1, 'prompts/get', { name: 'pack' })],
-  [-32602, asked(1, 'completion/complete', { ref: { type: 'ref/prompt', name: 'nothing' } })],
-  [-32602, asked(1, 'subscriptions/listen')],
-  [-32602, asked(1, 'tools/list', {}, { progressToken: {} })],
-  [-32602, asked(1, 'tools/list', {}, { [`${PREFIX}logLevel`]: 'loud' })],
-  [-32602, asked(1, 'tools/call', { name: 'fail', arguments: { city: 'sample' }, requestState: 'forged' })],
-  [-32602, reads('docs:missing')],
-  [-32602, reads('docs://none')],
-  [-32602, reads('docs://-32002')],
-  [-32603, reads('docs://broken')],
-  [-32603, reads('docs://-32042')],
-  [-32603, reads('docs://-32001')],
-  [-32603, reads('docs://-32020')],
-  [-32603, reads('docs://-32021')],
-  [-32603, reads('docs://-32099')],
-  [-32602, fails('-32002', declares({ sampling: {} }))],
-  [-32603, fails('internal')],
-  [-32020, asked(1, 'tools/list'), { 'mcp-method': 'tools/call' }],
-  [-32020, called(1, 'fail'), { 'mcp-name': 'other' }],
-  [-32020, asked(1, 'tools/list'), { 'mcp-protocol-version': '2025-11-25' }],
-  [-32021, fails('sample')],
-  [-32021, fails('roots')],
-  [-32021, fails('form')],
-  [-32021, fails('url', declares({ elicitation: { form: {} } }))],
-  [-32021, fails('sign in')],
-  [-32021, asked(1, 'x/y')],
-  [-32022, asked(1, 'tools/list', {}, { [VERSION]: 'v999.0.0' }), { 'mcp-protocol-version': 'v999.0.0' }],
-];
-
-/** Sends all of them and returns the errors. */
-async function provoked(): Promise<{ code: number; error: Message['error'] }[]> {
-  const server = failing();
-  const all = [];
-  for (const [code, message, headers] of PROVOCATIONS) {
-    const [, { error }] = await answerTo(server, message, headers);
-    all.push({ code, error });
-  }
-  return all;
-}
 
 const between = (code: number | undefined, low: number, high: number) =>
   code !== undefined && code >= low && code <= high;
@@ -328,8 +219,15 @@ describe('a request without a session', () => {
       { ...message, params: {} },
       { ...message, params: { _meta: noVersion } },
       { ...message, params: { _meta: noCapabilities } },
-      { ...message, params: { _meta: { ...noCapabilities, [CAPABILITIES]: 'all' } } },
-      { ...message, params: { _meta: { ...noVersion, [VERSION]: 1 } } },
+      ...['all', null, [], true, 0].map((capabilities) => ({
+        ...message,
+        params: { _meta: { ...noCapabilities, [CAPABILITIES]: capabilities } },
+      })),
+      ...[1, null, [STATELESS]].map((version) => ({
+        ...message,
+        params: { _meta: { ...noVersion, [VERSION]: version } },
+      })),
+      ...([null, [], 'all', 0].map((_meta) => ({ ...message, params: { _meta } })) as Message[]),
     ];
   };
 
@@ -346,12 +244,29 @@ describe('a request without a session', () => {
       }
     }
     const client = await RawClient.connect(serverOf(), { revision }, overStdio);
-    await client.send(incomplete('tools/list')[3] as Message);
-    expect(await client.response(1)).toMatchObject({ error: { code: -32602 } });
+    // a message that names no revision belongs to a session
+    for (const [id, message] of incomplete('tools/list').entries()) {
+      void client.send({ ...message, id });
+      const named = VERSION in Object(message.params?.['_meta']);
+      expect([message, await client.response(id)]).toMatchObject([
+        message,
+        { error: { code: named ? -32602 : -32600 } },
+      ]);
+    }
   });
 
   inStateless('META-19', 'is rejected with 400 without these', async () => {
-    for (const message of incomplete('tools/list')) expect((await answerTo(serverOf(), message))[0]).toBe(400);
+    const server = serverWith({ tool: () => '' });
+    for (const method of ['tools/list', 'server/discover', 'tools/call', 'subscriptions/listen', 'no/such']) {
+      for (const message of incomplete(method)) expect((await answerTo(server, message))[0]).toBe(400);
+    }
+    for (const id of [0, '', 'x']) {
+      for (const accept of ['text/event-stream', 'application/json']) {
+        const [message] = incomplete('tools/list');
+        const answer = await answerTo(server, { ...message, id }, { accept });
+        expect(answer).toMatchObject([400, { id, error: { code: -32602 } }]);
+      }
+    }
   });
 
   inStateless('META-21', 'gets only questions that its client supports', async () => {
@@ -361,10 +276,25 @@ describe('a request without a session', () => {
       ['roots', { roots: {} }, { sampling: {} }],
       ['form', { elicitation: {} }, { sampling: {} }],
       ['url', { elicitation: { url: {} } }, { elicitation: {} }],
+      ['form', { elicitation: { form: {} } }, { elicitation: { url: {} } }],
+      ['use', { sampling: { tools: {} } }, { sampling: { context: {} } }],
+      ['context', { sampling: { context: {} } }, { sampling: { tools: {} } }],
+      // nothing but an object declares a capability
+      ['url', { elicitation: { url: {} } }, { elicitation: { url: false } }],
+      ['form', { elicitation: {} }, { elicitation: false }],
+      ['use', { sampling: { tools: {} } }, { sampling: { tools: null } }],
+      ['context', { sampling: { context: {} } }, { sampling: { context: true } }],
+      ['roots', { roots: {} }, { roots: [] }],
     ] as const) {
-      for (const capabilities of [{}, declared]) {
-        const [status, { error, result }] = await answerTo(server, fails(how, declares(capabilities)));
-        expect([status, error, result]).toMatchObject([400, { code: -32021 }, undefined]);
+      const meta = declares(declared);
+      for (const message of [
+        ...('form' in (required.elicitation ?? {}) ? [] : [fails(how)]),
+        fails(how, meta),
+        asked(0, 'prompts/get', { name: 'pack', arguments: { city: how } }, meta),
+        asked('', 'resources/read', { uri: `docs://${how}` }, meta),
+      ]) {
+        const [status, { id, error, result }] = await answerTo(server, message);
+        expect([how, status, id, error, result]).toMatchObject([how, 400, message.id, { code: -32021 }, undefined]);
         expect(error?.data).toMatchObject({ requiredCapabilities: required });
       }
     }
@@ -507,7 +437,7 @@ describe('a request without a session', () => {
         return go.promise;
       };
       const client = await RawClient.connect(serverWith({ quick: () => 'quick', slow }), { revision }, transport);
-      for (const id of ['same', 1]) {
+      for (const id of ['same', 1, 0, '']) {
         began = deferred();
         void client.send(called(id, 'slow'));
         await began.promise;
@@ -528,7 +458,8 @@ describe('a request without a session', () => {
     }
   });
 
-  const UNKNOWN = ['v999.0.0', '1999-01-01', '', '2026-07-29'];
+  // a session cannot be declared by a request
+  const UNKNOWN = ['v999.0.0', '1999-01-01', '', '2026-07-29', ...SESSION_REVISIONS];
 
   inStateless('LIFE-21', 'is rejected if its revision is unknown', async () => {
     for (const transport of [overMemory, overStdio]) {
@@ -543,11 +474,13 @@ describe('a request without a session', () => {
 
   inStateless('LIFE-22', 'is then rejected with 400', async () => {
     const server = serverOf();
-    for (const requested of ['v999.0.0', '2026-07-29']) {
+    for (const requested of ['v999.0.0', '2026-07-29', '2025-11-25', '2024-11-05']) {
       for (const accept of ['application/json, text/event-stream', 'application/json', 'text/event-stream', '*/*']) {
-        const message = asked('x', 'tools/list', {}, { [VERSION]: requested });
-        const answer = await answerTo(server, message, { 'mcp-protocol-version': requested, accept });
-        expect(answer).toMatchObject([400, { id: 'x', error: { code: -32022, data: { requested } } }]);
+        for (const method of ['tools/list', 'server/discover', 'subscriptions/listen', 'no/such']) {
+          const message = asked('x', method, {}, { [VERSION]: requested });
+          const answer = await answerTo(server, message, { 'mcp-protocol-version': requested, accept });
+          expect(answer).toMatchObject([400, { id: 'x', error: { code: -32022, data: { requested } } }]);
+        }
       }
     }
   });
@@ -574,7 +507,12 @@ describe('a request without a session', () => {
   });
 
   inStateless('LIFE-26', 'cannot start a session, and learns the alternatives', async () => {
-    const [, { error }] = await answerTo(serverOf(), asked(1, 'initialize'));
-    expect(error).toMatchObject({ code: -32601, data: { supported: expect.arrayContaining([revision]) } });
+    const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'old', version: '1' } };
+    // with an envelope, or only with the headers of the revision
+    for (const params of [asked(1, '').params, { ...asked(1, '').params, ...hello }, hello]) {
+      const [status, { error }] = await answerTo(serverOf(), { jsonrpc: '2.0', id: 1, method: 'initialize', params });
+      expect([status, error?.code]).toEqual([404, -32601]);
+      expect(error?.data).toMatchObject({ supported: expect.arrayContaining([revision]) });
+    }
   });
 });

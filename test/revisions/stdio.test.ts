@@ -102,6 +102,36 @@ describe('a line', () => {
     input.end();
   });
 
+  eachRevision('STDIO-04', 'may be cut anywhere, with the end of one and the start of another', async (revision) => {
+    const { input, until } = await pipe(serverWith({ owl: () => '🦉' }));
+    const { hello, call } = messagesOf(revision);
+    input.write(`${JSON.stringify(hello)}\n`);
+    const ids: string[] = [];
+    const lines = (round: number) =>
+      Buffer.from(
+        ['ü', 'b', 'c', 'd']
+          .map((name) => `${name}${round}`)
+          .map((id) => (ids.push(id), `${JSON.stringify(call(id, 'owl'))}${round % 2 ? '\r\n' : '\n'}`))
+          .join(''),
+      );
+    const line = lines(0).length / 4;
+    input.write(lines(1000));
+    // a piece has the end of a line, whole lines, and the start of another
+    for (let cut = 1; cut <= line; cut += 2) {
+      const bytes = lines(cut);
+      for (const [from, to] of [
+        [0, cut],
+        [cut, cut + Math.ceil(1.5 * line)],
+        [cut + Math.ceil(1.5 * line), bytes.length],
+      ]) {
+        input.write(bytes.subarray(from, to));
+      }
+    }
+    const answered = (await until(`"${ids.at(-1)}"`)).trimEnd().split('\n');
+    expect(answered.map((text) => (JSON.parse(text) as Message).id)).toEqual(['hello', ...ids.slice(4)]);
+    input.end();
+  });
+
   eachSessionRevision('STDIO-05', 'may be a batch', async (revision) => {
     const client = await RawClient.connect(serverWith(LINES), { revision }, overStdio);
     await client.send([messagesOf(revision).call('a', 'lines'), { jsonrpc: '2.0', id: 'b', method: 'ping' }]);
@@ -189,13 +219,17 @@ describe('a pipe', () => {
 
   eachRevision('STDIO-15', 'answers a ping while a slow tool runs', async (revision) => {
     const done = deferred();
-    const server = serverWith({ slow: () => done.promise.then(() => 'slow') });
+    const server = serverWith({
+      slow: () => done.promise.then(() => 'slow'),
+      quick: async () => await Promise.resolve('quick'),
+    });
     const client = await RawClient.connect(server, { revision }, overStdio);
     const slow = client.call('slow');
     await client.settled();
+    for (const name of ['quick', 'quick']) expect(textOf(await client.call(name))).toBe('quick');
     done.resolve();
     await slow;
-    expect(client.received.slice(-2).map(({ id }) => id)).toEqual(client.stateless ? ['r2', 'r1'] : ['r3', 'r2']);
+    expect(client.received.slice(-2).map(({ id }) => id)).toEqual(client.stateless ? ['r4', 'r1'] : ['r5', 'r2']);
   });
 
   eachRevision('STDIO-16', 'survives long answers and handlers that throw', async (revision) => {
@@ -215,6 +249,11 @@ describe('a pipe', () => {
 
 describe('a pipe of stateless requests', () => {
   inStateless('STDIO-10', 'sends nothing more for a cancelled request', async () => {
+    for (const id of ['x', 0, '']) await cancelled(id);
+  });
+
+  /** Cancels a request with this id. */
+  async function cancelled(id: string | number) {
     const began = deferred<Context>();
     const go = deferred();
     const ended = deferred();
@@ -230,11 +269,11 @@ describe('a pipe of stateless requests', () => {
       },
     });
     const client = await RawClient.connect(server, { revision: STATELESS, logLevel: 'debug' }, overStdio);
-    void client.send(client.buildMessage('x', 'tools/call', { name: 'work', _meta: { progressToken: 'token' } }));
+    void client.send(client.buildMessage(id, 'tools/call', { name: 'work', _meta: { progressToken: 'token' } }));
     const context = await began.promise;
     await client.find(({ method }) => method === 'notifications/progress');
     const before = client.received.length;
-    await client.notify('notifications/cancelled', { requestId: 'x' });
+    await client.notify('notifications/cancelled', { requestId: id });
     await client.settled();
     expect(context.signal.aborted).toBe(true);
     go.resolve();
@@ -244,7 +283,7 @@ describe('a pipe of stateless requests', () => {
       expect.any(Array),
       expect.any(Array),
     ]);
-  });
+  }
 
   inStateless('STDIO-11', 'ignores responses, because the server asked nothing', async () => {
     const client = await RawClient.connect(serverWith(LINES), { revision: STATELESS }, overStdio);

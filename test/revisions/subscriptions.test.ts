@@ -106,6 +106,8 @@ describe('a subscription', () => {
         ALL,
         [updated, updated, ...['tools', 'prompts', 'resources'].map((list) => `notifications/${list}/list_changed`)],
       ],
+      [{ toolsListChanged: 1, promptsListChanged: 'true', resourcesListChanged: {} }, []],
+      [{ toolsListChanged: null, promptsListChanged: false, resourceSubscriptions: ['docs://A'] }, []],
     ];
     for (const [, transport] of RAW_TRANSPORTS) {
       const server = shelf();
@@ -230,14 +232,15 @@ describe('a subscription', () => {
       const server = shelf();
       const client = await connect(server, transport);
       for (const id of ['a', 7]) await listen(client, id, ALL);
+      await listen(client, 'nothing', {});
       const closing = server.close();
-      for (const id of ['a', 7]) {
+      for (const id of ['a', 7, 'nothing']) {
         const result = { resultType: 'complete', _meta: { [SUBSCRIPTION]: id } };
         expect(await client.response(id)).toMatchObject({ jsonrpc: '2.0', id, result });
       }
       server.notify.resourceUpdated('docs://a');
       await closing;
-      expect(client.received).toHaveLength(4);
+      expect(client.received).toHaveLength(6);
     }
   });
 

@@ -57,14 +57,24 @@ describe('server.openTicket', () => {
   eachRevision('ELIC-21', 'opens only for the user who started the call', async (revision) => {
     const bank = new Bank();
     const ticket = await ticketOf(bank, revision, ADA);
-    const user: Principal = { subject: 'ada', scopes: ['any'], clientId: 'any' };
-    expect(bank.server.openTicket(ticket, user)).toEqual({
+    const again: Principal = { subject: 'ada', scopes: ['any'], clientId: 'any' };
+    expect(bank.server.openTicket(ticket, again)).toEqual({
       id: bank.visits[0]?.id,
       subject: 'ada',
     });
-    for (const user of [EVE, { subject: '' }, undefined]) {
+    for (const user of [EVE, { subject: 'Ada' }, { subject: '' }, undefined]) {
       expect(opening(bank.server, ticket, user)).toThrow(TicketError);
       expect(opening(bank.server, ticket, user)).toThrow(REFUSAL);
+    }
+    // an empty name is not nobody
+    const [nobody, empty] = [undefined, { subject: '' }];
+    for (const [user, other] of [
+      [nobody, empty],
+      [empty, nobody],
+    ]) {
+      const own = await ticketOf(bank, revision, user);
+      expect(opening(bank.server, own, other)).toThrow(TicketError);
+      expect(bank.server.openTicket(own, user).subject).toBe(user?.subject);
     }
   });
 
@@ -226,8 +236,7 @@ describe('a third-party credential', () => {
         await client.call('link');
         // the page stores what the bank returned when the user signed in
         const [{ ticket }] = bank.visits as [Visit];
-        const user = transport === transportsOf(revision)['stdio'] ? undefined : ADA;
-        vault.set(bank.server.openTicket(ticket, user).subject, 'upstream-token-1');
+        vault.set(bank.server.openTicket(ticket, ADA).subject, 'upstream-token-1');
         expect(textOf(await client.call('pay'))).toBe('false');
         expect(client.of('notifications/message')).toHaveLength(1);
         expect(client.texts.join()).not.toContain('upstream-token-1');

@@ -7,13 +7,16 @@ import {
   type JsonObject,
   link,
   NoInput,
+  type SchemaSource,
   text,
   Tool,
   ToolError,
   toolResult,
 } from '@decorum/core';
+import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
+import { z } from 'zod';
 
 import { RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
@@ -23,11 +26,13 @@ import { type Handler, serverOf, serverWith } from './servers.js';
 
 const DEGREES: JsonObject = { type: 'object', properties: { degrees: { type: 'number' } }, required: ['degrees'] };
 const PRIMES: JsonObject = { type: 'array', items: { type: 'integer' } };
+const PRIME: JsonObject = { type: 'integer' };
+const DRAFT_07 = 'http://json-schema.org/draft-07/schema#';
 const PAIR = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' } }, required: ['a'] };
 const BYTES = Buffer.from([0, 127, 255]);
 
 /** Calls a tool with this handler and returns the result. */
-async function resultOf(revision: Revision, handler: Handler, output?: JsonObject): Promise<JsonObject> {
+async function resultOf(revision: Revision, handler: Handler, output?: SchemaSource): Promise<JsonObject> {
   const client = await RawClient.connect(serverWith({ tool: handler }, output && { output }), { revision });
   return bare(await client.call('tool'));
 }
@@ -96,6 +101,28 @@ describe('the list of tools', () => {
     [{ const: true }, true],
     [{ $ref: '#/$defs/primes', $defs: { primes: PRIMES } }, [2, 3]],
     [{}, 'two'],
+    // with references other than to `$defs`
+    [{ type: 'array', items: { $ref: '#' } }, [[], [[]]]],
+    [
+      { $defs: { a: { anyOf: [{ type: 'integer' }, { $ref: '#' }] } }, type: 'array', items: { $ref: '#/$defs/a' } },
+      [1, [2]],
+    ],
+    [
+      { $schema: DRAFT_07, definitions: { prime: PRIME }, type: 'array', items: { $ref: '#/definitions/prime' } },
+      [2, 3],
+    ],
+    [{ type: 'array', prefixItems: [PRIME], items: { $ref: '#/prefixItems/0' } }, [2, 3]],
+    [{ $id: 'https://example.com/a', type: 'array', items: { $ref: '#/$defs/a' }, $defs: { a: PRIME } }, [2, 3]],
+    [
+      {
+        type: 'array',
+        items: {
+          properties: { $ref: { const: { $ref: '#' } }, const: { $ref: '#/items/properties/$ref' } },
+          type: 'object',
+        },
+      },
+      [{ $ref: { $ref: '#' }, const: { $ref: '#' } }],
+    ],
   ];
 
   eachRevision('TOOL-18', 'has output schemas that fit the results, whatever their root', async (revision) => {
@@ -104,7 +131,13 @@ describe('the list of tools', () => {
       const [tool] = (await client.result('tools/list'))['tools'] as { outputSchema: JsonObject }[];
       const { structuredContent } = await client.call('tool');
       const { outputSchema } = tool!;
-      expect([output, new Ajv2020().compile(outputSchema)(structuredContent)]).toEqual([output, true]);
+      const ajv = outputSchema['$schema'] === DRAFT_07 ? new Ajv() : new Ajv2020();
+      const fits = ajv.compile(outputSchema);
+      expect([output, fits(structuredContent), fits(revision === STATELESS ? {} : { result: {} })]).toEqual([
+        output,
+        true,
+        Object.keys(output).length === 0,
+      ]);
       if (revision === STATELESS) expect(structuredContent).toEqual(value);
       else expect([output, outputSchema['type']]).toEqual([output, 'object']);
     }
@@ -242,6 +275,11 @@ describe('a call', () => {
     });
     expect(await resultOf(revision, failing(new Error('secret')))).toMatchObject({ isError: true });
     expect(await resultOf(revision, failing('a string'))).toMatchObject({ isError: true });
+    for (const handler of [() => new Error('secret'), async () => new Error('secret')]) {
+      const returned = await resultOf(revision, handler);
+      expect(returned).toMatchObject({ isError: true });
+      expect(JSON.stringify(returned)).not.toContain('secret');
+    }
     expect(await resultOf(revision, () => Promise.reject(new Error('secret')))).toMatchObject({ isError: true });
   });
 
@@ -261,6 +299,9 @@ describe('a call', () => {
     let got: unknown;
     const server = serverWith({ tool: (_context, given) => ((got = given), 'taken') }, { input });
     const client = await RawClient.connect(server, { revision });
+    // no arguments at all are not a way around the schema
+    expect(await client.call('tool')).toMatchObject({ isError: true });
+    expect(got).toBeUndefined();
     const property = fc.asyncProperty(args, async (generated) => {
       const given = JSON.parse(JSON.stringify(generated)) as JsonObject;
       // rejected in all messages before any tool runs
@@ -332,6 +373,22 @@ describe('a result', () => {
       expect(result).toMatchObject({ isError: true });
       expect(result).not.toHaveProperty('structuredContent');
     }
+    // with a rule that is checked asynchronously
+    const cold = z.object({ degrees: z.number() }).refine(async ({ degrees }) => degrees < 5);
+    for (const degrees of [4, 6]) {
+      const content = [text('It is cold.')];
+      for (const value of [
+        { degrees },
+        Promise.resolve({ degrees }),
+        toolResult({ structuredContent: { degrees } }),
+        { content, structuredContent: { degrees } },
+      ]) {
+        const result = await resultOf(revision, () => value, cold);
+        expect([degrees, result['structuredContent'], result['isError']]).toEqual(
+          degrees < 5 ? [degrees, { degrees }, undefined] : [degrees, undefined, true],
+        );
+      }
+    }
   });
 
   eachRevision('TOOL-20', 'has its structured content as text too', async (revision) => {
@@ -351,9 +408,14 @@ describe('a result', () => {
   });
 
   inStateless('TOOL-22', 'has any structured content that the tool returns', async () => {
-    for (const value of [[2, 3], 'two', 2, null, true, [], { a: 1 }]) {
-      const result = await resultOf(STATELESS, () => value, {});
-      expect(result).toHaveProperty('structuredContent', value);
+    for (const value of [[2, 3], 'two', 2, null, true, [], { a: 1 }, 0, '', false, {}]) {
+      for (const handler of [() => value, async () => value, () => toolResult({ structuredContent: value })]) {
+        const result = await resultOf(STATELESS, handler, {});
+        expect(result).toHaveProperty('structuredContent', value);
+        expect(textOf(result)).toBe(JSON.stringify(value));
+      }
+      const unlisted = await resultOf(STATELESS, () => toolResult({ structuredContent: value }));
+      expect(unlisted).toHaveProperty('structuredContent', value);
     }
   });
 
@@ -388,11 +450,15 @@ describe('the content of a result', () => {
   ];
 
   class Everything {
-    @Tool({ input: { type: 'object', properties: { pick: { type: 'array', items: { type: 'integer' } } } } })
-    some({ pick = [] }: { pick?: number[] }) {
-      return toolResult({
-        content: pick.map((index) => everything[index % everything.length] as (typeof everything)[0]),
-      });
+    @Tool({
+      input: {
+        type: 'object',
+        properties: { pick: { type: 'array', items: { type: 'integer' } }, isError: { type: 'boolean' } },
+      },
+    })
+    some({ pick = [], isError }: { pick?: number[]; isError?: boolean }) {
+      const content = pick.map((index) => everything[index % everything.length] as (typeof everything)[0]);
+      return toolResult({ content, ...(isError !== undefined && { isError }) });
     }
   }
 
@@ -400,8 +466,10 @@ describe('the content of a result', () => {
     const client = await RawClient.connect(serverOf({ providers: [Everything] }), { revision });
     const property = fc.asyncProperty(
       fc.array(fc.nat(everything.length - 1), { minLength: 1, maxLength: 6 }),
-      async (pick) => {
-        expect(await client.call('some', { pick })).toMatchObject({ content: pick.map(() => expect.anything()) });
+      fc.constantFrom({}, { isError: false }, { isError: true }),
+      async (pick, more) => {
+        const content = pick.map(() => expect.anything());
+        expect(await client.call('some', { pick, ...more })).toMatchObject({ content, ...more });
         // RawClient validates every message
         expect(client.problems).toEqual([]);
       },

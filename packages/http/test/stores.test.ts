@@ -146,14 +146,23 @@ describe.each(STORES)('sessions in %s', (_name, create) => {
     expect((await stream.message()).message?.method).toBe('notifications/resources/updated');
   });
 
-  it('apply changes made at another endpoint with the next request', async () => {
+  it('apply changes made at another endpoint with the next request [RES-19]', async () => {
     const [one, other] = await serveTwice({ sessionStore: create() });
     const session = await openSession(one.url);
     const stream = await getStream(one.url, session);
-    await (await post(other.url, request(1, 'resources/subscribe', { uri: 'docs://guide' }), session)).text();
-    await (await post(one.url, PING, session)).text();
-    one.server.notify.resourceUpdated('docs://guide');
-    expect((await stream.message()).message?.method).toBe('notifications/resources/updated');
+    const change = async (method: string) => {
+      await (await post(other.url, request(1, method, { uri: 'docs://guide' }), session)).text();
+      await (await post(one.url, PING, session)).text();
+      one.server.notify.resourceUpdated('docs://guide');
+      one.server.notify.toolsChanged();
+      return (await stream.message()).message?.method;
+    };
+    // repeatedly, also after the first endpoint has looked at the subscriptions
+    for (let time = 0; time < 2; time += 1) {
+      expect(await change('resources/unsubscribe')).toBe('notifications/tools/list_changed');
+      expect(await change('resources/subscribe')).toBe('notifications/resources/updated');
+      expect((await stream.message()).message?.method).toBe('notifications/tools/list_changed');
+    }
   });
 
   it('have the log level that was set last, at any endpoint [LOG-02]', async () => {

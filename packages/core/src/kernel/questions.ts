@@ -112,7 +112,7 @@ export interface SampleResult {
  */
 function requireCapability({ peer }: Exchange, name: keyof ClientCapabilities, parts: JsonObject = {}): void {
   const known: unknown = peer.client.capabilities[name];
-  if (isObject(known) && Object.keys(parts).every((part) => known[part] !== undefined)) return;
+  if (isObject(known) && Object.keys(parts).every((part) => isObject(known[part]))) return;
   const what = [name, ...Object.keys(parts)].join('.');
   const data = { requiredCapabilities: { [name]: parts } };
   throw new McpError('missing-capability', `The client does not support ${what}.`, data);
@@ -121,7 +121,7 @@ function requireCapability({ peer }: Exchange, name: keyof ClientCapabilities, p
 /** A client that declares elicitation without a mode supports forms (MCP 2025-11-25, "Elicitation", capabilities). */
 function requireForms(exchange: Exchange): void {
   const { elicitation } = exchange.peer.client.capabilities;
-  const onlyUrls = isObject(elicitation) && elicitation['url'] !== undefined;
+  const onlyUrls = isObject(elicitation) && isObject(elicitation['url']);
   requireCapability(exchange, 'elicitation', onlyUrls ? { form: {} } : {});
 }
 

@@ -171,7 +171,8 @@ export class McpError extends Error {
   readonly [MCP_ERROR] = true;
 
   /**
-   * @param code a failure by name, or a JSON-RPC error code. Choose codes of your own outside −32768…−32000
+   * @param code a failure by name, or a JSON-RPC error code. Choose integers outside −32768…−32000 for codes of your
+   *   own. Anything but an integer becomes −32603
    * @param message one sentence for the client
    * @param data any JSON value
    */
@@ -179,7 +180,9 @@ export class McpError extends Error {
     super(message);
     this.name = 'McpError';
     this.kind = typeof code === 'number' ? undefined : code;
-    this.code = typeof code === 'number' ? code : FAILURES[code];
+    const chosen = typeof code === 'number' ? code : FAILURES[code];
+    // clients reject the whole response if the code is not an integer
+    this.code = Number.isSafeInteger(chosen) ? chosen : FAILURES['internal-error'];
     this.data = data;
   }
 

@@ -1,3 +1,4 @@
+import { McpError } from '../protocol/errors.js';
 import { andThen } from '../protocol/maybe-promise.js';
 import type { GetPromptResult, JsonObject, Prompt, PromptArgument } from '../protocol/model.js';
 import type { Shape } from '../schema/shape.js';
@@ -41,10 +42,21 @@ export function compilePrompt(member: Member<'prompt'>): PromptPlan {
     variables: input ? [...input.fields.keys()] : [],
     completions: new Map(),
     run: (args, caller) =>
-      andThen(andThen(call(input ? args : {}, caller), read(caller)), (value) =>
+      andThen(andThen(call(input ? requireTexts(args) : {}, caller), read(caller)), (value) =>
         toGetPromptResult(value, entry.description, where),
       ),
   };
+}
+
+/**
+ * The protocol has strings only, even where the handler gets numbers (MCP, `GetPromptRequest`).
+ * @throws {McpError} `invalid-params`
+ */
+function requireTexts(args: JsonObject): JsonObject {
+  const path = Object.keys(args).find((name) => typeof args[name] !== 'string');
+  if (path === undefined) return args;
+  const expected = 'must be a string';
+  throw new McpError('invalid-params', `Invalid arguments: ${path} ${expected}`, { problems: [{ path, expected }] });
 }
 
 /** Reads bodies, streams and generators, which cannot be sent as they are. */

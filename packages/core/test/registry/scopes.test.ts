@@ -88,7 +88,7 @@ describe('scopes', () => {
     },
   );
 
-  it.each([...mistakes.slice(0, 12)])('of a provider that are mistaken fail at startup: %j', (options, problem) => {
+  it.each(mistakes.slice(0, 12))('of a provider that are mistaken fail at startup: %j', (options, problem) => {
     const [cls] = classesWith({});
     expect(() => serverOf({ provider: cls, ...options })).toThrow(INVALID);
     expect(() => serverOf({ provider: cls, ...options })).toThrow(problem);

@@ -1,4 +1,5 @@
 import { McpError } from '../../protocol/errors.js';
+import { isObject } from '../../protocol/jsonrpc.js';
 import { Context } from '../context.js';
 import type { Method, MethodParts } from './method.js';
 
@@ -8,7 +9,7 @@ export function extensionMethods({ extensions, results }: MethodParts): Readonly
   for (const { id, methods: handlers = {} } of extensions) {
     for (const [name, handle] of Object.entries(handlers)) {
       methods.set(name, async (exchange) => {
-        if (exchange.peer.client.capabilities.extensions?.[id] === undefined) {
+        if (!isObject(exchange.peer.client.capabilities.extensions?.[id])) {
           const data = { requiredCapabilities: { extensions: { [id]: {} } } };
           throw new McpError('missing-capability', `The client does not support ${id}.`, data);
         }

@@ -79,6 +79,8 @@ export class Session implements Conversation, Memory {
   ) {
     this.revision = revisionOf(record.revision) ?? newestOf('stateful');
     this.initialized = record.revision !== undefined;
+    // another process may have asked this client too, and an id must not occur twice in a session
+    if (this.initialized) this.asked = Math.floor(Math.random() * 2 ** 48);
     if (record.joined) means.join(this);
   }
 

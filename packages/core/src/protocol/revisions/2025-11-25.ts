@@ -11,6 +11,33 @@ import type { Revision } from './revision.js';
 /** This revision requires objects as structured content. Other output is wrapped in an object as `result`. */
 const wraps = ({ outputSchema }: Tool) => outputSchema !== undefined && outputSchema['type'] !== 'object';
 
+/** Keywords whose values are data. */
+const DATA = new Set(['const', 'default', 'enum', 'examples']);
+/** Keywords that map names to schemas. */
+const NAMED = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties']);
+
+/** Makes references to the root of a schema point to its new place. A schema with an id is the root of its own ones. */
+function moved(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(moved);
+  if (!isObject(schema) || '$id' in schema) return schema;
+  const entries = Object.entries(schema).map(([key, value]) => {
+    if (key === '$ref' && /^#(?:$|\/(?!\$defs\/))/.test(String(value))) {
+      return [key, `#/properties/result${String(value).slice(1)}`];
+    }
+    if (!NAMED.has(key) || !isObject(value)) return [key, DATA.has(key) ? value : moved(value)];
+    return [key, Object.fromEntries(Object.entries(value).map(([name, each]) => [name, moved(each)]))];
+  });
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+/** Wraps a schema. Its definitions become those of the new root, which most references to them start from. */
+function wrapped({ $schema, ...schema }: JsonObject): JsonObject {
+  const { $defs, ...rest } = moved(schema) as JsonObject;
+  const [definitions, result] = '$id' in schema ? [undefined, schema] : [$defs, rest];
+  const root = { ...($schema !== undefined && { $schema }), ...(definitions !== undefined && { $defs: definitions }) };
+  return { ...root, type: 'object', properties: { result }, required: ['result'] };
+}
+
 /** This revision does not mirror arguments in headers. */
 function withoutHeaders(tool: Tool): Tool {
   if (!JSON.stringify(tool.inputSchema).includes('"x-mcp-header"')) return tool;
@@ -45,10 +72,7 @@ export const revision20251125: Revision = allowOnly(allowList(FIELDS_20251125), 
   tool(encoded) {
     const tool = withoutHeaders(encoded);
     if (!wraps(tool)) return { ...tool };
-    // move definitions to the new root, because references to them start there
-    const { $defs, $schema, ...schema } = tool.outputSchema as JsonObject;
-    const root = { ...($schema !== undefined && { $schema }), ...($defs !== undefined && { $defs }) };
-    return { ...tool, outputSchema: { ...root, type: 'object', properties: { result: schema }, required: ['result'] } };
+    return { ...tool, outputSchema: wrapped(tool.outputSchema as JsonObject) };
   },
   toolResult(result, tool) {
     const { structuredContent } = result;

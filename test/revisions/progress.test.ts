@@ -1,0 +1,170 @@
+import { describe, expect } from '@jest/globals';
+import { type Context, type JsonObject, McpError } from '@decorum/core';
+
+import { overHttp, transportsOf } from '../support/http-transports.js';
+import { overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { messagesOf, postTo } from '../support/stateless-post.js';
+import { ACKNOWLEDGED, listening } from './listening.js';
+import { deferred, serverWith } from './servers.js';
+
+const call = (client: RawClient, id: unknown, name: string, meta?: JsonObject) =>
+  client.buildMessage(id as string, 'tools/call', { name, ...(meta && { _meta: meta }) });
+
+/** The progress notifications that clients receive from a tool, over every transport alike. */
+async function progressOf(revision: Revision, report: (context: Context) => void, token?: unknown) {
+  const told = [];
+  for (const transport of Object.values(transportsOf(revision))) {
+    const client = await RawClient.connect(serverWith({ report }), { revision }, transport);
+    await client.send(call(client, 'call', 'report', token === undefined ? undefined : { progressToken: token }));
+    expect(await client.response('call')).toHaveProperty('result.content');
+    told.push(client.of('notifications/progress').map(({ params }) => params));
+  }
+  for (const each of told) expect(each).toEqual(told[0]);
+  return told[0] ?? [];
+}
+
+describe('progress', () => {
+  eachRevision('PROG-01', 'is sent only on request and while the call is in flight', async (revision) => {
+    expect(await progressOf(revision, (context) => context.progress(1))).toEqual([]);
+    let late: Context | undefined;
+    const server = serverWith({
+      work(context) {
+        late = context;
+        context.progress(1);
+      },
+    });
+    const client = await RawClient.connect(server, { revision });
+    await client.send(call(client, 1, 'work', { progressToken: 't' }));
+    late?.progress(2);
+    await client.settled();
+    expect(client.of('notifications/progress')).toHaveLength(1);
+    expect(client.received.findIndex(({ method }) => method === 'notifications/progress')).toBeLessThan(
+      client.received.findIndex(({ id }) => id === 1),
+    );
+  });
+
+  eachRevision('PROG-02', 'grows', async (revision) => {
+    const values = [1, 1, 0.5, 2, Number.NaN, 1.5, 2.5, Number.NEGATIVE_INFINITY, 2.5, 3];
+    const told = await progressOf(revision, (context) => values.forEach((value) => context.progress(value)), 't');
+    expect(told.map((params) => params?.['progress'])).toEqual([1, 2, 2.5, 3]);
+  });
+
+  eachRevision('PROG-03', 'stops when the request is answered', async (revision) => {
+    for (const transport of Object.values(transportsOf(revision))) {
+      let working = deferred<Context>();
+      const begin = (context: Context) => {
+        context.progress(1);
+        working.resolve(context);
+      };
+      const fail = (context: Context) => {
+        begin(context);
+        throw new McpError('invalid-params', 'no');
+      };
+      const later = {
+        waits: async (context: Context) => begin(context),
+        rejects: async (context: Context) => fail(context),
+      };
+      const server = serverWith({ works: begin, fails: fail, ...later });
+      const client = await RawClient.connect(server, { revision }, transport);
+      for (const name of ['works', 'fails', 'waits', 'rejects']) {
+        working = deferred();
+        const before = client.received.length;
+        void client.send(call(client, name, name, { progressToken: name }));
+        const late = await working.promise;
+        expect((await client.response(name)).error?.code).toBe(/fail|reject/.test(name) ? -32602 : undefined);
+        for (const progress of [2, 3]) late.progress(progress);
+        await client.settled();
+        late.progress(4);
+        await client.settled();
+        const told = client.received.slice(before).filter(({ method }) => method === 'notifications/progress');
+        expect(told.map(({ params }) => params)).toEqual([{ progressToken: name, progress: 1 }]);
+      }
+    }
+  });
+
+  eachRevision('PROG-04', 'has the unchanged token', async (revision) => {
+    for (const token of ['abc', '', '0', 'a"b\\c\n€', 0, 1, -1, Number.MAX_SAFE_INTEGER]) {
+      const told = await progressOf(revision, (context) => context.progress(1), token);
+      expect(told).toEqual([{ progressToken: token, progress: 1 }]);
+    }
+  });
+
+  eachRevision('PROG-05', 'may be a fraction, of an unknown total', async (revision) => {
+    const report = (context: Context) => {
+      context.progress(0.25);
+      context.progress(0.5, 0.75);
+      context.progress(0.625, 0);
+      context.progress(1, 2);
+      context.progress(2);
+    };
+    expect(await progressOf(revision, report, 't')).toEqual([
+      { progressToken: 't', progress: 0.25 },
+      { progressToken: 't', progress: 0.5, total: 0.75 },
+      { progressToken: 't', progress: 0.625, total: 0 },
+      { progressToken: 't', progress: 1, total: 2 },
+      { progressToken: 't', progress: 2 },
+    ]);
+  });
+
+  eachRevision('PROG-06', 'has a message for users', async (revision) => {
+    const told = await progressOf(revision, (context) => context.progress(1, 2, 'Half way'), 't');
+    expect(told).toEqual([{ progressToken: 't', progress: 1, total: 2, message: 'Half way' }]);
+  });
+
+  eachRevision('PROG-08', 'is optional', async (revision) => {
+    for (const transport of Object.values(transportsOf(revision))) {
+      const client = await RawClient.connect(serverWith({ rest: () => 'rested' }), { revision }, transport);
+      const result = await client.result('tools/call', { name: 'rest', _meta: { progressToken: 't' } });
+      expect(textOf(result)).toBe('rested');
+      await client.settled();
+      expect(client.of('notifications/progress')).toEqual([]);
+    }
+  });
+});
+
+describe('progress without a session', () => {
+  const revision = STATELESS;
+  const working = () => serverWith({ work: (context) => context.progress(1, 2), rest: () => 'rested' });
+  const PROGRESS = 'notifications/progress';
+
+  inStateless('PROG-10', 'is never sent on a subscription', async () => {
+    for (const transport of [overStdio, overMemory, overHttp]) {
+      const server = working();
+      const client = await RawClient.connect(server, { revision }, transport);
+      await listening(client, 'listening', { progressToken: 'of listening' });
+      await client.send(call(client, 'x', 'work', { progressToken: 'of work' }));
+      await client.response('x');
+      server.notify.toolsChanged();
+      await client.find(({ method }) => method === 'notifications/tools/list_changed');
+      expect(client.of(PROGRESS).map(({ params }) => params)).toEqual([
+        { progressToken: 'of work', progress: 1, total: 2 },
+      ]);
+    }
+    const server = working();
+    const client = await RawClient.connect(server, { revision });
+    const params = { notifications: { toolsListChanged: true }, _meta: { progressToken: 'same' } };
+    const stream = await postTo(server, client.buildMessage(1, 'subscriptions/listen', params));
+    await (await postTo(server, call(client, 2, 'work', { progressToken: 'same' }))).text();
+    await server.close();
+    const methods = (await messagesOf(stream)).map(({ method = 'response' }) => method);
+    expect(methods).toEqual([ACKNOWLEDGED, 'response']);
+  });
+
+  inStateless('PROG-11', 'turns the response to its request into a stream', async () => {
+    const server = working();
+    const client = await RawClient.connect(server, { revision });
+    const typeOf = (response: Response) => response.headers.get('content-type');
+    const stream = await postTo(server, call(client, 'x', 'work', { progressToken: 0 }));
+    expect(typeOf(stream)).toBe('text/event-stream');
+    expect(await messagesOf(stream)).toMatchObject([
+      { method: PROGRESS, params: { progressToken: 0, progress: 1, total: 2 } },
+      { id: 'x', result: { resultType: 'complete' } },
+    ]);
+    for (const message of [call(client, 1, 'work'), call(client, 2, 'rest', { progressToken: 0 })]) {
+      const response = await postTo(server, message);
+      expect(typeOf(response)).toMatch(/^application\/json/);
+      expect(await response.json()).toHaveProperty('result');
+    }
+  });
+});

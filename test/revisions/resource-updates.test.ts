@@ -1,0 +1,158 @@
+import { describe, expect } from '@jest/globals';
+import { Resource } from '@decorum/core';
+
+import { transportsOf } from '../support/http-transports.js';
+import { RawClient } from '../support/raw-client.js';
+import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { followResource, listen, plain } from './neutral.js';
+import { deferred, serverOf, serverWith } from './servers.js';
+
+class Library {
+  @Resource('docs://readme')
+  readme() {
+    return '# Hello';
+  }
+
+  @Resource('docs://logo', { mimeType: 'image/png' })
+  logo() {
+    return Buffer.from([0, 127, 255]);
+  }
+
+  @Resource('docs://data')
+  data() {
+    return { a: [1] };
+  }
+}
+
+class Tree {
+  @Resource('docs://tree')
+  tree() {
+    return '';
+  }
+}
+
+const library = () => serverOf({ providers: [Library] });
+
+describe('a subscription', () => {
+  const URI = 'docs://readme';
+
+  eachSessionRevision('RES-19', 'starts and ends with an empty response, and is for one URI', async (revision) => {
+    const server = library();
+    const client = await RawClient.connect(server, { revision });
+    const updates = () => client.of('notifications/resources/updated').map(({ params }) => params?.['uri']);
+    expect(await client.result('resources/subscribe', { uri: URI })).toEqual({});
+    for (const uri of [URI, 'docs://logo']) server.notify.resourceUpdated(uri);
+    await client.settled();
+    expect(updates()).toEqual([URI]);
+    expect(await client.result('resources/unsubscribe', { uri: URI })).toEqual({});
+    server.notify.resourceUpdated(URI);
+    await client.settled();
+    expect(updates()).toEqual([URI]);
+  });
+
+  eachSessionRevision('RES-19', 'ends for one of several URIs, and goes on for the others', async (revision) => {
+    const server = library();
+    const client = await RawClient.connect(server, { revision });
+    const uris = ['docs://readme', 'docs://logo', 'docs://data'];
+    const updates = async () => {
+      const before = client.of('notifications/resources/updated').length;
+      for (const uri of uris) server.notify.resourceUpdated(uri);
+      await client.settled();
+      const all = client.of('notifications/resources/updated').map(({ params }) => params?.['uri']);
+      return all.slice(before);
+    };
+    expect(await updates()).toEqual([]);
+    for (const [index, uri] of uris.entries()) {
+      expect(await client.result('resources/subscribe', { uri })).toEqual({});
+      expect(await updates()).toEqual(uris.slice(0, index + 1));
+    }
+    for (const [index, uri] of uris.entries()) {
+      expect(await client.result('resources/unsubscribe', { uri })).toEqual({});
+      expect(await updates()).toEqual(uris.slice(index + 1));
+    }
+  });
+
+  eachSessionRevision('RES-20', 'notifies only the subscriber, of each of its URIs', async (revision) => {
+    for (const transport of Object.values(transportsOf(revision))) {
+      const server = library();
+      const [one, other] = [
+        await RawClient.connect(server, { revision }, transport),
+        await RawClient.connect(server, { revision }, transport),
+      ];
+      const uris = [URI, 'docs://logo'];
+      for (const uri of uris) await one.result('resources/subscribe', { uri });
+      for (const uri of uris) server.notify.resourceUpdated(uri);
+      await one.find(() => one.of('notifications/resources/updated').length === 2);
+      await Promise.all([one.settled(), other.settled()]);
+      expect(one.of('notifications/resources/updated').map(({ params }) => params)).toEqual(
+        uris.map((uri) => ({ uri })),
+      );
+      expect(other.of('notifications/resources/updated')).toEqual([]);
+    }
+  });
+
+  eachSessionRevision('RES-21', 'ends with its session', async (revision) => {
+    const server = library();
+    const client = await RawClient.connect(server, { revision });
+    await client.result('resources/subscribe', { uri: URI });
+    await client.close();
+    const before = client.received.length;
+    server.notify.resourceUpdated(URI);
+    const next = await RawClient.connect(server, { revision });
+    server.notify.resourceUpdated(URI);
+    await next.settled();
+    expect(client.received).toHaveLength(before);
+    expect(next.of('notifications/resources/updated')).toEqual([]);
+  });
+
+  inStateless('RES-22', 'is a listen request, and nobody else gets updates', async () => {
+    for (const transport of Object.values(transportsOf(STATELESS))) {
+      const [entered, go] = [deferred(), deferred()];
+      const server = serverWith({
+        async work(context) {
+          entered.resolve();
+          await go.promise;
+          context.log.error('still here');
+        },
+      });
+      server.addProvider(Library);
+      const open = () => RawClient.connect(server, { revision: STATELESS, logLevel: 'debug' }, transport);
+      const [follower, lister, worker] = await Promise.all([open(), open(), open()]);
+      const acknowledged = await listen(follower!, { resourceSubscriptions: [URI] }, 'mine');
+      expect(acknowledged).toEqual({ resourceSubscriptions: [URI] });
+      await listen(lister!, { resourcesListChanged: true });
+      const worked = worker!.call('work');
+      await entered.promise;
+      for (const uri of [URI, 'docs://logo']) server.notify.resourceUpdated(uri);
+      server.notify.resourcesChanged();
+      go.resolve();
+      await worked;
+      await lister!.find(({ method }) => method === 'notifications/resources/list_changed');
+      await Promise.all([follower!.settled(), lister!.settled(), worker!.settled()]);
+      const updates = [follower, lister, worker].map((client) => client!.of('notifications/resources/updated'));
+      const mine = { uri: URI, _meta: { 'io.modelcontextprotocol/subscriptionId': 'mine' } };
+      expect(updates.map((messages) => messages.map(({ params }) => params))).toEqual([[mine], [], []]);
+      for (const method of ['resources/subscribe', 'resources/unsubscribe']) {
+        expect(await worker!.error(method, { uri: URI })).toMatchObject({ code: -32601 });
+      }
+    }
+  });
+
+  eachRevision(
+    'RES-25',
+    'includes changes inside the resource that the server names, and no others',
+    async (revision) => {
+      const server = serverOf({ providers: [Tree] });
+      const client = await RawClient.connect(server, { revision });
+      await followResource(client, 'docs://tree');
+      server.notify.resourceUpdated('docs://tree/ada');
+      server.notify.resourceUpdated('docs://tree/a', 'docs://tree');
+      server.notify.resourceUpdated('docs://tree/b', 'docs://trees');
+      server.notify.resourceUpdated('docs://trees');
+      server.notify.resourceUpdated('docs://tree');
+      await client.settled();
+      const told = client.of('notifications/resources/updated').map(({ params }) => plain(params));
+      expect(told).toEqual([{ uri: 'docs://tree/a' }, { uri: 'docs://tree' }]);
+    },
+  );
+});
