@@ -1,4 +1,5 @@
 // What the specification asks of a resource server, on a port, with an issuer that signs anything.
+/* oxlint-disable jest/no-standalone-expect -- eachRevision registers a test */
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { Context, McpServer, NoInput, Tool } from '@decorum/core';
 import { listen } from '@decorum/http';
