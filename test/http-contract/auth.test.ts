@@ -248,6 +248,15 @@ overEveryHost('auth', (host) => {
     expect(files.ran).toEqual(['list']);
   });
 
+  it('lets pages of an allowed origin send its key', async () => {
+    const origin = 'https://app.example.com';
+    const auth = { ...AUTH, credentialHeaders: ['x-key'] };
+    const { url } = await serveFiles(host, { auth, allowedOrigins: [origin] });
+    const asked = { 'access-control-request-headers': 'content-type, X-Key, x-other' };
+    const [answer] = await raw(url, 'OPTIONS', { origin, ...asked });
+    expect(answer.headers['access-control-allow-headers']).toBe('content-type, X-Key');
+  });
+
   inTheFirstRevision('answers on the POST of HTTP+SSE, also after a slow access function', async () => {
     const { url, files } = await serveFiles(host, { legacySse: true });
     const sse = new URL('/sse', url).href;

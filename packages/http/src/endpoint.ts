@@ -100,7 +100,8 @@ export class Endpoint<HostRequest> {
 
   /** Answers a preflight request. */
   preflight(context: HttpContext): void {
-    context.answer(204, undefined, preflightHeaders(context.headers['access-control-request-headers']));
+    const { 'access-control-request-headers': requested } = context.headers;
+    context.answer(204, undefined, preflightHeaders(requested, this.settings.auth?.credentialHeaders));
   }
 
   /**
