@@ -56,6 +56,9 @@ function moduleOf(code: string): string {
 /** What examples take for granted. */
 const GIVEN = `
   declare const server: import('@decorum/core').McpServer;
+  declare const ctx: import('@decorum/core').Context;
+  declare const auth: import('@decorum/http').Auth;
+  declare const id: string;
   declare class NotFoundError extends Error { readonly what: string }
 `;
 

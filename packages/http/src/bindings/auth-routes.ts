@@ -16,6 +16,15 @@ const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
  * because clients look for them at the root of the origin. `listen` registers it by itself.
  * @param report gets errors that must not reach clients. By default they are logged with the request
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ * @example
+ * ```ts
+ * import { authRoutes, mcp } from '@decorum/http';
+ * import { fastify } from 'fastify';
+ *
+ * const app = fastify();
+ * await app.register(authRoutes(auth));
+ * await app.register(mcp, { server, auth });
+ * ```
  */
 export function authRoutes(auth: Auth<never>, report?: (error: unknown) => void): FastifyPluginAsync {
   const mistake = authMistake(auth);
