@@ -61,6 +61,7 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   'uri-template': [],
   core: ['@decorum/uri-template'],
   http: ['@decorum/core', '@decorum/core/transport'],
+  auth: ['@decorum/core', '@decorum/core/transport', '@decorum/http'],
   testing: ['@decorum/core', '@decorum/core/transport'],
 };
 
@@ -196,7 +197,7 @@ describe('packages', () => {
         .map((each) => `${place(source, each)} (may import: ${allowed.join(', ') || 'no sibling'})`);
     });
     expectNone(
-      'http and testing may import core, but core imports neither. Move the code, or export it from core.',
+      'auth may import http and core, http and testing may import core, and core imports none of them. Move the code, or export it from the package below.',
       wrong,
     );
   });

@@ -14,6 +14,7 @@ const WORKSPACE = [
   ...foldersIn('packages'),
   ...foldersIn('examples'),
   'bench',
+  'test/auth',
   'test/conformance',
   'test/interop',
   'test/packaging/jest',

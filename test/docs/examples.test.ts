@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import * as auth from '@decorum/auth';
 import * as core from '@decorum/core';
 import * as http from '@decorum/http';
 import * as fetchEntry from '@decorum/http/fetch';
@@ -35,6 +36,7 @@ const EXAMPLES = SOURCES.flatMap(({ file, text }) =>
 const IMPORTED: readonly (readonly [module: string, names: readonly string[]])[] = [
   ['@decorum/core', Object.keys(core)],
   ['@decorum/http', Object.keys(http)],
+  ['@decorum/auth', Object.keys(auth)],
   ['class-validator', Object.keys(validator)],
   ['node:fs/promises', ['readFile']],
 ];
@@ -54,6 +56,9 @@ function moduleOf(code: string): string {
 /** What examples take for granted. */
 const GIVEN = `
   declare const server: import('@decorum/core').McpServer;
+  declare const ctx: import('@decorum/core').Context;
+  declare const auth: import('@decorum/http').Auth;
+  declare const id: string;
   declare class NotFoundError extends Error { readonly what: string }
 `;
 

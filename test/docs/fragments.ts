@@ -94,6 +94,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   '@decorum/http/fetch': 'packages/http/src/fetch.ts',
   '@decorum/http/node': 'packages/http/src/node.ts',
   '@decorum/http': 'packages/http/src/index.ts',
+  '@decorum/auth': 'packages/auth/src/index.ts',
   '@decorum/core': 'packages/core/src/index.ts',
 };
 

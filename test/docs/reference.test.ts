@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import * as nodeHttp from 'node:http';
 import { join } from 'node:path';
 
+import * as auth from '@decorum/auth';
 import * as core from '@decorum/core';
 import * as http from '@decorum/http';
 import * as fetchEntry from '@decorum/http/fetch';
@@ -16,7 +17,14 @@ import { expectNone, filesUnder, ROOT } from '../architecture/source.js';
 
 const PAGES = filesUnder('docs', '.md').map((page) => ({ page, text: readFileSync(join(ROOT, page), 'utf8') }));
 
-const ENTRIES = ['core/src/index', 'http/src/index', 'http/src/node', 'http/src/fetch', 'testing/src/index']
+const ENTRIES = [
+  'core/src/index',
+  'http/src/index',
+  'http/src/node',
+  'http/src/fetch',
+  'testing/src/index',
+  'auth/src/index',
+]
   .map((entry) => join(ROOT, `packages/${entry}.ts`))
   .filter((file) => existsSync(file));
 
@@ -149,6 +157,7 @@ describe('the documentation', () => {
     ['@decorum/http/node', nodeEntry],
     ['@decorum/http/fetch', fetchEntry],
     ['@decorum/testing', testing],
+    ['@decorum/auth', auth],
   ])('names everything that %s exports', (_name, entry) => {
     expectNone(
       'Say in docs/ what it is for.',

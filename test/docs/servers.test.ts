@@ -113,6 +113,7 @@ describe('a program of docs/http.md', () => {
     ['createServer({ ServerResponse: OneWriteResponse }', 3],
     ["allowedHosts: ['mcp.example.com'], // with any port", 2],
     ['async authenticate({ headers })', 2],
+    ['findCaller(headers.authorization)', 2],
     ['credentialHeaders:', 2],
     ['new MemoryEventStore(', 2],
   ])('answers: %s', async (text, port) => {
@@ -142,6 +143,23 @@ it('the program of docs/reference/transports.md serves HTTP beside stdio', async
   expect(tools).toEqual(['now']);
 });
 
+it('the program of docs/authorization.md tells clients where to get a token, and serves what is public', async () => {
+  const program = programsOf('docs/authorization.md').programOf("from '@decorum/auth'");
+  await servedBy(program, 1, async (origin) => {
+    const { status, headers } = await fetch(`${origin}/mcp`, { headers: { authorization: 'Bearer secret' } });
+    expect([status, headers.get('www-authenticate')]).toEqual([
+      401,
+      expect.stringContaining('resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"'),
+    ]);
+    const metadata = await fetch(`${origin}/.well-known/oauth-protected-resource/mcp`);
+    expect(await metadata.json()).toMatchObject({ authorization_servers: ['https://id.example.com'] });
+    const client = new Client({ name: 'reader', version: '1.0.0' });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`)));
+    expect(await client.callTool({ name: 'about' })).toMatchObject({ content: [{ type: 'text' }] });
+    await client.close();
+  });
+});
+
 it('the program of docs/limits.md refuses a message beyond its limit', async () => {
   const program = programsOf('docs/limits.md').programOf('onLimit:');
   const body = JSON.stringify({
@@ -168,6 +186,7 @@ describe('every page with a server', () => {
     ['packages/core/README.md', 'has the first example of the README, which getting-started.test.ts runs'],
   ]);
   const HERE = [
+    'docs/authorization.md',
     'docs/http.md',
     'docs/limits.md',
     'docs/reference/transports.md',

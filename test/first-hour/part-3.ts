@@ -134,7 +134,7 @@ export const PART_3: readonly Behaviour[] = [
         const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
         await handle(new Request('http://localhost:3000/mcp', { method: 'POST', headers, body: message }));
       }),
-    [expect.stringContaining('Use `authenticate` for promises.')],
+    [expect.stringContaining('Use `auth` for promises.')],
   ],
   [
     'A change of a resource without a URI is an error.',

@@ -1,8 +1,9 @@
-// `authenticate`, which runs before the body is read, and `principal`, its simple form.
+// `auth`, whose `authenticate` runs before the body is read, and `principal`, its simple form.
 import { EventEmitter, once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 
 import { expect, it } from '@jest/globals';
+import type { Auth } from '@decorum/http';
 
 import { type Fields, json, post, raw } from '../../packages/http/test/fixture.js';
 import { doorsOf, enter, HttpClient, initialize, TOKEN } from '../revisions/http-client.js';
@@ -11,7 +12,7 @@ import { Connection } from './connection.js';
 import { inEveryRevision, inEverySessionRevision, inTheStatelessRevision, overEveryHost, serveOn } from './contract.js';
 import type { HostOptions } from './hosts.js';
 
-type Authenticate = NonNullable<HostOptions['authenticate']>;
+type Authenticate = Auth['authenticate'];
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const CHALLENGE = 'Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource"';
@@ -38,30 +39,27 @@ async function whoIs(client: HttpClient, headers: Fields = {}): Promise<unknown>
   return (JSON.parse(result?.content?.[0]?.text ?? '') as { principal?: unknown }).principal;
 }
 
-overEveryHost('authenticate', (host) => {
+overEveryHost('auth', (host) => {
   inEveryRevision('passes the principal to handlers', async (revision) => {
-    const { url } = await serveOn(host, { authenticate: byToken });
+    const { url } = await serveOn(host, { auth: { authenticate: byToken } });
     const client = await HttpClient.open(url, revision, ANN);
     expect(await whoIs(client)).toEqual({ subject: 'ann', scopes: ['read'] });
     const reader = await client.stream(1, 'steps');
     expect((await reader.rest()).at(-1)?.message).toMatchObject({ id: 1, result: {} });
   });
 
-  inEveryRevision('can be synchronous, and can accept anonymous callers', async (revision) => {
-    const { url } = await serveOn(host, {
-      authenticate: ({ headers: { 'x-user': subject } }) => (subject ? { subject } : undefined),
-    });
-    const [known, nobody] = [
-      await HttpClient.open(url, revision, { 'x-user': 'ann' }),
-      await HttpClient.open(url, revision),
-    ];
-    expect([await whoIs(known), await whoIs(nobody)]).toEqual([{ subject: 'ann' }, undefined]);
+  inEveryRevision('can be synchronous', async (revision) => {
+    const authenticate: Authenticate = ({ headers: { 'x-user': subject } }) => (subject ? { subject } : undefined);
+    const { url } = await serveOn(host, { auth: { authenticate } });
+    const client = await HttpClient.open(url, revision, { 'x-user': 'ann' });
+    expect(await whoIs(client)).toEqual({ subject: 'ann' });
+    expect((await client.post(client.buildMessage(1, 'tools/list'), { 'x-user': '' })).status).toBe(401);
   });
 
   inEveryRevision(
     'rejects with its own status, headers and body on every route and method [SESS-08]',
     async (revision) => {
-      const { url, probe } = await serveOn(host, { authenticate: byToken, legacySse: true });
+      const { url, probe } = await serveOn(host, { auth: { authenticate: byToken }, legacySse: true });
       for (const door of await doorsOf(url, revision, ANN)) {
         // a preflight has no credentials, but must be answered
         if (door.method === 'OPTIONS') {
@@ -80,7 +78,7 @@ overEveryHost('authenticate', (host) => {
   );
 
   inEverySessionRevision('asks for the token of each request on a connection [SESS-08]', async (revision) => {
-    const { url, probe } = await serveOn(host, { authenticate: byToken });
+    const { url, probe } = await serveOn(host, { auth: { authenticate: byToken } });
     const client = await HttpClient.open(url, revision, ANN);
     const { authorization: _token, ...without } = client.headers;
     const { 'mcp-session-id': _id, ...stranger } = without;
@@ -102,7 +100,7 @@ overEveryHost('authenticate', (host) => {
   });
 
   it('runs before the body is read: a body that never ends does not delay the refusal', async () => {
-    const { url, errors } = await serveOn(host, { authenticate: byToken });
+    const { url, errors } = await serveOn(host, { auth: { authenticate: byToken } });
     const text = await (await Connection.open(url)).endless('POST', JSON_TYPE).closed();
     expect(text).toMatch(/^HTTP\/1\.1 401 /);
     expect(text.toLowerCase()).toContain(`www-authenticate: ${CHALLENGE.toLowerCase()}\r\n`);
@@ -114,16 +112,18 @@ overEveryHost('authenticate', (host) => {
     const asked: unknown[] = [];
     const { url } = await serveOn(host, {
       allowedOrigins: ['https://app.example.com'],
-      authenticate: ({ method, headers, remoteAddress }, request) => {
-        asked.push([method, headers['x-custom'], remoteAddress, typeof request]);
-        return { subject: 'ann' };
+      auth: {
+        authenticate: ({ method, url: path, headers, remoteAddress }, request) => {
+          asked.push([method, path, headers['x-custom'], remoteAddress, typeof request]);
+          return { subject: 'ann' };
+        },
       },
     });
     const custom = { 'x-custom': 'Yes' };
     await raw(url, 'POST', { ...JSON_TYPE, 'X-Custom': 'Yes' }, JSON.stringify(initialize('2025-11-25')));
     await raw(url, 'GET', custom);
     await raw(url, 'DELETE', custom);
-    const told = ['Yes', '127.0.0.1', 'object'];
+    const told = ['/mcp', 'Yes', '127.0.0.1', 'object'];
     expect(asked).toEqual([
       ['POST', ...told],
       ['GET', ...told],
@@ -137,7 +137,7 @@ overEveryHost('authenticate', (host) => {
 
   it('lets pages of an allowed origin read a rejection', async () => {
     const origin = 'https://app.example.com';
-    const { url } = await serveOn(host, { authenticate: byToken, allowedOrigins: [origin] });
+    const { url } = await serveOn(host, { auth: { authenticate: byToken }, allowedOrigins: [origin] });
     const [answer] = await raw(url, 'POST', { ...JSON_TYPE, origin }, '{}');
     expect(answer.headers).toMatchObject({
       'www-authenticate': CHALLENGE,
@@ -149,7 +149,7 @@ overEveryHost('authenticate', (host) => {
   it.each([{}, { subject: '' }, 'ann', { status: 200 }, { status: 401, headers: { 'www-authenticate': 1 } }])(
     'fails closed with a masked 500 when it returns %j',
     async (found) => {
-      const { url, errors, probe } = await serveOn(host, { authenticate: () => found as never });
+      const { url, errors, probe } = await serveOn(host, { auth: { authenticate: () => found as never } });
       const [answer, text] = await raw(url, 'POST', JSON_TYPE, JSON.stringify(initialize('2025-11-25')));
       expect([answer.statusCode, JSON.parse(text)]).toMatchObject([500, { error: { message: 'Internal error' } }]);
       expect([errors, probe.contexts]).toEqual([[expect.any(TypeError)], []]);
@@ -166,7 +166,7 @@ overEveryHost('authenticate', (host) => {
         : async () => {
             throw error;
           };
-    const { url, errors, probe } = await serveOn(host, { authenticate });
+    const { url, errors, probe } = await serveOn(host, { auth: { authenticate } });
     const [answer, text] = await raw(url, 'POST', JSON_TYPE, JSON.stringify(initialize('2025-11-25')));
     expect([answer.statusCode, JSON.parse(text)]).toMatchObject([
       500,
@@ -176,7 +176,7 @@ overEveryHost('authenticate', (host) => {
   });
 
   inEverySessionRevision('binds a session to its principal [SESS-10]', async (revision) => {
-    const { url } = await serveOn(host, { authenticate: byToken });
+    const { url } = await serveOn(host, { auth: { authenticate: byToken } });
     const client = await HttpClient.open(url, revision, ANN);
     const events = await (await client.stream(1, 'steps')).rest();
     expect((await client.post(client.buildMessage(1, 'tools/list'), BOB)).status).toBe(404);
@@ -190,12 +190,14 @@ overEveryHost('authenticate', (host) => {
   inTheStatelessRevision('that resolves after a disconnect runs nothing', async (revision) => {
     const gate = new EventEmitter();
     const { url, probe, errors } = await serveOn(host, {
-      authenticate: async ({ headers }) => {
-        if (headers['x-slow'] === undefined) return { subject: 'ann' };
-        const opened = once(gate, 'open');
-        gate.emit('asked');
-        await opened;
-        return { subject: 'ann' };
+      auth: {
+        async authenticate({ headers }) {
+          if (headers['x-slow'] === undefined) return { subject: 'ann' };
+          const opened = once(gate, 'open');
+          gate.emit('asked');
+          await opened;
+          return { subject: 'ann' };
+        },
       },
     });
     const client = await HttpClient.open(url, revision);
@@ -215,11 +217,13 @@ overEveryHost('authenticate', (host) => {
   it('that resolves after server.close() is answered with 503', async () => {
     const gate = new EventEmitter();
     const { url, server } = await serveOn(host, {
-      authenticate: async () => {
-        const opened = once(gate, 'open');
-        gate.emit('asked');
-        await opened;
-        return undefined;
+      auth: {
+        async authenticate() {
+          const opened = once(gate, 'open');
+          gate.emit('asked');
+          await opened;
+          return { subject: 'ann' };
+        },
       },
     });
     const asked = once(gate, 'asked');
@@ -235,9 +239,11 @@ overEveryHost('authenticate', (host) => {
     const asked = new EventEmitter();
     const { url, server } = await serveOn(host, {
       closeDeadlineMs: 20,
-      authenticate: () => {
-        asked.emit('asked');
-        return new Promise(() => {});
+      auth: {
+        authenticate() {
+          asked.emit('asked');
+          return new Promise(() => {});
+        },
       },
     });
     const told = once(asked, 'asked');
@@ -275,8 +281,8 @@ overEveryHost('principal', (host) => {
     expect(errors).toEqual([error]);
   });
 
-  it('cannot be combined with authenticate', async () => {
-    await expect(serveOn(host, { principal, authenticate: byToken })).rejects.toMatchObject({
+  it('cannot be combined with auth', async () => {
+    await expect(serveOn(host, { principal, auth: { authenticate: byToken } })).rejects.toMatchObject({
       code: 'DECORUM_INVALID_OPTION',
     });
   });

@@ -49,6 +49,9 @@ function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
   const { method = 'GET', headers: fields, url = '/' } = incoming;
   const headers = new Headers();
   for (const [name, value] of Object.entries(fields)) headers.set(name, String(value));
+  // Node drops all but the first from `headers`; other hosts join them, as the Fetch standard says
+  const { authorization } = incoming.headersDistinct;
+  if (authorization) headers.set('authorization', authorization.join(', '));
   const hasBody =
     method !== 'GET' && method !== 'HEAD' && ('content-length' in fields || 'transfer-encoding' in fields);
   const body = hasBody ? (Readable.toWeb(incoming) as RequestInit['body'] & object) : null;

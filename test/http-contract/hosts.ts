@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import type { McpServer, Principal } from '@decorum/core';
-import { type Authenticate, type HttpOptions, listen, mcp } from '@decorum/http';
+import { type Auth, authRoutes, type HttpOptions, listen, mcp } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler } from '@decorum/http/node';
 import express from 'express';
@@ -16,10 +16,10 @@ import { bridge } from './fetch-bridge.js';
 export type HeaderReader = (name: string) => string | undefined;
 
 /** Endpoint options that all hosts support. */
-export interface HostOptions extends Omit<HttpOptions<unknown>, 'path' | 'principal' | 'authenticate'> {
+export interface HostOptions extends Omit<HttpOptions<unknown>, 'path' | 'principal' | 'auth'> {
   /** Returns the caller. Each host passes its own kind of request to its option of this name. */
   readonly principal?: (header: HeaderReader) => Principal | undefined;
-  readonly authenticate?: Authenticate<unknown>;
+  readonly auth?: Auth;
 }
 
 /** A served endpoint. */
@@ -70,6 +70,7 @@ const plugin: HttpHost = {
   async serve(server, { principal, ...options }) {
     const app = fastify({ forceCloseConnections: true });
     app.get(HEALTH, async () => 'healthy');
+    if (options.auth) await app.register(authRoutes(options.auth));
     await app.register(mcp, { ...options, ...byFields(principal), server });
     await app.listen(LOOPBACK);
     return { url: urlOf(app.server), close: async () => await app.close() };
@@ -94,8 +95,8 @@ const inExpress: HttpHost = {
   async serve(server, { principal, ...options }) {
     const app = express();
     app.get(HEALTH, (_request, response) => void response.send('healthy'));
-    // HTTP+SSE has its own paths, so the handler must see all paths
-    const isMounted = options.legacySse === undefined;
+    // HTTP+SSE and documents have their own paths, so the handler must see all paths
+    const isMounted = options.legacySse === undefined && options.auth?.documents === undefined;
     const handler = nodeHandler(server, { ...options, ...byFields(principal), ...(!isMounted && { path: PATH }) });
     app.use(isMounted ? PATH : '/', handler);
     return await listenOn(handler, app);

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 
 import { expect } from '@jest/globals';
+import type { Auth } from '@decorum/http';
 
 import { call, json, post, request } from '../../packages/http/test/fixture.js';
 import { ADD, carried, HttpClient, initialize, SseClient, TOKEN } from '../revisions/http-client.js';
@@ -88,11 +89,11 @@ overEveryHost('HTTP+SSE', (host) => {
   });
 
   inTheFirstRevision('binds a session to its principal', async () => {
-    const authenticate: HostOptions['authenticate'] = ({ headers }) => {
+    const authenticate: Auth['authenticate'] = ({ headers }) => {
       const subject = headers['x-user'];
       return subject === undefined ? { status: 401 } : { subject };
     };
-    const { sse } = await serveOld(host, { authenticate });
+    const { sse } = await serveOld(host, { auth: { authenticate } });
     expect((await fetch(sse)).status).toBe(401);
     const client = await SseClient.open(sse, { 'x-user': 'ann' });
     const question = call(1, 'who');

@@ -5,7 +5,7 @@ import { compiled, createProject, type Project } from './project.js';
 // compilers and servers run in separate processes
 jest.setTimeout(60_000);
 
-const ENTRIES = ['core', 'core/transport', 'http', 'http/fetch', 'http/node', 'testing', 'uri-template'];
+const ENTRIES = ['auth', 'core', 'core/transport', 'http', 'http/fetch', 'http/node', 'testing', 'uri-template'];
 
 describe('a CommonJS program', () => {
   let project: Project;
@@ -27,9 +27,10 @@ describe('a CommonJS program', () => {
     expect(JSON.parse(await project.run('node', ['--eval', script]))).toEqual(ENTRIES.map(() => true));
   });
 
-  it('gets the same exports if ES modules cannot be required', async () => {
+  // jose, which auth needs, is an ES module only
+  it('gets the same exports of all but auth if ES modules cannot be required', async () => {
     const script = `
-      Promise.all(${JSON.stringify(ENTRIES)}.map(async (name) => {
+      Promise.all(${JSON.stringify(ENTRIES.filter((name) => name !== 'auth'))}.map(async (name) => {
         const required = require('@decorum/' + name);
         const imported = await import('@decorum/' + name);
         return [Object.keys(required).sort().join(), Object.keys(imported).sort().join(), required === imported];

@@ -61,9 +61,9 @@ export const overMemory: RawTransport = async (server, receive, { principal }) =
     ...(principal && { principal }),
   });
 
-export const overStdio: RawTransport = async (server, receive) => {
+export const overStdio: RawTransport = async (server, receive, { principal }) => {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const connection = await serveStdio(server, { input, output, drainMs: 50 });
+  const connection = await serveStdio(server, { input, output, drainMs: 50, principal });
   let rest = '';
   output.setEncoding('utf8').on('data', (chunk: string) => {
     const lines = (rest + chunk).split('\n');

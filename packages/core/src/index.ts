@@ -17,7 +17,8 @@ export { rateLimit, type RateLimiter, type RateLimitOptions } from './intercepto
 export { sanitize, type SanitizeOptions } from './interceptors/sanitize.js';
 export { type Change, type ChangeBus, MemoryChangeBus } from './kernel/change-bus.js';
 export { ClientLog } from './kernel/client-log.js';
-export { CompletionContext, Context } from './kernel/context.js';
+export { CompletionContext } from './kernel/completion-context.js';
+export { Context } from './kernel/context.js';
 export { MemorySingleUse, type SingleUse } from './kernel/flows.js';
 export type { ErrorRule, ErrorRules, PublicError } from './kernel/expected.js';
 export type { ErrorOrigin, Logger } from './kernel/error-reporter.js';
@@ -94,13 +95,14 @@ export type {
   Tool as ToolEntry,
   ToolAnnotations,
 } from './protocol/model.js';
+export type { Account } from './protocol/owner.js';
 export type { Access, Principal, RequestHeaders, TransportInfo } from './protocol/wire.js';
 export type { CompleteResult } from './registry/completion-plan.js';
 export type { Jsonified } from './schema/json-form.js';
 export { type Accepted, NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 export type { McpServerOptions } from './options.js';
 export type { ProviderClass, ProviderEntry, ProviderSource, Resolve } from './providers.js';
-export type { ListName } from './registry/registry.js';
+export type { ListingMode, ListName } from './registry/registry.js';
 export { type Lifecycle, McpServer, type Notifier, type Registration } from './server.js';
 export type { ClosableHost, Host, HostPort, Transport } from './transports/transport.js';
 export { connectMemory, type MemoryConnection, type MemoryOptions } from './transports/memory.js';

@@ -17,6 +17,7 @@ import { DEFAULT_LIMITS, LIMIT_RANGES, type LimitHit, limitReporter, type Server
 import { type OptionTypes, withDefaults, requireKnown } from './protocol/option-names.js';
 import type { CacheHint } from './protocol/revisions/revision.js';
 import { checkCache, checkIcons } from './registry/plan.js';
+import type { ListingMode } from './registry/registry.js';
 
 /** Options of `McpServer`. */
 export interface McpServerOptions<E extends readonly object[] = readonly Error[]> extends Implementation {
@@ -34,6 +35,11 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
    * Defaults to `false`. A tool's own `coerce` takes precedence.
    */
   readonly coerce?: boolean;
+  /**
+   * `usable` lists only what the caller has the scopes for. By default, `all`: clients can ask for more scopes only if
+   * they see what needs them.
+   */
+  readonly listing?: ListingMode;
   /** Entries per page of a list. Defaults to 1000, because many clients never ask for a second page. */
   readonly pageSize?: number;
   /**
@@ -109,6 +115,7 @@ const OPTIONS: OptionTypes<McpServerOptions> = {
   providers: true,
   coerce: 'boolean',
   resolve: true,
+  listing: true,
   pageSize: [1, 1_000_000],
   logLevel: true,
   questionTimeoutMs: [1, DAY_MS],
@@ -137,13 +144,14 @@ export function kernelOptions(
   reporter: ErrorReporter,
 ): Omit<KernelParts, 'registry' | 'reporter' | 'events'> {
   const warn = (message: string) => reporter.warn({}, message);
-  const { instructions, experimental, pageSize = 1000, logLevel = 'info', singleUse } = options;
+  const { instructions, experimental, pageSize = 1000, logLevel = 'info', listing = 'all', singleUse } = options;
   const { questionTimeoutMs = 600_000, flowTtlMs = 600_000, cache = { ttlMs: 0, scope: 'private' } } = options;
   const { secret = secretsOfEnvironment() } = options;
   const secrets = secret === undefined ? [randomBytes(32).toString('hex')] : [secret].flat();
   const isSecret = (text: unknown) => typeof text === 'string' && text.length >= 32;
   const source = options.secret === undefined ? 'DECORUM_SECRET' : 'secret';
   demand(secrets.length > 0 && secrets.every(isSecret), source, 'must be a string of at least 32 characters');
+  demand(['all', 'usable'].includes(listing), 'listing', "must be 'all' or 'usable'");
   demand(LOG_LEVELS.includes(logLevel), 'logLevel', `must be one of ${LOG_LEVELS.join(', ')}`);
   const interceptors = options.interceptors ?? [];
   demand(isListOfFunctions(interceptors), 'interceptors', 'must be an array of functions');

@@ -4,7 +4,7 @@ import type { Class } from './metadata/store.js';
 import { startupError } from './protocol/errors.js';
 import { andThen, isPromise } from './protocol/maybe-promise.js';
 import { requireKnown } from './protocol/option-names.js';
-import type { Provider } from './registry/plan.js';
+import { type Provider, requireScopes } from './registry/plan.js';
 import { HOST } from './transports/transport.js';
 
 /** A provider class with any constructor, as containers expect it. */
@@ -23,6 +23,8 @@ export interface ProviderEntry {
   readonly prefix?: string;
   /** Prefix for the URIs of its resources: `eu+` turns `clock://now` into `eu+clock://now`. */
   readonly uriPrefix?: string;
+  /** Scopes that callers need for each of its members, in addition to the member's own. */
+  readonly scopes?: readonly string[];
   /**
    * `request` creates an instance for each handler call, with `resolve(cls, context)` or else `new cls()`. Such a
    * provider cannot have `onStart` or `onClose`. By default, all calls share one instance.
@@ -37,6 +39,7 @@ const ENTRY_OPTIONS: Readonly<Record<keyof ProviderEntry, true>> = {
   provider: true,
   prefix: true,
   uriPrefix: true,
+  scopes: true,
   scope: true,
 };
 
@@ -103,8 +106,15 @@ export class Providers {
       const problem = `must be the start of a URI scheme: a letter, then letters, digits, "+", "-" and ".". Write \`uriPrefix: 'eu+'\`, for example`;
       throw invalid(name, 'uriPrefix', problem);
     }
+    const { scopes = [] } = entry as Pick<ProviderEntry, 'scopes'>;
+    if ('scopes' in entry) requireScopes(entry.scopes, name);
     const inner = this.read(provider, isScoped || scope !== undefined);
-    return { ...inner, prefix: prefix + inner.prefix, uriPrefix: uriPrefix + inner.uriPrefix };
+    return {
+      ...inner,
+      prefix: prefix + inner.prefix,
+      uriPrefix: uriPrefix + inner.uriPrefix,
+      scopes: [...scopes, ...(inner.scopes ?? [])],
+    };
   }
 
   #ofClass(cls: Class, isScoped: boolean): Provider {

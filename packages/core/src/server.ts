@@ -12,7 +12,7 @@ import { checkServerOptions, kernelOptions, type McpServerOptions } from './opti
 import { startupError } from './protocol/errors.js';
 import type { Visit } from './protocol/exchange.js';
 import type { Implementation } from './protocol/model.js';
-import type { Principal } from './protocol/wire.js';
+import type { Account } from './protocol/owner.js';
 import { Providers, type ProviderSource, requireHooks } from './providers.js';
 import type { Provider } from './registry/plan.js';
 import { type ListName, Registry } from './registry/registry.js';
@@ -230,13 +230,13 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
    * the one who started the request. Without the check, an attacker could send their URL to another user, who would
    * then sign in on the attacker's behalf.
    * @param ticket the ticket from the URL
-   * @param principal the user signed in to the page, with the same subject as on the MCP connection. `undefined` opens
-   *   only tickets of anonymous callers
+   * @param user the user signed in to the page, with the same subject and issuer as on the MCP connection. `undefined`
+   *   opens only tickets of anonymous callers
    * @returns the question that the ticket belongs to
    * @throws {TicketError} if the ticket was tampered with, has expired, or was issued to another principal
    */
-  openTicket(ticket: string, principal: Principal | undefined): Visit {
-    return this.#tickets.open(ticket, principal);
+  openTicket(ticket: string, user: Account | undefined): Visit {
+    return this.#tickets.open(ticket, user);
   }
 
   /**

@@ -20,13 +20,23 @@ export {
 } from './protocol/jsonrpc.js';
 export { DEFAULT_LIMITS } from './protocol/limits.js';
 export { beginsConversation, INITIALIZE, LISTEN } from './protocol/methods.js';
+export { accountOf, ownerOf } from './protocol/owner.js';
+export { isDenial, isScope } from './protocol/scopes.js';
 export { andThen, isPromise } from './protocol/maybe-promise.js';
 export type { Cancellation, Reply } from './protocol/reply.js';
 export { newestOf, revisionOf, UNDECLARED_REVISION } from './protocol/revisions/index.js';
 export type { Era, Revision } from './protocol/revisions/revision.js';
-export type { MirroredArgument, Subject, Wire } from './protocol/wire.js';
+export type { Authorization, MirroredArgument, Subject, Wire } from './protocol/wire.js';
 export { type OptionType, type OptionTypes, requireKnown, withDefaults } from './protocol/option-names.js';
 export { closeForGood, endOnSignal } from './transports/process-end.js';
 export { guardProcess } from './transports/process-guard.js';
 export { isDroppable, PendingChanges } from './transports/slow-reader.js';
-export { type ClosableHost, HOST, type Host, hostOf, type HostPort, type Transport } from './transports/transport.js';
+export {
+  type ClosableHost,
+  HOST,
+  type Host,
+  hostOf,
+  type HostPort,
+  requireNoScopes,
+  type Transport,
+} from './transports/transport.js';

@@ -1,41 +1,17 @@
 import type { Principal } from '@decorum/core';
 import { isObject, isPromise } from '@decorum/core/transport';
 
-import type { AnswerHeaders, Headers } from './http-context.js';
+import type { Auth, AuthRefusal, RequestHead } from './auth.js';
+import type { AnswerHeaders } from './http-context.js';
 import { HttpError, MaskedError } from './http-error.js';
 
-/** The part of a request that is known before its body is read. */
-export interface RequestHead {
-  /** HTTP method in upper case. */
-  readonly method: string;
-  /** Names in lower case. Credentials are included. */
-  readonly headers: Headers;
-  readonly remoteAddress?: string | undefined;
-}
-
-/** The response to a caller that `authenticate` rejects. */
-export interface AuthRefusal {
-  /** HTTP status from 400 to 599. */
-  readonly status: number;
-  /** Response headers, for example `{ 'www-authenticate': 'Bearer' }`. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Response body, by default a JSON-RPC error. It is sent as JSON unless `headers` sets another `content-type`. */
-  readonly body?: string;
-}
-
-/** Returns the principal of a request, undefined for an anonymous caller, or a refusal. */
-export type Authenticate<HostRequest> = (
-  head: RequestHead,
-  request: HostRequest,
-) => Principal | AuthRefusal | undefined | Promise<Principal | AuthRefusal | undefined>;
-
-/** A rejection by `authenticate`, with the application's own body if there is one. */
+/** A rejection by `Auth.authenticate`, with the application's own body if there is one. */
 class AuthError extends HttpError {
   constructor(
     { status, headers = {} }: AuthRefusal,
     private readonly text: string | undefined,
   ) {
-    super(status, status === 401 ? 'Authentication is required.' : 'Access is denied.', lowerCased(headers));
+    super(status, messageOf(status), lowerCased(headers));
   }
 
   override body(): string {
@@ -43,19 +19,26 @@ class AuthError extends HttpError {
   }
 }
 
+function messageOf(status: number): string {
+  if (status === 401) return 'Authentication is required.';
+  if (status >= 500) return 'Authentication is not available. Try again later.';
+  return status === 400 ? 'The credentials are malformed.' : 'Access is denied.';
+}
+
 /**
  * Has the application authenticate a request.
+ * @returns undefined for a request without credentials
  * @throws {HttpError} the application's refusal
- * @throws {MaskedError} when `verify` throws or returns something invalid
+ * @throws {MaskedError} when `authenticate` throws or returns something invalid
  */
 export function authenticate<HostRequest>(
-  verify: Authenticate<HostRequest>,
+  auth: Auth<HostRequest>,
   head: RequestHead,
   request: HostRequest,
 ): Principal | undefined | Promise<Principal | undefined> {
   let result;
   try {
-    result = verify(head, request);
+    result = auth.authenticate(head, request);
   } catch (error) {
     throw new MaskedError(error);
   }
@@ -75,12 +58,24 @@ export function checkedPrincipal<HostRequest>(principal: (request: HostRequest) 
     const found = principal(request);
     if (found === undefined || isPrincipal(found)) return found;
     const problem = '`principal` must return a principal with a `subject`, or undefined for an anonymous caller.';
-    throw new MaskedError(new TypeError(isPromise(found) ? `${problem} Use \`authenticate\` for promises.` : problem));
+    throw new MaskedError(new TypeError(isPromise(found) ? `${problem} Use \`auth\` for promises.` : problem));
   };
 }
 
 const isPrincipal = (found: unknown): found is Principal =>
-  isObject(found) && typeof found['subject'] === 'string' && found['subject'] !== '';
+  isObject(found) && typeof found['subject'] === 'string' && found['subject'] !== '' && hasExpiry(found);
+
+/** A time before this is in seconds, as `exp` of a token is, and would end all streams at once. */
+const MIN_EXPIRY = 100_000_000_000;
+
+function hasExpiry({ expiresAt }: { readonly expiresAt?: unknown }): boolean {
+  if (expiresAt === undefined || (typeof expiresAt === 'number' && expiresAt >= MIN_EXPIRY)) return true;
+  throw new MaskedError(
+    new TypeError(
+      '`expiresAt` of a principal is a number of milliseconds since 1970. Multiply the `exp` of a token by 1000.',
+    ),
+  );
+}
 
 /** A valid header name (RFC 9110, section 5.1). Node throws on any other when the response is written. */
 export const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -98,21 +93,16 @@ function principalFrom(result: unknown): Principal | undefined {
   if (isPrincipal(result)) return result;
   throw new MaskedError(
     new TypeError(
-      '`authenticate` must return a principal with a `subject`, a refusal with a `status`, or undefined for an ' +
-        'anonymous caller.',
+      '`authenticate` must return a principal with a `subject`, a refusal with a `status`, or undefined for a request ' +
+        'without credentials.',
     ),
   );
 }
 
 function refusalError(refusal: AuthRefusal): Error {
-  const { status, body, headers = {} } = refusal;
-  const isStatus = Number.isInteger(status) && status >= 400 && status <= 599;
-  const areHeaders =
-    isObject(headers) &&
-    Object.entries(headers).every(
-      ([name, value]) => HEADER_NAME.test(name) && typeof value === 'string' && HEADER_VALUE.test(value),
-    );
-  if (isStatus && areHeaders && (body === undefined || typeof body === 'string')) return new AuthError(refusal, body);
+  const { status, body } = refusal;
+  const isText = body === undefined || typeof body === 'string';
+  if (isText && isErrorStatus(status) && areHeaders(refusal.headers)) return new AuthError(refusal, body);
   return new MaskedError(
     new TypeError(
       'A refusal returned by `authenticate` needs a `status` from 400 to 599. Its `body` must be a string, and its ' +
@@ -121,7 +111,23 @@ function refusalError(refusal: AuthRefusal): Error {
   );
 }
 
-function lowerCased(headers: Readonly<Record<string, string>>): AnswerHeaders {
+/** Whether a status is one of an error. */
+export function isErrorStatus(status: number): boolean {
+  return Number.isInteger(status) && status >= 400 && status <= 599;
+}
+
+/** Whether the application's headers can be sent. */
+export function areHeaders(headers: Readonly<Record<string, string>> = {}): boolean {
+  return (
+    isObject(headers) &&
+    Object.entries(headers).every(
+      ([name, value]) => HEADER_NAME.test(name) && typeof value === 'string' && HEADER_VALUE.test(value),
+    )
+  );
+}
+
+/** The application's headers with lower-case names, without those that are computed from the body. */
+export function lowerCased(headers: Readonly<Record<string, string>>): AnswerHeaders {
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   return Object.fromEntries(entries.filter(([name]) => !FRAMING.has(name)));
 }

@@ -1,4 +1,5 @@
 import type { Principal } from '@decorum/core';
+import { ownerOf } from '@decorum/core/transport';
 
 import type { HttpRequest } from './http-context.js';
 
@@ -13,7 +14,7 @@ export interface Sender extends Pick<HttpRequest, 'headers' | 'remoteAddress'> {
  * @returns undefined if nothing is known about the caller, so that no quota applies
  */
 export function callerOf(sender: Sender): string | undefined {
-  if (sender.principal !== undefined) return `principal ${sender.principal.subject}`;
+  if (sender.principal !== undefined) return `principal ${ownerOf(sender.principal)}`;
   const address = addressOf(sender);
   return address && `address ${address}`;
 }

@@ -1,14 +1,14 @@
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 
-import type { Host, HostPort, LimitHit, Principal } from '@decorum/core';
-import { hostOf, type Kernel, revisionOf, type Transport } from '@decorum/core/transport';
+import type { Host, HostPort, LimitHit } from '@decorum/core';
+import { hostOf, type Kernel, requireNoScopes, revisionOf, type Transport } from '@decorum/core/transport';
 
 import { type Answer, errorAnswer } from './answer.js';
-import { authenticate, type RequestHead } from './authenticate.js';
 import { Bodies } from './body.js';
 import { type HttpContext, type Sink, STREAM_HEADERS } from './http-context.js';
 import { PostExchange } from './exchange.js';
 import type { ExchangeParts } from './exchange-parts.js';
+import { Gate } from './gate.js';
 import { type Guard, preflightHeaders } from './guard.js';
 import { acceptedBy, requireKnownVersion } from './headers.js';
 import { PendingCallbacks } from './pending-callbacks.js';
@@ -28,6 +28,9 @@ import { ListenStreams } from './listen-streams.js';
 import { SlowReaders } from './readers.js';
 import { Sessions } from './sessions.js';
 import type { OpenStream, StreamSettings } from './stream-settings.js';
+
+/** Milliseconds between sweeps for expired tokens. */
+const EXPIRY_MS = 10_000;
 
 const EVENT_ID = /^([gp][\w-]{16})-(\d{1,9})$/;
 
@@ -49,10 +52,14 @@ export class Endpoint<HostRequest> {
   readonly legacy: LegacySse | undefined;
   /** The `guard` step. */
   readonly guard: Guard;
+  /** The `authenticate` step, if there is the option `auth`. */
+  readonly gate: Gate<HostRequest> | undefined;
   private readonly parts: ExchangeParts;
   private readonly pending = new PendingCallbacks();
   private readonly streams: StreamSettings;
   private readonly timer: NodeJS.Timeout;
+  /** Ends streams whose tokens have expired. */
+  private readonly expiry: NodeJS.Timeout | undefined;
   private shutting: Promise<void> | undefined;
 
   constructor(
@@ -60,10 +67,11 @@ export class Endpoint<HostRequest> {
     readonly settings: ResolvedOptions<HostRequest>,
     private readonly host: HostPort,
   ) {
-    const report = (error: unknown) => host.report(error);
+    const report = (error: unknown) => host.report(error instanceof MaskedError ? error.cause : error);
     const hit = (limitHit: LimitHit) => host.hit(limitHit);
     const { maxBufferedBytes, retryMs, keepAliveMs, sessions: keepsSessions, legacySse, credentials } = settings;
     this.guard = settings.guard;
+    this.gate = settings.auth && new Gate(settings.auth, { kernel, pending: this.pending });
     this.bodies = new Bodies({ ...settings, maxValues: kernel.maxValues });
     const readers = new SlowReaders(settings, hit);
     const [open, ending] = [new Set<OpenStream>(), new Set<Sink>()];
@@ -73,9 +81,11 @@ export class Endpoint<HostRequest> {
     const own = { stopped: false, closed: false };
     const listenStreams = new ListenStreams(settings);
     const shared = { kernel, sessions, bodies, streams, listenStreams, report, hit };
-    this.parts = { ...shared, retryMs, keepsSessions, credentials, ...own };
+    this.parts = { ...shared, gate: this.gate, retryMs, keepsSessions, credentials, ...own };
     this.legacy = legacySse && new LegacySse(this.parts, legacySse);
     this.timer = setInterval(() => this.tick(), keepAliveMs).unref();
+    if (knowsCallers(settings))
+      this.expiry = setInterval(() => this.expire(), Math.min(keepAliveMs, EXPIRY_MS)).unref();
   }
 
   /**
@@ -88,26 +98,10 @@ export class Endpoint<HostRequest> {
     throw new HttpError(405, `Method not allowed. Use ${allow}.`, { allow });
   }
 
-  /** Whether the application authenticates requests. */
-  get authenticates(): boolean {
-    return this.settings.authenticate !== undefined;
-  }
-
-  /**
-   * The `authenticate` step, before the body is read. It skips preflight requests, which never have credentials.
-   * @throws {HttpError} the application's refusal
-   * @throws {MaskedError} when `authenticate` throws or returns something invalid
-   */
-  authenticate(head: RequestHead, request: HostRequest): Principal | undefined | Promise<Principal | undefined> {
-    const { authenticate: verify } = this.settings;
-    if (verify === undefined || head.method === 'OPTIONS') return undefined;
-    const principal = authenticate(verify, head, request);
-    return principal instanceof Promise ? this.pending.until(principal) : principal;
-  }
-
   /** Answers a preflight request. */
   preflight(context: HttpContext): void {
-    context.answer(204, undefined, preflightHeaders(context.headers['access-control-request-headers']));
+    const { 'access-control-request-headers': requested } = context.headers;
+    context.answer(204, undefined, preflightHeaders(requested, this.settings.auth?.credentialHeaders));
   }
 
   /**
@@ -199,6 +193,7 @@ export class Endpoint<HostRequest> {
     await kernel.inFlight.drain(deadlineMs, this.parts);
     this.parts.closed = true;
     clearInterval(this.timer);
+    clearInterval(this.expiry);
     this.bodies.close(closing());
     this.pending.rejectAll(closing());
     // cancelled requests are answered first
@@ -213,6 +208,12 @@ export class Endpoint<HostRequest> {
     readers.sweep();
     this.parts.kernel.inFlight.keepAlive(this.parts);
     this.parts.sessions.sweep();
+  }
+
+  private expire(): void {
+    const { kernel, sessions } = this.parts;
+    sessions.expire();
+    kernel.inFlight.endExpired(this.parts, Date.now());
   }
 
   private async sessionOf(context: HttpContext): Promise<HttpSession> {
@@ -241,6 +242,11 @@ export class Endpoint<HostRequest> {
   }
 }
 
+const REMEDY = 'Pass `auth`, such as `oauth({ issuer, audience })` of @decorum/auth';
+
+const knowsCallers = ({ auth, principal }: ResolvedOptions<never>): boolean =>
+  auth !== undefined || principal !== undefined;
+
 /** An endpoint that is open on a server. */
 export interface Opened<HostRequest> extends Transport {
   readonly endpoint: Endpoint<HostRequest>;
@@ -251,7 +257,8 @@ export interface Opened<HostRequest> extends Transport {
 /**
  * Opens an endpoint on a server. When the server closes, it closes the endpoint too.
  * @param end closes the resources around the endpoint, after the endpoint itself
- * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever one of the server's hooks throws
+ * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, `DECORUM_NO_AUTHORIZATION`, and whatever one of the server's hooks
+ * throws
  */
 export async function openEndpoint<HostRequest>(
   server: Host,
@@ -259,8 +266,11 @@ export async function openEndpoint<HostRequest>(
   end?: () => Promise<void>,
 ): Promise<Opened<HostRequest>> {
   const host = hostOf(server);
-  settings.guard.warn = (message) => host.warn(message);
+  const warn = (message: string) => host.warn(message);
+  settings.guard.warn = warn;
+  settings.auth?.opened?.(warn);
   return await host.open((kernel) => {
+    if (!knowsCallers(settings)) requireNoScopes(kernel, '@decorum/http', REMEDY);
     const endpoint = new Endpoint(kernel, settings, host);
     const opened: Opened<HostRequest> = {
       endpoint,

@@ -2,6 +2,7 @@ import type { LimitHit } from '@decorum/core';
 import type { Kernel } from '@decorum/core/transport';
 
 import type { Bodies } from './body.js';
+import type { Gate } from './gate.js';
 import type { ListenStreams } from './listen-streams.js';
 import type { Sessions } from './sessions.js';
 import type { StreamSettings } from './stream-settings.js';
@@ -13,6 +14,8 @@ export interface ExchangeParts {
   readonly bodies: Bodies;
   readonly streams: StreamSettings;
   readonly listenStreams: ListenStreams;
+  /** The `authenticate` step; undefined without the option `auth`. */
+  readonly gate: Gate<never> | undefined;
   /** Milliseconds until a client reconnects to a paused stream. */
   readonly retryMs: number;
   /** Whether sessions are enabled. */
@@ -28,3 +31,15 @@ export interface ExchangeParts {
   /** Everything is rejected. */
   closed: boolean;
 }
+
+/** Whether the kernel judges the callers of messages. Members with scopes may be added while the server runs. */
+export function judges({ gate, kernel }: ExchangeParts): boolean {
+  return gate !== undefined || kernel.scopedMember !== undefined;
+}
+
+/** Whether a body is a request. */
+export const isRequest = (body: unknown): body is { readonly id: unknown } =>
+  typeof body === 'object' && body !== null && 'method' in body && 'id' in body;
+
+/** Whether a body is a request or a batch. Everything else only gets a status. */
+export const isAnswered = (body: unknown): boolean => Array.isArray(body) || isRequest(body);

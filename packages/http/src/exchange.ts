@@ -1,11 +1,13 @@
-import type { JsonObject, Principal, TransportInfo } from '@decorum/core';
+import type { JsonObject, McpError, Principal, TransportInfo } from '@decorum/core';
 import {
+  type Authorization,
   beginsConversation,
   belongsToSession,
   type Cancellation,
   errorFrame,
   type Frame,
   INITIALIZE,
+  isDenial,
   LISTEN,
   type JsonRpcMessage,
   type JsonRpcRequest,
@@ -21,6 +23,7 @@ import {
 
 import { cancelsBatch, internalError, statusOf } from './answer.js';
 import { addressOf } from './caller.js';
+import { challengeOf } from './challenge.js';
 import { type AnswerHeaders, type HttpContext, STREAM_HEADERS, transportInfo } from './http-context.js';
 import {
   acceptedBy,
@@ -32,13 +35,14 @@ import {
   versionMismatch,
 } from './headers.js';
 import { closing, HttpError, LimitError, noSession, sessionEnded, sessionIdMissing } from './http-error.js';
-import type { ExchangeParts } from './exchange-parts.js';
+import { type ExchangeParts, isAnswered, isRequest, judges } from './exchange-parts.js';
 import type { HttpSession } from './session.js';
 import { EventStream } from './stream.js';
 
 /** One POST and its response: JSON, or a stream if other messages are sent before the JSON-RPC response. */
 export class PostExchange implements Wire {
   readonly principal: Principal | undefined;
+  readonly authorization: Authorization | undefined;
   readonly declaredVersion: string | undefined;
   readonly owner: ExchangeParts;
   private session: HttpSession | undefined;
@@ -57,6 +61,7 @@ export class PostExchange implements Wire {
   /** Frees the place of a `subscriptions/listen` request. */
   private endListening: (() => void) | undefined;
   private done = false;
+  private isAdmitted = false;
   /** The exchange was already in flight at an earlier keep-alive tick. */
   private sawTick = false;
 
@@ -68,6 +73,7 @@ export class PostExchange implements Wire {
   ) {
     this.owner = parts;
     this.principal = context.principal;
+    this.authorization = parts.gate?.authorization;
     this.declaredVersion = context.headers['mcp-protocol-version'];
   }
 
@@ -100,6 +106,7 @@ export class PostExchange implements Wire {
       throw new HttpError(406, 'The Accept header of a POST must allow application/json or text/event-stream.');
     }
     const id = headers['mcp-session-id'];
+    if (parts.gate && !isAnswered(body)) parts.gate.requireBase(this.principal, id !== undefined);
     return id === undefined ? undefined : parts.sessions.find(id, context);
   }
 
@@ -160,6 +167,10 @@ export class PostExchange implements Wire {
     return this.stream !== undefined || this.context.gone;
   }
 
+  admitted(): void {
+    this.isAdmitted = true;
+  }
+
   onDisconnect(callback: () => void): void {
     this.removeOnClose ??= this.context.onClose(callback);
   }
@@ -185,6 +196,8 @@ export class PostExchange implements Wire {
   /** Turns the response into a stream at the second tick, because proxies cut silent connections. */
   keepAlive(): void {
     if (this.done || this.stream !== undefined || this.accepted === 'json') return;
+    // it may be denied, with a status of its own
+    if (!this.isAdmitted && judges(this.parts)) return;
     try {
       if (this.sawTick) this.openStream().keepAlive();
     } catch {
@@ -214,6 +227,7 @@ export class PostExchange implements Wire {
     const cancelled = parts ? parts.find(cancelsBatch)?.cancelled : reply.cancelled;
     if (cancelled !== undefined) return this.answerCancelled(cancelled, text);
     const { sessionless, body } = this;
+    if (reply.failure !== undefined && isDenial(reply.failure)) return this.deny(reply.failure, reply);
     const status =
       reply.failure === undefined && parts === undefined
         ? 200
@@ -223,6 +237,13 @@ export class PostExchange implements Wire {
     // JSON-RPC never answers a notification, not even an invalid one, but HTTP has to
     if (text === undefined && reply.failure) this.answer(status, errorFrame(undefined, reply.failure), headers);
     else this.answer(text === undefined ? 202 : status, text, headers);
+  }
+
+  /** A denied batch gets one error, because nothing of it has run. */
+  private deny(failure: McpError, { text, parts: all }: Reply): void {
+    const caller = { principal: this.principal, inSession: this.session !== this.started };
+    const { status, headers } = challengeOf(failure, caller, this.parts.gate?.auth);
+    this.answer(status, (all ? undefined : text) ?? errorFrame(undefined, failure), { ...this.headers, ...headers });
   }
 
   private answerCancelled(why: Cancellation, text: string | undefined): void {
@@ -277,6 +298,3 @@ export class PostExchange implements Wire {
     this.session?.closeStream(stream);
   }
 }
-
-const isRequest = (body: unknown): body is { readonly id: unknown } =>
-  typeof body === 'object' && body !== null && 'method' in body && 'id' in body;

@@ -1,4 +1,4 @@
-export type { AuthRefusal, Authenticate, RequestHead } from './authenticate.js';
+export type { Auth, AuthDocument, AuthRefusal, Challenge, Denial, DocumentAnswer, RequestHead } from './auth.js';
 export type { ConnectionInfo } from './bindings/fetch-context.js';
 export { fetchHandler, type FetchHandler, type FetchHandlerOptions } from './bindings/fetch-handler.js';
 export type { Headers } from './http-context.js';

@@ -106,12 +106,18 @@ export function corsHeaders(origin: string, vary?: string): AnswerHeaders {
   };
 }
 
-/** CORS headers of the response to a preflight request for the headers in `requested`. */
-export function preflightHeaders(requested: string | undefined): AnswerHeaders {
+/**
+ * CORS headers of the response to a preflight request for the headers in `requested`.
+ * @param credentials names of further headers that callers may send
+ */
+export function preflightHeaders(requested: string | undefined, credentials: readonly string[] = []): AnswerHeaders {
+  const allowed = new Set(credentials.map((name) => name.toLowerCase()));
   const names = requested?.split(',').map((name) => name.trim()) ?? [];
   return {
     'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
-    'access-control-allow-headers': names.filter((name) => ALLOWED_HEADER.test(name)).join(', '),
+    'access-control-allow-headers': names
+      .filter((name) => ALLOWED_HEADER.test(name) || allowed.has(name.toLowerCase()))
+      .join(', '),
     'access-control-max-age': '7200',
   };
 }

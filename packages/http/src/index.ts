@@ -1,4 +1,5 @@
-export type { AuthRefusal, Authenticate, RequestHead } from './authenticate.js';
+export type { Auth, AuthDocument, AuthRefusal, Challenge, Denial, DocumentAnswer, RequestHead } from './auth.js';
+export { authRoutes } from './bindings/auth-routes.js';
 export { type HttpOptions, mcp, type McpPluginOptions } from './bindings/fastify-plugin.js';
 export { listen, type Listening, type ListenOptions } from './bindings/listen.js';
 export { OneWriteResponse } from './bindings/one-write.js';

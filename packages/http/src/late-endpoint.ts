@@ -1,4 +1,4 @@
-import { type Host, hostOf, startupError } from '@decorum/core/transport';
+import { type Host, type HostPort, hostOf, startupError } from '@decorum/core/transport';
 
 import { type Endpoint, type Opened, openEndpoint } from './endpoint.js';
 import type { ResolvedOptions } from './options.js';
@@ -13,6 +13,12 @@ export function requireServer(server: Host, where: string): void {
   if (!isRequest) return void hostOf(server, where);
   const problem = `is a request. Call \`${where}\` once with the server, and pass on its result: \`${where}(server)\``;
   throw startupError('DECORUM_INVALID_OPTION', where, 'server', problem);
+}
+
+/** How a handler tells the application of what no client may see. */
+export function portOf(server: Host): Pick<HostPort, 'report' | 'warn'> {
+  const host = hostOf(server);
+  return { report: (error) => host.report(error), warn: (message) => host.warn(message) };
 }
 
 /** The endpoint of a handler. The handler exists at once; the endpoint follows when its server has started. */

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
 
-import type { Principal, TransportInfo } from '@decorum/core';
+import type { McpError, Principal, TransportInfo } from '@decorum/core';
 import {
+  type Authorization,
   belongsToSession,
   errorFrame,
   type Frame,
+  isDenial,
   isObject,
   isPromise,
   type JsonRpcMessage,
@@ -13,8 +15,10 @@ import {
   type Wire,
 } from '@decorum/core/transport';
 
-import { type HttpContext, type Sink, STREAM_HEADERS, transportInfo } from './http-context.js';
-import type { ExchangeParts } from './exchange-parts.js';
+import { internalError } from './answer.js';
+import { challengeOf } from './challenge.js';
+import { type AnswerHeaders, type HttpContext, type Sink, STREAM_HEADERS, transportInfo } from './http-context.js';
+import { type ExchangeParts, isAnswered, isRequest, judges } from './exchange-parts.js';
 import { acceptedBy } from './headers.js';
 import type { LegacyPaths } from './options.js';
 import { closing, HttpError, noSession, streamNotAccepted } from './http-error.js';
@@ -114,8 +118,9 @@ export class LegacySse {
    * @throws {HttpError} 400, 404 or 503
    */
   post(body: unknown, context: HttpContext, url: string): void {
-    const { closed, stopped, sessions } = this.parts;
-    if (closed || (stopped && isObject(body) && 'method' in body && 'id' in body)) throw closing();
+    const { closed, stopped, sessions, gate } = this.parts;
+    if (closed || (stopped && isRequest(body))) throw closing();
+    if (gate && !isAnswered(body)) gate.requireBase(context.principal, true);
     const found = this.byKey.get(keyOf(url));
     const session = found && sessions.local(found.id, context.principal);
     if (found === undefined || session === undefined) throw noSession();
@@ -148,11 +153,13 @@ interface Posted {
   readonly stream: MessageStream;
 }
 
-/** One POST. It is answered with 202 at once, and the kernel's reply goes to the stream. */
+/** One POST. It is answered with 202 as soon as its caller is allowed to send it, and the kernel's reply goes to the stream. */
 class LegacyPost implements Wire {
   readonly principal: Principal | undefined;
+  readonly authorization: Authorization | undefined;
   readonly owner: ExchangeParts;
   private done = false;
+  private hasResponded = false;
 
   constructor(
     private readonly posted: Posted,
@@ -160,23 +167,28 @@ class LegacyPost implements Wire {
   ) {
     this.owner = parts;
     this.principal = posted.context.principal;
+    this.authorization = parts.gate?.authorization;
   }
 
   /** Hands the message to the kernel. Never throws. */
   run(): void {
-    const { body, context, session } = this.posted;
+    const { body, session } = this.posted;
+    const { kernel } = this.parts;
+    const mayBeDenied = judges(this.parts) && isAnswered(body);
     try {
-      const reply = this.parts.kernel.handle(body, this, session.state);
-      // without a valid message there is no id, so the client couldn't match an error on the stream to its POST
-      if (!isPromise(reply) && isInvalidMessage(reply)) {
-        return context.answer(400, reply.text ?? errorFrame(undefined, reply.failure));
-      }
-      context.answer(202);
-      if (isPromise(reply)) void reply.then((late) => this.finish(late)).catch((error: unknown) => this.fail(error));
-      else this.finish(reply);
+      const reply = kernel.handle(body, this, session.state);
+      if (!isPromise(reply)) return this.finish(reply);
+      if (!mayBeDenied) this.admitted();
+      void reply.then((late) => this.finish(late)).catch((error: unknown) => this.fail(error));
     } catch (error) {
       this.fail(error);
     }
+  }
+
+  admitted(): void {
+    if (this.hasResponded) return;
+    this.hasResponded = true;
+    this.posted.context.answer(202);
   }
 
   get transport(): TransportInfo {
@@ -187,17 +199,36 @@ class LegacyPost implements Wire {
     if (!this.done) this.posted.stream.send(frame);
   }
 
-  private finish({ text }: Reply): void {
+  private finish(reply: Reply): void {
+    const { failure, text } = reply;
+    if (!this.hasResponded && failure !== undefined) {
+      if (isDenial(failure)) return this.deny(failure, reply);
+      // without a valid message there is no id, so the client couldn't match an error on the stream to its POST
+      if (isInvalidMessage(reply)) return this.reject(400, text ?? errorFrame(undefined, failure));
+    }
+    this.admitted();
     if (text !== undefined) this.send({ kind: 'response', text });
     this.done = true;
   }
 
+  private deny(failure: McpError, { text, parts }: Reply): void {
+    const caller = { principal: this.principal, inSession: true };
+    const { status, headers } = challengeOf(failure, caller, this.parts.gate?.auth);
+    this.reject(status, (parts ? undefined : text) ?? errorFrame(undefined, failure), headers);
+  }
+
+  private reject(status: number, text: string, headers?: AnswerHeaders): void {
+    this.done = this.hasResponded = true;
+    this.posted.context.answer(status, text, headers);
+  }
+
   private fail(error: unknown): void {
-    this.done = true;
     this.parts.report(error);
+    if (!this.hasResponded) return this.reject(500, internalError());
+    this.done = true;
     this.posted.context.drop();
   }
 }
 
-const isInvalidMessage = (reply: Reply): reply is Reply & Required<Pick<Reply, 'failure'>> =>
-  !reply.ran && (reply.failure?.kind === 'parse-error' || reply.failure?.kind === 'invalid-request');
+const isInvalidMessage = ({ ran, failure }: Reply): boolean =>
+  !ran && (failure?.kind === 'parse-error' || failure?.kind === 'invalid-request');

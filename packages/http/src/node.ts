@@ -1,4 +1,4 @@
-export type { AuthRefusal, Authenticate, RequestHead } from './authenticate.js';
+export type { Auth, AuthDocument, AuthRefusal, Challenge, Denial, DocumentAnswer, RequestHead } from './auth.js';
 export { nodeHandler, type NodeHandler, type NodeHandlerOptions } from './bindings/node-handler.js';
 export { OneWriteResponse } from './bindings/one-write.js';
 export type { Headers } from './http-context.js';

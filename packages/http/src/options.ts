@@ -3,7 +3,9 @@ import { inspect } from 'node:util';
 import type { Principal } from '@decorum/core';
 import { type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
 
-import { type Authenticate, checkedPrincipal } from './authenticate.js';
+import type { Auth } from './auth.js';
+import { authMistake } from './auth-option.js';
+import { checkedPrincipal } from './authenticate.js';
 import { credentialHeaders, isHeaderName } from './credentials.js';
 import { Guard } from './guard.js';
 import { type EndpointLimits, LIMIT_RANGES, MAX_TIMER_MS, resolveLimits } from './limits.js';
@@ -42,11 +44,10 @@ export interface EndpointOptions<HostRequest> {
    */
   readonly principal?: (request: HostRequest) => Principal | undefined;
   /**
-   * Verifies a request's credentials before its body is read. Returns the principal, a refusal, or undefined
-   * for an anonymous caller. If it throws, the error is reported and the client gets a masked 500. Can't be combined
-   * with `principal`.
+   * Verifies the credentials of each request before its body is read: the result of `oauth()` of @decorum/auth, or your
+   * own object. Can't be combined with `principal`.
    */
-  readonly authenticate?: Authenticate<HostRequest>;
+  readonly auth?: Auth<HostRequest>;
   /**
    * More headers that hold credentials, in any case. They are left out of `ctx.transport.headers`, as are
    * `authorization`, `cookie`, `x-api-key` and other well-known headers.
@@ -89,12 +90,12 @@ export interface ResolvedOptions<HostRequest>
     Required<
       Omit<
         EndpointOptions<HostRequest>,
-        'principal' | 'authenticate' | 'legacySse' | 'sessionStore' | 'credentialHeaders' | 'limits'
+        'principal' | 'auth' | 'legacySse' | 'sessionStore' | 'credentialHeaders' | 'limits'
       >
     >,
     Required<EndpointLimits> {
   readonly principal: EndpointOptions<HostRequest>['principal'];
-  readonly authenticate: EndpointOptions<HostRequest>['authenticate'];
+  readonly auth: EndpointOptions<HostRequest>['auth'];
   readonly sessionStore: SessionStore | undefined;
   /** Lower-case names of the headers that are hidden from handlers. */
   readonly credentials: ReadonlySet<string>;
@@ -116,7 +117,7 @@ const OPTION_NAMES: OptionTypes<EndpointOptions<never>> = {
   allowedHosts: true,
   allowedOrigins: true,
   principal: true,
-  authenticate: true,
+  auth: true,
   limits: LIMIT_RANGES,
   keepAliveMs: true,
   retryMs: true,
@@ -146,17 +147,16 @@ export function checkOptionNames(
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest>): ResolvedOptions<HostRequest> {
-  const { sessions = true, path = DEFAULT_PATH, principal, authenticate, sessionStore } = options;
+  const { sessions = true, path = DEFAULT_PATH, principal, auth, sessionStore } = options;
   const legacySse = legacyPaths(options.legacySse, path);
   requireFlag('sessions', sessions);
   if (legacySse && !sessions) throw invalid('legacySse', NEEDS_SESSIONS);
   if (principal !== undefined && typeof principal !== 'function') {
-    throw invalid('principal', MUST_AUTHENTICATE);
+    throw invalid('principal', "must be a function that returns the caller's principal");
   }
-  if (authenticate !== undefined && typeof authenticate !== 'function') {
-    throw invalid('authenticate', MUST_AUTHENTICATE);
-  }
-  if (authenticate && principal) throw invalid('authenticate', "can't be combined with `principal`. Pass only one");
+  const mistake = auth === undefined ? undefined : authMistake(auth);
+  if (mistake !== undefined) throw invalid('auth', mistake);
+  if (auth && principal) throw invalid('auth', "can't be combined with `principal`. Pass only one");
   if (sessionStore && !sessions) throw invalid('sessionStore', 'needs sessions. Remove `sessions: false`');
   const counts = Object.entries(COUNTS).map(([name, [byDefault, max]]) => {
     const value = options[name as keyof typeof COUNTS] ?? byDefault;
@@ -172,9 +172,12 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
     guard: new Guard({ allowedHosts, allowedOrigins }),
     events: requireEventStore(options.events ?? new MemoryEventStore()),
     sessionStore: requireSessionStore(sessionStore),
-    credentials: credentialHeaders(requireHeaderNames(options.credentialHeaders ?? [])),
+    credentials: credentialHeaders([
+      ...requireHeaderNames(options.credentialHeaders ?? []),
+      ...(auth?.credentialHeaders ?? []),
+    ]),
     principal: principal && checkedPrincipal(principal),
-    authenticate,
+    auth,
     sessions,
     legacySse,
     ...(Object.fromEntries(counts) as Record<keyof typeof COUNTS, number>),
@@ -182,7 +185,6 @@ export function resolveOptions<HostRequest>(options: EndpointOptions<HostRequest
   };
 }
 
-const MUST_AUTHENTICATE = "must be a function that returns the caller's principal";
 const NEEDS_SESSIONS = 'needs sessions, because responses arrive on a separate stream. Remove `sessions: false`';
 
 function legacyPaths(option: EndpointOptions<never>['legacySse'], mcpPath: string): Required<LegacyPaths> | undefined {

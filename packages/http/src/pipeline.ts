@@ -1,6 +1,7 @@
 import type { Principal } from '@decorum/core';
 import { isPromise } from '@decorum/core/transport';
 
+import type { RequestHead } from './auth.js';
 import type { Bodies, BodyReceiver } from './body.js';
 import type { HttpContext } from './http-context.js';
 import type { Endpoint, PostEndpoint } from './endpoint.js';
@@ -13,6 +14,8 @@ import { HttpError, MaskedError } from './http-error.js';
 export interface UnreadContext extends HttpContext {
   /** Path and query. */
   readonly url: string;
+  /** What `auth` gets of the request. */
+  readonly head: RequestHead;
   /** Whether the host expects a body. */
   readonly hasBody: boolean;
   /** The `Vary` header that the response already has. */
@@ -86,9 +89,7 @@ export class Pipeline<HostRequest> implements BodyReceiver {
 
   private authenticate(): Principal | undefined | Promise<Principal | undefined> {
     const { endpoint, context, request } = this;
-    if (!endpoint.authenticates) return undefined;
-    const { method, headers, remoteAddress } = context;
-    return endpoint.authenticate({ method, headers, remoteAddress }, request);
+    return endpoint.gate?.enter(context.head, request, context);
   }
 
   private read(principal: Principal | undefined): void {

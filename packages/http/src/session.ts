@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Frame, Kernel, Session, SessionRecord, Wire } from '@decorum/core/transport';
+import { type Frame, type Kernel, ownerOf, type Session, type SessionRecord, type Wire } from '@decorum/core/transport';
 import type { LimitHit, Principal } from '@decorum/core';
 
 import type { PendingCallbacks } from './pending-callbacks.js';
@@ -18,6 +18,8 @@ export interface SessionSettings extends SessionLimits {
   readonly streams: StreamSettings;
   /** Stores events for clients that reconnect. `false` makes streams non-resumable. */
   readonly events: EventStore | false;
+  /** Milliseconds until a client reconnects to a paused stream. */
+  readonly retryMs: number;
   /** Shares records with other processes; undefined if sessions live only in this one. */
   readonly sessionStore: SessionStore | undefined;
   /** Counts the sessions. */
@@ -47,6 +49,10 @@ export type SessionOrigin =
 /** The live part of a session: its streams. Everything else is in its record, which can be stored. */
 export class HttpSession extends CountedSession {
   readonly state: Session;
+  /** See `ownerOf`; undefined for an anonymous caller. */
+  readonly owner: string | undefined;
+  /** When the last of the tokens expires that its caller has sent. */
+  expiresAt: number;
   /** Whether a request has arrived since the last sweep. */
   used = true;
   /** Oldest first. Created with the first stream, because most sessions never have one. */
@@ -62,6 +68,9 @@ export class HttpSession extends CountedSession {
     const { kernel, sessionStore: store } = settings;
     const push = (frame: Frame) => this.push(frame);
     const isKept = store !== undefined && ('record' in origin || origin.shared);
+    const { principal } = 'record' in origin ? origin.record : origin;
+    this.owner = principal && ownerOf(principal);
+    this.expiresAt = principal ? 0 : Number.POSITIVE_INFINITY;
     this.state = kernel.openSession({
       ...origin,
       push,
@@ -87,6 +96,23 @@ export class HttpSession extends CountedSession {
   private get awaited(): Wire | undefined {
     for (const { wire } of this.settings.kernel.inFlight.requestsOf(this.state)) if (wire.gone === false) return wire;
     return undefined;
+  }
+
+  /** Notes when the token of a request expires. */
+  see({ expiresAt = Number.POSITIVE_INFINITY }: Principal): void {
+    if (expiresAt > this.expiresAt) this.expiresAt = expiresAt;
+  }
+
+  /** Disconnects the readers of its streams, who may resume them with a newer token. A call keeps its own stream. */
+  expire(): void {
+    for (const stream of this.streams ?? [])
+      if (stream.kind === 'g' || stream.resumed) stream.pause(this.settings.retryMs);
+    if (this.settings.events === false) this.endStandaloneStreams();
+  }
+
+  /** Whether the session ends with its stream. */
+  get endsWithStream(): boolean {
+    return this.soleStream !== undefined;
   }
 
   /** Lets the session be evicted again when its last client is gone. */

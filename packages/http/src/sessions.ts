@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Principal } from '@decorum/core';
-import { andThen, isPromise, isObject, type Kernel, revisionOf, type SessionRecord } from '@decorum/core/transport';
+import {
+  andThen,
+  isPromise,
+  isObject,
+  type Kernel,
+  ownerOf,
+  revisionOf,
+  type SessionRecord,
+} from '@decorum/core/transport';
 
 import type { Sender } from './caller.js';
 import { HttpSession, type SessionOrigin, type SessionSettings, ttlOf } from './session.js';
@@ -46,8 +54,9 @@ export class Sessions {
   /** Finds a session of this process by id, if it belongs to the principal. */
   local(id: string, principal: Principal | undefined): HttpSession | undefined {
     const session = this.byId.get(id);
-    if (session === undefined || session.state.record.principal?.subject !== principal?.subject) return undefined;
+    if (session === undefined || session.owner !== (principal && ownerOf(principal))) return undefined;
     session.used = true;
+    if (principal !== undefined) session.see(principal);
     if (!session.isProtected) use(session, principal === undefined ? this.quotas.anonymous : this.quotas.signedIn);
     return session;
   }
@@ -94,9 +103,20 @@ export class Sessions {
     }
   }
 
+  /** Ends the streams whose callers have sent no token that is still valid. */
+  expire(): void {
+    const now = Date.now();
+    for (const session of this.byId.values()) {
+      if (session.expiresAt > now) continue;
+      if (session.endsWithStream) this.end(session);
+      else session.expire();
+    }
+  }
+
   private add(origin: SessionOrigin, sender: Sender): HttpSession {
     this.quotas.makeRoom(sender);
     const session = new HttpSession(this.settings, origin);
+    if (sender.principal !== undefined) session.see(sender.principal);
     this.byId.set(session.id, session);
     this.quotas.add(session, sender);
     return session;
@@ -114,7 +134,7 @@ export class Sessions {
       live.state.refresh(record);
       return this.local(id, principal);
     }
-    if (record.principal?.subject !== principal?.subject) return undefined;
+    if (ownerOf(record.principal) !== ownerOf(principal)) return undefined;
     return this.add({ record }, sender);
   }
 
@@ -131,10 +151,11 @@ export class Sessions {
 
 /**
  * Whether a store has returned a usable record. Another version of the server may have written it with a revision that
- * is unknown here, and many stores return null for a missing key.
+ * is unknown here, and many stores return null for a missing key. A record without a subject is nobody's.
  */
 function isUsable(record: SessionRecord | null | undefined, id: string): record is SessionRecord {
-  return isObject(record) && record.id === id && revisionOf(record.revision)?.sessions === true;
+  if (!isObject(record) || record.id !== id || record.principal?.subject === '') return false;
+  return revisionOf(record.revision)?.sessions === true;
 }
 
 /** Makes a session the last of both its lists to be evicted. Not in `lru.ts`, because it runs for every request. */

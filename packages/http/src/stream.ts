@@ -36,6 +36,8 @@ export class EventStream implements SinkOwner, Replayed {
   /** Whether all messages have been sent. Some readers may not have them yet. */
   ended = false;
   sequence = 0;
+  /** Whether its reader has come by a GET of its own. */
+  resumed = false;
   /** Whether the stream has ended and only the store has its events. */
   private isPast = false;
   /** Sends a reader what it has missed. Until then it isn't the stream's reader. */
@@ -145,9 +147,8 @@ export class EventStream implements SinkOwner, Replayed {
   /** Sends a comment if nothing else is buffered. A slow reader already has enough to read. */
   keepAlive(): void {
     const { sink, pending, tickText } = this;
-    if (sink === undefined) return;
-    if (sink.backlog > 0) this.settings.readers.note(sink, pending.length);
-    else if (pending === '' && tickText === '') sink.write(': keep-alive\n\n');
+    if (sink !== undefined && sink.backlog > 0) this.settings.readers.note(sink, pending.length);
+    else if (pending === '' && tickText === '') sink?.write(': keep-alive\n\n');
   }
 
   /**
@@ -241,6 +242,7 @@ export class EventStream implements SinkOwner, Replayed {
     const previous = this.sink ?? this.replay?.sink;
     this.detach();
     this.replay = replay;
+    this.resumed = true;
     // a slow one would keep its backlog until it disconnects
     if (previous?.slow) previous.destroy();
     else if (previous) this.finish(previous, '');

@@ -5,10 +5,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 import type { McpServer } from '@decorum/core';
-import { type HttpOptions, listen, mcp } from '@decorum/http';
+import { type Auth, listen, mcp } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler, type NodeHandlerOptions } from '@decorum/http/node';
-import fastify from 'fastify';
+import fastify, { type FastifyRequest } from 'fastify';
 
 import {
   afterwards,
@@ -26,7 +26,7 @@ import {
   serve,
 } from './fixture.js';
 
-type Authenticate = NonNullable<HttpOptions['authenticate']>;
+type Authenticate = Auth<FastifyRequest>['authenticate'];
 
 const REALM = { 'WWW-Authenticate': 'Bearer realm="mcp"' };
 
@@ -48,7 +48,7 @@ describe.each([
   ['later', late],
 ])('authenticate, which answers %s', (_when, authenticate) => {
   it('identifies the caller', async () => {
-    const { url, probe } = await serve({ authenticate });
+    const { url, probe } = await serve({ auth: { authenticate } });
     const began = once(probe, 'began');
     const pending = post(url, modernCall(1, 'wait'), { ...modernHeaders('tools/call', 'wait'), ...as('ann') });
     await began;
@@ -58,14 +58,14 @@ describe.each([
   });
 
   it('binds a session to the principal that started it', async () => {
-    const { url } = await serve({ authenticate });
+    const { url } = await serve({ auth: { authenticate } });
     const session = await openSession(url, as('ann'));
     expect((await post(url, request(1, 'ping'), { ...session, ...as('bob') })).status).toBe(404);
     expect((await post(url, request(1, 'ping'), session)).status).toBe(200);
   });
 
   it('rejects every kind of request with its own status and headers', async () => {
-    const { url } = await serve({ authenticate, legacySse: true });
+    const { url } = await serve({ auth: { authenticate }, legacySse: true });
     const accept = { accept: 'text/event-stream' };
     const answers = [
       await post(url, ...ADD),
@@ -84,7 +84,7 @@ describe.each([
   });
 
   it('does not ask a preflight request for credentials, which it never has', async () => {
-    const { url } = await serve({ authenticate, allowedOrigins: ['https://app.example.com'] });
+    const { url } = await serve({ auth: { authenticate }, allowedOrigins: ['https://app.example.com'] });
     const headers = { origin: 'https://app.example.com', 'access-control-request-headers': 'authorization' };
     const [response] = await raw(url, 'OPTIONS', headers);
     expect([response.statusCode, response.headers['access-control-allow-headers']]).toEqual([204, 'authorization']);
@@ -101,7 +101,7 @@ describe.each([
       heads.push(head);
       return await authenticate(head, incoming);
     };
-    const { url, port } = await serve({ authenticate: seen });
+    const { url, port } = await serve({ auth: { authenticate: seen } });
     const [forbidden] = await raw(url, 'POST', { host: 'evil.example', 'content-type': 'application/json' });
     expect([forbidden.statusCode, heads]).toEqual([403, []]);
     const socket = connect(port, '127.0.0.1');
@@ -118,9 +118,10 @@ describe.each([
 });
 
 describe('authenticate', () => {
-  it('may accept anonymous callers', async () => {
-    const { url } = await serve({ authenticate: () => undefined });
-    expect((await post(url, ...ADD)).status).toBe(200);
+  it('rejects a request without credentials with its challenge', async () => {
+    const { url } = await serve({ auth: { authenticate: () => undefined } });
+    const response = await post(url, ...ADD);
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
   });
 
   it('may choose the body of a refusal', async () => {
@@ -129,7 +130,7 @@ describe('authenticate', () => {
       headers: { 'Content-Type': 'text/plain', 'retry-after': '7' },
       body: 'not you',
     });
-    const { url } = await serve({ authenticate });
+    const { url } = await serve({ auth: { authenticate } });
     const response = await post(url, ...ADD);
     expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
       403,
@@ -160,7 +161,7 @@ describe('authenticate', () => {
     ['refuses with a body that is no text', async () => ({ status: 401, body: {} })],
     ['refuses with a header that is no text', () => ({ status: 401, headers: { a: 1 } })],
   ])('that %s is a bug: a masked 500, which is reported', async (_what, authenticate) => {
-    const { url, errors } = await serve({ authenticate: authenticate as unknown as Authenticate });
+    const { url, errors } = await serve({ auth: { authenticate: authenticate as unknown as Authenticate } });
     const response = await post(url, ...ADD);
     expect(response.status).toBe(500);
     expect(await json(response)).toEqual({ jsonrpc: '2.0', error: { code: -32603, message: 'Internal error' } });
@@ -178,15 +179,22 @@ describe('authenticate', () => {
       seen.push(incoming.getDecorator('user'), incoming.url);
       return { subject: 'ann' };
     };
-    await app.register(mcp, { server, authenticate });
+    await app.register(mcp, { server, auth: { authenticate } });
     const [payload, headers] = ADD;
     const response = await app.inject({ method: 'POST', url: '/mcp', headers, payload });
     expect([response.statusCode, seen, errors]).toEqual([200, ['ann', '/mcp'], []]);
   });
 
   it.each([
-    [{ authenticate: bearer, principal: () => undefined }, "`authenticate` can't be combined with `principal`"],
-    [{ authenticate: 5 as never }, '`authenticate` must be a function'],
+    [{ auth: { authenticate: bearer }, principal: () => undefined }, "`auth` can't be combined with `principal`"],
+    [{ auth: 5 as never }, '`auth` must be an object with the method `authenticate`'],
+    [{ auth: (() => undefined) as never }, '`auth` must be an object with the method `authenticate`'],
+    [{ auth: { authenticate: bearer, scopes: 'mcp' as never } }, '`auth` has `scopes` that are not a list'],
+    [{ auth: { authenticate: bearer, scopes: ['a b'] } }, '`auth` has `scopes` that are not a list'],
+    [{ auth: { authenticate: bearer, challenge: {} as never } }, '`auth` has a `challenge` that is not a function'],
+    [{ auth: { authenticate: bearer, opened: {} as never } }, '`auth` has an `opened` that is not a function'],
+    [{ auth: { authenticate: bearer, credentialHeaders: ['a b'] } }, '`auth` has `credentialHeaders` that are not'],
+    [{ auth: { authenticate: bearer, documents: [{ path: 'a' }] as never } }, '`auth` has `documents` that are not'],
     [
       { sessionStore: {} as never },
       '`sessionStore` must be a store with the methods `get`, `set`, `touch` and `delete`',
@@ -217,11 +225,13 @@ describe('the headers of a refusal', () => {
     for (const authenticate of [() => ({ status: 401, headers }), async () => ({ status: 401, headers })]) {
       const { server, errors } = createServer(new Probe());
       afterwards(() => server.close());
-      const listening = await listen(server, { port: 0, authenticate });
+      const listening = await listen(server, { port: 0, auth: { authenticate } });
       const answers = [
         await post(listening.url, ...ADD),
-        await post(await serveNode(server, { authenticate }), ...ADD),
-        await fetchHandler(server, { authenticate })(new Request('http://localhost/mcp', { method: 'DELETE' })),
+        await post(await serveNode(server, { auth: { authenticate } }), ...ADD),
+        await fetchHandler(server, { auth: { authenticate } })(
+          new Request('http://localhost/mcp', { method: 'DELETE' }),
+        ),
       ];
       expect(answers.map(({ status }) => status)).toEqual([500, 500, 500]);
       for (const answer of answers) expect(await json(answer)).toMatchObject({ error: { message: 'Internal error' } });
@@ -233,7 +243,7 @@ describe('the headers of a refusal', () => {
     const authenticate = () => ({ status: 401, headers: { 'Content-Length': '2', via: 'a' }, body: '{"a":1}' });
     const { server } = createServer(new Probe());
     afterwards(() => server.close());
-    const answer = await post(await serveNode(server, { authenticate }), ...ADD);
+    const answer = await post(await serveNode(server, { auth: { authenticate } }), ...ADD);
     expect([answer.headers.get('content-length'), answer.headers.get('via')]).toEqual(['7', 'a']);
     expect(await answer.text()).toBe('{"a":1}');
   });

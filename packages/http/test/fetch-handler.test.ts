@@ -175,7 +175,7 @@ describe('fetchHandler', () => {
     expect(events.at(-1)?.message).toMatchObject({ id: 1 });
   });
 
-  it('gives `principal` and `authenticate` the web request', async () => {
+  it('gives `principal` and `auth` the web request', async () => {
     const { post, probe } = create({
       principal: ({ url, headers }) => ({ subject: `${url} ${headers.get('x-user')}` }),
     });
@@ -185,7 +185,11 @@ describe('fetchHandler', () => {
     expect(probe.contexts[0]?.principal).toEqual({ subject: `${URL_OF} ann` });
     probe.emit('go');
     await pending;
-    const other = create({ authenticate: async ({ headers }) => (headers['x-user'] ? undefined : { status: 401 }) });
+    const other = create({
+      auth: {
+        authenticate: async (_head, { headers }) => (headers.get('x-user') ? { subject: 'ann' } : { status: 401 }),
+      },
+    });
     expect((await other.post(...ADD)).status).toBe(401);
     expect((await other.post(ADD[0], { ...ADD[1], 'x-user': 'ann' })).status).toBe(200);
   });

@@ -53,7 +53,7 @@ describe('a limit of an endpoint', () => {
 
   it('is reported for a message with too many values, with the caller', async () => {
     const alice = { subject: 'alice' };
-    const { url, hits } = await serveLimited({}, { authenticate: () => alice });
+    const { url, hits } = await serveLimited({}, { auth: { authenticate: () => alice } });
     const session = await openSession(url);
     const response = await post(url, call(1, 'add', { list: Array.from({ length: 100_000 }, () => 0) }), session);
     expect(response.status).toBe(400);

@@ -47,7 +47,7 @@ const FINAL = { id: 'sub', result: { _meta: SUBSCRIPTION, resultType: 'complete'
 
 describe('listen, for other paths', () => {
   it.each(['GET', 'PUT', 'PROPFIND'])('answers %s with 404, without authentication', async (method) => {
-    const { url } = await serve({ authenticate: () => ({ status: 401 }) });
+    const { url } = await serve({ auth: { authenticate: () => ({ status: 401 }) } });
     const answer = await fetch(new URL('/elsewhere', url), { method });
     expect([answer.status, await answer.json()]).toMatchObject([
       404,

@@ -208,10 +208,12 @@ describe('nodeHandler', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 408 [^]*"code":-32600/);
   });
 
-  it('passes the Node request to `principal` and `authenticate`', async () => {
+  it('passes the Node request to `principal` and `auth`', async () => {
     const { handler, probe } = createHandler({
-      authenticate: async ({ remoteAddress }, { socket }) =>
-        socket.remoteAddress === remoteAddress ? { subject: 'ann' } : { status: 401 },
+      auth: {
+        authenticate: async ({ remoteAddress }, { socket }) =>
+          socket.remoteAddress === remoteAddress ? { subject: 'ann' } : { status: 401 },
+      },
     });
     const other = createHandler({ principal: ({ url }) => ({ subject: url ?? '' }) });
     for (const [listener, at, subject] of [
@@ -229,8 +231,8 @@ describe('nodeHandler', () => {
   });
 
   it.each([
-    ['a refusal', { authenticate: () => turn(50, { status: 401 }) }, 'POST'],
-    ['an answer', { authenticate: () => turn(50, { subject: 'ann' }) }, 'POST'],
+    ['a refusal', { auth: { authenticate: () => turn(50, { status: 401 }) } }, 'POST'],
+    ['an answer', { auth: { authenticate: () => turn(50, { subject: 'ann' }) } }, 'POST'],
     ['a stream', { sessionStore: { ...NO_SESSIONS, get: () => turn(50, undefined) } }, 'GET'],
   ])('survives a timeout of the application that answers before %s', async (_what, options, method) => {
     const { handler, errors } = createHandler(options);

@@ -18,6 +18,7 @@ async function createSessions(limits: Partial<SessionSettings> = {}) {
   const sessions = new Sessions(await kernelOf(server), {
     streams: { open: new Set(), ending: new Set(), maxBufferedBytes: 1000, hit: () => {}, readers },
     events: false,
+    retryMs: 1000,
     sessionStore: undefined,
     maxSessions: MANY,
     maxSessionsPerAddress: MANY,

@@ -20,6 +20,30 @@ export class OrderStore {
   }
 }
 
+export class NewFile {
+  @IsString() name!: string;
+  @IsString() text!: string;
+}
+
+export class FileStore {
+  async names(): Promise<string[]> {
+    return [];
+  }
+
+  async write({ name }: NewFile) {
+    return `${name} is written.`;
+  }
+}
+
+export class NewName {
+  @IsString() id!: string;
+  @IsString() name!: string;
+}
+
+export class Self {
+  readonly store = { rename: async (id: string, name: string) => `${id} is called ${name} now.` };
+}
+
 export const metrics = { record: (_name: string, _milliseconds: number) => {} };
 
 /** A client of Redis. */

@@ -1,5 +1,5 @@
-import { McpServer } from '@decorum/core';
-import { MemoryEventStore, MemorySessionStore } from '@decorum/http';
+import { McpServer, type Principal } from '@decorum/core';
+import { type Auth, MemoryEventStore, MemorySessionStore } from '@decorum/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { IsString } from 'class-validator';
 
@@ -19,6 +19,13 @@ interface User {
 export async function verifyToken(authorization: string | undefined): Promise<User | undefined> {
   return authorization === 'Bearer secret' ? { id: 'ada', scopes: [] } : undefined;
 }
+
+export async function findCaller(authorization: string | undefined): Promise<Principal | undefined> {
+  const user = await verifyToken(authorization);
+  return user && { subject: user.id, scopes: ['mcp'] };
+}
+
+export declare const auth: Auth;
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,6 +1,7 @@
 import { type Call, type Interceptor, requireCalled } from '../kernel/interceptors.js';
 import { startupError, ToolError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
+import { accountOf } from '../protocol/owner.js';
 import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 
 /** A limiter, such as one from `rate-limiter-flexible`. */
@@ -16,14 +17,14 @@ export interface RateLimiter {
 export interface RateLimitOptions {
   /**
    * Returns the key that a call counts against, or undefined to not count it. Defaults to `user:` and the principal's
-   * subject, else `session:` and the session id, else `address:` and the remote address, else one key for all.
+   * issuer and subject, else `session:` and the session id, else `address:` and the remote address, else one key for all.
    */
   readonly of?: (call: Call) => string | undefined;
 }
 
 /** The prefixes keep a subject from colliding with a session id or an address. */
 function keyOf({ ctx: { principal, sessionId, transport } }: Call): string {
-  if (principal?.subject !== undefined) return `user:${principal.subject}`;
+  if (principal !== undefined) return `user:${accountOf(principal)}`;
   if (sessionId !== undefined) return `session:${sessionId}`;
   return transport.remoteAddress === undefined ? 'everybody' : `address:${transport.remoteAddress}`;
 }

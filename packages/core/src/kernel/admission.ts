@@ -1,11 +1,22 @@
 import type { Exchange } from '../protocol/exchange.js';
 import { isPromise } from '../protocol/maybe-promise.js';
+import { denialOf } from '../protocol/scopes.js';
 import type { Access } from '../protocol/wire.js';
 import type { Admits } from '../registry/listing.js';
 import type { ErrorReporter } from './error-reporter.js';
 
+/** Answers to each request's access functions. Each function runs once per request, even if many members share it. */
+const answered = new WeakMap<Exchange, Map<Access, boolean | Promise<boolean>>>();
+
 /** Whether the caller passes an access function. Fails closed: an error is reported and denies access. */
 export function isAdmitted(access: Access, exchange: Exchange, reporter: ErrorReporter): boolean | Promise<boolean> {
+  const answers = answered.get(exchange) ?? new Map<Access, boolean | Promise<boolean>>();
+  const answer = answers.get(access) ?? ask(access, exchange, reporter);
+  answered.set(exchange, answers.set(access, answer));
+  return answer;
+}
+
+function ask(access: Access, exchange: Exchange, reporter: ErrorReporter): boolean | Promise<boolean> {
   const { principal, transport } = exchange.wire;
   const deny = (error: unknown) => {
     reporter.report(error, exchange);
@@ -24,12 +35,10 @@ export function isAdmitted(access: Access, exchange: Exchange, reporter: ErrorRe
   }
 }
 
-/** Creates the access check for one request. Each function runs once, even if many members share it. */
-export function admission(exchange: Exchange, reporter: ErrorReporter): Admits {
-  const asked = new Map<Access, boolean | Promise<boolean>>();
-  return (access) => {
-    const answer = asked.get(access) ?? isAdmitted(access, exchange, reporter);
-    asked.set(access, answer);
-    return answer;
-  };
-}
+/** Creates the check of what decides whether the caller of a request sees an entry. */
+export const admission =
+  (exchange: Exchange, reporter: ErrorReporter): Admits =>
+  (condition) =>
+    typeof condition === 'function'
+      ? isAdmitted(condition, exchange, reporter)
+      : denialOf(exchange.wire, [condition]) === undefined;

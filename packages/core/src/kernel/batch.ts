@@ -18,11 +18,13 @@ export function batchFault(batch: readonly unknown[], maxBatch: number): McpErro
 
 /** The wire of each message of a batch: what belongs to the HTTP request of a single message is left out. */
 export function wireOfEach(batch: Wire): Wire {
-  const { transport, principal, owner } = batch;
+  const { transport, principal, authorization, owner } = batch;
   return {
     transport,
     principal,
+    authorization,
     owner,
+    admitted: () => batch.admitted?.(),
     send: (frame) => batch.send(frame),
     keepAlive: () => batch.keepAlive?.(),
     onDisconnect: (callback) => batch.onDisconnect?.(callback),
@@ -33,10 +35,13 @@ export function wireOfEach(batch: Wire): Wire {
 }
 const invalid = (problem: string) => new McpError('invalid-request', problem);
 
-/** Joins the replies to a batch. A batch without requests gets no response. */
-export function joined(parts: readonly Reply[]): Reply {
+/**
+ * Joins the replies to a batch. A batch without requests gets no response.
+ * @param failure why the whole batch was denied
+ */
+export function joined(parts: readonly Reply[], failure?: McpError): Reply {
   const texts = parts.flatMap(({ text }) => text ?? []);
-  return { text: texts.length === 0 ? undefined : `[${texts.join(',')}]`, parts };
+  return { text: texts.length === 0 ? undefined : `[${texts.join(',')}]`, parts, ...(failure && { failure }) };
 }
 
 /**

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Client, Exchange } from '../protocol/exchange.js';
 import type { NeedInput } from '../protocol/input.js';
 import type { JsonObject, RequestId, Root } from '../protocol/model.js';
+import { denialOf, isScope } from '../protocol/scopes.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
 import { CONTEXT } from '../registry/inferred-input.js';
 import { type Jsonified, NotJson, toJsonText } from '../schema/json-form.js';
@@ -124,6 +125,21 @@ export class Context {
   /** The authenticated caller. */
   get principal(): Principal | undefined {
     return this.#exchange.wire.principal;
+  }
+
+  /**
+   * Requires scopes that depend on the arguments, in addition to those of the member. Without them, the request fails as
+   * if the member needed them: over HTTP with status 403, unless something was sent before.
+   * @throws {McpError} `insufficient-scope`, or `unauthorized` for callers without a principal. Don't catch it
+   * @throws {TypeError} for anything but scopes
+   * @example ctx.requireScopes(`project:${id}:write`);
+   */
+  requireScopes(...scopes: readonly [string, ...string[]]): void {
+    const wrong = scopes.findIndex((scope) => !isScope(scope));
+    if (wrong !== -1 || scopes.length === 0) throw new TypeError('`ctx.requireScopes` takes scopes, one per argument.');
+    const needs = (this.#exchange.needs = [...(this.#exchange.needs ?? []), { scopes, isPublic: false }]);
+    const denial = denialOf(this.#exchange.wire, needs);
+    if (denial) throw denial;
   }
 
   /** The request's `_meta`. */
@@ -278,19 +294,5 @@ function jsonRoundTrip(value: unknown, what: string): unknown {
   } catch (error) {
     if (!(error instanceof NotJson)) throw error;
     throw new Error(`${what} cannot be written as JSON: it ${error.message}`, { cause: error });
-  }
-}
-
-/** The context of a completion method. */
-export class CompletionContext extends Context {
-  /**
-   * @param exchange the request being handled
-   * @param args the arguments that the user has already filled in
-   */
-  constructor(
-    exchange: Exchange,
-    readonly args: Readonly<Record<string, string>>,
-  ) {
-    super(exchange);
   }
 }

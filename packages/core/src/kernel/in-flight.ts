@@ -133,6 +133,11 @@ export class InFlight {
     if (late.length > 0) await new Promise(setImmediate);
   }
 
+  /** Ends open-ended requests whose caller's token has expired. The time is in milliseconds since 1970. */
+  endExpired(owner: object, now: number): void {
+    for (const { wire, finish } of this.of(owner)) if ((wire.principal?.expiresAt ?? now + 1) <= now) finish?.();
+  }
+
   private of(owner: object | undefined): readonly Exchange[] {
     return this.exchanges.filter(({ wire }) => owner === undefined || wire.owner === owner);
   }

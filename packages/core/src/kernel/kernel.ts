@@ -1,4 +1,4 @@
-import { excerpt, FAILURES, McpError } from '../protocol/errors.js';
+import { excerpt, McpError } from '../protocol/errors.js';
 import { TransientPeer } from '../protocol/eras/transient.js';
 import { Session, type SessionMeans, type SessionOptions, type SessionRecord } from '../protocol/eras/stateful.js';
 import { openStateless } from '../protocol/eras/stateless.js';
@@ -6,22 +6,22 @@ import { belongsToSession, type Conversation, Exchange, type Peer } from '../pro
 import {
   isObject,
   checkMessage,
-  errorFrame,
   isUnanswered,
   type JsonRpcNotification,
   type JsonRpcRequest,
   resultFrame,
   readableId,
 } from '../protocol/jsonrpc.js';
-import { LimitError } from '../protocol/limits.js';
-import { isPromise } from '../protocol/maybe-promise.js';
+import { andThen, isPromise } from '../protocol/maybe-promise.js';
 import { beginsConversation } from '../protocol/methods.js';
 import type { RequestId } from '../protocol/model.js';
-import { CANCELLATION_ERRORS, type Reply } from '../protocol/reply.js';
+import type { Reply } from '../protocol/reply.js';
 import type { Revision } from '../protocol/revisions/revision.js';
 import type { Principal, Wire } from '../protocol/wire.js';
-import { batchFault, joined, unreadableId, wireOfEach } from './batch.js';
+import { batchFault, joined, wireOfEach } from './batch.js';
+import { Failures } from './failures.js';
 import { InFlight } from './in-flight.js';
+import { Judge, runWhenAllowed } from './judge.js';
 import { Members } from './members.js';
 import { completionMethods } from './methods/completion.js';
 import { extensionMethods } from './methods/extensions.js';
@@ -53,12 +53,16 @@ export class Kernel {
   readonly maxValues: number;
   private readonly methods: ReadonlyMap<string, Method>;
   private readonly extensions: ReadonlyMap<string, Method>;
+  private readonly judge: Judge;
+  private readonly failures: Failures;
   private readonly sessionMeans: SessionMeans;
 
   constructor(private readonly parts: KernelParts) {
     const { reporter, intercept, server, events, limits } = parts;
     this.inFlight = new InFlight(limits.maxOpenCalls);
     this.maxValues = limits.maxValues;
+    this.judge = new Judge(parts);
+    this.failures = new Failures(parts, this.inFlight);
     const means = { ...parts, members: new Members(reporter, intercept), results: new Results(server) };
     this.extensions = extensionMethods(means);
     this.methods = new Map(
@@ -75,6 +79,16 @@ export class Kernel {
     this.sessionMeans = { ...parts, join: (session) => events.join(session) };
   }
 
+  /** `Class.method` of a member that needs scopes; undefined if none does. Members may be added while the server runs. */
+  get scopedMember(): string | undefined {
+    return this.parts.registry.scoped?.where;
+  }
+
+  /** Whether callers without credentials may use some member. Members may be added while the server runs. */
+  get hasPublic(): boolean {
+    return this.parts.registry.hasPublic;
+  }
+
   /**
    * Handles one parsed message, synchronously if possible. Never throws or rejects. A cancelled request is answered at
    * once, even if its handler keeps running.
@@ -87,14 +101,15 @@ export class Kernel {
     try {
       checkMessage(message, this.parts.limits);
     } catch (error) {
-      return this.malformed({ error, message, wire }, conversation);
+      return this.failures.malformed({ error, message, wire }, conversation);
     }
     if (!('method' in message)) {
       conversation?.settle(message);
       return NOTHING;
     }
     if (!('id' in message)) return this.take(message, conversation);
-    return this.request(message, wire, conversation);
+    const opened = this.open(message, wire, conversation);
+    return opened instanceof Exchange ? this.begin(opened, conversation) : opened;
   }
 
   /** Creates the session of a client that is about to send `initialize`, or has sent it to another process. */
@@ -122,48 +137,91 @@ export class Kernel {
   /** Handles the messages of a batch concurrently (JSON-RPC 2.0, section 6). */
   private handleBatch(batch: readonly unknown[], wire: Wire, conversation: Conversation): Reply | Promise<Reply> {
     const fault = batchFault(batch, this.parts.limits.maxBatch);
-    if (fault) return this.reject(fault, conversation.revision.unreadableId, wire);
+    if (fault) return this.failures.reject(fault, conversation.revision.unreadableId, wire);
     const each = wireOfEach(wire);
+    const opened = new Map(batch.map((message) => [message, this.preview(message, each, conversation)]));
+    const verdict = this.judge.verdict([...opened.values()].filter((exchange) => exchange !== undefined));
+    // nothing of a denied batch takes effect
+    const take = (message: unknown) =>
+      andThen(verdict, (denial) =>
+        denial && isUnanswered(message) ? NOTHING : this.handle(message, each, conversation),
+      );
     const ids = new Set<RequestId>();
     const replies = batch.map((message) => {
       const id = readableId(message);
-      if (id !== undefined && ids.size === ids.add(id).size) return this.rejectDuplicate(conversation);
-      return this.handle(message, each, conversation);
+      if (id !== undefined && ids.size === ids.add(id).size) return this.failures.duplicate(conversation);
+      const exchange = opened.get(message);
+      return exchange ? this.begin(exchange, conversation, verdict) : take(message);
     });
-    return replies.some((reply) => isPromise(reply))
-      ? Promise.all(replies).then(joined)
-      : joined(replies as readonly Reply[]);
+    return isPromise(verdict) || replies.some((reply) => isPromise(reply))
+      ? Promise.all(replies).then(async (all) => joined(all, await verdict))
+      : joined(replies as readonly Reply[], verdict);
   }
 
-  private request(request: JsonRpcRequest, wire: Wire, conversation: Conversation | undefined): Reply | Promise<Reply> {
-    const { inFlight } = this;
+  /** Opens a request of a batch if it has to be judged. */
+  private preview(message: unknown, wire: Wire, conversation: Conversation): Exchange | undefined {
+    const isJudged = this.parts.registry.scoped || wire.authorization;
+    if (!isJudged || !isObject(message) || !('method' in message && 'id' in message)) return undefined;
+    try {
+      checkMessage(message, this.parts.limits);
+    } catch {
+      return undefined;
+    }
+    const opened = this.open(message as unknown as JsonRpcRequest, wire, conversation);
+    return opened instanceof Exchange ? opened : undefined;
+  }
+
+  /** Opens the exchange of a request with its peer, and finds its method. */
+  private open(request: JsonRpcRequest, wire: Wire, conversation: Conversation | undefined): Exchange | Reply {
+    const { inFlight, parts } = this;
     const isBusy = inFlight.busy > 0 && conversation !== undefined;
-    if (isBusy && inFlight.find(conversation, request.id) !== undefined) return this.rejectDuplicate(conversation);
-    let exchange: Exchange;
-    let method: Method;
+    if (isBusy && inFlight.find(conversation, request.id) !== undefined) return this.failures.duplicate(conversation);
     try {
       if (inFlight.stopping && inFlight.isStopped(wire.owner)) throw new McpError('closing', 'The server is closing.');
-      exchange = new Exchange(request, this.peerOf(request, wire, conversation), wire);
-      method = this.find(exchange);
-      if (isBusy) inFlight.requireRoom(exchange, conversation);
-      exchange.peer.resume?.();
+      const exchange = new Exchange(request, this.peerOf(request, wire, conversation), wire);
+      const { method, revision, peer } = exchange;
+      const traits = revision.methods.get(method);
+      // only revisions in which each request declares the client's capabilities have extensions
+      const handler = traits ? this.methods.get(method) : revision.extensions ? this.extensions.get(method) : undefined;
+      const isMissing = traits?.needs !== undefined && !parts.registry.offered.has(traits.needs);
+      const isForgotten = traits?.remembers === true && peer.memory === undefined;
+      if (handler === undefined || isMissing || isForgotten) throw new McpError('method-not-found', 'Method not found');
+      exchange.handler = handler;
+      return exchange;
     } catch (error) {
-      return this.reject(error, request.id, wire);
+      return this.failures.reject(error, request.id, wire);
     }
-    if (exchange.peer.endsWithConnection && wire.gone) return { text: undefined, cancelled: 'gone' };
+  }
+
+  /** Runs an opened request. It is in flight while its access functions are asked. */
+  private begin(
+    exchange: Exchange,
+    conversation: Conversation | undefined,
+    verdict = this.parts.registry.scoped || exchange.wire.authorization ? this.judge.verdict([exchange]) : undefined,
+  ): Reply | Promise<Reply> {
+    const { inFlight, failures } = this;
+    const { id, wire, peer } = exchange;
+    try {
+      if (verdict !== undefined && !(verdict instanceof Promise)) throw verdict;
+      if (inFlight.busy > 0 && conversation !== undefined) inFlight.requireRoom(exchange, conversation);
+      if (verdict === undefined) peer.resume?.();
+    } catch (error) {
+      return failures.reject(error, id, wire);
+    }
+    if (peer.endsWithConnection && wire.gone) return { text: undefined, cancelled: 'gone' };
     // handlers may cause another message to be handled synchronously, so restore the previous request afterwards
     const { starting, startingIn } = inFlight;
     try {
       inFlight.starting = exchange;
       inFlight.startingIn = conversation;
-      const result = method(exchange);
+      const result = verdict === undefined ? exchange.handler(exchange) : runWhenAllowed(exchange, verdict);
       if (typeof result !== 'string') return this.wait(result, exchange, conversation);
       exchange.closed = true;
-      if (exchange.cancelled !== undefined) return this.failed(exchange.cancelled, exchange);
-      return { text: resultFrame(exchange.id, result) };
+      if (exchange.cancelled !== undefined) return failures.after(exchange.cancelled, exchange);
+      return { text: resultFrame(id, result) };
     } catch (error) {
       exchange.closed = true;
-      return this.failed(error, exchange);
+      return failures.after(error, exchange);
     } finally {
       inFlight.starting = starting;
       inFlight.startingIn = startingIn;
@@ -180,16 +238,6 @@ export class Kernel {
     return conversation;
   }
 
-  private find({ method, revision, peer }: Exchange): Method {
-    const traits = revision.methods.get(method);
-    // only revisions in which each request declares the client's capabilities have extensions
-    const handler = traits ? this.methods.get(method) : revision.extensions ? this.extensions.get(method) : undefined;
-    const isMissing = traits?.needs !== undefined && !this.parts.registry.offered.has(traits.needs);
-    const isForgotten = traits?.remembers === true && peer.memory === undefined;
-    if (handler === undefined || isMissing || isForgotten) throw new McpError('method-not-found', 'Method not found');
-    return handler;
-  }
-
   private wait(running: Promise<string>, exchange: Exchange, conversation: Conversation | undefined): Promise<Reply> {
     const { inFlight } = this;
     inFlight.enter(exchange, conversation);
@@ -198,7 +246,7 @@ export class Kernel {
         exchange.settle = undefined;
         exchange.closed = true;
         inFlight.release(exchange, conversation);
-        resolve(this.failed(early, exchange));
+        resolve(this.failures.after(early, exchange));
       };
       const end = (reply: Reply | undefined) => {
         exchange.settle = undefined;
@@ -208,59 +256,13 @@ export class Kernel {
       };
       running.then(
         (result) => end(exchange.settle && { text: resultFrame(exchange.id, result) }),
-        (error: unknown) => end(exchange.settle && this.failed(error, exchange)),
+        (error: unknown) => end(exchange.settle && this.failures.after(error, exchange)),
       );
       // it may have been cancelled before it returned its promise
       const early = exchange.cancelled ?? exchange.fault;
       if (early !== undefined) exchange.settle(early);
       if (exchange.peer.endsWithConnection) exchange.wire.onDisconnect?.(() => exchange.cancel('gone'));
     });
-  }
-
-  /** The reply to a request that failed. A client that cancelled the request gets none. */
-  private failed(failure: unknown, exchange: Exchange): Reply {
-    const { id, revision, cancelled } = exchange;
-    if (cancelled !== undefined) {
-      const ended = CANCELLATION_ERRORS[cancelled];
-      return { text: ended && errorFrame(id, ended), cancelled };
-    }
-    const { reporter, hit } = this.parts;
-    if (failure instanceof LimitError) hit(failure.hitBy(exchange.wire));
-    const error = reporter.publicError(failure, exchange);
-    const code = revision.errorCode(error) ?? FAILURES['internal-error'];
-    try {
-      const text = errorFrame(id, { code, message: error.message, data: error.data });
-      return { text, failure: error, ran: true };
-    } catch (unwritable) {
-      // the error's data is not JSON
-      const masked = reporter.publicError(unwritable, exchange);
-      return { text: errorFrame(id, masked), failure: masked, ran: true };
-    }
-  }
-
-  private reject(error: unknown, id: RequestId | null | undefined, wire?: Wire): Reply {
-    if (error instanceof LimitError) this.parts.hit(error.hitBy(wire));
-    const failure = error instanceof McpError ? error : new McpError('internal-error', 'Internal error');
-    if (failure !== error) this.parts.reporter.report(error);
-    return { text: errorFrame(id, failure), failure };
-  }
-
-  /** Doesn't repeat the id: with it, the client would take this error for the response to the first request. */
-  private rejectDuplicate({ revision }: Conversation): Reply {
-    return this.reject(new McpError('invalid-request', 'Another request has this id.'), revision.unreadableId);
-  }
-
-  /** Rejects anything but a JSON-RPC message. */
-  private malformed({ error, message, wire }: Malformed, conversation: Conversation | undefined): Reply {
-    const id = readableId(message);
-    const isTaken = conversation !== undefined && this.inFlight.find(conversation, id) !== undefined;
-    const rejected = this.reject(error, (isTaken ? undefined : id) ?? unreadableId(message, conversation), wire);
-    // a malformed response still settles its question
-    if (isObject(message) && !('method' in message)) {
-      conversation?.settle({ jsonrpc: '2.0', id: message['id'] as RequestId });
-    }
-    // never answer responses: two peers rejecting each other's errors would loop forever
-    return isUnanswered(message) ? { ...rejected, text: undefined } : rejected;
   }
 
   private cancel(exchange: Exchange, reason: unknown): void {
@@ -281,7 +283,7 @@ export class Kernel {
       return NOTHING;
     }
     // never answer notifications, even if they fail
-    const rejected = (error: unknown): Reply => ({ ...this.reject(error, undefined), text: undefined });
+    const rejected = (error: unknown): Reply => ({ ...this.failures.reject(error, undefined), text: undefined });
     try {
       const kept = conversation.take(method);
       return isPromise(kept) ? kept.then(() => NOTHING, rejected) : NOTHING;
@@ -289,11 +291,4 @@ export class Kernel {
       return rejected(error);
     }
   }
-}
-
-/** A message that is not JSON-RPC, or is at a limit. */
-interface Malformed {
-  readonly error: unknown;
-  readonly message: unknown;
-  readonly wire: Wire;
 }

@@ -187,7 +187,8 @@ function visitOf(exchange: Exchange, { message, url }: ElicitUrlOptions) {
   const params = { mode: 'url', message, elicitationId: id };
   if (typeof url === 'string') return { params: { ...params, url: visitable(url) } };
   const { peer, wire } = exchange;
-  const ticket = peer.tickets.issue({ id, subject: wire.principal?.subject, sessionId: peer.sessionId });
+  const { subject, issuer } = wire.principal ?? {};
+  const ticket = peer.tickets.issue({ id, subject, issuer, sessionId: peer.sessionId });
   const visited = visitable(url({ id, ticket }));
   // each round has a new id and ticket, so leave them out of the question's identity
   const lasting = visited.replaceAll(id, 'id').replaceAll(ticket, 'ticket');

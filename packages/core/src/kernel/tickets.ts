@@ -1,6 +1,6 @@
 import { TicketError } from '../protocol/errors.js';
 import type { Tickets, Visit } from '../protocol/exchange.js';
-import type { Principal } from '../protocol/wire.js';
+import { type Account, accountOf } from '../protocol/owner.js';
 import type { KeyRing } from './key-ring.js';
 
 /** Seals URL visits into tickets that expire. Only the principal that a ticket was issued to can open it. */
@@ -8,19 +8,22 @@ export class SealedTickets implements Tickets {
   constructor(private readonly keys: KeyRing) {}
 
   issue(visit: Visit): string {
-    return this.keys.seal(JSON.stringify(visit), holder(visit.subject));
+    const { subject, issuer } = visit;
+    const account = subject === undefined ? undefined : { subject, issuer };
+    return this.keys.seal(JSON.stringify(visit), bindingOf(account));
   }
 
   /**
-   * Opens a ticket, if it was issued to this principal.
+   * Opens a ticket, if it was issued to this account.
    * @throws {TicketError}
    */
-  open(ticket: string, principal: Principal | undefined): Visit {
-    const visit = this.keys.open(ticket, holder(principal?.subject));
+  open(ticket: string, account: Account | undefined): Visit {
+    const isNobody = account?.subject === '';
+    const visit = isNobody ? undefined : this.keys.open(ticket, bindingOf(account));
     if (visit === undefined) throw new TicketError();
     return JSON.parse(visit) as Visit;
   }
 }
 
-/** `null` stands for an anonymous caller, because a principal's subject may be an empty string. */
-const holder = (subject: string | undefined) => ({ subject: subject ?? null });
+/** `null` stands for an anonymous caller. */
+const bindingOf = (account: Account | undefined) => ({ account: accountOf(account) ?? null });

@@ -16,6 +16,13 @@ export interface ListedOptions<I = unknown> {
   /** Decides who may see and use it. Defaults to everybody. */
   readonly access?: Access;
   /**
+   * The scopes that callers need to use it, all of them, in addition to those that the transport demands of every
+   * request. It stays listed for callers without them.
+   */
+  readonly scopes?: readonly string[];
+  /** Lets everybody use it, even callers without credentials. */
+  readonly public?: boolean;
+  /**
    * Schema of the arguments: a DTO class, a Standard Schema or a JSON Schema. Defaults to the class of the first
    * parameter, if the compiler emits it (`emitDecoratorMetadata`). Arguments of prompts and templates arrive as
    * strings; numbers and booleans are parsed.
@@ -52,8 +59,8 @@ export interface ResourceOptions<I = unknown> extends ListedOptions<I> {
   readonly size?: number;
   readonly annotations?: Annotations;
   /**
-   * How long clients of stateless revisions may cache the content. Defaults to no caching. With `access`, it must not
-   * be `public`.
+   * How long clients of stateless revisions may cache the content. Defaults to no caching. With `access` or
+   * `scopes`, it must not be `public`.
    */
   readonly cache?: CacheHint;
   /**
@@ -87,6 +94,8 @@ const LISTED = {
   icons: 'array',
   _meta: 'object',
   access: true,
+  scopes: true,
+  public: 'boolean',
   input: true,
 } satisfies OptionTypes<ListedOptions>;
 

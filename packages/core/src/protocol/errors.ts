@@ -79,6 +79,8 @@ const STARTUP = {
   DECORUM_INVALID_EXTENSION: (id: string, problem: string) => `The extension "${id}" ${problem}.`,
   DECORUM_UNSAFE_HOST: (host: string) =>
     `Listening on "${host}" exposes the server to other machines, but \`allowedHosts\` is not set. List the host names that clients use (\`allowedHosts: ['mcp.example.com']\`), or listen on 127.0.0.1.`,
+  DECORUM_NO_AUTHORIZATION: (where: string, member: string, remedy: string) =>
+    `${where}: ${member} needs scopes, but nothing tells the server who calls. ${remedy}.`,
   DECORUM_SERVER_CLOSED: () => 'The server is closed. Create a new one to serve again.',
 } satisfies Record<string, (...args: never[]) => string>;
 
@@ -102,6 +104,10 @@ export const FAILURES = {
   'unknown-resource': -32602,
   'invalid-cursor': -32602,
   'invalid-state': -32602,
+  // the request needs a caller with scopes, and has none: `data.scopes` lists them
+  unauthorized: -32600,
+  // the caller lacks some of the scopes in `data.scopes`
+  'insufficient-scope': -32600,
   'header-mismatch': -32020,
   'missing-capability': -32021,
   'unsupported-version': -32022,

@@ -9,6 +9,7 @@ import { ProgressTemplate } from './progress-template.js';
 import type { Cancellation } from './reply.js';
 import { revisionOf } from './revisions/index.js';
 import type { Question, Revision } from './revisions/revision.js';
+import type { Need } from './scopes.js';
 import type { MirroredArgument, Wire } from './wire.js';
 
 /** Facts about the client that sent a request. */
@@ -23,6 +24,8 @@ export interface Visit {
   readonly id: string;
   /** The subject of the principal that started the request; undefined for anonymous callers. */
   readonly subject?: string | undefined;
+  /** The issuer of that subject, if it has one. */
+  readonly issuer?: string | undefined;
   /** The session in which the request started, if the transport has sessions. */
   readonly sessionId?: string | undefined;
 }
@@ -117,6 +120,10 @@ export class Exchange {
   readonly revision: Revision;
   /** The client's token for progress notifications. 0 and the empty string are valid tokens. */
   readonly progressToken: RequestId | undefined;
+  /** Handles the request. Set once its method is found. */
+  handler!: (exchange: Exchange) => string | Promise<string>;
+  /** What the request needs of its caller; undefined if nobody asked. */
+  needs: readonly Need[] | undefined = undefined;
   /** Index in `InFlight`. */
   slot = 0;
   /** Why the request was cancelled. */

@@ -9,6 +9,8 @@ export interface MethodTraits {
   readonly needs?: Feature;
   /** The param that names the subject of the request, mirrored in `Mcp-Name`. */
   readonly subject?: 'name' | 'uri';
+  /** What the params name: a member by its name or URI, the target of a completion, or any number of resources. */
+  readonly names?: 'tool' | 'prompt' | 'resource' | 'target' | 'resources';
   /** Whether its handlers may ask the client. */
   readonly asks?: boolean;
   /** Whether its effect outlives the request, which requires a session. */
@@ -29,16 +31,16 @@ const METHODS: Readonly<Record<string, MethodTraits>> = {
   'logging/setLevel': { sessions: true, remembers: true },
   'server/discover': { sessions: false },
   'tools/list': { needs: 'tools' },
-  'tools/call': { needs: 'tools', subject: 'name', asks: true },
+  'tools/call': { needs: 'tools', names: 'tool', subject: 'name', asks: true },
   'prompts/list': { needs: 'prompts' },
-  'prompts/get': { needs: 'prompts', subject: 'name', asks: true },
+  'prompts/get': { needs: 'prompts', names: 'prompt', subject: 'name', asks: true },
   'resources/list': { needs: 'resources' },
   'resources/templates/list': { needs: 'resources' },
-  'resources/read': { needs: 'resources', subject: 'uri', asks: true },
-  'resources/subscribe': { sessions: true, needs: 'resources', remembers: true },
+  'resources/read': { needs: 'resources', names: 'resource', subject: 'uri', asks: true },
+  'resources/subscribe': { sessions: true, needs: 'resources', names: 'resource', remembers: true },
   'resources/unsubscribe': { sessions: true, needs: 'resources', remembers: true },
-  'completion/complete': { needs: 'completions' },
-  [LISTEN]: { sessions: false },
+  'completion/complete': { needs: 'completions', names: 'target' },
+  [LISTEN]: { sessions: false, names: 'resources' },
 };
 
 /** The specification's request methods, for revisions with or without sessions. */

@@ -16,7 +16,7 @@ export const CANCELLATION_ERRORS: Readonly<Partial<Record<Cancellation, McpError
 export interface Reply {
   /** The JSON-RPC response; undefined for notifications, responses, and requests that the client cancelled. */
   readonly text: string | undefined;
-  /** The error, if the response is one. */
+  /** The error, if the response is one. For a batch, the denial of the whole batch: nothing of it has run. */
   readonly failure?: McpError;
   /** Whether a handler had started before the request failed. */
   readonly ran?: boolean;

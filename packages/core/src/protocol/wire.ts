@@ -3,9 +3,18 @@ import type { JsonObject } from './model.js';
 
 /** An authenticated caller. */
 export interface Principal {
-  /** A stable id of the user or client. */
+  /** A stable id of the user or client, unique within its issuer. Must not be empty. */
   readonly subject: string;
+  /** The authorization server that named the subject. Two principals with different issuers are never the same. */
+  readonly issuer?: string | undefined;
+  /** The OAuth client that acts for the subject. */
+  readonly clientId?: string | undefined;
+  /** Whether it is a user, a client that acts for itself, or the holder of an API key. */
+  readonly kind?: 'user' | 'client' | 'apiKey' | undefined;
+  /** The scopes that were granted, including those that they imply. */
   readonly scopes?: readonly string[];
+  /** When the credentials expire, in milliseconds since 1970. */
+  readonly expiresAt?: number | undefined;
   /** Further claims from the verifier. */
   readonly claims?: JsonObject;
 }
@@ -39,6 +48,12 @@ export interface TransportInfo {
  */
 export type Access = (principal: Principal | undefined, transport: TransportInfo) => boolean | Promise<boolean>;
 
+/** What a transport that knows its callers demands of every request. */
+export interface Authorization {
+  /** The scopes that every request needs, unless it uses a public member. */
+  readonly scopes: readonly string[];
+}
+
 /** The subject of a request, as named in its params. */
 export interface Subject {
   readonly param: 'name' | 'uri';
@@ -53,11 +68,18 @@ export interface Subject {
 export interface Wire {
   readonly transport: TransportInfo;
   readonly principal: Principal | undefined;
+  /** Set by a transport that knows who calls: callers without a principal may then use only what is public. */
+  readonly authorization?: Authorization | undefined;
   /**
    * The transport that the message came over: an endpoint, a pipe or a connection. Stopping and draining apply to all
    * of it.
    */
   readonly owner: object;
+  /**
+   * Called when the message has passed the check of its scopes, before anything of it runs. Messages that need no check
+   * don't call it.
+   */
+  admitted?(): void;
   /** Sends a frame that belongs to this message, before its response. */
   send(frame: Frame): void;
   /** Whether the client has already disconnected, on transports where a request has a connection of its own. */

@@ -1,21 +1,31 @@
+import { BASE, type Need } from '../protocol/scopes.js';
 import type { Access } from '../protocol/wire.js';
 import type { Listed } from './page.js';
 
-/** Whether the caller passes an access function. */
-export type Admits = (access: Access) => boolean | Promise<boolean>;
+/** Decides whether a caller sees an entry. */
+type Condition = Access | Need;
+
+/** Whether the caller passes an access function, or has the scopes of a need. */
+export type Admits = (condition: Condition) => boolean | Promise<boolean>;
 
 /** Cap on cached subsets of one list: with many access functions, there can be a subset for every combination. */
 const MAX_PARTS = 64;
 
 /** A list whose entries may be visible to some callers only. */
 export class Listing<L extends Listed<unknown>> {
-  /** The distinct access functions of the entries. */
-  private readonly deciding: readonly Access[];
+  /** The distinct conditions of the entries. */
+  private readonly deciding: readonly Condition[];
   private readonly parts = new Map<string, readonly L[]>();
 
-  /** @param all all entries; the same array until something changes */
-  constructor(readonly all: readonly L[]) {
-    this.deciding = [...new Set(all.flatMap(({ access }) => access ?? []))];
+  /**
+   * @param all all entries; the same array until something changes
+   * @param onlyUsable whether entries are visible only to callers with the scopes to use them
+   */
+  constructor(
+    readonly all: readonly L[],
+    private readonly onlyUsable = false,
+  ) {
+    this.deciding = [...new Set(all.flatMap((listed) => this.conditionsOf(listed)))];
   }
 
   /** Whether some entries are not visible to everybody. */
@@ -30,11 +40,16 @@ export class Listing<L extends Listed<unknown>> {
     const id = answers.map(Number).join('');
     const known = this.parts.get(id);
     if (known) return known;
-    const admitting = new Set(this.deciding.filter((_access, index) => answers[index]));
-    const part = this.all.filter(({ access }) => access === undefined || admitting.has(access));
+    const met = new Set(this.deciding.filter((_condition, index) => answers[index]));
+    const part = this.all.filter((listed) => this.conditionsOf(listed).every((condition) => met.has(condition)));
     const [oldest] = this.parts.keys();
     if (oldest !== undefined && this.parts.size >= MAX_PARTS) this.parts.delete(oldest);
     this.parts.set(id, part);
     return part;
+  }
+
+  private conditionsOf({ access, need = BASE }: L): readonly Condition[] {
+    const seen = access === undefined ? [] : [access];
+    return this.onlyUsable ? [...seen, need] : seen;
   }
 }

@@ -3,6 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { McpError } from '../protocol/errors.js';
 import type { Implementation, JsonObject } from '../protocol/model.js';
 import type { CacheHint, Revision } from '../protocol/revisions/revision.js';
+import type { Need } from '../protocol/scopes.js';
 import type { Access } from '../protocol/wire.js';
 
 /** A list entry in the neutral model, with its key and its access function. */
@@ -11,6 +12,8 @@ export interface Listed<T> {
   readonly entry: T;
   /** Undefined if everybody may see and use it. */
   readonly access?: Access | undefined;
+  /** Undefined if it declares neither scopes nor that it is public. */
+  readonly need?: Need | undefined;
 }
 
 /** A request for one page. */

@@ -1,11 +1,12 @@
 import type { MemberKind, MemberRecord } from '../metadata/records.js';
 import type { Class } from '../metadata/store.js';
-import { McpError, startupError } from '../protocol/errors.js';
+import { excerpt, McpError, startupError } from '../protocol/errors.js';
 import { NeedInput } from '../protocol/input.js';
 import { andThen } from '../protocol/maybe-promise.js';
 import type { Icon, JsonObject, Prompt } from '../protocol/model.js';
 import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 import { pick } from '../protocol/revisions/fields.js';
+import { isScope, type Need, OPEN } from '../protocol/scopes.js';
 import type { CacheHint } from '../protocol/revisions/revision.js';
 import type { Access } from '../protocol/wire.js';
 import { compileShape, hasFieldsAtRoot, hasObjectRoot } from '../schema/compile.js';
@@ -24,13 +25,15 @@ export interface Provider {
   readonly prefix: string;
   /** Prefix for the URIs of its resources. */
   readonly uriPrefix: string;
+  /** Scopes that all its members need. */
+  readonly scopes?: readonly string[];
   /** The members to serve. Defaults to the decorated members of the class. */
   readonly records?: readonly MemberRecord[];
 }
 
 /** A decorated method, with everything needed to call it. */
 export type Member<Kind extends MemberKind = MemberKind> = MemberRecord<Kind> &
-  Pick<Provider, 'cls' | 'prefix'> & {
+  Pick<Provider, 'cls' | 'prefix' | 'scopes'> & {
     /**
      * The instance. Methods are looked up by name on each call, which lets overrides, wrappers and spies take effect.
      */
@@ -68,7 +71,7 @@ const HOOKS = new Set(['onStart', 'onClose']);
  * Creates the member for a record, with this provider's URI prefix.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_NOT_A_METHOD`, `DECORUM_RESERVED_MEMBER`
  */
-export function memberOf({ cls, instance, prefix, uriPrefix }: Provider, record: MemberRecord): Member {
+export function memberOf({ cls, instance, prefix, uriPrefix, scopes = [] }: Provider, record: MemberRecord): Member {
   const { kind, key } = record;
   const where = `${cls.name}.${key}`;
   checkOptions(record, where);
@@ -76,7 +79,7 @@ export function memberOf({ cls, instance, prefix, uriPrefix }: Provider, record:
   if (HOOKS.has(key)) throw startupError('DECORUM_RESERVED_MEMBER', where);
   if (typeof methods[key] !== 'function') throw startupError('DECORUM_NOT_A_METHOD', where, kind);
   checkParameters(cls, record, declaredMethod({ cls, key, methods }));
-  const member = { ...record, cls, prefix, methods, where };
+  const member = { ...record, cls, prefix, scopes, methods, where };
   if (member.kind !== 'resource') return member;
   return { ...member, options: { ...member.options, uri: uriPrefix + member.options.uri } };
 }
@@ -239,4 +242,27 @@ export function accessOf({ options, where }: ListedMember): Access | undefined {
   if (!('access' in options)) return undefined;
   if (typeof options.access === 'function') return options.access;
   throw invalidOption(where, 'access', 'is not a function. Write `access: (principal) => principal !== undefined`');
+}
+
+/**
+ * What the member needs of its callers; undefined if it declares nothing.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but an array of scopes: a mistake must not open the member
+ */
+export function needOf({ options, scopes: shared = [], where }: ListedMember): Need | undefined {
+  const { scopes: own = [], public: isPublic = false } = options;
+  if ('scopes' in options) requireScopes(options.scopes, where);
+  const scopes = [...new Set([...shared, ...own])];
+  if (scopes.length === 0) return isPublic ? OPEN : undefined;
+  if (!isPublic) return { scopes, isPublic };
+  const remedy = shared.length > 0 ? 'List the provider without `scopes`' : 'Remove one of them';
+  throw invalidOption(where, 'public', `is true, but the member also has \`scopes\`. ${remedy}`);
+}
+
+/** @throws {DecorumError} `DECORUM_INVALID_OPTION` for anything but an array of scopes */
+export function requireScopes(scopes: unknown, where: string): asserts scopes is readonly string[] {
+  if (!Array.isArray(scopes)) throw invalidOption(where, 'scopes', "is not an array. Write `scopes: ['files:write']`");
+  const index = scopes.findIndex((scope) => !isScope(scope));
+  if (index === -1) return;
+  const problem = `has ${excerpt(String(JSON.stringify(scopes[index])))}, which is not a scope. Use ASCII characters without spaces, '"' and "\\", one scope per string`;
+  throw invalidOption(where, 'scopes', problem);
 }

@@ -12,6 +12,7 @@ import {
   inputShape,
   listedFields,
   type Member,
+  needOf,
   type Plan,
   stringInvoker,
 } from './plan.js';
@@ -37,6 +38,7 @@ export function compilePrompt(member: Member<'prompt'>): PromptPlan {
     where,
     entry,
     access: accessOf(member),
+    need: needOf(member),
     variables: input ? [...input.fields.keys()] : [],
     completions: new Map(),
     run: (args, caller) =>

@@ -1,7 +1,6 @@
 import { scanMembers } from '../metadata/scan.js';
 import { startupError } from '../protocol/errors.js';
 import type { Resource } from '../protocol/model.js';
-import type { Access } from '../protocol/wire.js';
 import { addCompletion, type Completable } from './completion-plan.js';
 import { type Admits, Listing } from './listing.js';
 import type { Listed } from './page.js';
@@ -12,6 +11,9 @@ import { compileTool, type ToolDefaults, type ToolPlan } from './tool-plan.js';
 
 /** Lists whose changes clients are notified of. */
 export type ListName = 'tools' | 'prompts' | 'resources';
+
+/** Whether lists contain all members that a caller may know of, or only those that they have the scopes for. */
+export type ListingMode = 'all' | 'usable';
 
 /** The plan that serves a URI. */
 export interface ResourceMatch {
@@ -35,17 +37,21 @@ export class Registry {
   readonly templates = new Map<string, TemplatePlan>();
   /** What the server has offered so far. A list remains offered when its last entry is removed. */
   readonly offered = new Set<ListName | 'completions'>();
+  /** A member that needs scopes, if there is one. */
+  scoped: Plan<unknown> | undefined;
+  /** Whether there is a public member. */
+  hasPublic = false;
   /** The current lists. They are replaced on every change. */
-  listed = this.writeLists();
+  listed = listsOf(this, false);
   private ranked: readonly TemplatePlan[] = [];
 
   /**
    * @param changed called with the lists that an addition or removal changed
-   * @param defaults server-wide defaults for tools
+   * @param defaults server-wide defaults for tools, and what is listed
    */
   constructor(
     private readonly changed: (lists: ReadonlySet<ListName>) => void,
-    private readonly defaults: ToolDefaults = {},
+    private readonly defaults: ToolDefaults & { readonly listing?: ListingMode } = {},
   ) {}
 
   /**
@@ -81,6 +87,10 @@ export class Registry {
     };
   }
 
+  private get onlyUsable(): boolean {
+    return this.defaults.listing === 'usable';
+  }
+
   /** Finds the plan for a URI: a fixed resource, or else the matching template with the most literal text. */
   match(uri: string): ResourceMatch | undefined {
     const fixed = this.resources.get(uri);
@@ -103,14 +113,16 @@ export class Registry {
     const templates = await dynamic.visible(admits);
     const found = await Promise.all(templates.map(async ({ list }) => (await list?.(caller, report)) ?? []));
     // a URI that one template lists may be served by another member, with different access
-    const enumerated = found.flat().map((entry) => ({ key: entry.uri, entry, access: this.accessTo(entry.uri) }));
-    return await new Listing<Listed<Resource>>([...resources.all, ...enumerated]).visible(admits);
+    const enumerated = found.flat().map((entry) => ({ key: entry.uri, entry, ...this.guardOf(entry.uri) }));
+    return await new Listing<Listed<Resource>>([...resources.all, ...enumerated], this.onlyUsable).visible(admits);
   }
 
-  /** The access function for a URI; undefined if everybody may read it, or if nothing serves it. */
-  private accessTo(uri: string): Access | undefined {
+  /** What guards a URI; undefined if everybody may read it, or if nothing serves it. */
+  private guardOf(uri: string): Pick<Listed<unknown>, 'access' | 'need'> | undefined {
     const { resources, templates } = this.listed;
-    return resources.restricted || templates.restricted ? this.match(uri)?.plan.access : undefined;
+    if (!resources.restricted && !templates.restricted) return undefined;
+    const { access, need } = this.match(uri)?.plan ?? {};
+    return { access, need };
   }
 
   private addMember(member: Member, { undo, lists, completable }: Added): void {
@@ -141,21 +153,25 @@ export class Registry {
 
   private publish(lists: ReadonlySet<ListName>): void {
     this.ranked = [...this.templates.values()].sort((a, b) => b.template.specificity - a.template.specificity);
-    this.listed = this.writeLists();
+    this.listed = listsOf(this, this.onlyUsable);
+    const plans: readonly Plan<unknown>[] = Object.values(this.listed).flatMap(({ all }) => [...all]);
+    this.scoped = plans.find(({ need }) => need?.isPublic === false);
+    this.hasPublic = plans.some(({ need }) => need?.isPublic);
     this.changed(lists);
   }
+}
 
-  private writeLists() {
-    const templates = [...this.templates.values()];
-    return {
-      tools: new Listing([...this.tools.values()]),
-      prompts: new Listing([...this.prompts.values()]),
-      resources: new Listing([...this.resources.values()]),
-      templates: new Listing(templates),
-      /** Templates with a `list` method. */
-      dynamic: new Listing(templates.filter(({ list }) => list !== undefined)),
-    };
-  }
+function listsOf(plans: Pick<Registry, 'tools' | 'prompts' | 'resources' | 'templates'>, onlyUsable: boolean) {
+  const templates = [...plans.templates.values()];
+  const enumerating = templates.filter(({ list }) => list !== undefined);
+  return {
+    tools: new Listing([...plans.tools.values()], onlyUsable),
+    prompts: new Listing([...plans.prompts.values()], onlyUsable),
+    resources: new Listing([...plans.resources.values()], onlyUsable),
+    templates: new Listing(templates, onlyUsable),
+    /** Templates with a `list` method. It shows what exists, so it runs only for callers who may read it. */
+    dynamic: new Listing(enumerating, true),
+  };
 }
 
 const duplicate = (kind: string, { key, where }: Plan<unknown>, other: Plan<unknown>) =>

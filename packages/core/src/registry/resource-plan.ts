@@ -17,6 +17,7 @@ import {
   invalidOption,
   listedFields,
   type Member,
+  needOf,
   type Plan,
   stringInvoker,
 } from './plan.js';
@@ -68,6 +69,7 @@ export function compileResource(member: ResourceMember): ResourcePlan | Template
     key: uri,
     where,
     access: accessOf(member),
+    need: needOf(member),
     cache,
     read: (asked: string, variables: Variables, caller: Caller) =>
       andThen(call(variables, caller), (value) => finish(value, asked, { where, mimeType, caller })),
@@ -161,8 +163,9 @@ function checkOptions(member: ResourceMember, isTemplate: boolean): void {
   if (list !== undefined && !isTemplate)
     throw wrong('list', 'applies to templates only, but this URI has no variables. Remove it');
   if (cache !== undefined) checkCache(cache, member.where);
-  if (accessOf(member) !== undefined && cache?.scope === 'public') {
-    throw wrong('cache.scope', 'is "public", but `access` restricts who may read it. Make it "private"');
+  const guard = accessOf(member) ? 'access' : needOf(member)?.isPublic === false ? 'scopes' : undefined;
+  if (guard !== undefined && cache?.scope === 'public') {
+    throw wrong('cache.scope', `is "public", but \`${guard}\` restricts who may read it. Make it "private"`);
   }
 }
 

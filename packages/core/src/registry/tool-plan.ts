@@ -16,6 +16,7 @@ import {
   invalidOption,
   listedFields,
   type Member,
+  needOf,
   type Plan,
   repeaterOf,
 } from './plan.js';
@@ -64,6 +65,7 @@ export function compileTool(member: Member<'tool'>, { text = true, coerce = fals
     where,
     entry,
     access: accessOf(member),
+    need: needOf(member),
     mirrored: mirroredArguments(input.json, where),
     sendsObjects: REVISIONS.map(({ toolResult }) => toolResult(SAMPLE, entry)['structuredContent'] === SAMPLE_OBJECT),
     run: runnerOf(member, repairs ? repairing(input) : input, { where, output, text: textOf(member) ?? text }),

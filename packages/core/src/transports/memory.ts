@@ -3,7 +3,7 @@ import { McpError, startupError } from '../protocol/errors.js';
 import type { Frame } from '../protocol/frame.js';
 import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 import type { Principal, Wire } from '../protocol/wire.js';
-import { type Host, hostOf, type Transport } from './transport.js';
+import { type Host, hostOf, requirePrincipal, type Transport } from './transport.js';
 
 /** Options of `connectMemory`. */
 export interface MemoryOptions {
@@ -40,6 +40,7 @@ export async function connectMemory(server: Host, options: MemoryOptions): Promi
   const host = hostOf(server, 'connectMemory');
   requireKnown('connectMemory', options, OPTIONS);
   const { receive, principal } = options;
+  requirePrincipal(principal, 'connectMemory');
   if (receive === undefined) {
     throw startupError(
       'DECORUM_INVALID_OPTION',

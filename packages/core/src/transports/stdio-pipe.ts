@@ -4,13 +4,14 @@ import { finished } from 'node:stream/promises';
 import type { Kernel } from '../kernel/kernel.js';
 import type { McpError } from '../protocol/errors.js';
 import type { Session } from '../protocol/eras/stateful.js';
+import type { Frame } from '../protocol/frame.js';
 import { errorFrame, parseMessage } from '../protocol/jsonrpc.js';
 import { LimitError } from '../protocol/limits.js';
 import type { Reply } from '../protocol/reply.js';
-import type { Wire } from '../protocol/wire.js';
+import type { Principal, Wire } from '../protocol/wire.js';
 import { LineReader, type LineSink } from './line-reader.js';
 import { Outbox } from './outbox.js';
-import type { HostPort, Transport } from './transport.js';
+import { type HostPort, requireNoScopes, type Transport } from './transport.js';
 
 /** Options of `serveStdio`. */
 export interface StdioOptions {
@@ -23,6 +24,8 @@ export interface StdioOptions {
    * Defaults to 1500.
    */
   readonly drainMs?: number;
+  /** The caller: whoever started the process. Servers with scopes need one. */
+  readonly principal?: Principal | undefined;
   /** Limits on what the client sends, and on what waits for it. */
   readonly limits?: StdioLimits;
 }
@@ -40,7 +43,9 @@ export interface StdioLimits {
 }
 
 /** Options with defaults applied. */
-export type ResolvedStdioOptions = Required<Omit<StdioOptions, 'limits'>> & Required<StdioLimits>;
+export type ResolvedStdioOptions = Required<Omit<StdioOptions, 'limits' | 'principal'>> &
+  Pick<StdioOptions, 'principal'> &
+  Required<StdioLimits>;
 
 /** Who ended the connection: the client, a server that was closed, or the connection's `close()`. */
 export type Ending = 'client' | 'server' | 'self';
@@ -52,12 +57,7 @@ const GONE = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_
 export class StdioPipe implements LineSink, Transport {
   private readonly reader: LineReader;
   private readonly outbox: Outbox;
-  private readonly wire: Wire = {
-    transport: { kind: 'stdio' },
-    principal: undefined,
-    owner: this,
-    send: (frame) => this.outbox.send(frame),
-  };
+  private readonly wire: Wire;
   private kernel!: Kernel;
   private session!: Session;
   private reading = true;
@@ -76,9 +76,11 @@ export class StdioPipe implements LineSink, Transport {
     private readonly host: HostPort,
     private readonly options: ResolvedStdioOptions,
   ) {
-    const { input, output, maxMessageBytes, maxPendingChars } = options;
+    const { input, output, principal, maxMessageBytes, maxPendingChars } = options;
     // bind now: serveStdio replaces process.stdout.write
     const write = output.write.bind(output) as (text: string, done: (error?: Error | null) => void) => boolean;
+    const send = (frame: Frame) => this.outbox.send(frame);
+    this.wire = { transport: { kind: 'stdio' }, principal, owner: this, send };
     this.reader = new LineReader(maxMessageBytes, this);
     this.outbox = new Outbox({
       write,
@@ -97,9 +99,11 @@ export class StdioPipe implements LineSink, Transport {
   }
 
   private begin(kernel: Kernel): this {
-    const { input, output } = this.options;
+    const { input, output, principal } = this.options;
+    if (principal === undefined)
+      requireNoScopes(kernel, 'serveStdio', 'Pass `principal`: the user who started the process');
     this.kernel = kernel;
-    this.session = kernel.openSession({ push: (frame) => this.outbox.send(frame) });
+    this.session = kernel.openSession({ push: this.wire.send, principal });
     this.unread = finished(output, { readable: false }).catch(this.reportUnlessGone).then(this.outputEnds);
     void finished(input, { writable: false }).catch(this.reportUnlessGone).then(this.inputEnds);
     input.on('data', this.read);

@@ -5,7 +5,7 @@ import { type OptionTypes, requireKnown, withDefaults } from '../protocol/option
 import { closeInTime, endOnSignal, endProcess } from './process-end.js';
 import { guardProcess } from './process-guard.js';
 import { type StdioLimits, type StdioOptions, StdioPipe } from './stdio-pipe.js';
-import { type ClosableHost, hostOf } from './transport.js';
+import { type ClosableHost, hostOf, requirePrincipal } from './transport.js';
 
 /** A server connected over stdio. */
 export interface StdioConnection {
@@ -25,6 +25,7 @@ const OPTIONS: OptionTypes<StdioOptions> = {
   input: 'object',
   output: 'object',
   drainMs: [0, 2_147_483_647],
+  principal: 'object',
   limits: { maxMessageBytes: [1, Number.MAX_SAFE_INTEGER], maxPendingChars: [0, Number.MAX_SAFE_INTEGER] },
 };
 
@@ -40,7 +41,7 @@ const served = new WeakSet<object>();
  * messages are written to it: `console` and `process.stdout.write` go to stderr. Errors outside a request do not end
  * the process; they are reported to the server.
  *
- * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_SERVER_CLOSED`, and whatever an `onStart` hook throws
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_NO_AUTHORIZATION`, `DECORUM_SERVER_CLOSED`, and whatever an `onStart` hook throws
  * @example
  * ```ts
  * import { McpServer, serveStdio } from '@decorum/core';
@@ -53,9 +54,16 @@ const served = new WeakSet<object>();
 export async function serveStdio(server: ClosableHost, options: StdioOptions = {}): Promise<StdioConnection> {
   const host = hostOf(server, 'serveStdio');
   requireKnown('serveStdio', options, OPTIONS);
-  const { input = process.stdin, output = process.stdout, drainMs = DRAIN_MS } = options;
+  const { input = process.stdin, output = process.stdout, drainMs = DRAIN_MS, principal } = options;
+  requirePrincipal(principal, 'serveStdio');
   requireStreams(input, output);
-  const pipe = new StdioPipe(host, { input, output, drainMs, ...withDefaults(DEFAULT_LIMITS, options.limits) });
+  const pipe = new StdioPipe(host, {
+    input,
+    output,
+    drainMs,
+    principal,
+    ...withDefaults(DEFAULT_LIMITS, options.limits),
+  });
   served.add(input);
   const restore = output === process.stdout ? divertStdout() : () => {};
   const release = guardProcess(server);

@@ -1,6 +1,8 @@
 import type { Kernel } from '../kernel/kernel.js';
 import { startupError } from '../protocol/errors.js';
 import type { LimitHit } from '../protocol/limits.js';
+import { isScope } from '../protocol/scopes.js';
+import type { Principal } from '../protocol/wire.js';
 
 /**
  * The key under which a server keeps what transports need. As a symbol, it leaves every member name to the user. It is
@@ -50,6 +52,34 @@ export function hostOf(server: Host, where = 'transport'): HostPort {
   if (host !== undefined) return host;
   const problem = 'is not an McpServer. Pass what `new McpServer({ … })` returns';
   throw startupError('DECORUM_INVALID_OPTION', where, 'server', problem);
+}
+
+/**
+ * Rejects a server with scopes on a transport that nothing tells who calls: it could only deny.
+ * @param where the function that opens the transport, such as `listen`
+ * @param remedy what to pass to it
+ * @throws {DecorumError} `DECORUM_NO_AUTHORIZATION`
+ */
+export function requireNoScopes({ scopedMember }: Kernel, where: string, remedy: string): void {
+  if (scopedMember !== undefined) throw startupError('DECORUM_NO_AUTHORIZATION', where, scopedMember, remedy);
+}
+
+/**
+ * Rejects a principal that no caller could be told apart by.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function requirePrincipal(principal: Principal | undefined, where: string): void {
+  const { subject, scopes = [] }: Partial<Principal> = principal ?? { subject: '…' };
+  const wrong = (option: string, problem: string) =>
+    startupError(
+      'DECORUM_INVALID_OPTION',
+      where,
+      option,
+      `${problem}. Write \`{ subject: 'ada', scopes: ['files:write'] }\``,
+    );
+  if (typeof subject !== 'string' || subject === '')
+    throw wrong('principal.subject', 'is not the id of a user or client');
+  if (!Array.isArray(scopes) || !scopes.every(isScope)) throw wrong('principal.scopes', 'is not an array of scopes');
 }
 
 /** A server that transports can close when the process ends. `McpServer` is one. */

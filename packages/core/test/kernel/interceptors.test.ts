@@ -319,7 +319,7 @@ describe('rateLimit', () => {
     expect([await call('ada'), await call('bob'), await call('ada')]).toEqual([false, false, true]);
   });
 
-  it('counts by subject, session or address, or else all callers together', async () => {
+  it('counts by issuer and subject, session or address, or else all callers together', async () => {
     const keys: string[] = [];
     const interceptor = rateLimit({ consume: async (key) => void keys.push(key) });
     const next = async () => ({ content: [] });
@@ -333,7 +333,7 @@ describe('rateLimit', () => {
     for (const ctx of ways) {
       await interceptor({ kind: 'tool', name: 'a', args: {}, ctx: ctx as unknown as Context }, next);
     }
-    expect(keys).toEqual(['user:ada', 'session:s1', 'address:192.0.2.1', 'everybody', 'everybody']);
+    expect(keys).toEqual(['user:[null,"ada"]', 'session:s1', 'address:192.0.2.1', 'everybody', 'everybody']);
   });
 
   it('counts by a custom key', async () => {

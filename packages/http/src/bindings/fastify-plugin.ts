@@ -13,8 +13,10 @@ import { checkOptionNames, type EndpointOptions, type LegacyPaths, resolveOption
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
 import { isFlooding, noteUnread, postInOrder } from './node-answers.js';
 import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
+import { headOf } from './node-head.js';
 import { NodeSink } from './node-sink.js';
-import { isUnread, onSocketClose } from './node-socket.js';
+import { clientOn, isUnread, onSocketClose } from './node-socket.js';
+import { requireRoutes } from './required-routes.js';
 
 /** Options of an MCP endpoint in Fastify. */
 export type HttpOptions<HostRequest = FastifyRequest> = EndpointOptions<HostRequest>;
@@ -29,7 +31,7 @@ export interface McpPluginOptions extends HttpOptions {
 const PLUGIN_OPTIONS = { server: true, prefix: true, logLevel: true, logSerializers: true } as const;
 
 /** A Fastify request and its reply. Complete responses go through the application's hooks; streams bypass them. */
-class FastifyContext implements HttpContext {
+export class FastifyContext implements HttpContext {
   readonly headers: Headers;
   principal: Principal | undefined;
   readers: SlowReaders | undefined;
@@ -126,6 +128,7 @@ export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
     hostOf(options.server, 'mcp');
     const settings = resolveOptions(options);
     requireHosts(app, settings.allowedHosts);
+    requireRoutes(app, settings.auth);
     const { endpoint, detach } = await openEndpoint(options.server, settings);
     app.addHook('preClose', async () => {
       detach();
@@ -222,7 +225,8 @@ type KnownPrincipals = WeakMap<IncomingMessage, Principal>;
 
 /** The `guard` and `authenticate` steps, before the body is read. */
 function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): KnownPrincipals | undefined {
-  const known: KnownPrincipals | undefined = endpoint.authenticates ? new WeakMap() : undefined;
+  const { gate } = endpoint;
+  const known: KnownPrincipals | undefined = gate && new WeakMap();
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, socket, method = '' } = request.raw;
     if (reply.raw.socket === null && isFlooding(reply.raw)) return;
@@ -232,13 +236,12 @@ function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): Kno
       reply.headers(corsHeaders(headers.origin, vary === undefined ? undefined : String(vary)));
     }
     if (method !== 'POST') endpoint.requireMethod(method);
-    if (known === undefined) return done();
-    const head = { method, headers: headers as Headers, remoteAddress: request.ip };
+    if (gate === undefined) return done();
     const admit = (principal: Principal | undefined) => {
-      if (principal) known.set(request.raw, principal);
+      if (principal) known?.set(request.raw, principal);
       done();
     };
-    const principal = endpoint.authenticate(head, request);
+    const principal = gate.enter(headOf(request.raw, request.ip), request, clientOn(socket));
     if (isPromise(principal)) principal.then(admit, done);
     else admit(principal);
   });

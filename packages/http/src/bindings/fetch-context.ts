@@ -1,5 +1,6 @@
 import type { Principal } from '@decorum/core';
 
+import type { RequestHead } from '../auth.js';
 import type { Bodies, BodyReceiver } from '../body.js';
 import { type AnswerHeaders, type Headers, JSON_TYPE, type Sink } from '../http-context.js';
 import type { UnreadContext } from '../pipeline.js';
@@ -45,6 +46,14 @@ export class FetchContext implements UnreadContext {
 
   get method(): string {
     return this.request.method;
+  }
+
+  get head(): RequestHead {
+    const { method, url, headers, remoteAddress } = this;
+    const { authorization } = headers;
+    // the host has joined several into one
+    const authorizations = authorization === undefined ? [] : [authorization];
+    return { method, url, headers, authorizations, remoteAddress };
   }
 
   get hasBody(): boolean {

@@ -1,7 +1,8 @@
 import type { Host } from '@decorum/core';
 
 import { internalError } from '../answer.js';
-import { LateEndpoint, requireServer } from '../late-endpoint.js';
+import { documentAt, serveDocument } from '../documents.js';
+import { LateEndpoint, portOf, requireServer } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
 import { isServed, Pipeline } from '../pipeline.js';
 import { noEndpoint } from '../http-error.js';
@@ -39,7 +40,10 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
   const settings = resolveOptions(options);
   const { path } = options;
   const late = new LateEndpoint(server, settings);
+  const { report } = portOf(server);
   const serve = (context: FetchContext, request: Request): void => {
+    const document = documentAt(settings.auth, context.url);
+    if (document) return serveDocument(document, { head: context.head, responder: context, report });
     if (!isServed(settings, path, context.url)) return context.answer(404, noEndpoint().body());
     if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();
     late.ready.then(

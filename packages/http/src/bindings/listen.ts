@@ -19,6 +19,7 @@ import { isLoopback } from '../guard.js';
 import { noEndpoint } from '../http-error.js';
 import { LISTEN_LIMITS, LISTEN_RANGES, type ListenLimits } from '../limits.js';
 import { checkOptionNames, requireFlag, resolveOptions } from '../options.js';
+import { authRoutes } from './auth-routes.js';
 import { addEndpoint, type HttpOptions, sendError } from './fastify-plugin.js';
 import { isFlooding } from './node-answers.js';
 import { OneWriteResponse } from './one-write.js';
@@ -103,6 +104,7 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
     };
     // registered in its own scope, so that its hooks don't run for other paths
     await app.register(async (scope) => addEndpoint(scope, endpoint));
+    if (settings.auth) await app.register(authRoutes(settings.auth, (error) => hostOf(server).report(error)));
     app.setNotFoundHandler((_request, { raw }) => {
       if (raw.socket === null && isFlooding(raw)) return;
       throw noEndpoint();

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Principal } from '@decorum/core';
 
+import type { RequestHead } from '../auth.js';
 import type { Bodies, BodyReceiver } from '../body.js';
 import type { PostEndpoint } from '../endpoint.js';
 import { announcesBody } from '../headers.js';
@@ -10,6 +11,7 @@ import type { UnreadContext } from '../pipeline.js';
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
 import { noteUnread, postInOrder } from './node-answers.js';
 import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
+import { headOf } from './node-head.js';
 import { NodeSink } from './node-sink.js';
 import { isUnread, onSocketClose } from './node-socket.js';
 import { writeWhole } from './one-write.js';
@@ -43,6 +45,10 @@ export class NodeContext implements UnreadContext {
 
   get url(): string {
     return this.request.url ?? '';
+  }
+
+  get head(): RequestHead {
+    return headOf(this.request, this.request.ip);
   }
 
   get hasBody(): boolean {

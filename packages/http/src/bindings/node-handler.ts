@@ -3,12 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Host } from '@decorum/core';
 
 import { internalError } from '../answer.js';
-import { LateEndpoint, requireServer } from '../late-endpoint.js';
+import { documentAt, serveDocument } from '../documents.js';
+import { LateEndpoint, portOf, requireServer } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
 import { isServed, Pipeline } from '../pipeline.js';
 import { noEndpoint } from '../http-error.js';
 import { isFlooding } from './node-answers.js';
 import { NodeContext } from './node-context.js';
+import { sentUrl } from './node-head.js';
 
 /** Options of the handler for Node. */
 export type NodeHandlerOptions = EndpointOptions<IncomingMessage>;
@@ -22,6 +24,10 @@ export interface NodeHandler {
   /** Waits for requests in flight and answers new ones with 503. The server itself stays open for other transports. */
   close(): Promise<void>;
 }
+
+const MOUNTED =
+  'nodeHandler is mounted at a path, so clients may not find the documents of `auth` at the root. Unless something else ' +
+  "serves them, mount it at the root: `app.use(nodeHandler(server, { auth, path: '/mcp' }))`.";
 
 /**
  * Serves MCP over Streamable HTTP on Node's HTTP server, `http.createServer(nodeHandler(server))`, or in Express,
@@ -44,6 +50,8 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   const settings = resolveOptions(options);
   const { path } = options;
   const late = new LateEndpoint(server, settings);
+  const { report, warn } = portOf(server);
+  let mayWarn = settings.auth?.documents !== undefined;
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const context = new NodeContext(request, response);
     if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();
@@ -54,9 +62,18 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   };
   const handle = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void => {
     // Express removes the mount path of a handler from `url`
-    const { url = '', originalUrl = url } = request as IncomingMessage & { readonly originalUrl?: string };
-    if (isServed(settings, path, url) || isServed(settings, path, originalUrl)) {
-      if (response.socket !== null || !isFlooding(response)) serve(request, response);
+    const { url = '' } = request;
+    const originalUrl = sentUrl(request);
+    const document = documentAt(settings.auth, originalUrl);
+    if (document === undefined && mayWarn && originalUrl !== url) {
+      mayWarn = false;
+      warn(MOUNTED);
+    }
+    if (document ?? (isServed(settings, path, url) || isServed(settings, path, originalUrl))) {
+      if (response.socket === null && isFlooding(response)) return;
+      if (document === undefined) return serve(request, response);
+      const context = new NodeContext(request, response);
+      serveDocument(document, { head: context.head, responder: context, report });
     } else if (next) next();
     else new NodeContext(request, response).answer(404, noEndpoint().body());
   };

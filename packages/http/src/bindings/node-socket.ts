@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 
 import { announcesBody } from '../headers.js';
 import type { Headers } from '../http-context.js';
+import type { Waiting } from '../pending-callbacks.js';
 
 /** Close callbacks by connection. */
 const watched = new WeakMap<Socket, Set<() => void>>();
@@ -38,4 +39,9 @@ export function leftOn(socket: Socket): number {
 /** Whether the body of a request was not read completely. Its connection can't be reused then. */
 export function isUnread(raw: IncomingMessage): boolean {
   return !raw.readableEnded && announcesBody(raw.headers as Headers);
+}
+
+/** The client at the other end of a connection. */
+export function clientOn(socket: Socket): Waiting {
+  return { gone: socket.destroyed, onClose: (callback) => onSocketClose(socket, callback) };
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../protocol/model.js';
 import type { CompleteResult } from '../../registry/completion-plan.js';
 import type { PromptPlan } from '../../registry/prompt-plan.js';
 import type { Registry, ResourceMatch } from '../../registry/registry.js';
-import { CompletionContext } from '../context.js';
+import { CompletionContext } from '../completion-context.js';
 import type { Method, MethodParts } from './method.js';
 
 const NO_VALUES: CompleteResult = { completion: { values: [] } };

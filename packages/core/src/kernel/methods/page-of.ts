@@ -1,4 +1,5 @@
 import type { Exchange } from '../../protocol/exchange.js';
+import { ownerOf } from '../../protocol/owner.js';
 import type { Listing } from '../../registry/listing.js';
 import type { Listed, ListPages, PageRequest } from '../../registry/page.js';
 import { admission } from '../admission.js';
@@ -9,7 +10,7 @@ import type { ErrorReporter } from '../error-reporter.js';
  * @param personal whether the list depends on the caller
  */
 export function pageRequest({ peer, wire, revision, params }: Exchange, personal: boolean): PageRequest {
-  const scope = peer.sessionId ?? wire.principal?.subject ?? '';
+  const scope = peer.sessionId ?? ownerOf(wire.principal) ?? '';
   return { revision, cursor: params['cursor'], scope, personal };
 }
 

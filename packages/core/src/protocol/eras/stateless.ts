@@ -5,6 +5,7 @@ import { type Client, type Exchange, type Peer, REVISION_KEY, type Tickets } fro
 import { isObject, type JsonRpcRequest } from '../jsonrpc.js';
 import { INITIALIZE, type MethodTraits } from '../methods.js';
 import { type JsonObject, LOG_LEVELS, type LogLevel } from '../model.js';
+import { ownerOf } from '../owner.js';
 import { REVISION_BY_ID, REVISION_IDS } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
 import type { MirroredArgument, Wire } from '../wire.js';
@@ -17,7 +18,7 @@ const LOG_LEVEL = `${PREFIX}logLevel`;
 
 /** The request that a state is bound to. It cannot be used for any other. */
 export interface FlowBinding {
-  /** The user; null if anonymous, because a subject may be an empty string. */
+  /** The caller, as `ownerOf` names it; null if anonymous. */
   readonly principal: string | null;
   readonly method: string;
   /** The name or URI in the request. */
@@ -130,7 +131,7 @@ class Envelope implements Peer {
     const { wire, flows } = this.means;
     const { arguments: args = {}, requestState } = params;
     const target = String(params[this.traits.subject ?? 'name']);
-    const binding = { principal: wire.principal?.subject ?? null, method, target, args };
+    const binding = { principal: ownerOf(wire.principal) ?? null, method, target, args };
     const journal = requestState === undefined ? undefined : flows.open(requestState, binding);
     this.current = new Round(flows.bind(binding), optionalObject(params, 'inputResponses') ?? {}, journal);
     return this.current;

@@ -1,0 +1,31 @@
+import { oauth } from '@decorum/auth';
+import { Context, McpServer, NoInput, Tool } from '@decorum/core';
+import { listen } from '@decorum/http';
+
+class Whoami {
+  @Tool({ description: 'Returns the caller as JSON', scopes: ['mcp'], annotations: { readOnlyHint: true } })
+  whoami(_input: NoInput, { principal }: Context) {
+    return JSON.stringify(principal);
+  }
+
+  @Tool({ name: 'admin_only', description: 'Needs the scope admin', scopes: ['admin'] })
+  adminOnly(_input: NoInput, { principal }: Context) {
+    return `${principal?.subject} may.`;
+  }
+}
+
+const { PORT = '3000', ISSUER, AUDIENCE } = process.env;
+const url = `http://127.0.0.1:${PORT}/mcp`;
+// an identifier that is no URL says nothing about where the server is
+const isUrl = AUDIENCE === undefined || /^(?:https|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):?/.test(AUDIENCE);
+
+const auth = oauth({
+  issuer: ISSUER ?? 'http://127.0.0.1:4000',
+  audience: AUDIENCE ?? url,
+  ...(!isUrl && { resource: url }),
+  scopes: ['mcp'],
+  allowLoopbackHttp: true,
+});
+const server = new McpServer({ name: 'secured-external', version: '1.0.0', providers: [Whoami] });
+const { url: served } = await listen(server, { auth, port: Number(PORT), legacySse: true });
+console.log(`Serving ${served}`);

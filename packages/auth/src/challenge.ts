@@ -1,0 +1,69 @@
+import type { AuthRefusal, Challenge, Denial } from '@decorum/http';
+
+import type { Answer } from './reasons.js';
+
+/** Cap on the characters of `scope`, because clients and proxies limit headers. */
+const MAX_SCOPES = 4096;
+
+/** Refresh tokens are between the client and its issuer: a resource never needs this scope (OpenID Connect, section 11). */
+export const OFFLINE_ACCESS = 'offline_access';
+
+const INVALID_TOKEN = 'The access token is not valid or has expired.';
+const INVALID_REQUEST = 'Send one access token, in one Authorization header.';
+const INSUFFICIENT_SCOPE = 'The request needs scopes that the access token does not have.';
+
+/** Seconds after which a client may try again if the issuer is away. */
+const RETRY_AFTER = '5';
+
+/** Writes the challenges (RFC 6750, section 3; RFC 9728, section 5.1). They say nothing of what verifying found. */
+export class Challenges {
+  /** The answers to refused credentials. */
+  readonly refusals: Readonly<Record<Answer, AuthRefusal>>;
+  private readonly metadata: readonly string[];
+
+  /**
+   * @param metadataUrl where the metadata of this resource is; undefined without issuers
+   * @param scopes the scopes that every request needs
+   */
+  constructor(metadataUrl: string | undefined, scopes: readonly string[]) {
+    this.metadata = metadataUrl === undefined ? [] : [`resource_metadata="${metadataUrl}"`];
+    const noToken = [...this.metadata, ...scopeParam(scopes)];
+    const invalid = ['error="invalid_token"', `error_description="${INVALID_TOKEN}"`];
+    this.refusals = {
+      'no-token': { status: 401, headers: bearer(noToken) },
+      'invalid-token': { status: 401, headers: bearer([...noToken, ...invalid]) },
+      malformed: {
+        status: 400,
+        headers: bearer(['error="invalid_request"', `error_description="${INVALID_REQUEST}"`]),
+      },
+      unavailable: { status: 503, headers: { 'retry-after': RETRY_AFTER } },
+    };
+  }
+
+  /**
+   * The challenge to a denied request.
+   * @param granted the scopes that the token names itself
+   */
+  denied({ reason, scopes, inSession }: Denial, granted: readonly string[]): Challenge {
+    if (reason === 'unauthorized') {
+      return { status: 401, headers: bearer([...this.metadata, ...scopeParam(scopes)]) };
+    }
+    // clients of sessions ask for exactly these, and would lose the scopes that they have
+    const wanted = inSession ? [...scopes, ...granted] : scopes;
+    const description = `error_description="${INSUFFICIENT_SCOPE}"`;
+    const params = ['error="insufficient_scope"', ...scopeParam(wanted), ...this.metadata, description];
+    return { status: 403, headers: bearer(params) };
+  }
+}
+
+const bearer = (params: readonly string[]) => ({
+  'www-authenticate': params.length > 0 ? `Bearer ${params.join(', ')}` : 'Bearer',
+});
+
+/** The first scopes come first, and as many as fit. */
+function scopeParam(scopes: readonly string[]): readonly string[] {
+  let size = -1;
+  const sent = [...new Set(scopes)].filter((scope) => scope !== OFFLINE_ACCESS);
+  const fitting = sent.filter((scope) => (size += 1 + scope.length) <= MAX_SCOPES);
+  return fitting.length > 0 ? [`scope="${fitting.join(' ')}"`] : [];
+}

@@ -1,0 +1,49 @@
+import type { Claims } from './principal.js';
+import { type Refused, shown } from './reasons.js';
+import type { IssuerSettings } from './settings.js';
+import { canonicalResource } from './urls.js';
+
+/** Difference between the clocks of the issuer and this server that is tolerated. */
+export const TOLERANCE_MS = 5000;
+
+const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+
+/**
+ * Checks the claims that JWTs and introspection answers share: whom the token is for, when it is valid, and what else its
+ * issuer must say.
+ * @returns undefined if they are valid
+ */
+export function refusedClaims(claims: Claims, issuer: IssuerSettings, now: number): Refused | undefined {
+  return (
+    audienceMistake(claims, issuer) ??
+    timeMistake(claims, now) ??
+    missingClaim(claims, issuer) ??
+    // RFC 9449, section 7.1, and RFC 8705, section 3
+    (claims['cnf'] === undefined ? undefined : { reason: 'sender-constrained' })
+  );
+}
+
+function audienceMistake({ aud }: Claims, { audience, withoutAudience }: IssuerSettings): Refused | undefined {
+  if (aud === undefined && withoutAudience) return undefined;
+  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+  const isForUs = audiences.some((each) => typeof each === 'string' && canonicalResource(each) === audience);
+  return isForUs ? undefined : { reason: 'audience', found: `aud is ${shown(aud)}` };
+}
+
+function timeMistake({ exp, nbf }: Claims, now: number): Refused | undefined {
+  if (!isTime(exp)) return { reason: 'expiry', found: `exp is ${shown(exp)}` };
+  if (now >= exp * 1000 + TOLERANCE_MS) return { reason: 'expired', found: `exp is ${exp}` };
+  if (nbf === undefined) return undefined;
+  if (!isTime(nbf) || now < nbf * 1000 - TOLERANCE_MS)
+    return { reason: 'not-yet-valid', found: `nbf is ${shown(nbf)}` };
+  return undefined;
+}
+
+function missingClaim(claims: Claims, { claims: wanted }: IssuerSettings): Refused | undefined {
+  for (const [name, values] of Object.entries(wanted)) {
+    const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
+    const fits = values === true ? value !== undefined : typeof value === 'string' && values.includes(value);
+    if (!fits) return { reason: 'claims', found: `${name} is ${shown(value)}` };
+  }
+  return undefined;
+}

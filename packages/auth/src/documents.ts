@@ -1,0 +1,78 @@
+import type { AuthDocument, DocumentAnswer, RequestHead } from '@decorum/http';
+
+import type { Discovery } from './discovery.js';
+import { OFFLINE_ACCESS } from './challenge.js';
+import type { Settings } from './settings.js';
+
+const RESOURCE_METADATA = '/.well-known/oauth-protected-resource';
+const SERVER_METADATA = '/.well-known/oauth-authorization-server';
+
+const HEADERS = {
+  'content-type': 'application/json; charset=utf-8',
+  'access-control-allow-origin': '*',
+  'cache-control': 'public, max-age=300',
+};
+
+/** Old clients that read no metadata go to these paths. Each leads to an endpoint of the issuer. */
+const LEGACY_ENDPOINTS = {
+  '/authorize': 'authorization_endpoint',
+  '/token': 'token_endpoint',
+  '/register': 'registration_endpoint',
+} as const;
+
+/** The path of a resource, empty for the root. */
+const pathOf = (resource: string): string => new URL(resource).pathname.replace(/\/$/, '');
+
+/** Where the metadata of a resource is (RFC 9728, section 3.1). */
+export const metadataUrl = (resource: string): string =>
+  `${new URL(resource).origin}${RESOURCE_METADATA}${pathOf(resource)}`;
+
+/** The documents that tell clients where to get a token. URLs in them are never taken from a request. */
+export function documentsOf({ resource, issuers, scopes, legacyEndpoints }: Settings<never>): readonly AuthDocument[] {
+  const [first] = issuers.values();
+  if (resource === undefined || first === undefined) return [];
+  const sent = scopes.filter((scope) => scope !== OFFLINE_ACCESS);
+  const body = JSON.stringify({
+    resource,
+    authorization_servers: [...issuers.keys()],
+    ...(sent.length > 0 && { scopes_supported: sent }),
+    bearer_methods_supported: ['header'],
+  });
+  const answer = () => ({ status: 200, headers: HEADERS, body });
+  const paths = new Set([RESOURCE_METADATA, `${RESOURCE_METADATA}${pathOf(resource)}`]);
+  const { discovery } = first;
+  return [
+    ...[...paths].map((path) => ({ path, answer })),
+    { path: SERVER_METADATA, answer: () => serverMetadata(discovery) },
+    ...(legacyEndpoints ? redirects(discovery) : []),
+  ];
+}
+
+/** The issuer's own metadata, for clients of 2025-03-26, which look for it here. */
+async function serverMetadata(discovery: Discovery): Promise<DocumentAnswer> {
+  const metadata = await discovery.metadata.get();
+  return metadata === undefined ? unavailable() : { status: 200, headers: HEADERS, body: metadata.text };
+}
+
+function redirects(discovery: Discovery): AuthDocument[] {
+  return Object.entries(LEGACY_ENDPOINTS).map(([path, name]) => ({
+    path,
+    answersPost: path !== '/authorize',
+    async answer({ url }: RequestHead) {
+      try {
+        const target = new URL(await discovery.endpoint(name));
+        const query = url.indexOf('?');
+        if (query !== -1) target.search += `${target.search === '' ? '' : '&'}${url.slice(query + 1)}`;
+        return { status: 307, headers: { location: target.href, 'access-control-allow-origin': '*' } };
+      } catch {
+        return unavailable();
+      }
+    },
+  }));
+}
+
+const unavailable = (): DocumentAnswer => ({
+  status: 502,
+  headers: { ...HEADERS, 'cache-control': 'no-store' },
+  body: JSON.stringify({ error: 'temporarily_unavailable' }),
+});

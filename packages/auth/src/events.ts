@@ -1,0 +1,99 @@
+import type { Principal } from '@decorum/core';
+import type { RequestHead } from '@decorum/http';
+
+import { type RefusalReason, type Refused, remedyFor } from './reasons.js';
+
+/** What happened to a request, for `onEvent`. Tokens and API keys are never part of it. */
+export interface AuthEvent {
+  /**
+   * `denied` for refused or missing credentials, `step-up` for a principal that lacks scopes, `granted` for valid
+   * credentials.
+   */
+  readonly type: 'denied' | 'step-up' | 'granted';
+  /** Why the request was denied. */
+  readonly reason?: RefusalReason | 'no-token';
+  /** What was found, such as `typ is "JWT"`. Escaped, because it may come from an attacker. */
+  readonly found?: string;
+  /** What the operator can do. */
+  readonly remedy?: string;
+  /** The scopes that the request needs, for `step-up`. */
+  readonly scopes?: readonly string[];
+  /** The caller, for `step-up` and `granted`. */
+  readonly principal?: Principal;
+  readonly method?: string;
+  readonly remoteAddress?: string;
+}
+
+/** Time between two log lines with the same reason. */
+const LOG_SPACING_MS = 60_000;
+
+/** Longest part of a value from a client to show. */
+const MAX_SHOWN = 200;
+
+const printable = (text: string): string => text.slice(0, MAX_SHOWN).replaceAll(/[^\x20-\x7e]/g, '?');
+
+/** What the reporter needs. */
+export interface ReporterParts {
+  readonly onEvent: ((event: AuthEvent) => void) | undefined;
+  readonly reportsGranted: boolean;
+  now(): number;
+}
+
+/** Tells the operator what happens: each event to `onEvent`, and each reason to the log once a minute. */
+export class Reporter {
+  private readonly logged = new Map<string, number>();
+  private readonly logs = new Set<(message: string) => void>();
+
+  constructor(private readonly parts: ReporterParts) {}
+
+  /** Adds the log of a server. */
+  logTo(warn: (message: string) => void): void {
+    this.logs.add(warn);
+  }
+
+  /** Credentials were refused. */
+  denied(refused: Refused, head: RequestHead): void {
+    const { reason } = refused;
+    const found = refused.found === undefined ? undefined : printable(refused.found);
+    const remedy = remedyFor(refused);
+    this.log(reason, `Refused credentials: ${found ?? reason}. ${remedy}`);
+    this.emit({ type: 'denied', reason, ...(found !== undefined && { found }), remedy, ...origin(head) });
+  }
+
+  /** A request had no credentials. Clients begin like this, so it isn't logged. */
+  missing(scopes: readonly string[]): void {
+    this.emit({ type: 'denied', reason: 'no-token', scopes });
+  }
+
+  /** A principal lacks scopes. Clients then ask for more, so it isn't logged. */
+  stepUp(principal: Principal | undefined, scopes: readonly string[]): void {
+    this.emit({ type: 'step-up', scopes, ...(principal && { principal }) });
+  }
+
+  /** Credentials were accepted. */
+  granted(principal: Principal, head: RequestHead): void {
+    if (this.parts.reportsGranted) this.emit({ type: 'granted', principal, ...origin(head) });
+  }
+
+  private emit(event: AuthEvent): void {
+    try {
+      this.parts.onEvent?.(event);
+    } catch (error) {
+      // the request goes on: nobody could log in if the audit failed
+      this.log('on-event', `\`onEvent\` failed: ${printable(String(error))}`);
+    }
+  }
+
+  private log(about: string, message: string): void {
+    const now = this.parts.now();
+    const last = this.logged.get(about);
+    if (last !== undefined && now >= last && now - last < LOG_SPACING_MS) return;
+    this.logged.set(about, now);
+    for (const warn of this.logs) warn(message);
+  }
+}
+
+const origin = ({ method, remoteAddress }: RequestHead) => ({
+  method,
+  ...(remoteAddress !== undefined && { remoteAddress }),
+});

@@ -1,0 +1,66 @@
+/** The clock and the network. Tests pass their own. */
+export interface Platform {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  fetch(url: string, init: RequestInit): Promise<Response>;
+}
+
+/** Time that an issuer has to answer completely. */
+const TIMEOUT_MS = 5000;
+
+/** Cap on the bytes of an answer, counted after decompression. */
+const MAX_BYTES = 256 * 1024;
+
+/** A JSON object from an issuer. */
+export interface JsonText {
+  /** As sent. */
+  readonly text: string;
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Requests a JSON object from an issuer. Redirects are errors: they could lead to a host that nobody trusts.
+ * @throws {Error} if the issuer can't be reached, or doesn't answer with 200 and a JSON object in time and within the cap
+ */
+export async function fetchJson(url: string, { fetch }: Platform, init: RequestInit = {}): Promise<JsonText> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(new Error(`no answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS).unref();
+  try {
+    const headers = { accept: 'application/json', ...init.headers };
+    const response = await fetch(url, { ...init, headers, redirect: 'error', signal: controller.signal });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw new Error(`${url} answered with status ${response.status}`);
+    }
+    const text = await readText(response, url);
+    const json: unknown = JSON.parse(text);
+    if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new Error(`${url} sent no JSON object`);
+    return { text, json: json as JsonText['json'] };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Reads a body up to the cap. Nothing beyond it is buffered. */
+async function readText({ body }: Response, url: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  if (body !== null) {
+    // leaving the loop cancels the body
+    for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+      bytes += chunk.byteLength;
+      if (bytes > MAX_BYTES) throw new Error(`${url} sent more than ${MAX_BYTES} bytes`);
+      chunks.push(chunk);
+    }
+  }
+  return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+}
+
+/** What went wrong when something was fetched, with the causes: only they name the network error. */
+export function problemOf(failure: unknown): string {
+  const { message, cause, errors } = (failure ?? {}) as Partial<AggregateError>;
+  if (typeof message !== 'string') return String(failure);
+  const causes: readonly unknown[] = Array.isArray(errors) ? errors : [cause];
+  const texts = [message, ...causes.filter((each) => each !== undefined).map(problemOf)];
+  return texts.filter((text) => text !== '').join(': ');
+}

@@ -1,0 +1,71 @@
+import { Buffer } from 'node:buffer';
+
+import { refusedClaims } from './claims.js';
+import { fetchJson, type Platform, problemOf } from './fetch-json.js';
+import type { IntrospectionOptions } from './options.js';
+import { type Claims, principalOf } from './principal.js';
+import { type Refused, shown } from './reasons.js';
+import type { IssuerSettings } from './settings.js';
+import type { Verified } from './verified.js';
+
+/** Time that the answer about a valid token is used by default. */
+export const DEFAULT_KEPT_MS = 30_000;
+
+/** Cap on the tokens that wait for an answer. Anyone can send tokens that the issuer has to be asked about. */
+const MAX_PENDING = 100;
+
+/** Form encoding of credentials (RFC 6749, section 2.3.1). */
+const encoded = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
+
+/** Asks an issuer about tokens that only it can read (RFC 7662). */
+export class Introspection {
+  private readonly authorization: string;
+  private readonly keptMs: number;
+  private pending = 0;
+
+  constructor(
+    private readonly issuer: IssuerSettings,
+    { clientId, clientSecret, cacheMs = DEFAULT_KEPT_MS }: IntrospectionOptions,
+    private readonly platform: Platform,
+  ) {
+    const credentials = `${encoded(clientId)}:${encoded(clientSecret)}`;
+    this.authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+    this.keptMs = cacheMs;
+  }
+
+  /** Verifies a token. */
+  async verify(token: string): Promise<Verified | Refused> {
+    if (this.pending >= MAX_PENDING) return { reason: 'busy' };
+    this.pending += 1;
+    try {
+      return this.judge(await this.ask(token));
+    } catch (error) {
+      return { reason: 'introspection-failed', found: problemOf(error) };
+    } finally {
+      this.pending -= 1;
+    }
+  }
+
+  private async ask(token: string): Promise<Claims> {
+    const { issuer, platform, authorization } = this;
+    const url = await issuer.discovery.endpoint('introspection_endpoint');
+    const body = new URLSearchParams({ token, token_type_hint: 'access_token' });
+    return (await fetchJson(url, platform, { method: 'POST', headers: { authorization }, body })).json;
+  }
+
+  private judge(claims: Claims): Verified | Refused {
+    const { issuer, platform, keptMs } = this;
+    const { active, iss = issuer.issuer, token_type: type = 'Bearer' } = claims;
+    if (active !== true) return { reason: 'inactive', found: 'the token is not active' };
+    if (iss !== issuer.issuer) return { reason: 'inactive', found: `iss is ${shown(iss)}` };
+    if (typeof type !== 'string' || type.toLowerCase() !== 'bearer') {
+      return { reason: 'inactive', found: `token_type is ${shown(type)}` };
+    }
+    const refused = refusedClaims(claims, issuer, platform.now());
+    if (refused) return refused;
+    const principal = principalOf(claims, issuer);
+    const { subject, expiresAt = 0 } = principal;
+    if (typeof subject !== 'string' || subject === '') return { reason: 'subject', found: 'sub is missing' };
+    return { principal, until: expiresAt, keptMs };
+  }
+}

@@ -1,0 +1,107 @@
+import { isObject, type OptionTypes, requireKnown } from '@decorum/core/transport';
+
+import { invalid, requireText, requireTexts } from './check-values.js';
+import { Discovery } from './discovery.js';
+import type { Platform } from './fetch-json.js';
+import { DEFAULT_KEPT_MS } from './introspection.js';
+import { KeySet } from './key-set.js';
+import type { IntrospectionOptions, IssuerOptions, OAuthOptions } from './options.js';
+import type { IssuerSettings } from './settings.js';
+import { canonicalResource, issuerUrlMistake } from './urls.js';
+
+const ISSUER_OPTIONS: OptionTypes<IssuerOptions> = {
+  issuer: true,
+  audience: 'string',
+  tokenTypes: 'array',
+  claims: 'object',
+  scopeClaims: 'array',
+  withoutAudience: 'boolean',
+  introspection: {
+    clientId: true,
+    clientSecret: true,
+    cacheMs: [0, DEFAULT_KEPT_MS * 10],
+  } satisfies OptionTypes<IntrospectionOptions>,
+};
+
+const SCOPE_CLAIMS = ['scope', 'scp'];
+
+/**
+ * Checks the option `issuer`.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function resolveIssuers(options: OAuthOptions<never>, platform: Platform): ReadonlyMap<string, IssuerSettings> {
+  const { issuer: given } = options;
+  const list: readonly unknown[] = given === undefined ? [] : Array.isArray(given) ? given : [given];
+  if (given !== undefined && list.length === 0) throw invalid('issuer', 'is empty. List at least one issuer');
+  const issuers = new Map<string, IssuerSettings>();
+  for (const [index, each] of list.entries()) {
+    const where = Array.isArray(given) ? `issuer[${index}]` : 'issuer';
+    const settings = resolveIssuer(where, each, { options, platform });
+    if (issuers.has(settings.issuer)) throw invalid(where, `repeats "${settings.issuer}". List each issuer once`);
+    issuers.set(settings.issuer, settings);
+  }
+  return issuers;
+}
+
+interface Surroundings {
+  readonly options: OAuthOptions<never>;
+  readonly platform: Platform;
+}
+
+function resolveIssuer(where: string, given: unknown, { options, platform }: Surroundings): IssuerSettings {
+  const isBare = !isObject(given);
+  const own = (isBare ? { issuer: given } : given) as unknown as IssuerOptions;
+  if (!isBare) requireKnown(`oauth.${where}`, own, ISSUER_OPTIONS);
+  const { allowLoopbackHttp = false } = options;
+  const issuer = requireIssuer(isBare ? where : `${where}.issuer`, own.issuer, allowLoopbackHttp);
+  const { tokenTypes = [], scopeClaims = SCOPE_CLAIMS, claims = {}, withoutAudience = false, introspection } = own;
+  const audience = requireText(
+    own.audience === undefined ? 'audience' : `${where}.audience`,
+    own.audience ?? options.audience,
+  );
+  if (introspection !== undefined) {
+    requireText(`${where}.introspection.clientId`, introspection.clientId);
+    requireText(`${where}.introspection.clientSecret`, introspection.clientSecret);
+  }
+  requireClaims(`${where}.claims`, claims);
+  if (withoutAudience && !Array.isArray(claims['client_id'])) {
+    throw invalid(
+      `${where}.withoutAudience`,
+      'accepts the tokens of all clients. List yours: `claims: { client_id: […] }`',
+    );
+  }
+  const discovery = new Discovery(issuer, allowLoopbackHttp, platform);
+  return {
+    issuer,
+    audience: canonicalResource(audience),
+    withoutAudience,
+    tokenTypes: new Set(requireTexts(`${where}.tokenTypes`, tokenTypes).map(mediaType)),
+    claims,
+    scopeClaims: requireTexts(`${where}.scopeClaims`, scopeClaims),
+    introspection,
+    discovery,
+    keys: new KeySet(discovery, platform),
+  };
+}
+
+const mediaType = (type: string): string => type.toLowerCase().replace(/^application\//, '');
+
+function requireIssuer(option: string, given: unknown, allowLoopbackHttp: boolean): string {
+  const issuer = requireText(option, given);
+  const mistake = issuerUrlMistake(issuer, allowLoopbackHttp);
+  if (mistake !== undefined) throw invalid(option, `is "${issuer}", but ${mistake}`);
+  if (issuer.includes('?')) throw invalid(option, `is "${issuer}", but must not have a query (RFC 8414, section 2)`);
+  return issuer;
+}
+
+function requireClaims(option: string, claims: Readonly<Record<string, unknown>>): void {
+  for (const [name, values] of Object.entries(claims)) {
+    if (values === true) continue;
+    if (requireTexts(`${option}.${name}`, values).length === 0) {
+      throw invalid(
+        `${option}.${name}`,
+        'is empty, so no token could be accepted. List at least one value, or write true',
+      );
+    }
+  }
+}

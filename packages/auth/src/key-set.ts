@@ -1,0 +1,133 @@
+import { importJWK, type JWK } from 'jose';
+
+import type { Discovery } from './discovery.js';
+import { fetchJson, type Platform, problemOf } from './fetch-json.js';
+import { Kept } from './kept.js';
+
+/** The signature algorithms that tokens may use: asymmetric ones only, and the key that each needs (RFC 7518, RFC 8037). */
+const KEY_TYPES = {
+  RS256: { kty: 'RSA', crv: undefined },
+  PS256: { kty: 'RSA', crv: undefined },
+  ES256: { kty: 'EC', crv: 'P-256' },
+  ES384: { kty: 'EC', crv: 'P-384' },
+  EdDSA: { kty: 'OKP', crv: 'Ed25519' },
+} as const;
+
+/** A signature algorithm that tokens may use. */
+export type Algorithm = keyof typeof KEY_TYPES;
+
+/** Whether tokens may use an algorithm. */
+export const isAlgorithm = (alg: unknown): alg is Algorithm => typeof alg === 'string' && Object.hasOwn(KEY_TYPES, alg);
+
+/** The algorithms as a list, for messages. */
+export const ALGORITHM_NAMES = Object.keys(KEY_TYPES).join(', ');
+
+/** Age from which the keys of an issuer are fetched again. */
+const FRESH_MS = 5 * 60 * 1000;
+
+/** Cap on the keys of an issuer. */
+const MAX_KEYS = 100;
+
+/** What a token says about its key. */
+export interface WantedKey {
+  readonly alg: Algorithm;
+  readonly kid: string | undefined;
+}
+
+/** A public key of an issuer. */
+export class IssuerKey {
+  /** Whether the issuer has removed it. Tokens that it signed are then no longer valid. */
+  removed = false;
+  private readonly imported = new Map<Algorithm, ReturnType<typeof importJWK>>();
+
+  constructor(private readonly jwk: JWK) {}
+
+  /** Equal for equal keys. */
+  get identity(): string {
+    const { kty, crv, n, e, x, y, kid, alg, use } = this.jwk;
+    return JSON.stringify([kty, crv, n, e, x, y, kid, alg, use]);
+  }
+
+  /** Whether the key can verify a token. */
+  fits({ alg, kid }: WantedKey): boolean {
+    const { jwk } = this;
+    const { kty, crv } = KEY_TYPES[alg];
+    const mayVerify = (jwk.use ?? 'sig') === 'sig' && (jwk.key_ops?.includes('verify') ?? true);
+    const isOfType = jwk.kty === kty && (crv === undefined || jwk.crv === crv) && (jwk.alg ?? alg) === alg;
+    return mayVerify && isOfType && (kid === undefined || jwk.kid === kid);
+  }
+
+  /** The key in the form that verifies. Rejects for a malformed key. */
+  async import(alg: Algorithm): ReturnType<typeof importJWK> {
+    let key = this.imported.get(alg);
+    if (key === undefined) {
+      const { kty, crv, n, e, x, y } = this.jwk;
+      // the public members only: a private key could not verify
+      const members = Object.entries({ kty, crv, n, e, x, y }).filter(([, value]) => value !== undefined);
+      key = importJWK(Object.fromEntries(members) as JWK, alg);
+      this.imported.set(alg, key);
+    }
+    return await key;
+  }
+}
+
+/** The keys of an issuer. Known keys stay usable while the issuer is away. */
+export class KeySet {
+  private readonly keys: Kept<readonly IssuerKey[]>;
+
+  constructor(
+    private readonly discovery: Discovery,
+    private readonly platform: Platform,
+  ) {
+    this.keys = new Kept({
+      load: () => this.load(),
+      replaced: (keys, previous) => markRemoved(keys, previous),
+      now: () => platform.now(),
+      freshMs: FRESH_MS,
+    });
+  }
+
+  /** Why the keys could not be fetched the last time, for the log. */
+  get problem(): string {
+    return problemOf(this.keys.failure);
+  }
+
+  /** The key that a token names. If the issuer has no such key, its keys are fetched again, but not too often. */
+  async find(wanted: WantedKey): Promise<IssuerKey | 'unknown' | 'unavailable'> {
+    const keys = await this.keys.get();
+    if (keys === undefined) return 'unavailable';
+    const known = theOnly(keys, wanted);
+    if (known !== undefined) return known;
+    await this.keys.refresh();
+    return theOnly(this.keys.current ?? [], wanted) ?? 'unknown';
+  }
+
+  private async load(): Promise<readonly IssuerKey[]> {
+    const url = await this.discovery.endpoint('jwks_uri');
+    try {
+      const { json } = await fetchJson(url, this.platform);
+      const { keys } = json;
+      if (!Array.isArray(keys)) throw new Error(`${url} has no \`keys\``);
+      const known = new Map(this.keys.current?.map((key) => [key.identity, key]));
+      return keys
+        .filter((key) => typeof key === 'object' && key !== null)
+        .slice(0, MAX_KEYS)
+        .map((jwk: JWK) => new IssuerKey(jwk))
+        .map((key) => known.get(key.identity) ?? key);
+    } catch (error) {
+      // the issuer may have moved its keys
+      this.discovery.metadata.expire();
+      throw error;
+    }
+  }
+}
+
+/** A token without `kid` can only be verified if there is no choice. */
+function theOnly(keys: readonly IssuerKey[], wanted: WantedKey): IssuerKey | undefined {
+  const fitting = keys.filter((key) => key.fits(wanted));
+  return fitting.length === 1 ? fitting[0] : undefined;
+}
+
+function markRemoved(keys: readonly IssuerKey[], previous: readonly IssuerKey[] = []): void {
+  for (const key of previous) key.removed = !keys.includes(key);
+}

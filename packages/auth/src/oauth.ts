@@ -1,0 +1,133 @@
+import type { Principal } from '@decorum/core';
+import { isPromise, startupError } from '@decorum/core/transport';
+import {
+  type Auth,
+  type AuthDocument,
+  type AuthRefusal,
+  authRoutes,
+  type Challenge,
+  type Denial,
+  type RequestHead,
+} from '@decorum/http';
+
+import { Challenges } from './challenge.js';
+import { resolveOptions } from './check-options.js';
+import { credentialsOf } from './credentials.js';
+import { documentsOf, metadataUrl } from './documents.js';
+import { Reporter } from './events.js';
+import type { Platform } from './fetch-json.js';
+import type { OAuthOptions } from './options.js';
+import { answerTo, isRefused, type Refused, remedyFor } from './reasons.js';
+import type { Settings } from './settings.js';
+import { Verifier } from './verifier.js';
+
+/** Authorization by access tokens and API keys: pass it as the option `auth` of `listen`, `mcp` and the handlers. */
+export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
+  readonly scopes: readonly string[];
+  readonly documents: readonly AuthDocument[];
+  readonly credentialHeaders: readonly string[];
+  /**
+   * A Fastify plugin that serves the documents: `await app.register(auth.routes)`. Register it without a prefix. `listen`
+   * does this itself.
+   */
+  readonly routes: ReturnType<typeof authRoutes>;
+  private readonly settings: Settings<HostRequest>;
+  private readonly verifier: Verifier<HostRequest>;
+  private readonly challenges: Challenges;
+  private readonly reporter: Reporter;
+
+  /** Internal: use `oauth`. */
+  constructor(options: OAuthOptions<HostRequest>, platform: Platform) {
+    const settings = (this.settings = resolveOptions(options, platform));
+    const { scopes, resource, apiKeyHeader } = settings;
+    this.scopes = scopes;
+    this.documents = documentsOf(settings);
+    this.credentialHeaders = apiKeyHeader === undefined ? [] : [apiKeyHeader];
+    this.routes = authRoutes(this);
+    this.verifier = new Verifier(settings, platform);
+    this.challenges = new Challenges(resource && metadataUrl(resource), scopes);
+    const { onEvent, reportGranted: reportsGranted = false } = options;
+    this.reporter = new Reporter({ onEvent, reportsGranted, now: () => platform.now() });
+  }
+
+  /** Internal: called by the endpoint, before it reads the body. */
+  authenticate(
+    head: RequestHead,
+    request: HostRequest,
+  ): Principal | AuthRefusal | undefined | Promise<Principal | AuthRefusal | undefined> {
+    const credentials = credentialsOf(head, this.settings.apiKeyHeader);
+    if (credentials === undefined) return undefined;
+    if (isRefused(credentials)) return this.refuse(credentials, head);
+    const found = this.verifier.verify(credentials, request);
+    return isPromise(found) ? found.then((late) => this.admit(late, head)) : this.admit(found, head);
+  }
+
+  /** Internal: called by the endpoint for a request without credentials or without the necessary scopes. */
+  challenge(denial: Denial): Challenge {
+    const { reason, scopes, principal } = denial;
+    if (reason === 'unauthorized') this.reporter.missing(scopes);
+    else this.reporter.stepUp(principal, scopes);
+    return this.challenges.denied(denial, principal === undefined ? [] : this.verifier.scopesOf(principal));
+  }
+
+  /** Internal: called by the endpoint when it opens. */
+  opened(warn: (message: string) => void): void {
+    this.reporter.logTo(warn);
+  }
+
+  /**
+   * Verifies a token once, for transports that have one caller, such as stdio.
+   * @throws {DecorumError} `DECORUM_INVALID_OPTION` if the token is missing or refused, with the reason
+   * @example
+   * ```ts
+   * const auth = oauth({ issuer: 'https://id.example.com', audience: 'https://mcp.example.com/mcp' });
+   * await serveStdio(server, { principal: await auth.principalOf(process.env['FILES_TOKEN']) });
+   * ```
+   */
+  async principalOf(token: string | undefined): Promise<Principal> {
+    const invalid = (problem: string) => startupError('DECORUM_INVALID_OPTION', 'principalOf', 'token', problem);
+    if (typeof token !== 'string' || token === '') {
+      throw invalid('is missing. Pass an access token or an API key, for example from an environment variable');
+    }
+    const isApiKey = this.settings.apiKeyHeader !== undefined && this.settings.apiKeys.length > 0;
+    const direct = { method: '', url: '', headers: {}, authorizations: [`Bearer ${token}`] };
+    const credentials = credentialsOf(direct, undefined) as Exclude<ReturnType<typeof credentialsOf>, undefined>;
+    let found = isRefused(credentials) ? credentials : await this.verifier.verify(credentials, undefined);
+    if (isRefused(found) && isApiKey) {
+      const holder = await this.verifier.verify({ text: token, isApiKey }, undefined);
+      found = isRefused(holder) ? found : holder;
+    }
+    if (!isRefused(found)) return found;
+    throw invalid(`is refused: ${found.found ?? found.reason}. ${remedyFor(found).replace(/\.$/, '')}`);
+  }
+
+  private admit(found: Principal | Refused, head: RequestHead): Principal | AuthRefusal {
+    if (isRefused(found)) return this.refuse(found, head);
+    this.reporter.granted(found, head);
+    return found;
+  }
+
+  private refuse(refused: Refused, head: RequestHead): AuthRefusal {
+    this.reporter.denied(refused, head);
+    return this.challenges.refusals[answerTo(refused)];
+  }
+}
+
+/** The clock and network of this process. */
+const PLATFORM: Platform = { now: () => Date.now(), fetch: (url, init) => fetch(url, init) };
+
+/**
+ * Protects a server with OAuth 2.1: it verifies access tokens, and tells clients where to get one.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ * @example
+ * ```ts
+ * import { oauth } from '@decorum/auth';
+ * import { listen } from '@decorum/http';
+ *
+ * const auth = oauth({ issuer: 'https://id.example.com', audience: 'https://mcp.example.com/mcp', scopes: ['mcp'] });
+ * await listen(server, { auth, host: '0.0.0.0', allowedHosts: ['mcp.example.com'] });
+ * ```
+ */
+export function oauth<HostRequest = unknown>(options: OAuthOptions<HostRequest>): OAuth<HostRequest> {
+  return new OAuth(options, PLATFORM);
+}

@@ -1,0 +1,72 @@
+import type { Principal } from '@decorum/core';
+
+import type { AuthEvent } from './events.js';
+
+/** The credentials of this server at an issuer's introspection endpoint (RFC 7662). */
+export interface IntrospectionOptions {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** How long the answer about a valid token is used, in milliseconds. By default 30 seconds. 0 asks for each request. */
+  readonly cacheMs?: number;
+}
+
+/** An issuer of tokens, where its URL alone doesn't say enough. */
+export interface IssuerOptions {
+  /** The `issuer` of its metadata and its tokens, byte for byte. */
+  readonly issuer: string;
+  /** The `aud` of its tokens for this server, if it isn't the general `audience`. */
+  readonly audience?: string;
+  /** Values of `typ` to accept besides `at+jwt`, such as `'JWT'`. `''` accepts tokens without `typ`. */
+  readonly tokenTypes?: readonly string[];
+  /** Claims that its tokens must have: any value for `true`, else one of those listed. */
+  readonly claims?: Readonly<Record<string, true | readonly string[]>>;
+  /** Claims that hold scopes. By default `scope` and `scp`. */
+  readonly scopeClaims?: readonly string[];
+  /** Accepts tokens without `aud`. `claims.client_id` must then list the clients whose tokens are for this server. */
+  readonly withoutAudience?: boolean;
+  /** Asks the issuer about tokens that are no JWTs. */
+  readonly introspection?: IntrospectionOptions;
+}
+
+/** An API key. Only its digest is configured, so the configuration holds no secret. */
+export interface ApiKey {
+  /** SHA-256 of the key, as 64 hexadecimal digits. */
+  readonly sha256: string;
+  readonly scopes?: readonly string[];
+}
+
+/** Options of `oauth`. `HostRequest` is the request type of the web framework. */
+export interface OAuthOptions<HostRequest = unknown> {
+  /** The issuers whose tokens are accepted: URLs, or presets such as `keycloak({ … })`. */
+  readonly issuer?: string | IssuerOptions | readonly (string | IssuerOptions)[];
+  /** What tokens must name in `aud`, usually the URL of the MCP endpoint as clients see it. */
+  readonly audience?: string;
+  /** The URL of the MCP endpoint as clients see it. By default `audience`. */
+  readonly resource?: string;
+  /** Scopes that every request needs. */
+  readonly scopes?: readonly string[];
+  /** Scopes that others imply: `{ 'files:admin': ['files:write'] }`. */
+  readonly hierarchy?: Readonly<Record<string, readonly string[]>>;
+  /** Accepts `http` URLs of this machine for `issuer`, its endpoints and `resource`. For development and tests. */
+  readonly allowLoopbackHttp?: boolean;
+  /** API keys by name. The name becomes the principal's `subject`. */
+  readonly apiKeys?: Readonly<Record<string, ApiKey>>;
+  /** The header that API keys are sent in. By default they are sent like tokens: `Authorization: Bearer …`. */
+  readonly apiKeyHeader?: string;
+  /**
+   * Verifies what is neither an API key nor a token of `issuer`. Return undefined to reject it. Results aren't cached.
+   * `request` is undefined in `principalOf`.
+   */
+  readonly verify?: (
+    token: string,
+    request: HostRequest | undefined,
+  ) => Principal | undefined | Promise<Principal | undefined>;
+  /** How long a verified token isn't verified again, in milliseconds. By default 60 seconds, at most that. 0 turns it off. */
+  readonly cacheMs?: number;
+  /** Redirects `/authorize`, `/token` and `/register` to the first issuer, for old clients that read no metadata. */
+  readonly legacyEndpoints?: boolean;
+  /** Called for each denied request and each request for more scopes. Values from clients are escaped. */
+  readonly onEvent?: (event: AuthEvent) => void;
+  /** Also calls `onEvent` for each request with valid credentials. By default `false`. */
+  readonly reportGranted?: boolean;
+}

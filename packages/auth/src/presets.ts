@@ -1,0 +1,116 @@
+import { startupError } from '@decorum/core/transport';
+
+import type { IssuerOptions } from './options.js';
+
+/** What a preset adds to the options of an issuer. */
+type Preset = Omit<IssuerOptions, 'introspection'>;
+
+/** A host name, or a path segment: what presets build URLs from. */
+const PLAIN = /^[\w.-]+$/;
+
+function requirePlain(preset: string, options: Readonly<Record<string, unknown>>): void {
+  for (const [option, value] of Object.entries(options)) {
+    if (typeof value === 'string' && PLAIN.test(value)) continue;
+    const problem = `is ${JSON.stringify(value)}, but must be a name without scheme, slashes and spaces`;
+    throw startupError('DECORUM_INVALID_OPTION', preset, option, problem);
+  }
+}
+
+/**
+ * A tenant of Auth0. Scopes also come from `permissions`, which it adds for roles.
+ * @param options.domain such as `tenant.eu.auth0.com`, or your own domain
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function auth0({ domain }: { readonly domain: string }): Preset {
+  requirePlain('auth0', { domain });
+  return { issuer: `https://${domain}/`, tokenTypes: ['JWT'], scopeClaims: ['scope', 'permissions'] };
+}
+
+/** A GUID. Other names of a tenant never are in its tokens. */
+const TENANT = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * A tenant of Microsoft Entra ID. Scopes also come from `roles`, which clients get instead of scopes.
+ * @param options.tenant the directory (tenant) id, a GUID
+ * @param options.version `requestedAccessTokenVersion` in the manifest of your API. By default 2
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function entra({ tenant, version = 2 }: { readonly tenant: string; readonly version?: 1 | 2 }): Preset {
+  requirePlain('entra', { tenant });
+  if (!TENANT.test(tenant)) {
+    throw startupError('DECORUM_INVALID_OPTION', 'entra', 'tenant', `is "${tenant}", but must be the directory's GUID`);
+  }
+  if (version !== 1 && version !== 2) {
+    throw startupError(
+      'DECORUM_INVALID_OPTION',
+      'entra',
+      'version',
+      `is ${JSON.stringify(version)}, but must be 1 or 2`,
+    );
+  }
+  return {
+    issuer: version === 1 ? `https://sts.windows.net/${tenant}/` : `https://login.microsoftonline.com/${tenant}/v2.0`,
+    tokenTypes: ['JWT'],
+    scopeClaims: ['scp', 'roles'],
+    // its ID tokens have the same type and audience, but name no client
+    claims: { ver: [version === 1 ? '1.0' : '2.0'], tid: [tenant], [version === 1 ? 'appid' : 'azp']: true },
+  };
+}
+
+/**
+ * A realm of Keycloak. Its other tokens have the same `typ` in their header, so the claim `typ` decides.
+ * @param options.url URL of Keycloak, such as `https://id.example.com`
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function keycloak({ url, realm }: { readonly url: string; readonly realm: string }): Preset {
+  requirePlain('keycloak', { realm });
+  if (typeof url !== 'string' || !/^https?:\/\//.test(url)) {
+    throw startupError('DECORUM_INVALID_OPTION', 'keycloak', 'url', 'must be a URL, such as "https://id.example.com"');
+  }
+  return {
+    issuer: `${url.replace(/\/$/, '')}/realms/${realm}`,
+    tokenTypes: ['JWT'],
+    claims: { typ: ['Bearer'] },
+  };
+}
+
+/**
+ * An authorization server of Okta.
+ * @param options.domain such as `example.okta.com`
+ * @param options.authorizationServer its id. By default `default`
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function okta(options: { readonly domain: string; readonly authorizationServer?: string }): Preset {
+  const { domain, authorizationServer = 'default' } = options;
+  requirePlain('okta', { domain, authorizationServer });
+  return {
+    issuer: `https://${domain}/oauth2/${authorizationServer}`,
+    // its access tokens have no `typ`
+    tokenTypes: ['', 'JWT'],
+    // its ID tokens name no client
+    claims: { cid: true },
+  };
+}
+
+/** Options of `cognito`. */
+export interface CognitoOptions {
+  readonly region: string;
+  readonly userPoolId: string;
+  /** The app clients whose tokens are for this server. Tokens of a user pool don't name an audience. */
+  readonly clientIds: readonly string[];
+}
+
+/**
+ * A user pool of Amazon Cognito.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
+export function cognito({ region, userPoolId, clientIds }: CognitoOptions): Preset {
+  requirePlain('cognito', { region, userPoolId });
+  return {
+    issuer: `https://cognito-idp.${region}.amazonaws.com/${userPoolId}`,
+    // its access tokens have no `typ`
+    tokenTypes: [''],
+    claims: { token_use: ['access'], client_id: clientIds },
+    withoutAudience: true,
+  };
+}

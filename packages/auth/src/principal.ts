@@ -1,0 +1,38 @@
+import type { JsonObject, Principal } from '@decorum/core';
+
+import { scopesIn } from './scopes.js';
+import type { IssuerSettings } from './settings.js';
+
+/** The claims of a verified token. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** The claims that name the client, by issuer: RFC 9068, then OpenID Connect and Entra, Entra 1.0, Okta. */
+const CLIENT_CLAIMS = ['client_id', 'azp', 'appid', 'cid'];
+
+/** Marks of a token that a client got for itself: of Auth0 and Entra. Elsewhere its subject is the client. */
+const isOfClient = ({ sub, gty, idtyp }: Claims, clientId: string | undefined): boolean =>
+  gty === 'client-credentials' || idtyp === 'app' || sub === undefined || sub === clientId;
+
+/** The principal of verified claims, and the scopes that its token names itself. */
+export function principalOf(claims: Claims, issuer: IssuerSettings): Principal {
+  const client = CLIENT_CLAIMS.map((name) => claims[name]).find((value) => typeof value === 'string' && value !== '');
+  const clientId = client as string | undefined;
+  const { sub, exp } = claims;
+  return {
+    subject: (sub ?? clientId) as string,
+    issuer: issuer.issuer,
+    ...(clientId !== undefined && { clientId }),
+    kind: isOfClient(claims, clientId) ? 'client' : 'user',
+    scopes: scopesIn(claims, issuer.scopeClaims),
+    ...(typeof exp === 'number' && { expiresAt: exp * 1000 }),
+    claims: claims as JsonObject,
+  };
+}
+
+/** Freezes a value and all parts of it: principals are cached, so a handler must not change them. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const part of Object.values(value)) deepFreeze(part);
+  return value;
+}

@@ -1,0 +1,50 @@
+import { isScope } from '@decorum/core/transport';
+
+/** The scopes that claims grant, each a string with spaces (RFC 8693, section 4.2) or an array. Invalid ones are dropped. */
+export function scopesIn(claims: Readonly<Record<string, unknown>>, names: readonly string[]): readonly string[] {
+  const granted = names.flatMap((name) => {
+    const value = claims[name];
+    if (typeof value === 'string') return value.split(' ');
+    return Array.isArray(value) ? (value as readonly unknown[]) : [];
+  });
+  return [...new Set(granted.filter(isScope))];
+}
+
+/** What each scope implies. */
+export type Hierarchy = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * Finds a scope that implies itself.
+ * @returns the scopes of the cycle, or undefined
+ */
+export function cycleIn(hierarchy: Hierarchy): readonly string[] | undefined {
+  const done = new Set<string>();
+  const walk = (scope: string, path: readonly string[]): readonly string[] | undefined => {
+    if (path.includes(scope)) return [...path.slice(path.indexOf(scope)), scope];
+    if (done.has(scope)) return undefined;
+    for (const implied of impliedBy(hierarchy, scope)) {
+      const cycle = walk(implied, [...path, scope]);
+      if (cycle !== undefined) return cycle;
+    }
+    done.add(scope);
+    return undefined;
+  };
+  for (const scope of Object.keys(hierarchy)) {
+    const cycle = walk(scope, []);
+    if (cycle !== undefined) return cycle;
+  }
+  return undefined;
+}
+
+/** Returns a function that adds to scopes what they imply, directly or through others. */
+export function expansion(hierarchy: Hierarchy): (scopes: readonly string[]) => readonly string[] {
+  return (scopes) => {
+    const all = new Set(scopes);
+    // a set also visits what is added during the loop
+    for (const scope of all) for (const implied of impliedBy(hierarchy, scope)) all.add(implied);
+    return [...all];
+  };
+}
+
+const impliedBy = (hierarchy: Hierarchy, scope: string): readonly string[] =>
+  Object.hasOwn(hierarchy, scope) ? (hierarchy[scope] ?? []) : [];

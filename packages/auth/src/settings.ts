@@ -1,0 +1,42 @@
+import type { Discovery } from './discovery.js';
+import type { KeySet } from './key-set.js';
+import type { IntrospectionOptions, OAuthOptions } from './options.js';
+
+/** An issuer with its options checked and defaults applied. */
+export interface IssuerSettings {
+  readonly issuer: string;
+  /** In the form for comparisons. */
+  readonly audience: string;
+  readonly withoutAudience: boolean;
+  /** In lower case, without `application/`. */
+  readonly tokenTypes: ReadonlySet<unknown>;
+  readonly claims: Readonly<Record<string, true | readonly string[]>>;
+  readonly scopeClaims: readonly string[];
+  readonly introspection: IntrospectionOptions | undefined;
+  readonly discovery: Discovery;
+  readonly keys: KeySet;
+}
+
+/** An API key by the bytes of its digest. */
+export interface KnownApiKey {
+  readonly name: string;
+  readonly digest: Uint8Array;
+  readonly scopes: readonly string[];
+}
+
+/** Options of `oauth`, checked and with defaults applied. */
+export interface Settings<HostRequest> {
+  /** By their identifiers, in the order of the option. */
+  readonly issuers: ReadonlyMap<string, IssuerSettings>;
+  /** The URL of the MCP endpoint. Undefined without issuers. */
+  readonly resource: string | undefined;
+  readonly scopes: readonly string[];
+  readonly apiKeys: readonly KnownApiKey[];
+  /** In lower case. */
+  readonly apiKeyHeader: string | undefined;
+  readonly cacheMs: number;
+  readonly legacyEndpoints: boolean;
+  readonly verify: OAuthOptions<HostRequest>['verify'];
+  /** Adds to scopes what they imply. */
+  expand(scopes: readonly string[]): readonly string[];
+}

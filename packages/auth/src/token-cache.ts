@@ -1,0 +1,34 @@
+interface Entry<T> {
+  readonly value: T;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/** Remembers what was found about tokens. It holds digests, never a token. At the cap, the oldest entry makes room. */
+export class TokenCache<T> {
+  private readonly entries = new Map<string, Entry<T>>();
+
+  constructor(private readonly max = 10_000) {}
+
+  /** What was found about a token, unless it is too old. */
+  get(digest: string, now: number): T | undefined {
+    const entry = this.entries.get(digest);
+    if (entry === undefined) return undefined;
+    if (now < entry.until) return entry.value;
+    this.entries.delete(digest);
+    return undefined;
+  }
+
+  set(digest: string, value: T, until: number): void {
+    this.entries.delete(digest);
+    if (this.entries.size >= this.max) {
+      const [oldest] = this.entries.keys();
+      this.entries.delete(oldest as string);
+    }
+    this.entries.set(digest, { value, until });
+  }
+
+  delete(digest: string): void {
+    this.entries.delete(digest);
+  }
+}

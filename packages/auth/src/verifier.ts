@@ -1,0 +1,138 @@
+import { hash } from 'node:crypto';
+import { Buffer } from 'node:buffer';
+
+import type { Principal } from '@decorum/core';
+
+import { ApiKeys } from './api-keys.js';
+import type { Credentials } from './credentials.js';
+import type { Platform } from './fetch-json.js';
+import { Introspection } from './introspection.js';
+import { readJwt, type UnverifiedJwt, verifyJwt } from './jwt.js';
+import { deepFreeze } from './principal.js';
+import { isRefused, type Refused, shown } from './reasons.js';
+import type { Settings } from './settings.js';
+import { TokenCache } from './token-cache.js';
+import type { Verified } from './verified.js';
+
+/** Time that a refusal by an issuer is remembered. */
+const REFUSED_MS = 5000;
+
+/** Finds the principal of credentials, and remembers it for a while. */
+export class Verifier<HostRequest> {
+  private readonly apiKeys: ApiKeys | undefined;
+  private readonly introspections: readonly Introspection[];
+  private readonly verified = new TokenCache<Verified>();
+  private readonly inactive = new TokenCache<Refused>();
+  private readonly pending = new Map<string, Promise<Verified | Refused>>();
+  private readonly ownScopes = new WeakMap<Principal, readonly string[]>();
+
+  constructor(
+    private readonly settings: Settings<HostRequest>,
+    private readonly platform: Platform,
+  ) {
+    const { apiKeys, issuers, expand } = settings;
+    this.apiKeys = apiKeys.length > 0 ? new ApiKeys(apiKeys, expand) : undefined;
+    this.introspections = [...issuers.values()].flatMap((issuer) =>
+      issuer.introspection === undefined ? [] : [new Introspection(issuer, issuer.introspection, platform)],
+    );
+  }
+
+  /** The principal of credentials, or why they are refused. Synchronous for API keys and tokens that it remembers. */
+  verify(
+    { text, isApiKey }: Credentials,
+    request: HostRequest | undefined,
+  ): Principal | Refused | Promise<Principal | Refused> {
+    const digest = hash('sha256', text, 'base64url');
+    if (this.apiKeys !== undefined && isApiKey === (this.settings.apiKeyHeader !== undefined)) {
+      const holder = this.apiKeys.find(Buffer.from(digest, 'base64url'));
+      if (holder !== undefined) return holder;
+    }
+    if (isApiKey) return { reason: 'api-key', found: 'an unknown API key' };
+    return this.remembered(digest) ?? this.verifyToken(text, digest, request);
+  }
+
+  /** The scopes that a token names itself, without those that they imply. */
+  scopesOf(principal: Principal): readonly string[] {
+    return this.ownScopes.get(principal) ?? principal.scopes ?? [];
+  }
+
+  private remembered(digest: string): Principal | undefined {
+    const known = this.verified.get(digest, this.platform.now());
+    if (known === undefined) return undefined;
+    if (known.key?.removed !== true) return known.principal;
+    this.verified.delete(digest);
+    return undefined;
+  }
+
+  private async verifyToken(
+    token: string,
+    digest: string,
+    request: HostRequest | undefined,
+  ): Promise<Principal | Refused> {
+    // simultaneous requests with one token are one verification
+    let pending = this.pending.get(digest);
+    if (pending === undefined) {
+      pending = this.byIssuer(token, digest).finally(() => this.pending.delete(digest));
+      this.pending.set(digest, pending);
+    }
+    const result = await pending;
+    if (!isRefused(result)) return result.principal;
+    return isForOthers(result) ? await this.byApplication(token, request, result) : result;
+  }
+
+  private async byIssuer(token: string, digest: string): Promise<Verified | Refused> {
+    const jwt = readJwt(token);
+    const result = jwt === undefined ? await this.opaque(token, digest) : await this.jwt(jwt);
+    return isRefused(result) ? result : this.remember(result, digest);
+  }
+
+  private async jwt(jwt: UnverifiedJwt): Promise<Verified | Refused> {
+    const { iss } = jwt.claims;
+    const issuer = this.settings.issuers.get(iss as string);
+    if (issuer === undefined) return { reason: 'issuer', found: `iss is ${shown(iss)}` };
+    return await verifyJwt(jwt, issuer, this.platform.now());
+  }
+
+  /** Asks the issuers in turn: an opaque token doesn't name its issuer. */
+  private async opaque(token: string, digest: string): Promise<Verified | Refused> {
+    const known = this.inactive.get(digest, this.platform.now());
+    if (known !== undefined) return known;
+    let result: Verified | Refused = { reason: 'unrecognized', found: 'the token is no JWT' };
+    for (const introspection of this.introspections) {
+      const found = await introspection.verify(token);
+      if (!isRefused(found)) return found;
+      // an issuer that did not answer may know the token
+      result = result.reason === 'introspection-failed' ? result : found;
+    }
+    if (result.reason === 'inactive') this.inactive.set(digest, result, this.platform.now() + REFUSED_MS);
+    return result;
+  }
+
+  private remember({ principal: found, ...rest }: Verified, digest: string): Verified {
+    const scopes = found.scopes ?? [];
+    const principal = deepFreeze({ ...found, scopes: this.settings.expand(scopes) });
+    this.ownScopes.set(principal, scopes);
+    const verified = { ...rest, principal };
+    const keptMs = Math.min(this.settings.cacheMs, rest.keptMs);
+    const now = this.platform.now();
+    const until = Math.min(now + keptMs, rest.until);
+    if (until > now) this.verified.set(digest, verified, until);
+    return verified;
+  }
+
+  private async byApplication(
+    token: string,
+    request: HostRequest | undefined,
+    refused: Refused,
+  ): Promise<Principal | Refused> {
+    const { verify, expand } = this.settings;
+    if (verify === undefined) return refused;
+    const found = await verify(token, request);
+    if (!found) return { reason: 'verify', found: 'the application does not know it' };
+    return found.scopes === undefined ? found : { ...found, scopes: expand(found.scopes) };
+  }
+}
+
+/** Whether the application may know more about a token: no issuer has it. */
+const isForOthers = ({ reason }: Refused): boolean =>
+  reason === 'issuer' || reason === 'unrecognized' || reason === 'inactive';

@@ -1,0 +1,67 @@
+import { afterEach } from '@jest/globals';
+import type { AuthRefusal, RequestHead } from '@decorum/http';
+import type { Principal } from '@decorum/core';
+
+import { HostileIssuer, type Key } from '../../../test/auth/hostile-issuer.js';
+import type { AuthEvent } from '../src/events.js';
+import { OAuth } from '../src/oauth.js';
+import type { OAuthOptions } from '../src/options.js';
+
+export { createKey, HostileIssuer, type Key, sendJson } from '../../../test/auth/hostile-issuer.js';
+
+/** The resource of the tests. */
+export const AUDIENCE = 'https://mcp.example.com/mcp';
+
+/** A head with these headers. */
+export function headWith(headers: Readonly<Record<string, string>> = {}): RequestHead {
+  const { authorization } = headers;
+  const authorizations = authorization === undefined ? [] : [authorization];
+  return { method: 'POST', url: '/mcp', headers, authorizations, remoteAddress: '127.0.0.1' };
+}
+
+/** A head with a token. */
+export const bearing = (token: string): RequestHead => headWith({ authorization: `Bearer ${token}` });
+
+const opened = new Set<HostileIssuer>();
+
+afterEach(async () => {
+  const issuers = [...opened];
+  opened.clear();
+  await Promise.all(issuers.map((issuer) => issuer.stop()));
+});
+
+/** Starts an issuer until the end of the test. */
+export async function openIssuer(keys?: Key[], path?: string): Promise<HostileIssuer> {
+  const issuer = await HostileIssuer.open(keys, path);
+  opened.add(issuer);
+  return issuer;
+}
+
+/** An object under test, with its clock and what it reported. */
+export interface Fixture {
+  readonly auth: OAuth;
+  readonly events: AuthEvent[];
+  readonly logged: string[];
+  /** Milliseconds that have passed in addition to real time. */
+  readonly clock: { ahead: number };
+  /** Authenticates a request with this token. */
+  enter(token: string): Promise<Principal | AuthRefusal | undefined>;
+}
+
+/** Creates an object for the issuers of this machine. */
+export function createAuth(options: Partial<OAuthOptions>, fetcher: typeof fetch = fetch): Fixture {
+  const events: AuthEvent[] = [];
+  const logged: string[] = [];
+  const clock = { ahead: 0 };
+  const start = Date.now();
+  const auth = new OAuth(
+    { audience: AUDIENCE, allowLoopbackHttp: true, onEvent: (event) => void events.push(event), ...options },
+    { now: () => start + clock.ahead, fetch: (url, init) => fetcher(url, init) },
+  );
+  auth.opened((message) => void logged.push(message));
+  return { auth, events, logged, clock, enter: async (token) => await auth.authenticate(bearing(token), undefined) };
+}
+
+/** The status of an answer: 200 for a principal. */
+export const statusOf = (found: Principal | AuthRefusal | undefined): number | undefined =>
+  found === undefined ? undefined : 'status' in found ? found.status : 200;

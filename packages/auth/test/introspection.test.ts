@@ -1,0 +1,152 @@
+import { Buffer } from 'node:buffer';
+
+import { describe, expect, it } from '@jest/globals';
+
+import { AUDIENCE, createAuth, openIssuer, sendJson, statusOf } from './fixture.js';
+
+const NOW = () => Math.floor(Date.now() / 1000);
+
+async function open(options: Parameters<typeof createAuth>[0] = {}) {
+  const issuer = await openIssuer();
+  /** What the issuer says, by token. */
+  const known = new Map<string, object>();
+  const asked: { authorization: string | undefined; body: string }[] = [];
+  issuer.handlers.set('/introspect', (request, response, body) => {
+    asked.push({ authorization: request.headers.authorization, body });
+    sendJson(response, known.get(new URLSearchParams(body).get('token') ?? '') ?? { active: false });
+  });
+  const valid = { active: true, iss: issuer.url, sub: 'ada', client_id: 'editor', aud: AUDIENCE, exp: NOW() + 300 };
+  const fixture = createAuth({
+    issuer: { issuer: issuer.url, introspection: { clientId: 'mcp server', clientSecret: 'a:b c&d' } },
+    ...options,
+  });
+  const status = async (token: string) => statusOf(await fixture.enter(token));
+  return { issuer, known, asked, valid, ...fixture, status };
+}
+
+describe('introspection', () => {
+  it('asks the issuer about an opaque token, as the client that it is for the issuer', async () => {
+    const { known, asked, valid, enter, issuer } = await open();
+    known.set('opaque', { ...valid, scope: 'mcp', username: 'Ada' });
+    expect(await enter('opaque')).toEqual({
+      subject: 'ada',
+      issuer: issuer.url,
+      clientId: 'editor',
+      kind: 'user',
+      scopes: ['mcp'],
+      expiresAt: valid.exp * 1000,
+      claims: expect.objectContaining({ username: 'Ada' }),
+    });
+    // form encoding, then base64 (RFC 6749, section 2.3.1)
+    const authorization = `Basic ${Buffer.from('mcp+server:a%3Ab+c%26d').toString('base64')}`;
+    expect(asked).toEqual([{ authorization, body: 'token=opaque&token_type_hint=access_token' }]);
+  });
+
+  it('knows the token of a client by its client id', async () => {
+    const { known, valid, enter } = await open();
+    known.set('machine', { ...valid, sub: undefined });
+    expect(await enter('machine')).toMatchObject({ subject: 'editor', kind: 'client' });
+  });
+
+  it('is not asked about JWTs, which are verified here', async () => {
+    const { issuer, asked, status } = await open();
+    expect(await status(issuer.sign({ aud: AUDIENCE }))).toBe(200);
+    expect(await status(issuer.sign({ aud: AUDIENCE, exp: 1 }))).toBe(401);
+    expect(await status(issuer.sign({ aud: AUDIENCE, iss: 'https://evil.example' }))).toBe(401);
+    expect(asked).toEqual([]);
+  });
+
+  it.each([
+    ['inactive', 'inactive', { active: false }],
+    ['active in another way', 'inactive', { active: 'true' }],
+    ['for another audience', 'audience', { aud: 'https://other.example.com' }],
+    ['for nobody in particular', 'audience', { aud: undefined }],
+    ['expired', 'expired', { exp: 1 }],
+    ['valid for ever', 'expiry', { exp: undefined }],
+    ['of another issuer', 'inactive', { iss: 'https://evil.example' }],
+    ['a DPoP token', 'inactive', { token_type: 'DPoP' }],
+    ['bound to a certificate', 'sender-constrained', { cnf: { 'x5t#S256': 'x' } }],
+    ['of nobody', 'subject', { sub: undefined, client_id: undefined }],
+  ])('refuses a token that is %s', async (_what, reason, answer) => {
+    const { known, valid, status, events } = await open();
+    known.set('opaque', { ...valid, ...answer });
+    expect(await status('opaque')).toBe(401);
+    expect(events.at(-1)).toMatchObject({ reason });
+  });
+
+  it('is remembered for 30 seconds if a token is valid, and for 5 if it is not', async () => {
+    const { known, asked, valid, status, clock } = await open();
+    known.set('good', valid);
+    const times = async (token: string, seconds: number) => {
+      clock.ahead = seconds * 1000;
+      await status(token);
+      return asked.filter(({ body }) => body.includes(token)).length;
+    };
+    expect([await times('good', 0), await times('good', 29), await times('good', 30)]).toEqual([1, 1, 2]);
+    clock.ahead = 0;
+    expect([await times('bad', 0), await times('bad', 4), await times('bad', 5)]).toEqual([1, 1, 2]);
+  });
+
+  it('is remembered no longer than the token is valid', async () => {
+    const { known, asked, valid, status, clock } = await open();
+    known.set('good', { ...valid, exp: NOW() + 10 });
+    await status('good');
+    clock.ahead = 11_000;
+    await status('good');
+    expect(asked).toHaveLength(2);
+  });
+
+  it('remembers at most 10,000 refusals', async () => {
+    const { TokenCache } = await import('../src/token-cache.js');
+    const cache = new TokenCache<number>();
+    for (let n = 0; n <= 10_000; n++) cache.set(`${n}`, n, 10);
+    expect([cache.get('0', 0), cache.get('1', 0), cache.get('10000', 0)]).toEqual([undefined, 1, 10_000]);
+  });
+
+  it('asks once for simultaneous requests with one token', async () => {
+    const { known, asked, valid, status } = await open();
+    known.set('good', valid);
+    expect(await Promise.all([status('good'), status('good'), status('good')])).toEqual([200, 200, 200]);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is a 503 if the issuer is away or does not know this server, and is not remembered', async () => {
+    const { issuer, known, valid, status } = await open();
+    known.set('good', valid);
+    issuer.handlers.set('/introspect', (_request, response) => void response.writeHead(401).end());
+    expect(await status('good')).toBe(503);
+    issuer.handlers.set('/introspect', (_request, response) => sendJson(response, valid));
+    expect(await status('good')).toBe(200);
+    await issuer.stop();
+    expect([await status('good'), await status('other')]).toEqual([200, 503]);
+  });
+
+  it('lets at most 100 tokens wait, and answers 503 to others', async () => {
+    const { issuer, status } = await open();
+    const waiting: (() => void)[] = [];
+    const full = new Promise<void>((resolve) => {
+      issuer.handlers.set('/introspect', (_request, response) => {
+        if (waiting.push(() => sendJson(response, { active: false })) === 100) resolve();
+      });
+    });
+    const answers = Array.from({ length: 100 }, (_, n) => status(`token-${n}`));
+    await full;
+    expect(await status('one-too-many')).toBe(503);
+    for (const answer of waiting) answer();
+    expect(new Set(await Promise.all(answers))).toEqual(new Set([401]));
+  });
+
+  it('asks several issuers in turn, and never knows less because one is away', async () => {
+    const [one, two] = [await open(), await open()];
+    const credentials = { clientId: 'a', clientSecret: 'b' };
+    const { enter } = createAuth({
+      issuer: [one, two].map(({ issuer }) => ({ issuer: issuer.url, introspection: credentials })),
+    });
+    two.known.set('two', two.valid);
+    expect(await enter('two')).toMatchObject({ issuer: two.issuer.url });
+    await one.issuer.stop();
+    two.known.set('three', two.valid);
+    expect(statusOf(await enter('three'))).toBe(200);
+    expect(statusOf(await enter('four'))).toBe(503);
+  });
+});

@@ -1,0 +1,265 @@
+import { Buffer } from 'node:buffer';
+
+import { describe, expect, it } from '@jest/globals';
+
+import {
+  AUDIENCE,
+  createAuth,
+  createKey,
+  type Fixture,
+  type HostileIssuer,
+  type Key,
+  openIssuer,
+  statusOf,
+} from './fixture.js';
+
+const NOW = () => Math.floor(Date.now() / 1000);
+
+const WWW = `Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp", error="invalid_token", error_description="The access token is not valid or has expired."`;
+
+async function open(options: Parameters<typeof createAuth>[0] = {}, keys?: Parameters<typeof openIssuer>[0]) {
+  const issuer = await openIssuer(keys);
+  return { issuer, ...createAuth({ issuer: issuer.url, ...options }) };
+}
+
+/** Expects a refusal that tells nothing, and the reason in the event. */
+async function expectRefused({ enter, events }: Fixture, token: string, reason: string): Promise<void> {
+  expect(await enter(token)).toEqual({ status: 401, headers: { 'www-authenticate': WWW } });
+  expect(events.at(-1)).toMatchObject({ type: 'denied', reason });
+}
+
+const KEYS = new Map(['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'].map((alg) => [alg, createKey(alg, 'key-1')]));
+const keyFor = (alg: string) => KEYS.get(alg) as Key;
+
+describe('a JWT access token', () => {
+  it('gives the principal, with the claims of the token', async () => {
+    const { issuer, enter } = await open();
+    const exp = NOW() + 100;
+    const principal = await enter(issuer.sign({ aud: AUDIENCE, scope: 'mcp files:read', exp, team: 'blue' }));
+    expect(principal).toEqual({
+      subject: 'ada',
+      issuer: issuer.url,
+      clientId: 'editor',
+      kind: 'user',
+      scopes: ['mcp', 'files:read'],
+      expiresAt: exp * 1000,
+      claims: expect.objectContaining({ team: 'blue', sub: 'ada' }),
+    });
+  });
+
+  it.each([...KEYS.keys()])('may be signed with %s', async (alg) => {
+    const { issuer, enter } = await open({}, [keyFor(alg)]);
+    expect(statusOf(await enter(issuer.sign({ aud: AUDIENCE })))).toBe(200);
+  });
+
+  it('may be verified with a key that names neither its id nor its algorithm', async () => {
+    const key = keyFor('RS256');
+    const { alg: _alg, kid: _kid, use: _use, ...jwk } = key.jwk;
+    const { issuer, enter } = await open({}, [{ ...key, jwk }]);
+    expect(statusOf(await enter(issuer.sign({ aud: AUDIENCE }, { header: { kid: undefined } })))).toBe(200);
+  });
+
+  it('is of a client if its subject is the client', async () => {
+    const { issuer, enter } = await open();
+    expect(await enter(issuer.sign({ aud: AUDIENCE, sub: 'editor' }))).toMatchObject({
+      kind: 'client',
+      subject: 'editor',
+      clientId: 'editor',
+    });
+  });
+
+  it('may have its scopes in `scp`, as text or a list, but only valid ones count', async () => {
+    const { issuer, enter } = await open();
+    expect(await enter(issuer.sign({ aud: AUDIENCE, scp: 'a b' }))).toMatchObject({ scopes: ['a', 'b'] });
+    expect(await enter(issuer.sign({ aud: AUDIENCE, scp: ['a', 'b"', 3, 'c\r\nd'] }))).toMatchObject({ scopes: ['a'] });
+  });
+
+  it.each([
+    ['HTTPS://MCP.Example.com/mcp', AUDIENCE],
+    [AUDIENCE, 'https://MCP.EXAMPLE.COM:443/mcp'],
+    ['https://mcp.example.com/', 'https://mcp.example.com'],
+  ])('for the audience %s is accepted by a server with %s', async (aud, audience) => {
+    const { issuer, enter } = await open({ audience });
+    expect(statusOf(await enter(issuer.sign({ aud: ['other', aud] })))).toBe(200);
+  });
+
+  it('is tolerated for 5 seconds before `nbf` and after `exp`', async () => {
+    const { issuer, enter, clock } = await open({ cacheMs: 0 });
+    const token = issuer.sign({ aud: AUDIENCE, nbf: NOW() + 100, exp: NOW() + 200 });
+    const statuses = [];
+    for (const second of [90, 96, 203, 206]) {
+      clock.ahead = second * 1000;
+      statuses.push(statusOf(await enter(token)));
+    }
+    expect(statuses).toEqual([401, 200, 200, 401]);
+  });
+
+  const signed: [string, string, (issuer: HostileIssuer) => string][] = [
+    ['without `aud`', 'audience', (issuer) => issuer.sign({})],
+    ['for another audience', 'audience', (issuer) => issuer.sign({ aud: 'https://other.example.com/mcp' })],
+    ['for a path below this server', 'audience', (issuer) => issuer.sign({ aud: `${AUDIENCE}/admin` })],
+    ['for the same path in another case', 'audience', (issuer) => issuer.sign({ aud: 'https://mcp.example.com/MCP' })],
+    ['for an audience in an object', 'audience', (issuer) => issuer.sign({ aud: { 0: AUDIENCE } })],
+    ['of another issuer', 'issuer', (issuer) => issuer.sign({ aud: AUDIENCE, iss: 'https://evil.example' })],
+    ['of the issuer with a slash', 'issuer', (issuer) => issuer.sign({ aud: AUDIENCE, iss: `${issuer.url}/` })],
+    ['without issuer', 'issuer', (issuer) => issuer.sign({ aud: AUDIENCE, iss: undefined })],
+    ['of a list of issuers', 'issuer', (issuer) => issuer.sign({ aud: AUDIENCE, iss: [issuer.url] })],
+    ['that has expired', 'expired', (issuer) => issuer.sign({ aud: AUDIENCE, exp: NOW() - 10 })],
+    ['without `exp`', 'expiry', (issuer) => issuer.sign({ aud: AUDIENCE, exp: undefined })],
+    ['with `exp` in a string', 'expiry', (issuer) => issuer.sign({ aud: AUDIENCE, exp: `${NOW() + 100}` })],
+    [
+      'with an infinite `exp`',
+      'expiry',
+      (issuer) =>
+        issuer.sign(JSON.stringify({ iss: issuer.url, sub: 'a', aud: AUDIENCE, exp: 1 }).replace(/1}$/, '1e999}')),
+    ],
+    ['that is not valid yet', 'not-yet-valid', (issuer) => issuer.sign({ aud: AUDIENCE, nbf: NOW() + 60 })],
+    ['with `nbf` in a string', 'not-yet-valid', (issuer) => issuer.sign({ aud: AUDIENCE, nbf: '0' })],
+    ['without `sub`', 'subject', (issuer) => issuer.sign({ aud: AUDIENCE, sub: undefined })],
+    ['with an empty `sub`', 'subject', (issuer) => issuer.sign({ aud: AUDIENCE, sub: '' })],
+    ['with a number as `sub`', 'subject', (issuer) => issuer.sign({ aud: AUDIENCE, sub: 7 })],
+    ['of type JWT', 'token-type', (issuer) => issuer.sign({ aud: AUDIENCE }, { header: { typ: 'JWT' } })],
+    ['without type', 'token-type', (issuer) => issuer.sign({ aud: AUDIENCE }, { header: { typ: undefined } })],
+    ['that is a DPoP proof', 'token-type', (issuer) => issuer.sign({ aud: AUDIENCE }, { header: { typ: 'dpop+jwt' } })],
+    [
+      'that is a logout token',
+      'token-type',
+      (issuer) => issuer.sign({ aud: AUDIENCE }, { header: { typ: 'logout+jwt' } }),
+    ],
+    ['bound to a key', 'sender-constrained', (issuer) => issuer.sign({ aud: AUDIENCE, cnf: { jkt: 'x' } })],
+    ['with `crit`', 'critical', (issuer) => issuer.sign({ aud: AUDIENCE }, { header: { crit: ['b64'], b64: true } })],
+    ['without algorithm', 'algorithm', (issuer) => `${issuer.sign({ aud: AUDIENCE }, { header: { alg: 'none' } })}`],
+    [
+      'signed with a secret',
+      'algorithm',
+      (issuer) => issuer.sign({ aud: AUDIENCE }, { header: { alg: 'HS256' }, secret: 'secret' }),
+    ],
+    [
+      'signed with the public key as a secret',
+      'algorithm',
+      (issuer) =>
+        issuer.sign({ aud: AUDIENCE }, { header: { alg: 'HS256' }, secret: JSON.stringify(issuer.keys[0]?.jwk) }),
+    ],
+    [
+      'signed with another key of the same id',
+      'signature',
+      (issuer) => issuer.sign({ aud: AUDIENCE }, { key: keyFor('ES256') }),
+    ],
+    [
+      'that claims an algorithm its key is not for',
+      'key',
+      (issuer) => issuer.sign({ aud: AUDIENCE }, { key: keyFor('RS256') }),
+    ],
+    ['of an unknown key', 'key', (issuer) => issuer.sign({ aud: AUDIENCE }, { key: createKey('ES256', 'key-2') })],
+    ['with an object as `kid`', 'key', (issuer) => issuer.sign({ aud: AUDIENCE }, { header: { kid: {} } })],
+    ['that is an array', 'unrecognized', (issuer) => issuer.sign('[]')],
+  ];
+
+  it.each(signed)('%s is refused (%s)', async (_what, reason, sign) => {
+    const fixture = await open();
+    await expectRefused(fixture, sign(fixture.issuer), reason);
+  });
+
+  it.each(['jku', 'x5u', 'jwk', 'x5c'])(
+    'that brings its own key in `%s` makes the server fetch nothing',
+    async (name) => {
+      const fixture = await open();
+      const { issuer } = fixture;
+      const evil = await openIssuer();
+      const [key] = evil.keys;
+      const values = { jku: `${evil.url}/jwks`, x5u: `${evil.url}/jwks`, jwk: key?.jwk, x5c: ['AAAA'] } as Record<
+        string,
+        unknown
+      >;
+      const token = issuer.sign({ aud: AUDIENCE }, { ...(key && { key }), header: { [name]: values[name] } });
+      await expectRefused(fixture, token, 'signature');
+      expect(evil.requests).toEqual([]);
+    },
+  );
+
+  it('that cannot be valid makes the server fetch nothing', async () => {
+    const fixture = await open();
+    for (const [, reason, sign] of signed.filter(([, why]) => why !== 'signature' && why !== 'key')) {
+      await expectRefused(fixture, sign(fixture.issuer), reason);
+    }
+    expect(fixture.issuer.requests).toEqual([]);
+  });
+
+  it('with a `kid` that is no string makes the server fetch nothing', async () => {
+    const fixture = await open();
+    const token = fixture.issuer.sign({ aud: AUDIENCE }, { header: { kid: ['key-1'] } });
+    await expectRefused(fixture, token, 'key');
+    expect(fixture.issuer.requests).toEqual([]);
+  });
+
+  it('is refused if its key is for another algorithm', async () => {
+    const key = { ...keyFor('RS256'), jwk: { ...keyFor('RS256').jwk, alg: 'PS256' } };
+    const fixture = await open({}, [key]);
+    await expectRefused(fixture, fixture.issuer.sign({ aud: AUDIENCE }), 'key');
+  });
+
+  it.each([{ use: 'enc' }, { key_ops: ['sign'] }])('is refused if its key has %j', async (purpose) => {
+    const key = { ...keyFor('ES256'), jwk: { ...keyFor('ES256').jwk, ...purpose } };
+    const fixture = await open({}, [key]);
+    await expectRefused(fixture, fixture.issuer.sign({ aud: AUDIENCE }), 'key');
+  });
+
+  it('without `kid` is refused if several keys could have signed it', async () => {
+    const fixture = await open({}, [keyFor('ES256'), createKey('ES256', 'key-2')]);
+    const token = fixture.issuer.sign({ aud: AUDIENCE }, { header: { kid: undefined } });
+    await expectRefused(fixture, token, 'key');
+  });
+
+  it('is refused in every other spelling of its signature', async () => {
+    const fixture = await open();
+    const token = fixture.issuer.sign({ aud: AUDIENCE });
+    expect(statusOf(await fixture.enter(token))).toBe(200);
+    const last = token.at(-1) as string;
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const bytes = Buffer.from(token.split('.')[2] as string, 'base64url');
+    const respelled = [...alphabet]
+      .filter((letter) => letter !== last)
+      .map((letter) => token.slice(0, -1) + letter)
+      .filter((each) => Buffer.from(each.split('.')[2] as string, 'base64url').equals(bytes));
+    expect(respelled.length).toBeGreaterThan(0);
+    for (const each of [...respelled, `${token}=`, `${token}==`, token.replaceAll('-', '+').replaceAll('_', '/')]) {
+      if (each !== token) expect(statusOf(await fixture.enter(each))).toBe(401);
+    }
+  });
+
+  it('of another type is accepted if the issuer’s `tokenTypes` has it, but never an ID token', async () => {
+    const issuer = await openIssuer();
+    const fixture = createAuth({ issuer: { issuer: issuer.url, tokenTypes: ['JWT', ''] } });
+    const typed = (typ: unknown, claims = {}) => issuer.sign({ aud: AUDIENCE, ...claims }, { header: { typ } });
+    for (const typ of ['JWT', 'jwt', 'application/JWT', undefined, 'at+jwt', 'application/at+jwt', 'AT+JWT']) {
+      expect([typ, statusOf(await fixture.enter(typed(typ)))]).toEqual([typ, 200]);
+    }
+    await expectRefused(fixture, typed('logout+jwt'), 'token-type');
+    await expectRefused(fixture, typed(['JWT']), 'token-type');
+    for (const claim of ['nonce', 'at_hash', 'events']) {
+      await expectRefused(fixture, typed('JWT', { [claim]: 'x' }), 'id-token');
+    }
+  });
+
+  it('cannot be changed by a handler, because the next request gets the same principal', async () => {
+    const { issuer, enter } = await open();
+    const token = issuer.sign({ aud: AUDIENCE, scope: 'mcp', deep: { list: [1] } });
+    const principal = (await enter(token)) as unknown as { scopes: string[]; claims: { deep: { list: number[] } } };
+    expect(() => principal.scopes.push('admin')).toThrow(TypeError);
+    expect(() => principal.claims.deep.list.push(2)).toThrow(TypeError);
+    expect(await enter(token)).toBe(principal);
+  });
+
+  it('that is longer than any real one is refused without being hashed', async () => {
+    const fixture = await open();
+    await expectRefused(fixture, 'a'.repeat(20_000), 'malformed');
+  });
+
+  it('from an issuer that signs with a short key is refused', async () => {
+    const { generateKeyPairSync } = await import('node:crypto');
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+    const key = { alg: 'RS256', kid: 'k', privateKey, jwk: { ...publicKey.export({ format: 'jwk' }), kid: 'k' } };
+    const fixture = await open({}, [key]);
+    await expectRefused(fixture, fixture.issuer.sign({ aud: AUDIENCE }), 'signature');
+  });
+});

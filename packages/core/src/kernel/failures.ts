@@ -1,0 +1,75 @@
+import type { ErrorReporter } from './error-reporter.js';
+import { FAILURES, McpError } from '../protocol/errors.js';
+import type { Conversation, Exchange } from '../protocol/exchange.js';
+import { errorFrame, isObject, isUnanswered, readableId } from '../protocol/jsonrpc.js';
+import { LimitError, type LimitHit } from '../protocol/limits.js';
+import type { RequestId } from '../protocol/model.js';
+import { CANCELLATION_ERRORS, type Cancellation, type Reply } from '../protocol/reply.js';
+import { isDenial } from '../protocol/scopes.js';
+import type { Wire } from '../protocol/wire.js';
+import { unreadableId } from './batch.js';
+import type { InFlight } from './in-flight.js';
+
+/** A message that is not JSON-RPC, or is at a limit. */
+interface Malformed {
+  readonly error: unknown;
+  readonly message: unknown;
+  readonly wire: Wire;
+}
+
+/** Creates the replies to messages that failed. */
+export class Failures {
+  constructor(
+    private readonly parts: { readonly reporter: ErrorReporter; readonly hit: (hit: LimitHit) => void },
+    private readonly inFlight: InFlight,
+  ) {}
+
+  /** The reply to a request that failed while it ran. A client that cancelled the request gets none. */
+  after(failure: Error | Cancellation | unknown, exchange: Exchange): Reply {
+    const { id, revision, cancelled } = exchange;
+    if (cancelled !== undefined) {
+      const ended = CANCELLATION_ERRORS[cancelled];
+      return { text: ended && errorFrame(id, ended), cancelled };
+    }
+    const { reporter, hit } = this.parts;
+    if (failure instanceof LimitError) hit(failure.hitBy(exchange.wire));
+    const error = reporter.publicError(failure, exchange);
+    const code = revision.errorCode(error) ?? FAILURES['internal-error'];
+    // whether the caller may run it can turn out late, but a denial is always about the request
+    const ran = !isDenial(error);
+    try {
+      const text = errorFrame(id, { code, message: error.message, data: error.data });
+      return { text, failure: error, ran };
+    } catch (unwritable) {
+      // the error's data is not JSON
+      const masked = reporter.publicError(unwritable, exchange);
+      return { text: errorFrame(id, masked), failure: masked, ran: true };
+    }
+  }
+
+  /** The reply to a message that nothing has run for. */
+  reject(error: unknown, id: RequestId | null | undefined, wire?: Wire): Reply {
+    if (error instanceof LimitError) this.parts.hit(error.hitBy(wire));
+    const failure = error instanceof McpError ? error : new McpError('internal-error', 'Internal error');
+    if (failure !== error) this.parts.reporter.report(error);
+    return { text: errorFrame(id, failure), failure };
+  }
+
+  /** Doesn't repeat the id: with it, the client would take this error for the response to the first request. */
+  duplicate({ revision }: Conversation): Reply {
+    return this.reject(new McpError('invalid-request', 'Another request has this id.'), revision.unreadableId);
+  }
+
+  /** The reply to anything but a JSON-RPC message. */
+  malformed({ error, message, wire }: Malformed, conversation: Conversation | undefined): Reply {
+    const id = readableId(message);
+    const isTaken = conversation !== undefined && this.inFlight.find(conversation, id) !== undefined;
+    const rejected = this.reject(error, (isTaken ? undefined : id) ?? unreadableId(message, conversation), wire);
+    // a malformed response still settles its question
+    if (isObject(message) && !('method' in message)) {
+      conversation?.settle({ jsonrpc: '2.0', id: message['id'] as RequestId });
+    }
+    // never answer responses: two peers rejecting each other's errors would loop forever
+    return isUnanswered(message) ? { ...rejected, text: undefined } : rejected;
+  }
+}

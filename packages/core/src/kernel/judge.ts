@@ -1,0 +1,97 @@
+import type { McpError } from '../protocol/errors.js';
+import type { Exchange } from '../protocol/exchange.js';
+import { isObject } from '../protocol/jsonrpc.js';
+import type { ServerLimits } from '../protocol/limits.js';
+import { andThen, isPromise } from '../protocol/maybe-promise.js';
+import type { JsonObject } from '../protocol/model.js';
+import { BASE, denialOf, type Need, OPEN } from '../protocol/scopes.js';
+import type { Listed } from '../registry/page.js';
+import type { Registry } from '../registry/registry.js';
+import { isAdmitted } from './admission.js';
+import type { ErrorReporter } from './error-reporter.js';
+
+type Guarded = Pick<Listed<unknown>, 'access' | 'need'>;
+
+interface JudgeParts {
+  readonly registry: Registry;
+  readonly reporter: ErrorReporter;
+  readonly limits: Required<ServerLimits>;
+}
+
+/** Finds the member that a request names. Names that the method itself rejects find nothing. */
+type Find = (params: JsonObject, registry: Registry) => Guarded | undefined;
+
+const ofUri: Find = ({ uri }, registry) => (typeof uri === 'string' ? registry.match(uri)?.plan : undefined);
+
+const FIND = {
+  tool: ({ name }, { tools }) => tools.get(name as string),
+  prompt: ({ name }, { prompts }) => prompts.get(name as string),
+  resource: ofUri,
+  target({ ref }, registry) {
+    if (!isObject(ref)) return undefined;
+    if (ref['type'] === 'ref/prompt') return registry.prompts.get(ref['name'] as string);
+    return registry.templates.get(ref['uri'] as string) ?? ofUri(ref, registry);
+  },
+} satisfies Record<string, Find>;
+
+/** Decides whether callers have the scopes that their requests need, before any of it runs. */
+export class Judge {
+  constructor(private readonly parts: JudgeParts) {}
+
+  /**
+   * Judges a request, or all requests of a batch together. Members that `access` denies count as unknown ones.
+   * @param exchanges requests that came over the same wire
+   * @returns the denial, if there is one; a promise if an access function returns one. Never rejects
+   */
+  verdict(exchanges: readonly Exchange[]): McpError | undefined | Promise<McpError | undefined> {
+    const needs = exchanges.map((exchange) => this.needsOf(exchange));
+    const settled = needs.some((each) => isPromise(each)) ? Promise.all(needs) : (needs as (readonly Need[])[]);
+    return andThen(settled, (all) => {
+      const [first] = exchanges;
+      if (first === undefined) return undefined;
+      for (const [index, exchange] of exchanges.entries()) exchange.needs = all[index] as readonly Need[];
+      const denial = denialOf(first.wire, all.flat());
+      if (denial === undefined) first.wire.admitted?.();
+      return denial;
+    });
+  }
+
+  private needsOf(exchange: Exchange): readonly Need[] | Promise<readonly Need[]> {
+    const { method, params, revision } = exchange;
+    const { registry } = this.parts;
+    const traits = revision.methods.get(method);
+    // callers without credentials can connect and list, to find what is public
+    const own = registry.hasPublic && traits ? OPEN : BASE;
+    const names = traits?.names;
+    if (names === 'resources') return this.needsOfListening(exchange, own);
+    if (names === undefined) return [own];
+    return andThen(this.needOf(FIND[names](params, registry), exchange), (need = BASE) => [need]);
+  }
+
+  /** URIs that the caller can't know about are ignored, so they need nothing. */
+  private needsOfListening(exchange: Exchange, own: Need): readonly Need[] | Promise<readonly Need[]> {
+    const { registry, limits } = this.parts;
+    const { notifications } = exchange.params;
+    const uris: unknown = isObject(notifications) ? notifications['resourceSubscriptions'] : undefined;
+    if (!Array.isArray(uris) || uris.length > limits.maxSubscriptions) return [own];
+    const needs = uris.map((uri: unknown) => this.needOf(ofUri({ uri }, registry), exchange));
+    return Promise.all(needs).then((found) => [own, ...found.filter((need) => need !== undefined)]);
+  }
+
+  /** The need of a member; undefined if there is none, or if `access` denies it. */
+  private needOf(member: Guarded | undefined, exchange: Exchange): Need | undefined | Promise<Need | undefined> {
+    if (member?.access === undefined) return member && (member.need ?? BASE);
+    const { access, need = BASE } = member;
+    return andThen(isAdmitted(access, exchange, this.parts.reporter), (admitted) => (admitted ? need : undefined));
+  }
+}
+
+/** Runs a request once its access functions have answered. */
+export async function runWhenAllowed(exchange: Exchange, verdict: Promise<McpError | undefined>): Promise<string> {
+  const denial = await verdict;
+  if (denial) throw denial;
+  // it was cancelled meanwhile, and has been answered
+  if (exchange.over) return '';
+  exchange.peer.resume?.();
+  return await exchange.handler(exchange);
+}

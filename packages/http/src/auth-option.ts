@@ -1,0 +1,32 @@
+import { isObject, isScope } from '@decorum/core/transport';
+
+import type { Auth, AuthDocument } from './auth.js';
+import { isHeaderName } from './credentials.js';
+
+/** Describes the mistake in the option `auth` and its remedy. Returns undefined for a valid one. */
+export function authMistake(auth: unknown): string | undefined {
+  if (!isObject(auth) || typeof auth['authenticate'] !== 'function') {
+    return 'must be an object with the method `authenticate`, such as `oauth({ issuer, audience })` of @decorum/auth';
+  }
+  const { scopes = [], challenge, opened, documents = [], credentialHeaders = [] } = auth as Partial<Auth>;
+  if (!isListOf(scopes, isScope)) {
+    return 'has `scopes` that are not a list of scope tokens. Write one string for each scope, without spaces and quotes';
+  }
+  if (challenge !== undefined && typeof challenge !== 'function') return 'has a `challenge` that is not a function';
+  if (opened !== undefined && typeof opened !== 'function') return 'has an `opened` that is not a function';
+  if (!isListOf(credentialHeaders, isHeaderName)) {
+    return "has `credentialHeaders` that are not a list of header names, such as 'x-my-key'";
+  }
+  if (!Array.isArray(documents) || !documents.every(isDocument)) {
+    return 'has `documents` that are not a list of objects with a `path` that starts with "/" and the method `answer`';
+  }
+  return undefined;
+}
+
+const isListOf = (values: unknown, isValid: (value: string) => boolean): boolean =>
+  Array.isArray(values) && values.every((value) => typeof value === 'string' && isValid(value));
+
+function isDocument(document: Partial<AuthDocument> | undefined): boolean {
+  const { path, answer } = document ?? {};
+  return typeof path === 'string' && /^\/[^?#\s]+$/.test(path) && typeof answer === 'function';
+}

@@ -1,0 +1,70 @@
+import type { Principal } from '@decorum/core';
+import { type Authorization, isPromise, type Kernel } from '@decorum/core/transport';
+
+import type { Auth, RequestHead } from './auth.js';
+import { authenticate } from './authenticate.js';
+import { denied } from './challenge.js';
+import type { PendingCallbacks, Waiting } from './pending-callbacks.js';
+
+/** What a gate needs of its endpoint. */
+export interface GateParts {
+  readonly kernel: Pick<Kernel, 'hasPublic'>;
+  /** Rejects requests that still wait when the endpoint closes. */
+  readonly pending: PendingCallbacks;
+}
+
+/** The `authenticate` step of an endpoint with the option `auth`, before the body is read. */
+export class Gate<HostRequest> {
+  /** What every request needs. */
+  readonly authorization: Authorization;
+
+  constructor(
+    readonly auth: Auth<HostRequest>,
+    private readonly parts: GateParts,
+  ) {
+    this.authorization = { scopes: auth.scopes ?? [] };
+  }
+
+  /**
+   * Finds the principal of a request. Skips preflight requests, which never have credentials. Gives up when the client
+   * disconnects or the endpoint closes, because the application may never answer.
+   * @throws {HttpError} the refusal of `authenticate`, or the challenge for a request without credentials
+   * @throws {MaskedError} when `authenticate` throws or returns something invalid
+   */
+  enter(
+    head: RequestHead,
+    request: HostRequest,
+    client: Waiting,
+  ): Principal | undefined | Promise<Principal | undefined> {
+    if (head.method === 'OPTIONS') return undefined;
+    const found = authenticate(this.auth, head, request);
+    if (!isPromise(found)) return this.admit(found, head);
+    return this.parts.pending.until(found, client).then((principal) => this.admit(principal, head));
+  }
+
+  /**
+   * Rejects a message that the kernel doesn't judge, because it asks for nothing: a stream, a notification or a response.
+   * @throws {HttpError} the challenge, if the caller lacks what every request needs
+   */
+  requireBase(principal: Principal | undefined, inSession: boolean): void {
+    // callers may then use some members without any of it
+    if (this.parts.kernel.hasPublic) return;
+    const { scopes } = this.authorization;
+    if (principal !== undefined && hasAll(principal, scopes)) return;
+    const reason = principal === undefined ? 'unauthorized' : 'insufficient-scope';
+    throw denied({ reason, scopes, principal, inSession }, this.auth);
+  }
+
+  private admit(principal: Principal | undefined, { method, headers }: RequestHead): Principal | undefined {
+    // the kernel judges a POST, whose challenge then names all scopes that its message needs
+    if (principal === undefined || method !== 'POST') {
+      this.requireBase(principal, headers['mcp-session-id'] !== undefined);
+    }
+    return principal;
+  }
+}
+
+/** Fails closed: `includes` would find a scope within a string. */
+function hasAll({ scopes: granted }: Principal, scopes: readonly string[]): boolean {
+  return scopes.every((scope) => Array.isArray(granted) && granted.includes(scope));
+}

@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+import { OAuth, type OAuthOptions, oauth } from '@decorum/auth';
+import { Context, McpServer, NoInput, Tool } from '@decorum/core';
+import { nodeHandler } from '@decorum/http/node';
+
+/** A program that prints its URL, in a process of its own. */
+export class Program {
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly url: string,
+  ) {}
+
+  /** @throws {Error} if it exits without printing its URL */
+  static async start(file: string, args: readonly string[] = [], env: object = {}): Promise<Program> {
+    const path = fileURLToPath(new URL(file, import.meta.url));
+    const child = spawn(process.execPath, [path, ...args], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
+      const url = /https?:\/\/\S+/.exec(line)?.[0];
+      if (url) return new Program(child, url);
+    }
+    throw new Error(`${file} ended without its URL.`);
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.child, 'exit');
+    this.child.kill('SIGTERM');
+    await ended;
+  }
+}
+
+/** Starts oidc-provider. */
+export const startIssuer = (...args: string[]): Promise<Program> => Program.start('issuer.js', args);
+
+class Files {
+  constructor(private readonly ran: string[]) {}
+
+  @Tool({ description: 'Returns the caller as JSON' })
+  whoami(_input: NoInput, { principal }: Context) {
+    this.ran.push('whoami');
+    return JSON.stringify(principal);
+  }
+
+  @Tool({ description: 'Writes', scopes: ['files:write'] })
+  write() {
+    this.ran.push('write');
+    return 'written';
+  }
+}
+
+/** A server under test. */
+export interface Served {
+  readonly url: string;
+  /** The tools that ran. */
+  readonly ran: readonly string[];
+  readonly auth: OAuth;
+  close(): Promise<void>;
+}
+
+/** Serves a few tools on a free port. The audience is the URL of the server. */
+export async function serve(options: (url: string) => Partial<OAuthOptions>): Promise<Served> {
+  const ran: string[] = [];
+  const server = new McpServer({
+    name: 'files',
+    version: '1.0.0',
+    providers: [new Files(ran)],
+    logger: { warn: () => {}, error: () => {} },
+  });
+  const http = createServer().listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  // the URL has to be known before
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+  const auth = oauth({ audience: url, scopes: ['mcp'], allowLoopbackHttp: true, ...options(url) });
+  const handler = nodeHandler(server, {
+    path: '/mcp',
+    auth,
+    legacySse: { path: '/mcp/sse', messagesPath: '/mcp/messages' },
+  });
+  await handler.ready;
+  http.on('request', handler);
+  return {
+    url,
+    ran,
+    auth,
+    async close() {
+      await handler.close();
+      await server.close();
+      http.closeAllConnections();
+      http.close();
+    },
+  };
+}

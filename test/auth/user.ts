@@ -1,0 +1,94 @@
+/** The client information, the tokens and whatever else an OAuth client keeps. SDKs differ in the details. */
+type Kept = Record<string, unknown>;
+
+const CALLBACK = 'http://127.0.0.1:33418/callback';
+
+/** Follows the redirects of an issuer like a browser, with its cookies, up to the callback of the client. */
+export async function consent(url: URL): Promise<URL> {
+  const cookies = new Map<string, string>();
+  let next = url;
+  for (let hop = 0; hop < 10; hop++) {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const response = await fetch(next, { redirect: 'manual', headers: { cookie } });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    const location = response.headers.get('location');
+    if (location === null) throw new Error(`The issuer answered ${response.status}: ${await response.text()}`);
+    next = new URL(location, next);
+    if (next.href.startsWith(CALLBACK)) return next;
+  }
+  throw new Error('The issuer redirects endlessly.');
+}
+
+/** The user of an SDK client: implements the interface that the SDKs call, and agrees to everything. */
+export class User {
+  readonly redirectUrl = CALLBACK;
+  /** The scopes that the client has asked for, in order. */
+  readonly asked: (string | null)[] = [];
+  /** What the issuer sent back after the last visit. */
+  callback = new URLSearchParams();
+  private readonly kept: Kept = {};
+
+  /** @param scope asked for by clients that don't read it from challenges */
+  constructor(private readonly scope?: string) {}
+
+  /** The code, and the issuer that sent it (RFC 9207). */
+  get returned(): [code: string, issuer: string] {
+    const code = this.callback.get('code');
+    if (code === null) throw new Error(`The issuer sent no code, but ${this.callback}`);
+    return [code, this.callback.get('iss') ?? ''];
+  }
+
+  get clientMetadata() {
+    return {
+      client_name: 'test',
+      redirect_uris: [CALLBACK],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+      application_type: 'native' as const,
+      ...(this.scope !== undefined && { scope: this.scope }),
+    };
+  }
+
+  clientInformation() {
+    return this.kept['client'] as { client_id: string; redirect_uris: string[] } | undefined;
+  }
+
+  saveClientInformation(client: unknown): void {
+    this.kept['client'] = client;
+  }
+
+  tokens() {
+    return this.kept['tokens'] as { access_token: string; token_type: string; scope?: string } | undefined;
+  }
+
+  saveTokens(tokens: unknown): void {
+    this.kept['tokens'] = tokens;
+  }
+
+  async redirectToAuthorization(url: URL): Promise<void> {
+    this.asked.push(url.searchParams.get('scope'));
+    this.callback = (await consent(url)).searchParams;
+  }
+
+  saveDiscoveryState(state: unknown): void {
+    this.kept['discovery'] = state;
+  }
+
+  discoveryState() {
+    return this.kept['discovery'] as never;
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.kept['verifier'] = verifier;
+  }
+
+  codeVerifier(): string {
+    return this.kept['verifier'] as string;
+  }
+}
+
+export { CALLBACK };

@@ -1,0 +1,14 @@
+import type { AuthEvent } from '@decorum/auth';
+
+/** What the page calls "yours". */
+export const secretOf = (_client: string): string => 'secret';
+
+export async function findUser(
+  token: string,
+): Promise<{ readonly id: string; readonly scopes: readonly string[] } | undefined> {
+  return token === 'secret' ? { id: 'ada', scopes: ['mcp'] } : undefined;
+}
+
+export const audit = {
+  write: (_entry: Pick<AuthEvent, 'type'> & Readonly<Record<string, unknown>>): void => {},
+};

@@ -1,0 +1,547 @@
+// Scopes and public members: who may use what, and what they are told.
+import { describe, expect } from '@jest/globals';
+import {
+  Completion,
+  type Context,
+  type JsonObject,
+  NoInput,
+  type Principal,
+  Prompt,
+  Resource,
+  Tool,
+} from '@decorum/core';
+import { overAuthorized } from '../support/authorized.js';
+import { overMemory, RAW_TRANSPORTS, RawClient, type RawTransport, textOf } from '../support/raw-client.js';
+import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { connect, denied, LACKING, Named, NEW, UNAUTHORIZED } from './denials.js';
+import { LISTS } from './lists.js';
+import { listen } from './neutral.js';
+import { deferred, serverOf, serverWith } from './servers.js';
+
+/** For each kind, a member without scopes, one with scopes and a public one. */
+class Files {
+  readonly ran: string[] = [];
+
+  @Tool()
+  list() {
+    return this.note('list');
+  }
+
+  @Tool({ scopes: ['files:write', 'files:all'] })
+  write({ name }: Named) {
+    return this.note(`write ${name}`);
+  }
+
+  @Tool({ public: true })
+  about() {
+    return this.note('about');
+  }
+
+  @Prompt()
+  ask() {
+    return this.note('ask');
+  }
+
+  @Prompt({ scopes: ['files:write', 'files:all'] })
+  review({ name }: Named) {
+    return this.note(`review ${name}`);
+  }
+
+  @Prompt({ public: true })
+  greet({ name }: Named) {
+    return this.note(`greet ${name}`);
+  }
+
+  @Resource('docs://plain')
+  plain() {
+    return this.note('plain');
+  }
+
+  @Resource('files://{name}', { scopes: ['files:write', 'files:all'], list: 'all' })
+  file({ name }: Named) {
+    return this.note(`file ${name}`);
+  }
+
+  @Resource('docs://plan', { scopes: ['files:write', 'files:all'] })
+  plan() {
+    return this.note('plan');
+  }
+
+  @Resource('docs://readme', { public: true })
+  readme() {
+    return this.note('readme');
+  }
+
+  @Completion({ for: ['review', 'file', 'greet'], argument: 'name' })
+  names() {
+    this.note('names');
+    return ['a'];
+  }
+
+  all() {
+    this.note('all');
+    return [{ variables: { name: 'a' } }];
+  }
+
+  private note(what: string): string {
+    this.ran.push(what);
+    return what;
+  }
+}
+
+const ADA: Principal = { subject: 'ada', scopes: ['files:all', 'mcp', 'files:write'] };
+const SOME: Principal = { subject: 'ada', scopes: ['files:write', 'files', 'files:', 'files:al', 'Files:all', 'mcp'] };
+
+type Request = readonly [method: string, params: JsonObject];
+
+const complete = (ref: JsonObject): Request => ['completion/complete', { ref, argument: { name: 'name', value: '' } }];
+const SCOPED: readonly Request[] = [
+  ['tools/call', { name: 'write', arguments: { name: 'a' } }],
+  ['prompts/get', { name: 'review', arguments: { name: 'a' } }],
+  ['resources/read', { uri: 'docs://plan' }],
+  ['resources/read', { uri: 'files://a' }],
+  complete({ type: 'ref/prompt', name: 'review' }),
+  complete({ type: 'ref/resource', uri: 'files://{name}' }),
+  complete({ type: 'ref/resource', uri: 'files://a' }),
+];
+const PLAIN: readonly Request[] = [
+  ['tools/call', { name: 'list' }],
+  ['prompts/get', { name: 'ask' }],
+  ['resources/read', { uri: 'docs://plain' }],
+];
+const PUBLIC: readonly Request[] = [
+  ['tools/call', { name: 'about' }],
+  ['prompts/get', { name: 'greet', arguments: { name: 'a' } }],
+  ['resources/read', { uri: 'docs://readme' }],
+  complete({ type: 'ref/prompt', name: 'greet' }),
+];
+/** Requests that need a session. */
+const KEPT: readonly Request[] = ['docs://plan', 'files://a'].map((uri) => ['resources/subscribe', { uri }] as const);
+
+const scopedIn = (revision: Revision) => (revision === STATELESS ? SCOPED : [...SCOPED, ...KEPT]);
+
+const namesOf = (entries: unknown) => (entries as { name: string }[]).map(({ name }) => name);
+
+const helloOf = (protocolVersion: Revision) => ({
+  protocolVersion,
+  capabilities: {},
+  clientInfo: { name: 'test', version: '1' },
+});
+
+/** The names in all lists. */
+async function listed(client: RawClient): Promise<string[]> {
+  const names: string[] = [];
+  for (const [method, member] of LISTS) names.push(...namesOf((await client.result(method))[member]));
+  return names;
+}
+
+describe('a member with scopes', () => {
+  eachRevision('SEC-14', 'serves callers who have all of its scopes', async (revision) => {
+    for (const transport of Object.values(RAW_TRANSPORTS)) {
+      const files = new Files();
+      const client = await connect(serverOf({ providers: [files] }), revision, { principal: ADA, transport });
+      for (const [method, params] of scopedIn(revision)) await client.result(method, params);
+      expect(files.ran).toEqual(['write a', 'review a', 'plan', 'file a', 'names', 'names', 'names']);
+    }
+  });
+
+  eachRevision('SEC-14', 'denies others all of its scopes at once, and runs nothing', async (revision) => {
+    for (const transport of Object.values(RAW_TRANSPORTS)) {
+      for (const principal of [SOME, NEW]) {
+        const files = new Files();
+        const client = await connect(serverOf({ providers: [files] }), revision, { principal, transport });
+        for (const [method, params] of scopedIn(revision)) {
+          expect([params, await client.error(method, params)]).toEqual([
+            params,
+            denied(LACKING, ['files:write', 'files:all']),
+          ]);
+        }
+        expect(files.ran).toEqual([]);
+        for (const [method, params] of [...PLAIN, ...PUBLIC]) await client.result(method, params);
+      }
+    }
+  });
+
+  eachRevision('SEC-14', 'tells anonymous callers to authenticate', async (revision) => {
+    const files = new Files();
+    const client = await connect(serverOf({ providers: [files] }), revision);
+    for (const [method, params] of scopedIn(revision)) {
+      expect(await client.error(method, params)).toEqual(denied(UNAUTHORIZED, ['files:write', 'files:all']));
+    }
+    expect(files.ran).toEqual([]);
+  });
+
+  eachRevision('SEC-14', 'fails closed for scopes that are not a list', async (revision) => {
+    const scopes = 'files:write files:all' as unknown as string[];
+    const transport = overAuthorized();
+    const client = await connect(serverOf({ providers: [new Files()] }), revision, {
+      principal: { subject: 'ada', scopes },
+      transport,
+    });
+    expect(await client.error(...(SCOPED[0] as Request))).toEqual(denied(LACKING, ['files:write', 'files:all']));
+  });
+
+  eachRevision('SEC-14', 'denies before arguments and answers are checked', async (revision) => {
+    const server = serverOf({ providers: [new Files()] });
+    server.addTool({ name: 'late', scopes: ['late'], access: async () => true }, () => '');
+    const client = await connect(server, revision, { principal: NEW });
+    const wrong = [{ arguments: {} }, { arguments: 5 }, { requestState: 'forged' }, { inputResponses: 5 }];
+    for (const more of wrong) {
+      expect(await client.error('tools/call', { name: 'write', ...more })).toMatchObject({ message: LACKING });
+      expect(await client.error('tools/call', { name: 'late', ...more })).toMatchObject({ message: LACKING });
+      expect(await client.error('prompts/get', { name: 'review', ...more })).toMatchObject({ message: LACKING });
+    }
+  });
+
+  eachRevision('SEC-14', 'is judged as it is when the request arrives', async (revision) => {
+    for (const transport of Object.values(RAW_TRANSPORTS)) {
+      const server = serverOf({ providers: [Files] });
+      const client = await connect(server, revision, { principal: NEW, transport });
+      const late = () => server.addTool({ name: 'late', scopes: ['late'] }, () => 'late');
+      const added = late();
+      expect(await client.error('tools/call', { name: 'late' })).toEqual(denied(LACKING, ['late']));
+      added.remove();
+      expect(await client.error('tools/call', { name: 'late' })).toMatchObject({ code: -32602 });
+    }
+    const server = serverWith({});
+    const client = await connect(server, revision, { transport: RAW_TRANSPORTS.stdio });
+    const added = server.addTool({ name: 'late', scopes: ['late'] }, () => 'late');
+    expect(await client.error('tools/call', { name: 'late' })).toEqual(denied(UNAUTHORIZED, ['late']));
+    added.remove();
+  });
+
+  eachRevision('SEC-14', 'inherits its scopes, and a subclass can replace them', async (revision) => {
+    class Same extends Files {
+      override write({ name }: Named) {
+        return `same ${name}`;
+      }
+
+      @Prompt({ description: 'Reviews' })
+      override review({ name }: Named) {
+        return `same ${name}`;
+      }
+    }
+    class Other extends Files {
+      @Tool({ scopes: ['other'] })
+      override write({ name }: Named) {
+        return `other ${name}`;
+      }
+
+      @Prompt({ scopes: [] })
+      override review({ name }: Named) {
+        return `other ${name}`;
+      }
+
+      @Resource('docs://plan', { scopes: [], public: true })
+      override plan() {
+        return 'other';
+      }
+    }
+    const same = await connect(serverOf({ providers: [Same] }), revision, { principal: SOME });
+    for (const request of SCOPED) {
+      expect(await same.error(...request)).toEqual(denied(LACKING, ['files:write', 'files:all']));
+    }
+    const other = await connect(serverOf({ providers: [Other] }), revision, { transport: overAuthorized() });
+    const [write, review, plan] = SCOPED as [Request, Request, Request];
+    expect(await other.error(...write)).toEqual(denied(UNAUTHORIZED, ['other']));
+    expect(await other.error(...review)).toEqual(denied(UNAUTHORIZED, []));
+    expect(await other.result(...plan)).toMatchObject({ contents: [{ text: 'other' }] });
+  });
+
+  eachRevision('SEC-14', 'adds its scopes to those of its provider', async (revision) => {
+    class Shop {
+      @Tool()
+      look() {
+        return '';
+      }
+
+      @Tool({ scopes: ['buy', 'shop'] })
+      buy() {
+        return '';
+      }
+    }
+    const entry = { provider: { provider: Shop, scopes: ['shop'] }, scopes: ['all'] };
+    const client = await connect(serverOf({ providers: [entry] }), revision, { principal: NEW });
+    expect(await client.error('tools/call', { name: 'look' })).toEqual(denied(LACKING, ['all', 'shop']));
+    expect(await client.error('tools/call', { name: 'buy' })).toEqual(denied(LACKING, ['all', 'shop', 'buy']));
+  });
+});
+
+describe('access', () => {
+  /** Tools that need scopes and access. Counts how often access is asked. */
+  function guarded(admits: boolean | Promise<boolean>) {
+    const asked: unknown[] = [];
+    const ran: string[] = [];
+    const access = (principal?: Principal) => {
+      asked.push(principal?.subject);
+      return admits;
+    };
+    const server = serverWith({});
+    const run = (name: string) => () => void ran.push(name);
+    server.addTool({ name: 'plain', access }, run('plain'));
+    server.addTool({ name: 'scoped', access, scopes: ['pay'] }, run('scoped'));
+    server.addTool({ name: 'public', access, public: true }, run('public'));
+    return { server, asked, ran };
+  }
+
+  eachRevision('SEC-14', 'is asked before scopes, and leaves no trace of what it denies', async (revision) => {
+    for (const admits of [false, Promise.resolve(false)]) {
+      for (const principal of [undefined, NEW, { subject: 'ada', scopes: ['pay', 'mcp'] }]) {
+        for (const transport of [overMemory, overAuthorized('mcp')]) {
+          const { server, ran } = guarded(admits);
+          const client = await connect(server, revision, { principal, transport });
+          expect((await client.result('tools/list'))['tools']).toEqual([]);
+          const unknown = await client.error('tools/call', { name: 'unknown' });
+          for (const name of ['plain', 'scoped', 'public']) {
+            const error = await client.error('tools/call', { name });
+            expect(JSON.stringify(error)).toBe(JSON.stringify(unknown).replace('unknown', name));
+          }
+          expect(ran).toEqual([]);
+        }
+      }
+    }
+  });
+
+  eachRevision('SEC-14', 'is asked once per request', async (revision) => {
+    for (const admits of [true, Promise.resolve(true)]) {
+      const { server, asked, ran } = guarded(admits);
+      const client = await connect(server, revision, { principal: { subject: 'ada', scopes: ['pay'] } });
+      for (const name of ['plain', 'scoped', 'public']) await client.call(name);
+      await client.result('tools/list');
+      expect([asked.length, ran]).toEqual([4, ['plain', 'scoped', 'public']]);
+      const stranger = await connect(server, revision);
+      expect(await stranger.error('tools/call', { name: 'scoped' })).toEqual(denied(UNAUTHORIZED, ['pay']));
+      expect(asked.length).toBe(5);
+    }
+  });
+
+  eachRevision('SEC-14', 'that answers late lets the request be cancelled, without running it', async (revision) => {
+    const { promise, resolve } = deferred<boolean>();
+    const { server, asked, ran } = guarded(promise);
+    const client = await connect(server, revision, { principal: { subject: 'ada', scopes: ['pay'] } });
+    void client.send(client.buildMessage('waits', 'tools/call', { name: 'scoped' }));
+    expect(asked).toEqual(['ada']);
+    await client.notify('notifications/cancelled', { requestId: 'waits' });
+    resolve(true);
+    await client.settled();
+    expect(ran).toEqual([]);
+  });
+});
+
+describe('a transport that knows its callers', () => {
+  const transport = overAuthorized('mcp', 'base');
+
+  eachRevision('AUTHRS-22', 'demands its scopes of every request but public ones', async (revision) => {
+    const principal = { subject: 'ada', scopes: ['files:write', 'files:all', 'mcp'] };
+    const server = () => serverOf({ providers: [new Files()] });
+    const client = await connect(server(), revision, { principal, transport });
+    for (const request of scopedIn(revision)) {
+      expect(await client.error(...request)).toEqual(denied(LACKING, ['mcp', 'base', 'files:write', 'files:all']));
+    }
+    for (const request of PLAIN) expect(await client.error(...request)).toEqual(denied(LACKING, ['mcp', 'base']));
+    for (const request of PUBLIC) await client.result(...request);
+    const anonymous = await connect(server(), revision, { transport });
+    for (const request of PLAIN) {
+      expect(await anonymous.error(...request)).toEqual(denied(UNAUTHORIZED, ['mcp', 'base']));
+    }
+    const ada = { subject: 'ada', scopes: [...principal.scopes, 'base'] };
+    const known = await connect(server(), revision, { principal: ada, transport });
+    for (const request of [...scopedIn(revision), ...PLAIN, ...PUBLIC]) await known.result(...request);
+  });
+
+  eachRevision('AUTHRS-22', 'demands a caller even if it demands no scopes', async (revision) => {
+    const server = serverWith({ plain: () => 'plain' });
+    const demanding = overAuthorized();
+    const anonymous = await connect(server, revision, { transport: demanding, begins: false });
+    const requests = anonymous.stateless
+      ? ([['tools/list'], ['tools/call', { name: 'plain' }]] as const)
+      : ([['initialize', helloOf(revision)]] as const);
+    for (const [method, params] of requests) {
+      expect(await anonymous.error(method, params)).toEqual(denied(UNAUTHORIZED, []));
+    }
+    const client = await connect(server, revision, { principal: NEW, transport: demanding });
+    expect(textOf(await client.call('plain'))).toBe('plain');
+  });
+
+  eachRevision('AUTHRS-22', 'serves nothing to callers without its scopes if nothing is public', async (revision) => {
+    const server = serverWith({ plain: () => 'plain' });
+    for (const principal of [undefined, NEW]) {
+      const client = await connect(server, revision, { principal, transport, begins: false });
+      const denial = denied(principal ? LACKING : UNAUTHORIZED, ['mcp', 'base']);
+      if (!client.stateless) expect(await client.error('initialize', helloOf(revision))).toEqual(denial);
+      else for (const method of ['server/discover', 'tools/list']) expect(await client.error(method)).toEqual(denial);
+    }
+  });
+
+  eachRevision('AUTHRS-22', 'lets anonymous callers connect, list and use what is public', async (revision) => {
+    const files = new Files();
+    const client = await connect(serverOf({ providers: [files] }), revision, { transport });
+    await client.begin().catch(() => {});
+    for (const request of PUBLIC) await client.result(...request);
+    const names = await listed(client);
+    expect(names).toEqual(expect.arrayContaining(['list', 'write', 'about', 'review', 'plan', 'readme', 'file']));
+    // what a method lists is only for those who may read it
+    expect(names).not.toContain('files://a');
+    expect(files.ran).toEqual(['about', 'greet a', 'readme', 'names']);
+  });
+
+  eachRevision('AUTHRS-22', 'demands its scopes of unknown names too', async (revision) => {
+    const client = await connect(serverOf({ providers: [new Files()] }), revision, { transport });
+    const unknown: readonly Request[] = [
+      ['tools/call', { name: 'unknown' }],
+      ['tools/call', { name: 5 }],
+      ['prompts/get', {}],
+      ['resources/read', { uri: 'none://' }],
+      ['resources/read', { uri: 5 }],
+      complete({ type: 'ref/prompt', name: 'unknown' }),
+      ['completion/complete', { ref: 5 }],
+    ];
+    for (const request of unknown) {
+      expect(await client.error(...request)).toEqual(denied(UNAUTHORIZED, ['mcp', 'base']));
+    }
+    expect(await client.error('tools/fly')).toMatchObject({ code: -32601 });
+  });
+});
+
+describe('lists', () => {
+  eachRevision('SEC-14', 'contain what needs scopes, but not what only its `list` method knows', async (revision) => {
+    const files = new Files();
+    const server = serverOf({ providers: [files] });
+    const [some, ada] = [
+      await connect(server, revision, { principal: SOME }),
+      await connect(server, revision, { principal: ADA }),
+    ];
+    const names = ['list', 'write', 'about', 'ask', 'review', 'greet', 'plain', 'plan', 'readme', 'file'];
+    expect((await listed(some)).sort()).toEqual([...names].sort());
+    expect(files.ran).toEqual([]);
+    expect((await listed(ada)).sort()).toEqual([...names, 'files://a'].sort());
+  });
+
+  eachRevision('SEC-14', 'contain only what the caller can use with `listing: usable`', async (revision) => {
+    const server = serverOf({ providers: [new Files()], listing: 'usable' });
+    const usable = async (principal?: Principal, transport?: RawTransport) => {
+      const client = await connect(server, revision, { principal, ...(transport && { transport }) });
+      return (await listed(client)).sort();
+    };
+    const plain = ['about', 'ask', 'greet', 'list', 'plain', 'readme'];
+    expect(await usable(SOME)).toEqual(plain);
+    expect(await usable()).toEqual(plain);
+    expect(await usable(undefined, overAuthorized('mcp'))).toEqual(['about', 'greet', 'readme']);
+    expect(await usable({ subject: 'ada' }, overAuthorized('mcp'))).toEqual(['about', 'greet', 'readme']);
+    expect(await usable(ADA, overAuthorized('mcp'))).toEqual(
+      [...plain, 'file', 'files://a', 'plan', 'review', 'write'].sort(),
+    );
+    // a caller can still ask for more
+    const client = await connect(server, revision, { principal: SOME });
+    expect(await client.error(...(SCOPED[0] as Request))).toMatchObject({ message: LACKING });
+  });
+
+  eachRevision('SEC-14', 'of usable resources leave out what another member serves for scopes', async (revision) => {
+    class Shelf {
+      @Resource('shelf://{name}', { list: 'all' })
+      book({ name }: Named) {
+        return name;
+      }
+
+      @Resource('shelf://diary', { name: 'fixed', scopes: ['diary'] })
+      diary() {
+        return '';
+      }
+
+      all() {
+        return ['shelf://novel', 'shelf://diary'];
+      }
+    }
+    const server = serverOf({ providers: [Shelf], listing: 'usable' });
+    const client = await connect(server, revision, { principal: NEW });
+    expect(namesOf((await client.result('resources/list'))['resources'])).toEqual(['shelf://novel']);
+  });
+
+  inStateless('AUTHRS-20', 'that depend on scopes are private', async () => {
+    const cache = { ttlMs: 1000, scope: 'public' } as const;
+    for (const [listing, scope] of [
+      ['all', 'public'],
+      ['usable', 'private'],
+    ] as const) {
+      const server = serverOf({ providers: [new Files()], listing, cache });
+      const client = await connect(server, STATELESS, { principal: SOME });
+      for (const method of ['tools/list', 'prompts/list', 'resources/templates/list']) {
+        expect([method, (await client.result(method))['cacheScope']]).toEqual([method, scope]);
+      }
+      expect((await client.result('resources/list'))['cacheScope']).toBe('private');
+    }
+  });
+});
+
+describe('subscriptions/listen', () => {
+  inStateless('AUTHRS-12', 'needs the scopes of all its URIs', async () => {
+    const files = new Files();
+    const server = serverOf({ providers: [files] });
+    class Others {
+      @Resource('docs://other', { scopes: ['other'] })
+      other() {
+        return '';
+      }
+
+      @Resource('docs://hidden', { scopes: ['hidden'], access: async () => false })
+      hidden() {
+        return '';
+      }
+    }
+    server.addProvider(Others);
+    const asked = { resourceSubscriptions: ['docs://plain', 'docs://plan', 'docs://other', 'docs://hidden', 'no://'] };
+    const scopes = ['files:write', 'files:all', 'other'];
+    const some = await connect(server, STATELESS, { principal: SOME });
+    expect(await some.error('subscriptions/listen', { notifications: asked })).toEqual(denied(LACKING, scopes));
+    expect(await listen(some, { resourceSubscriptions: ['docs://plain'], toolsListChanged: true })).toEqual({
+      resourceSubscriptions: ['docs://plain'],
+      toolsListChanged: true,
+    });
+    const all = await connect(server, STATELESS, { principal: { subject: 'ada', scopes } });
+    expect(await listen(all, asked)).toEqual({
+      resourceSubscriptions: ['docs://plain', 'docs://plan', 'docs://other'],
+    });
+    const transport = overAuthorized('mcp');
+    const anonymous = await connect(server, STATELESS, { transport });
+    expect(await listen(anonymous, { resourceSubscriptions: ['docs://readme', 'no://'] })).toEqual({
+      resourceSubscriptions: ['docs://readme'],
+    });
+    const notifications = { resourceSubscriptions: ['docs://readme', 'docs://plain'] };
+    expect(await anonymous.error('subscriptions/listen', { notifications })).toEqual(denied(UNAUTHORIZED, ['mcp']));
+    for (const wrong of [undefined, 5, { resourceSubscriptions: 5 }, { resourceSubscriptions: [5] }]) {
+      expect(await some.error('subscriptions/listen', { notifications: wrong })).toMatchObject({ code: -32602 });
+    }
+    await server.close();
+  });
+});
+
+describe('a resource with scopes', () => {
+  eachSessionRevision('SEC-14', 'can be unsubscribed from by those who lost the scopes', async (revision) => {
+    const server = serverOf({ providers: [new Files()] });
+    const client = await connect(server, revision, { principal: NEW });
+    expect(await client.result('resources/unsubscribe', { uri: 'docs://plan' })).toEqual({});
+  });
+});
+
+describe('handlers', () => {
+  eachRevision('AUTHRS-21', 'get the principal on every transport', async (revision) => {
+    const principal: Principal = {
+      subject: 'ada',
+      issuer: 'https://id.example',
+      clientId: 'editor',
+      kind: 'user',
+      scopes: ['a'],
+      expiresAt: 1,
+    };
+    for (const transport of Object.values(RAW_TRANSPORTS)) {
+      const server = serverWith({ who: (context) => JSON.stringify(context.principal) });
+      const client = await connect(server, revision, { principal, transport });
+      expect(JSON.parse(String(textOf(await client.call('who'))))).toEqual(principal);
+    }
+    const server = serverWith({ who: (context: Context) => String(context.principal) });
+    server.addTool({ name: 'none', input: NoInput }, () => '');
+    expect(textOf(await (await connect(server, revision, { transport: RAW_TRANSPORTS.stdio })).call('who'))).toBe(
+      'undefined',
+    );
+  });
+});
