@@ -294,6 +294,8 @@ describe('a request without a session', () => {
       ['form', { elicitation: {} }, { sampling: {} }],
       ['url', { elicitation: { url: {} } }, { elicitation: {} }],
       ['form', { elicitation: { form: {} } }, { elicitation: { url: {} } }],
+      ['confirm', { elicitation: {} }, { sampling: {} }],
+      ['confirm', { elicitation: { form: {} } }, { elicitation: { url: {} } }],
       ['use', { sampling: { tools: {} } }, { sampling: { context: {} } }],
       ['context', { sampling: { context: {} } }, { sampling: { tools: {} } }],
       // nothing but an object declares a capability
