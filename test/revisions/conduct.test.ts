@@ -187,6 +187,27 @@ describe('a cancelled request', () => {
     expect(client.received.filter(({ id }) => id === 1)).toEqual([]);
   });
 
+  eachRevision('CANC-04', 'may be answered before its cancellation arrives', async (revision) => {
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const client = await RawClient.connect(endless().server, { revision }, transport);
+      for (const [id, tool] of [
+        ['late', 'quick'],
+        ['', 'missing'],
+        [0, 'quick'],
+      ] as const) {
+        void client.send(call(client, id, tool));
+        await client.response(id);
+        const before = client.received.length;
+        await client.notify('notifications/cancelled', { requestId: id });
+        await client.settled();
+        // the response that "settled" waited for
+        expect([name, id, client.received.slice(before)]).toMatchObject([name, id, [{ result: {} }]]);
+      }
+      expect([name, textOf(await client.call('quick'))]).toEqual([name, 'quick']);
+      await client.close();
+    }
+  });
+
   eachRevision('CANC-04', 'is answered at most once, no matter when it is cancelled', async (revision) => {
     const property = fc.asyncProperty(fc.array(fc.tuple(fc.nat(3), fc.nat(3)), { maxLength: 8 }), async (races) => {
       const turns = async (count: number) => {

@@ -260,9 +260,13 @@ describe('server/discover', () => {
 
   inStateless('DISC-05', 'has a cache duration and scope', async () => {
     expect(await discover(serverOf())).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
-    const cache = { ttlMs: 5000, scope: 'public' } as const;
-    for (const server of [serverOf({ cache }), serverOf({ cache, instructions: 'Ask first.' })]) {
-      expect(await discover(server)).toMatchObject({ ttlMs: 5000, cacheScope: 'public' });
+    for (const ttlMs of [0, 5000]) {
+      for (const scope of ['public', 'private'] as const) {
+        const cache = { ttlMs, scope };
+        for (const server of [serverOf({ cache }), serverOf({ cache, instructions: 'Ask first.' })]) {
+          expect(await discover(server)).toMatchObject({ ttlMs, cacheScope: scope });
+        }
+      }
     }
   });
 

@@ -21,6 +21,7 @@ async function question(how: string, ctx: Context) {
   if (how === 'context') return (await ctx.sample({ messages: 'Hi', maxTokens: 1, includeContext: 'thisServer' })).text;
   if (how === 'roots') return String((await ctx.roots()).length);
   if (how === 'form') return (await ctx.elicit(City, { message: 'Where?' })).action;
+  if (how === 'confirm') return String(await ctx.confirm('Sure?'));
   if (how === 'url') return (await ctx.elicitUrl({ message: 'Pay', url: 'https://example.com/pay' })).action;
   return undefined;
 }

@@ -332,10 +332,17 @@ describe('x-mcp-header', () => {
   });
 
   inStateless('HDR-13', 'must be a token', () => {
-    for (const name of ['a b', 'a:b', 'a\rb', 'a\r\nb', 'a\u0000', '\u007F', 'größe', 'a,b', 'a/b', '(a)', ' a'])
-      refused(named(name));
+    // the characters of a token (RFC 9110, section 5.6.2), besides letters and digits
+    const marks = "!#$%&'*+-.^_`|~";
+    for (let code = 0; code < 256; code += 1) {
+      const char = String.fromCharCode(code);
+      for (const name of [char, `${char}a`, `a${char}`]) {
+        if (marks.includes(char) || /[0-9A-Za-z]/.test(char)) expect(() => register(named(name))).not.toThrow();
+        else refused(named(name));
+      }
+    }
+    for (const name of ['a\r\nb', 'größe', 'a\u2028', 'a\u{1F600}']) refused(named(name));
     for (const name of [1, null, true, ['A']]) refused(named(name));
-    expect(() => register(named("!#$%&'*+-.^_`|~09azAZ"))).not.toThrow();
   });
 
   inStateless('HDR-14', 'must not name the same header twice, ignoring case', () => {

@@ -190,7 +190,8 @@ describe('a request to another host', () => {
 
 describe('DNS rebinding', () => {
   eachRevision('SEC-12', 'fails with the Host and with the Origin of another site', async (revision) => {
-    const { url, port } = await serve({ legacySse: true });
+    const [host, origin] = ['app.example.com', 'https://app.example.com'];
+    const { url, port } = await serve({ legacySse: true, allowedHosts: [host], allowedOrigins: [origin] });
     const foreign: Fields[] = [
       { host: 'evil.example' },
       { host: `evil.example:${port}` },
@@ -202,6 +203,10 @@ describe('DNS rebinding', () => {
       { host: `127.0.0.1:${port}.evil.example` },
       { host: `127.0.0.1:${port}0` },
       { origin: `http://localhost.evil.example:${port}` },
+      // similar to what is allowed
+      ...[`${host}.evil.example`, `evil${host}`, `evil.${host}`].map((similar) => ({ host: similar })),
+      ...[`${origin}.evil.example`, `${origin}:444`, `${origin}/`].map((similar) => ({ origin: similar })),
+      ...['http://app.example.com', 'https://evil.app.example.com', host].map((similar) => ({ origin: similar })),
     ];
     const doors = await doorsOf(url, revision);
     for (const headers of foreign) {
@@ -211,8 +216,8 @@ describe('DNS rebinding', () => {
         expect(text).not.toMatch(/evil|"result"/);
       }
     }
-    // the session and its stream have not ended, and local requests are accepted
-    for (const headers of [{}, { host: `localhost:${port}`, origin: `http://localhost:${port}` }]) {
+    // the session and its stream have not ended, and local and allowed requests are accepted
+    for (const headers of [{}, { host: `localhost:${port}`, origin: `http://localhost:${port}` }, { host, origin }]) {
       const open = doors.filter(({ method }) => method !== 'DELETE');
       for (const door of open) {
         expect([door.name, (await enter(door, headers)).status]).toEqual([door.name, door.served]);

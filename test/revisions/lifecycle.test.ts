@@ -213,13 +213,36 @@ describe('a session', () => {
 
 describe('a question to the client', () => {
   const CAPABILITIES = { sampling: {} };
+  const ALL = { ...CAPABILITIES, roots: {}, elicitation: { form: {}, url: {} } };
+
+  /** Tools that ask all kinds of questions of a revision. */
+  const questionsOf = (revision: SessionRevision, options: { readonly timeoutMs?: number } = {}) => {
+    const url = { message: 'Sign in', url: 'https://example.com', ...options };
+    const tools: Readonly<Record<string, (context: Context) => Promise<unknown>>> = {
+      sample: (context) => context.sample({ messages: 'Hi', maxTokens: 1, ...options }),
+      roots: (context) => context.roots(options),
+      ping: (context) => context.ping(options),
+      ...(revision >= '2025-06-18' && {
+        elicit: (context) => context.elicit({ type: 'object', properties: {} }, { message: 'Name?', ...options }),
+        confirm: (context) => context.confirm('Sure?', options),
+      }),
+      // URLs exist only in the newest of these revisions
+      ...(revision === NEWEST && { elicitUrl: (context) => context.elicitUrl(url) }),
+    };
+    return tools;
+  };
 
   eachSessionRevision('LIFE-14', 'is cancelled if it is not answered in time', async (revision) => {
-    const server = serverWith({ sample: QUESTIONS.sample }, { questionTimeoutMs: 10 });
-    const client = await RawClient.connect(server, { revision, capabilities: CAPABILITIES });
-    expect(await client.call('sample')).toMatchObject({ isError: true });
-    const [question] = client.of('sampling/createMessage');
-    expect(client.of('notifications/cancelled')).toMatchObject([{ params: { requestId: question?.id } }]);
+    const asking = questionsOf(revision);
+    const server = serverWith(asking, { questionTimeoutMs: 10 });
+    const client = await RawClient.connect(server, { revision, capabilities: ALL });
+    for (const name of Object.keys(asking)) {
+      const before = client.received.length;
+      expect([name, await client.call(name)]).toMatchObject([name, { isError: true }]);
+      const [question, cancelled] = client.received.slice(before);
+      expect(question).toEqual({ ...question, method: expect.any(String), id: expect.anything() });
+      expect(cancelled).toMatchObject({ method: 'notifications/cancelled', params: { requestId: question?.id } });
+    }
   });
 
   inStateless('LIFE-14', 'is not waited for, and a late answer is rejected', async () => {
@@ -245,21 +268,8 @@ describe('a question to the client', () => {
   });
 
   eachSessionRevision('LIFE-15', 'may have its own timeout', async (revision) => {
-    const timeoutMs = 10;
-    const url = { message: 'Sign in', url: 'https://example.com', timeoutMs };
-    const asking: Readonly<Record<string, (context: Context) => Promise<unknown>>> = {
-      sample: (context) => context.sample({ messages: 'Hi', maxTokens: 1, timeoutMs }),
-      roots: (context) => context.roots({ timeoutMs }),
-      ping: (context) => context.ping({ timeoutMs }),
-      // URLs exist only in the newest of these revisions
-      ...(revision >= '2025-06-18' && {
-        elicit: (context) => context.elicit({ type: 'object', properties: {} }, { message: 'Name?', timeoutMs }),
-        confirm: (context) => context.confirm('Sure?', { timeoutMs }),
-      }),
-      ...(revision === '2025-11-25' && { elicitUrl: (context) => context.elicitUrl(url) }),
-    };
-    const capabilities = { ...CAPABILITIES, roots: {}, elicitation: { form: {}, url: {} } };
-    const client = await RawClient.connect(serverWith(asking), { revision, capabilities });
+    const asking = questionsOf(revision, { timeoutMs: 10 });
+    const client = await RawClient.connect(serverWith(asking), { revision, capabilities: ALL });
     for (const [at, name] of Object.keys(asking).entries()) {
       expect([name, await client.call(name)]).toMatchObject([name, { isError: true }]);
       expect([name, client.of('notifications/cancelled').length]).toEqual([name, at + 1]);

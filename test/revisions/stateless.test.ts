@@ -232,8 +232,25 @@ describe('a request without a session', () => {
   };
 
   inStateless('RPC-34', 'has params with an envelope', async () => {
-    const answer = await answerTo(serverOf(), { jsonrpc: '2.0', id: 1, method: 'tools/list' });
-    expect(answer).toMatchObject([400, { id: 1, error: { code: -32602 } }]);
+    const server = failing();
+    for (const method of [
+      'server/discover',
+      'tools/list',
+      'tools/call',
+      'prompts/list',
+      'prompts/get',
+      'resources/list',
+      'resources/templates/list',
+      'resources/read',
+      'completion/complete',
+      'subscriptions/listen',
+      'x/y',
+    ]) {
+      for (const params of [undefined, {}]) {
+        const answer = await answerTo(server, { jsonrpc: '2.0', id: 1, method, ...(params && { params }) });
+        expect([method, ...answer]).toMatchObject([method, 400, { id: 1, error: { code: -32602 } }]);
+      }
+    }
   });
 
   inStateless('META-18', 'names its revision and the client’s capabilities', async () => {
@@ -277,6 +294,8 @@ describe('a request without a session', () => {
       ['form', { elicitation: {} }, { sampling: {} }],
       ['url', { elicitation: { url: {} } }, { elicitation: {} }],
       ['form', { elicitation: { form: {} } }, { elicitation: { url: {} } }],
+      ['confirm', { elicitation: {} }, { sampling: {} }],
+      ['confirm', { elicitation: { form: {} } }, { elicitation: { url: {} } }],
       ['use', { sampling: { tools: {} } }, { sampling: { context: {} } }],
       ['context', { sampling: { context: {} } }, { sampling: { tools: {} } }],
       // nothing but an object declares a capability

@@ -190,7 +190,7 @@ describe('HTTP+SSE', () => {
     ['/old/sse', '/old'],
     ['/old/sse', '/old/'],
     ['/old/sse', '/in/messages'],
-  ])('sends a relative URL for messages: from %s to %s', async (path, messagesPath) => {
+  ])('sends a relative URL for messages: from %s to %s [SSE-02]', async (path, messagesPath) => {
     const { url } = await serve({ legacySse: { path, messagesPath } });
     const client = await OldClient.open(new URL(path, url).href);
     expect(new URL(client.endpoint).pathname).toBe(messagesPath);
