@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type McpServerOptions,
   NoInput,
+  type Principal,
   Prompt,
   Resource,
   type ResourceListing,
@@ -144,6 +145,43 @@ describe('results', () => {
           const scopes = (await pagesOf(client, method)).map(({ cacheScope }) => cacheScope);
           expect(scopes.length).toBeGreaterThan(1);
           expect(new Set(scopes).size).toBe(1);
+        }
+      }
+    }
+  });
+
+  inStateless('CACHE-04', 'have the same scope on all pages, even if only one depends on the caller', async () => {
+    const access = (principal?: Principal) => principal?.subject === 'ada';
+    class Restricted {
+      @Tool({ access })
+      tool() {}
+
+      @Prompt({ access })
+      prompt() {
+        return '';
+      }
+
+      @Resource('docs://restricted', { access })
+      resource() {
+        return '';
+      }
+
+      @Resource('docs://restricted/{id}', { access })
+      template(_variables: NoInput) {
+        return '';
+      }
+    }
+    const providers = [...names(5).map(copies), Restricted];
+    for (const scope of ['public', 'private'] as const) {
+      for (const [subject, count] of [
+        ['ada', 6],
+        ['bob', 5],
+      ] as const) {
+        const options = { providers, pageSize: 1, cache: { ttlMs: 1, scope } };
+        const client = await open(options, { principal: { subject } });
+        for (const [method] of LISTS) {
+          const scopes = (await pagesOf(client, method)).map(({ cacheScope }) => cacheScope);
+          expect([subject, method, scopes]).toEqual([subject, method, Array.from({ length: count }, () => 'private')]);
         }
       }
     }

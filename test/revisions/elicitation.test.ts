@@ -314,6 +314,30 @@ describe('elicitation', () => {
     expect(JSON.parse(declined.said)).toEqual({ action: 'decline' });
   });
 
+  eachRevision('ELIC-10', 'has choices only as the form asks for them', async (revision) => {
+    const items = { type: 'string', enum: ['a', 'b'] };
+    const schema: JsonObject = { type: 'object', properties: { several: { type: 'array', items } } };
+    // clients without multiple choice are shown a boolean for each choice
+    const isFlat = revision === '2025-06-18';
+    const right = isFlat ? { 'several: a': true, 'several: b': false } : { several: ['a'] };
+    const { said } = await ask(revision, form(schema), { answer: accept(right) });
+    expect(JSON.parse(said)).toEqual({ action: 'accept', content: { several: ['a'] } });
+    const wrong = ['false', 'true', 'c', '', 0, 1, ['a'], {}];
+    const contents = isFlat
+      ? wrong.map((value) => ({ ...right, 'several: b': value }))
+      : [
+          ...wrong.map((value) => ({ several: [value] })),
+          { several: 'a' },
+          { several: true },
+          { several: { a: true } },
+        ];
+    for (const content of contents) {
+      const answered = await ask(revision, form(schema), { answer: accept(content) });
+      const rejected = revision === STATELESS ? /^asked again$/ : /^ToolError: .*several/;
+      expect([content, answered.said]).toEqual([content, expect.stringMatching(rejected)]);
+    }
+  });
+
   eachRevision('ELIC-24', 'may be declined, rejected or unanswered, and the handler learns it', async (revision) => {
     if (revision !== STATELESS) {
       const refuse: Answer = () => ({ error: { code: -32602, message: 'Mode not supported' } });

@@ -57,6 +57,25 @@ describe('ctx.log', () => {
   });
 });
 
+describe('a member in ctx.log', () => {
+  eachRevision('LOG-11', 'is redacted if its name implies a secret', async (revision) => {
+    const names = ['sessionId', 'session_id', 'Mcp-Session-Id', 'sid', 'jwt', 'Set-Cookie', 'signing_key', 'dbPass'];
+    const server = serverWith({
+      talk({ log }) {
+        for (const name of names) for (const data of [{ [name]: 'hunter2' }, `${name}=hunter2`]) log.error(data);
+        log.error({ requestId: 'r-7', sessionCount: 'two' });
+        return 'done';
+      },
+    });
+    const client = await RawClient.connect(server, { revision, logLevel: 'error' });
+    await client.call('talk');
+    expect(client.of('notifications/message').map(({ params }) => params?.['data'])).toEqual([
+      ...names.flatMap((name) => [{ [name]: '[redacted]' }, `${name}=[redacted]`]),
+      { requestId: 'r-7', sessionCount: 'two' },
+    ]);
+  });
+});
+
 describe('a URL in ctx.log', () => {
   eachRevision('LOG-11', 'shows the client no password, with or without a user name', async (revision) => {
     const urls = [

@@ -180,6 +180,19 @@ describe('prompts', () => {
     }
   });
 
+  eachRevision('PROMPT-04', 'that were removed are unknown, even if they were the last', async (revision) => {
+    const server = serverOf();
+    const added = server.addProvider(Prompts);
+    const before = await RawClient.connect(server, { revision });
+    const prompt = { name: 'pack', arguments: { city: 'Oslo' } };
+    expect(await before.result('prompts/get', prompt)).toHaveProperty('messages');
+    added.remove();
+    for (const client of [before, await RawClient.connect(server, { revision })]) {
+      expect(await client.error('prompts/get', prompt)).toMatchObject({ code: -32602 });
+      expect(await client.result('prompts/list')).toMatchObject({ prompts: [] });
+    }
+  });
+
   eachRevision('PROMPT-05', 'need the arguments that are required', async (revision) => {
     const client = await open(revision);
     for (const args of [undefined, {}, { days: '2' }]) {

@@ -128,8 +128,10 @@ describe('roots', () => {
       7,
       undefined,
     ]) {
-      const { said } = await ask(revision, roots, { capabilities, answer: result({ roots: [{ uri }] }) });
-      expect(said).toBe(revision === STATELESS ? 'asked again' : 'client error undefined');
+      for (const wrong of [[{ uri }], [...HOME.roots, { uri }], [{ uri }, ...HOME.roots]]) {
+        const { said } = await ask(revision, roots, { capabilities, answer: result({ roots: wrong }) });
+        expect([wrong, said]).toEqual([wrong, revision === STATELESS ? 'asked again' : 'client error undefined']);
+      }
     }
   });
 

@@ -365,6 +365,24 @@ describe('reading', () => {
     expect(await read(client, 'docs://readme')).toHaveLength(1);
   });
 
+  inStateless('RES-09', 'an empty list is JSON, not empty contents', async () => {
+    class Search {
+      @Resource('docs://found/{name}')
+      found({ name }: Named) {
+        return name === 'later' ? Promise.resolve([]) : [];
+      }
+
+      @Resource('docs://found')
+      all() {
+        return [];
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Search] }), { revision: STATELESS });
+    for (const uri of ['docs://found/now', 'docs://found/later', 'docs://found']) {
+      expect(await read(client, uri)).toEqual([{ uri, mimeType: 'application/json', text: '[]' }]);
+    }
+  });
+
   eachRevision('RES-10', 'a failing handler is an internal error without details', async (revision) => {
     const client = await RawClient.connect(library(), { revision });
     const error = await client.error('resources/read', { uri: 'docs://broken' });

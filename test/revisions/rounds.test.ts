@@ -79,6 +79,8 @@ describe('sampling', () => {
 });
 
 class Desk {
+  constructor(readonly ask: (context: Context) => unknown = (context) => greet(context, {})) {}
+
   @Prompt()
   async prompt(_input: NoInput, context: Context) {
     return await this.tool(context);
@@ -90,7 +92,7 @@ class Desk {
   }
 
   async tool(context: Context) {
-    return String(await greet(context, {}));
+    return String(await this.ask(context));
   }
 
   @Resource('desk://{id}', { list: 'listed', input: { type: 'object', properties: { id: { type: 'string' } } } })
@@ -99,12 +101,12 @@ class Desk {
   }
 
   async *listed(context: Context) {
-    yield { uri: `desk://${String(await greet(context, {}))}`, name: 'drawer' };
+    yield { uri: `desk://${String(await this.ask(context))}`, name: 'drawer' };
   }
 
   @Completion({ for: 'drawer', argument: 'id' })
   async complete(_value: string, context: CompletionContext) {
-    return [String(await greet(context, {}))];
+    return [String(await this.ask(context))];
   }
 }
 
@@ -130,31 +132,41 @@ describe('a request that cannot go on without the client', () => {
   });
 
   inStateless('MRTR-02', 'calls a tool, gets a prompt or reads a resource', async () => {
-    const extension: Extension = {
-      id: 'com.example/asking',
-      methods: { 'asking/name': async (_params, context) => ({ name: await form(context) }) },
-    };
-    const server = serverOf({ providers: [Desk], extensions: [extension] });
-    server.addTool({ name: 'greet', input: NoInput }, async (_input, context) => await greet(context, {}));
-    const capabilities = { ...CAPABILITIES, extensions: { [extension.id]: {} } };
-    const client = await connect(server, { capabilities });
-    const asking = [
-      ['tools/call', { name: 'greet' }],
-      ['prompts/get', { name: 'prompt' }],
-      ['resources/read', { uri: 'desk://name' }],
-    ] as const;
-    for (const [method, params] of asking) asked((await client.request(method, params)).result);
-    const ref = { type: 'ref/resource', uri: 'desk://{id}' };
-    const others = [
-      ['resources/list', {}],
-      ['completion/complete', { ref, argument: { name: 'id', value: '' } }],
-      ['asking/name', {}],
-    ] as const;
-    for (const [method, params] of others) {
-      expect((await client.error(method, params)).code).toBe(-32603);
-      // unsolicited answers make no difference
-      const more = { inputResponses: { '#1': ADA }, requestState: 'x' };
-      expect((await client.error(method, { ...params, ...more })).code).toBe(-32603);
+    const ways: readonly ((context: Context) => Promise<unknown>)[] = [
+      form,
+      visit,
+      sample,
+      (context) => context.roots(),
+      (context) => context.confirm('Sure?'),
+      (context) => context.requireUrl({ message: 'Please sign in', url: 'https://example.com/a' }),
+    ];
+    for (const way of ways) {
+      const extension: Extension = {
+        id: 'com.example/asking',
+        methods: { 'asking/name': async (_params, context) => ({ name: String(await way(context)) }) },
+      };
+      const server = serverOf({ providers: [new Desk(way)], extensions: [extension] });
+      server.addTool({ name: 'tool', input: NoInput }, async (_input, context) => String(await way(context)));
+      const capabilities = { ...CAPABILITIES, extensions: { [extension.id]: {} } };
+      const client = await connect(server, { capabilities });
+      const asking = [
+        ['tools/call', { name: 'tool' }],
+        ['prompts/get', { name: 'prompt' }],
+        ['resources/read', { uri: 'desk://name' }],
+      ] as const;
+      for (const [method, params] of asking) asked((await client.request(method, params)).result);
+      const ref = { type: 'ref/resource', uri: 'desk://{id}' };
+      const others = [
+        ['resources/list', {}],
+        ['completion/complete', { ref, argument: { name: 'id', value: '' } }],
+        ['asking/name', {}],
+      ] as const;
+      for (const [method, params] of others) {
+        expect((await client.error(method, params)).code).toBe(-32603);
+        // unsolicited answers make no difference
+        const more = { inputResponses: { '#1': ADA }, requestState: 'x' };
+        expect((await client.error(method, { ...params, ...more })).code).toBe(-32603);
+      }
     }
   });
 

@@ -1,6 +1,15 @@
 // Subscriptions in the stateless revision.
 import { describe, expect } from '@jest/globals';
-import { type Access, type JsonObject, type McpServer, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import {
+  type Access,
+  type JsonObject,
+  type McpServer,
+  MemoryChangeBus,
+  NoInput,
+  Prompt,
+  Resource,
+  Tool,
+} from '@decorum/core';
 import { HOST } from '@decorum/core/transport';
 
 import { transportsOf, overHttp } from '../support/http-transports.js';
@@ -401,6 +410,35 @@ describe('a subscription', () => {
     // nothing serves these, although they are the beginning of URIs that something serves
     const prefixes = ['diary://', 'diary://a', 'diary://ada/', 'none://at/all'];
     expect(await listen(ada, 'prefixes', { resourceSubscriptions: prefixes })).toEqual({ resourceSubscriptions: [] });
+  });
+});
+
+describe('a change', () => {
+  inStateless('SUB-13', 'reaches the clients of all servers on one bus, even from one without clients', async () => {
+    for (const [, transport] of RAW_TRANSPORTS) {
+      const changeBus = new MemoryChangeBus();
+      const open = () => serverOf({ providers: [Shelf], changeBus });
+      const clients = [await connect(open(), transport), await connect(open(), transport)];
+      for (const client of clients) await listen(client, 'all', ALL);
+      // such as a worker that only writes
+      const { notify } = open();
+      const changes = [
+        [() => notify.resourceUpdated('docs://a'), 'resources/updated'],
+        [() => notify.toolsChanged(), 'tools/list_changed'],
+        [() => notify.promptsChanged(), 'prompts/list_changed'],
+        [() => notify.resourcesChanged(), 'resources/list_changed'],
+      ] as const;
+      for (const [index, [change, method]] of changes.entries()) {
+        change();
+        for (const client of clients) {
+          expect(await nth(client, 'all', index + 1)).toMatchObject({ method: `notifications/${method}` });
+        }
+      }
+      for (const client of clients) {
+        await client.settled();
+        expect(heard(client, 'all')).toHaveLength(changes.length + 1);
+      }
+    }
   });
 });
 

@@ -35,7 +35,7 @@ describe('redactSecrets', () => {
     'csrfTokens',
     'clientSecretValue',
     'SIGNING_KEY_2',
-  ])('hides the text of a member named "%s"', (name) => {
+  ])('hides the text of a member named "%s" [LOG-11]', (name) => {
     expect(redactSecrets({ [name]: 'hunter two', user: 'ada' })).toEqual({ [name]: '[redacted]', user: 'ada' });
     expect(redactSecrets([{ deep: { [name]: ['a', { b: 'c' }] } }])).toEqual([
       { deep: { [name]: ['[redacted]', { b: '[redacted]' }] } },
