@@ -7,7 +7,7 @@ import { EventReader } from '../../packages/http/test/events.js';
 import { afterwards, json, post } from '../../packages/http/test/fixture.js';
 import { transportsOf, endpointOf } from '../support/http-transports.js';
 import { type Message, RAW_TRANSPORTS, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, eachSessionRevision, type Revision, SESSION_REVISIONS } from '../support/requirements.js';
+import { eachRevision, eachSessionRevision, type Revision, SESSION_REVISIONS, shows } from '../support/requirements.js';
 import { HttpClient } from './http-client.js';
 import { answerTo, echo, probe } from './probes.js';
 import { deferred, serverOf, serverWith } from './servers.js';
@@ -454,8 +454,9 @@ describe('notifications', () => {
     }
   });
 
-  eachSessionRevision('RPC-10', 'are not answered in a batch either', async (revision) => {
-    if (revision !== '2025-03-26') return;
+  const batchTitle = shows('RPC-10', '2025-03-26', 'are not answered in a batch either');
+  it(`${batchTitle}`, async () => {
+    const revision = '2025-03-26';
     const notes = [
       { jsonrpc: '2.0', method: 'notifications/nothing', params: [1] },
       { jsonrpc: '1.0', method: 'notifications/nothing' },
