@@ -242,6 +242,27 @@ overEveryHost('an answer', (host) => {
     expect(await json(quiet)).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } });
   });
 
+  inEveryRevision('is JSON if the request is rejected [HTTP-12]', async (revision) => {
+    const { client, url } = await connectTo(host, revision, { limits: { maxSessions: 1 } });
+    const list = client.buildMessage(1, 'tools/list');
+    const rejected: (readonly [status: number, response: Response])[] = [
+      [400, await client.post('{bad')],
+      [403, await client.post(list, { origin: 'http://evil.example' })],
+      [406, await client.post(list, { accept: 'text/html' })],
+      [415, await client.post(list, { 'content-type': 'text/plain' })],
+    ];
+    if (!client.stateless) {
+      await client.listen();
+      rejected.push([404, await client.post(list, { 'mcp-session-id': 'unknown' })]);
+      rejected.push([503, await post(url, initialize(revision))]);
+    }
+    for (const [status, response] of rejected) {
+      const type = response.headers.get('content-type')?.split(';')[0];
+      expect([status, response.status, type]).toEqual([status, status, 'application/json']);
+      expect(await json(response)).toHaveProperty('error.code');
+    }
+  });
+
   inEveryRevision('can be large', async (revision) => {
     const { client, server } = await connectTo(host, revision);
     const text = 'é'.repeat(1_000_000);

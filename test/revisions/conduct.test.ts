@@ -1,8 +1,9 @@
 // Cancellation and pings.
 import { once } from 'node:events';
 
-import { afterEach, describe, expect, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import {
+  ClientError,
   Completion,
   Context,
   type JsonObject,
@@ -16,7 +17,13 @@ import fc from 'fast-check';
 
 import { overHttp, statelessHeaders, transportsOf } from '../support/http-transports.js';
 import { type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
+import {
+  eachRevision,
+  eachSessionRevision,
+  inStateless,
+  SESSION_REVISIONS,
+  STATELESS,
+} from '../support/requirements.js';
 import { answerTo, urlOf } from '../support/stateless-post.js';
 import { listening } from './listening.js';
 import { deferred, type Handler, serverOf, serverWith } from './servers.js';
@@ -527,4 +534,29 @@ describe('a ping', () => {
       expect(await client.result('ping')).toEqual({});
     }
   });
+
+  // no row: the server never pings by itself
+  it.each(SESSION_REVISIONS)(
+    'is sent each time a handler wants one, and fails without an answer (%s)',
+    async (revision) => {
+      const server = serverWith({
+        async watch(context) {
+          for (const round of [1, 2]) {
+            await context.ping();
+            // the client answers every other ping
+            const lost = await context.ping({ timeoutMs: 10 }).catch((error: unknown) => error);
+            if (!(lost instanceof ClientError)) return `The client seems to be there in round ${round}.`;
+          }
+          return 'lost twice';
+        },
+      });
+      let pings = 0;
+      const answers = { ping: () => ((pings += 1) % 2 === 1 ? { result: {} } : undefined) };
+      for (const transport of Object.values(transportsOf(revision))) {
+        const client = await RawClient.connect(server, { revision, answers }, transport);
+        expect(textOf(await client.call('watch'))).toBe('lost twice');
+        expect(client.of('ping')).toHaveLength(4);
+      }
+    },
+  );
 });

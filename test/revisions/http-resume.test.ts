@@ -38,7 +38,9 @@ describe('the id of an event', () => {
     const listening = await client.listen();
     update();
     const events = [...(await (await client.stream(1, 'steps')).rest()), ...(await untilMessage(listening))];
-    for (const { id } of events) expect(id).toMatch(/^[\x21-\x7e]+$/);
+    const replayed = await (await client.listen(events[0]?.id)).rest();
+    expect(carried(replayed)).toContain(1);
+    for (const { id } of [...events, ...replayed]) expect(id).toMatch(/^[\x21-\x7e]+$/);
     const { client: other } = await connect(revision, { events: false });
     for (const event of await (await other.stream(1, 'steps')).rest()) expect(event).not.toHaveProperty('id');
   });

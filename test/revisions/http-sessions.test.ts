@@ -22,6 +22,7 @@ import { eachSessionRevision } from '../support/requirements.js';
 import { ADD, doorsOf, enter, HttpClient, initialize } from './http-client.js';
 
 const ID = 'mcp-session-id';
+const VISIBLE_ASCII = expect.stringMatching(/^[\x21-\x7e]+$/);
 
 /** All kinds of messages besides requests. */
 const OTHERS: readonly unknown[] = [
@@ -88,8 +89,11 @@ describe('a session', () => {
     for (const at of [0, 5, 10, 15, 20, 31]) expect(new Set(digits.map((id) => id[at])).size).toBeGreaterThan(8);
   });
 
-  eachSessionRevision('SESS-03', 'has an id of visible ASCII', async (revision) => {
-    for (const id of await idsOf((await serve()).url, 20, revision)) expect(id).toMatch(/^[\x21-\x7e]+$/);
+  eachSessionRevision('SESS-03', 'has an id of visible ASCII, whatever its caller is called', async (revision) => {
+    for (const subject of [undefined, 'Ada Lovelace', 'José', '李四', 'two\nlines']) {
+      const { url } = await serve({ principal: () => (subject === undefined ? undefined : { subject }) });
+      for (const id of await idsOf(url, 5, revision)) expect([subject, id]).toEqual([subject, VISIBLE_ASCII]);
+    }
   });
 
   eachSessionRevision('SESS-09', 'has an id that does not depend on its first request', async (revision) => {

@@ -25,6 +25,12 @@ async function serveSse() {
   return { ...served, sse: new URL('/sse', served.url).href };
 }
 
+/** Paths of HTTP+SSE: beside the MCP endpoint, and below it. */
+const PATHS = [
+  { path: '/sse', messagesPath: '/messages' },
+  { path: '/mcp/sse', messagesPath: '/mcp/messages' },
+];
+
 describe('HTTP+SSE', () => {
   eachSessionRevision('SSE-01', 'has one endpoint for the stream and one for messages', async (revision) => {
     const { sse } = await serveSse();
@@ -111,18 +117,22 @@ describe('HTTP+SSE', () => {
   });
 
   eachRevision('SSE-05', 'can be served beside Streamable HTTP in one application', async (revision) => {
-    const { url, sse } = await serveSse();
-    const [old, client] = [await SseClient.open(sse), await HttpClient.open(url, revision)];
-    expect(await old.ask(call(1, 'add', ADD))).toMatchObject({ id: 1, result: { content: [{ text: '3' }] } });
-    expect(await json(await client.call(2, 'add', { args: ADD }))).toMatchObject({
-      result: { content: [{ text: '3' }] },
-    });
-    // neither id works for the other transport
-    const key = new URL(old.target).searchParams.get('sessionId') as string;
-    const target = new URL(old.target);
-    target.searchParams.set('sessionId', client.headers['mcp-session-id'] ?? 'none');
-    expect((await post(target.href, call(3, 'add', ADD))).status).toBe(404);
-    expect((await post(url, call(3, 'add', ADD), { 'mcp-session-id': key })).status).toBe(404);
+    for (const legacySse of PATHS) {
+      const { url } = await serve({ legacySse });
+      const client = await HttpClient.open(url, revision);
+      const old = await SseClient.open(new URL(legacySse.path, url).href);
+      const target = new URL(old.target);
+      expect(target.pathname).toBe(legacySse.messagesPath);
+      expect(await old.ask(call(1, 'add', ADD))).toMatchObject({ id: 1, result: { content: [{ text: '3' }] } });
+      expect(await json(await client.call(2, 'add', { args: ADD }))).toMatchObject({
+        result: { content: [{ text: '3' }] },
+      });
+      // neither id works for the other transport
+      const key = target.searchParams.get('sessionId') as string;
+      target.searchParams.set('sessionId', client.headers['mcp-session-id'] ?? 'none');
+      expect((await post(target.href, call(3, 'add', ADD))).status).toBe(404);
+      expect((await post(url, call(3, 'add', ADD), { 'mcp-session-id': key })).status).toBe(404);
+    }
   });
 
   inStateless('SSE-06', 'is disabled by default', async () => {

@@ -2,10 +2,11 @@ import { describe, expect } from '@jest/globals';
 import { type Context, type JsonObject, McpError } from '@decorum/core';
 
 import { overHttp, transportsOf } from '../support/http-transports.js';
-import { overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
+import { type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
-import { messagesOf, postTo } from '../support/stateless-post.js';
+import { asked, declares, messagesOf, postTo } from '../support/stateless-post.js';
 import { ACKNOWLEDGED, listening } from './listening.js';
+import { ADA, form } from './rounds.js';
 import { deferred, serverWith } from './servers.js';
 
 const call = (client: RawClient, id: unknown, name: string, meta?: JsonObject) =>
@@ -165,6 +166,28 @@ describe('progress without a session', () => {
       const response = await postTo(server, message);
       expect(typeOf(response)).toMatch(/^application\/json/);
       expect(await response.json()).toHaveProperty('result');
+    }
+  });
+
+  inStateless('PROG-11', 'turns the response to a later round into a stream, after the last answer', async () => {
+    const work = async (context: Context) => {
+      for (const step of [1, 2]) {
+        await form(context);
+        context.progress(step);
+      }
+      return 'worked';
+    };
+    const server = serverWith({ work });
+    const meta = { progressToken: 't', ...declares({ elicitation: {} }) };
+    let more: JsonObject = {};
+    for (const told of [[], [1], [2]]) {
+      const response = await postTo(server, asked(1, 'tools/call', { name: 'work', ...more }, meta));
+      const isStream = response.headers.get('content-type') === 'text/event-stream';
+      const messages = isStream ? await messagesOf(response) : [(await response.json()) as Message];
+      expect(messages.slice(0, -1).map(({ params }) => params?.['progress'])).toEqual(told);
+      const { inputRequests = {}, requestState } = messages.at(-1)?.result ?? {};
+      const keys = Object.keys(inputRequests as JsonObject);
+      more = { inputResponses: Object.fromEntries(keys.map((key) => [key, ADA])), requestState };
     }
   });
 });

@@ -29,7 +29,7 @@ async function run(revision: Revision) {
   children.push(child);
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => void (stdout += String(chunk)));
-  child.stderr.on('data', (chunk: Buffer) => void (stderr += String(chunk)));
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => void (stderr += chunk));
   const closed = once(child, 'close') as Promise<[code: number | null, signal: string | null]>;
   const overProcess: RawTransport = async (_server, receive) => {
     let rest = '';
@@ -175,6 +175,20 @@ describe('a process', () => {
     await client.call('print');
     await said('noise of console.log');
     expect(stderr()).toContain('noise of console.log { deep: [ 1 ] }');
+  });
+
+  eachRevision('STDIO-03', 'logs in UTF-8, whatever the handlers print and throw', async (revision) => {
+    const { child, client, closed, stderr } = await run(revision);
+    const texts = ['für', '100 €', '天気', '🌤️'];
+    for (const text of texts) {
+      expect(await client.call('fail', { text })).toMatchObject({ isError: true });
+    }
+    child.stdin.end();
+    await closed;
+    for (const text of texts) {
+      expect(stderr()).toContain(`\n${text}\n`);
+      expect(stderr()).toContain(`Error: ${text}\\n`);
+    }
   });
 
   inStateless('STDIO-06', 'exits when its stdin ends, even during a subscription', async () => {

@@ -150,6 +150,18 @@ describe('the list of tools', () => {
     expect(forecast).toMatchObject({ annotations: { ...hints, ...title } });
   });
 
+  eachRevision('TOOL-24', 'has each hint alone too, whether it is true or false', async (revision) => {
+    const names = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
+    const all: JsonObject[] = names.flatMap((name) => [{ [name]: true }, { [name]: false }]);
+    const server = serverOf();
+    for (const [at, annotations] of all.entries()) {
+      server.addTool({ name: `tool-${at}`, input: NoInput, annotations }, () => '');
+    }
+    const client = await RawClient.connect(server, { revision });
+    const { tools } = (await client.result('tools/list')) as { tools: JsonObject[] };
+    expect(tools.map(({ annotations }) => annotations)).toEqual(all);
+  });
+
   eachRevision('TOOL-25', 'has names that every client accepts', async (revision) => {
     for (const name of ['', 'with space', 'comma,', 'slash/', 'ümlaut', 'x'.repeat(129)]) {
       expect(() => serverWith({ [name]: () => '' })).toThrow('DECORUM_INVALID_NAME');
