@@ -13,9 +13,10 @@ export type Question =
   | { readonly kind: 'tell'; readonly part: PartName; readonly times: number }
   | { readonly kind: 'run'; readonly part: PartName; readonly style: Style; readonly calls: number };
 
-/** The answer: URLs, microseconds of CPU time, bytes of heap, or an error. */
+/** The answer: URLs and headers, microseconds of CPU time, bytes of heap, or an error. */
 export interface Answer {
   readonly urls?: Readonly<Partial<Record<PartName, string>>>;
+  readonly headers?: Readonly<Partial<Record<PartName, Readonly<Record<string, string>>>>>;
   readonly micros?: number;
   readonly bytes?: number;
   readonly error?: string;
@@ -42,7 +43,7 @@ export class Arena {
   private async tryTo(question: Question): Promise<Answer> {
     switch (question.kind) {
       case 'open':
-        return { urls: await this.open(question.parts, question.moreTools) };
+        return await this.open(question.parts, question.moreTools);
       case 'cpu':
         return { micros: cpuMicros() };
       case 'heap':
@@ -54,16 +55,18 @@ export class Arena {
     }
   }
 
-  private async open(names: readonly PartName[], moreTools: number): Promise<Record<string, string>> {
+  private async open(names: readonly PartName[], moreTools: number): Promise<Answer> {
     const list = await toolListOf(createBenchServer(moreTools));
     const urls: Record<string, string> = {};
+    const headers: Record<string, Readonly<Record<string, string>>> = {};
     for (const name of names) {
       // sequentially, because pipes are assigned in this order
       const part = await PARTS[name]({ moreTools, list, pipe: this.pipe });
       this.parts.set(name, part);
       if (part.url !== undefined) urls[name] = part.url;
+      if (part.headers !== undefined) headers[name] = part.headers;
     }
-    return urls;
+    return { urls, headers };
   }
 
   /** Sends changes, each one after the previous one was written. */

@@ -101,6 +101,21 @@ export const CASES: readonly Case[] = [
     entrants: [LIMIT, { name: 'stateless', part: 'listen', style: 'stateless' }],
     lines: [{ name: 'stateless', cost: 'stateless' }],
   },
+  {
+    ...overHttp,
+    name: 'auth',
+    entrants: [
+      { name: 'off', part: 'listen', style: 'stateless' },
+      { name: 'cached', part: 'auth', style: 'stateless' },
+      { name: 'RS256', part: 'auth, RS256', style: 'stateless' },
+      { name: 'ES256', part: 'auth, ES256', style: 'stateless' },
+    ],
+    lines: [
+      { name: 'token cached', cost: 'cached', against: 'off' },
+      { name: 'RS256 verified each time', cost: 'RS256', against: 'off' },
+      { name: 'ES256 verified each time', cost: 'ES256', against: 'off' },
+    ],
+  },
   { ...overHttp, name: 'fastify', entrants: [LIMIT, ...erasOf('fastify')] },
   {
     ...overHttp,

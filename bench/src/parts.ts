@@ -2,12 +2,14 @@ import { createServer } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
+import { oauth } from '@decorum/auth';
 import { connectMemory, type McpServer, serveStdio } from '@decorum/core';
 import { listen, mcp } from '@decorum/http';
 import { fastify } from 'fastify';
 
 import { createBenchServer } from './bench-server.js';
 import { CALLS, FOLLOWED, type Message, type Style } from './calls.js';
+import { AUDIENCE, openIssuer } from './issuer.js';
 import {
   closed,
   createFetch,
@@ -25,6 +27,8 @@ import { cpuMicros } from './usage.js';
 export interface Part {
   /** URL, if it listens. */
   readonly url?: string;
+  /** Headers that its requests need. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Sends a change to every open stream. */
   tell?(): void;
   /** Makes calls in the same process. Returns the microseconds of CPU time that they took. */
@@ -60,6 +64,16 @@ async function listenWith(server: McpServer): Promise<Part> {
   return { url, tell: () => server.notify.resourceUpdated(FOLLOWED), close };
 }
 
+/** @param cacheMs how long a verified token is remembered; by default as long as `oauth` does */
+async function protectedBy(alg: 'RS256' | 'ES256', cacheMs?: number): Promise<Part> {
+  const { url: issuer, token, close: closeIssuer } = await openIssuer(alg);
+  const caching = cacheMs === undefined ? {} : { cacheMs };
+  const auth = oauth({ issuer, audience: AUDIENCE, scopes: ['mcp'], allowLoopbackHttp: true, ...caching });
+  const { url, close } = await listen(createBenchServer(), { ...LOCAL, auth });
+  const headers = { Authorization: `Bearer ${token}` };
+  return { url, headers, close: () => Promise.all([close(), closeIssuer()]) };
+}
+
 /** All parts: the limits, and Decorum in each of its bindings. */
 export const PARTS = {
   limit: ({ list }: PartOptions): Promise<Part> => serveFastify(list),
@@ -67,6 +81,10 @@ export const PARTS = {
   'bare node': ({ list }: PartOptions): Promise<Part> => serveNode(list),
   listen: ({ moreTools }: PartOptions): Promise<Part> => listenWith(createBenchServer(moreTools)),
   'few tools': (): Promise<Part> => listenWith(createBenchServer()),
+
+  auth: (): Promise<Part> => protectedBy('RS256'),
+  'auth, RS256': (): Promise<Part> => protectedBy('RS256', 0),
+  'auth, ES256': (): Promise<Part> => protectedBy('ES256', 0),
 
   fastify: async ({ moreTools }: PartOptions): Promise<Part> => {
     const app = fastify({ forceCloseConnections: true });

@@ -61,18 +61,19 @@ export async function openEntrants(
 ): Promise<Map<string, Entrant>> {
   const names = one.entrants.map(({ part }) => part);
   const parts = one.load === 'lines' ? names : [...new Set(names)];
-  const { urls = {} } = await arena.ask({ kind: 'open', parts, moreTools: one.moreTools });
+  const { urls = {}, headers = {} } = await arena.ask({ kind: 'open', parts, moreTools: one.moreTools });
   const open = (spec: EntrantSpec, index: number): Entrant => {
     const { part, style } = spec;
     const url = urls[part] ?? '';
-    const bare = !['listen', 'few tools', 'fastify', 'node'].includes(part);
+    const bare = !['listen', 'few tools', 'fastify', 'node'].includes(part) && !part.startsWith('auth');
     if (one.load === 'in process') return new InProcessEntrant(arena, part, style);
     if (one.load === 'listen') return new ListenEntrant(arena, { part, url, bare, streams: one.maxConnections });
     if (one.load === 'lines') {
       return new LinesEntrant(arena, arena.pipe(index), style);
     }
     const fewer = Math.min(connections, one.maxConnections);
-    return new HttpEntrant(arena, { url, bare, style, call: one.call, connections: fewer });
+    const needed = headers[part] ?? {};
+    return new HttpEntrant(arena, { url, bare, style, call: one.call, connections: fewer, headers: needed });
   };
   return new Map(one.entrants.map((spec, index) => [spec.name, open(spec, index)]));
 }
