@@ -158,3 +158,21 @@ describe.each([
     expect(issuer.requests).toEqual(['/.well-known/oauth-authorization-server', '/jwks']);
   });
 });
+
+describe('tokens whose values are nested as deep as fits', () => {
+  const deep = (text: string, name: string) => {
+    const nested = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+    const members = { ...decode(text), [name]: '?' };
+    return Buffer.from(JSON.stringify(members).replace('"?"', nested)).toString('base64url');
+  };
+
+  it.each(HEADER.slice(0, 4))('are refused: %s in the header', async (name) => {
+    const [header, claims, signature] = parts(issuer.sign({ aud: server.url, scope: 'mcp' }));
+    expect(await sendHead([deep(header, name), claims, signature].join('.'))).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
+  it.each(CLAIMS.slice(0, 5))('are refused: %s in the claims', async (name) => {
+    const [header, claims, signature] = parts(issuer.sign({ aud: server.url, scope: 'mcp' }));
+    expect(await sendHead([header, deep(claims, name), signature].join('.'))).toMatch(/^HTTP\/1\.1 401 /);
+  });
+});

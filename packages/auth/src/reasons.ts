@@ -50,5 +50,11 @@ export const answerTo = ({ reason }: Refused): Answer => REASONS[reason][0];
 /** What the operator can do about refused credentials. */
 export const remedyFor = ({ reason }: Refused): string => REASONS[reason][1];
 
-/** A value of a token, for `found`. */
-export const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 200) ?? 'missing';
+/** A value of a token, for `found`. Anyone can send one that is nested too deep to be written. */
+export function shown(value: unknown): string {
+  try {
+    return JSON.stringify(value)?.slice(0, 200) ?? 'missing';
+  } catch {
+    return 'nested too deep';
+  }
+}
