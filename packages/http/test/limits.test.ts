@@ -81,6 +81,16 @@ describe('a limit of an endpoint', () => {
     expect(hits).toEqual([{ limit: 'requestTimeoutMs', ...CLIENT }]);
   });
 
+  it('is reported for a connection that sends nothing, which gets no answer', async () => {
+    const { port, hits } = await serveLimited({ requestTimeoutMs: 20 });
+    const socket = connect(port, '127.0.0.1');
+    afterwards(() => socket.destroy());
+    let text = '';
+    socket.on('error', () => {}).on('data', (chunk: Buffer) => void (text += String(chunk)));
+    await once(socket, 'close');
+    expect([text, hits]).toEqual(['', [{ limit: 'requestTimeoutMs', ...CLIENT }]]);
+  });
+
   it('is reported for a connection too many from an address, which is closed', async () => {
     const { port, hits } = await serveLimited({ maxConnectionsPerAddress: 2 });
     const host = `host: 127.0.0.1:${port}`;
