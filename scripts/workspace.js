@@ -74,13 +74,21 @@ function referencesOf(folder) {
 }
 
 /**
+ * Whether a package is imported rather than run. Only these are bundled: tsc writes the JavaScript of programs.
+ * @param {string} folder relative to the root
+ */
+function isLibrary(folder) {
+  return JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')).bin === undefined;
+}
+
+/**
  * Builds the whole workspace, or one package and its dependencies. Compiles only changed code.
  * @param {string} [only] folder of the package
  */
 export async function build(only = '.') {
   await need(process.execPath, [join(only, 'node_modules/ts7/bin/tsc'), '-b', only]);
   const packages = new Set(referencesOf(only).filter((folder) => dirname(folder) === 'packages'));
-  await Promise.all([...packages].map((folder) => bundle(join(ROOT, folder))));
+  await Promise.all([...packages].filter(isLibrary).map((folder) => bundle(join(ROOT, folder))));
 }
 
 /**

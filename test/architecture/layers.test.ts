@@ -63,6 +63,8 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   http: ['@decorum/core', '@decorum/core/transport'],
   auth: ['@decorum/core', '@decorum/core/transport', '@decorum/http'],
   testing: ['@decorum/core', '@decorum/core/transport'],
+  'create-decorum': [],
+  cli: ['@decorum/core', '@decorum/core/transport', '@decorum/http', 'create-decorum'],
 };
 
 const ENTRIES = new Set([

@@ -32,29 +32,35 @@ describe('the lockfile', () => {
   });
 });
 
+/** Packages with a command are run, the others are imported. */
+const isProgram = (folder: string) => 'bin' in manifestOf(folder);
+const PROGRAMS = foldersIn('packages').filter(isProgram);
+const LIBRARIES = foldersIn('packages').filter((folder) => !isProgram(folder));
+
 describe('every package.json', () => {
   it.each(WORKSPACE)('%s is ESM under the same licence', (folder) => {
     expect(manifestOf(folder)).toMatchObject({ type: 'module', license: 'MIT' });
   });
 
-  it.each(foldersIn('packages'))(
-    '%s declares its Node version and its files, and gives Node one copy of each entry',
-    (folder) => {
-      const { engines, files, exports } = manifestOf(folder);
-      // no maps without sources, and no build info of the compiler
-      const shipped = ['dist', '!dist/.tsbuildinfo', '!dist/**/*.d.ts.map'];
-      expect({ engines, files }).toEqual({ engines: manifestOf('.')['engines'], files: shipped });
-      for (const entry of Object.values(
-        exports as Record<string, Record<string, { types: string; default: string }>>,
-      )) {
-        // the order matters: Node uses the first condition that it supports
-        expect(Object.keys(entry)).toEqual(['module-sync', 'import', 'require']);
-        expect(entry['module-sync']).toEqual(entry['import']);
-        expect(entry['require']).toEqual({
-          types: entry['import']?.types.replace(/\.d\.ts$/, '.d.cts'),
-          default: entry['import']?.default.replace(/\.js$/, '.cjs'),
-        });
-      }
-    },
-  );
+  it.each(LIBRARIES)('%s declares its Node version and its files, and gives Node one copy of each entry', (folder) => {
+    const { engines, files, exports } = manifestOf(folder);
+    // no maps without sources, and no build info of the compiler
+    const shipped = ['dist', '!dist/.tsbuildinfo', '!dist/**/*.d.ts.map'];
+    expect({ engines, files }).toEqual({ engines: manifestOf('.')['engines'], files: shipped });
+    for (const entry of Object.values(exports as Record<string, Record<string, { types: string; default: string }>>)) {
+      // the order matters: Node uses the first condition that it supports
+      expect(Object.keys(entry)).toEqual(['module-sync', 'import', 'require']);
+      expect(entry['module-sync']).toEqual(entry['import']);
+      expect(entry['require']).toEqual({
+        types: entry['import']?.types.replace(/\.d\.ts$/, '.d.cts'),
+        default: entry['import']?.default.replace(/\.js$/, '.cjs'),
+      });
+    }
+  });
+
+  it.each(PROGRAMS)('%s declares its Node version and ships its command without maps of absent sources', (folder) => {
+    const { engines, files } = manifestOf(folder);
+    expect(engines).toEqual(manifestOf('.')['engines']);
+    expect(files).toEqual(expect.arrayContaining(['bin', 'dist', '!dist/.tsbuildinfo', '!dist/**/*.map']));
+  });
 });

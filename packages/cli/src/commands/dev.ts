@@ -1,0 +1,6 @@
+import { Command } from 'commander';
+
+/** `decorum dev` */
+export function devCommand(): Command {
+  return new Command('dev');
+}

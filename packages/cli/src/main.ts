@@ -1,0 +1,17 @@
+import { Command } from 'commander';
+import { createCommand, runProgram } from 'create-decorum';
+
+import { addCommand } from './commands/add.js';
+import { buildCommand } from './commands/build.js';
+import { devCommand } from './commands/dev.js';
+import { startCommand } from './commands/start.js';
+
+const program = new Command('decorum')
+  .description('Runs, builds and extends MCP servers')
+  .option('--debug', 'print the stack of an error')
+  .exitOverride();
+const commands = [createCommand('new'), devCommand(), startCommand(), buildCommand(), addCommand()];
+// a subcommand that is added does not inherit the settings of its program
+for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
+
+await runProgram(program);

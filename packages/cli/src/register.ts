@@ -1,0 +1,3 @@
+import { setSourceMapsEnabled } from 'node:process';
+
+setSourceMapsEnabled(true);

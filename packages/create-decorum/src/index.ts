@@ -1,0 +1,3 @@
+export { CommandFailure, EXIT } from './failure.js';
+export { createCommand } from './command.js';
+export { runProgram } from './program.js';

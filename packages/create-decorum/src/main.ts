@@ -1,0 +1,4 @@
+import { createCommand } from './command.js';
+import { runProgram } from './program.js';
+
+await runProgram(createCommand('create-decorum'));
