@@ -1,6 +1,63 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
+import { CommandFailure, EXIT } from 'create-decorum';
+
+interface Options {
+  readonly stdio?: boolean;
+  readonly port?: number;
+  readonly drain: number;
+  readonly inspect?: string | true;
+  readonly check?: boolean;
+}
+
+function port(value: string): number {
+  const number = Number(value);
+  if (/^\d+$/.test(value) && number <= 65_535) return number;
+  throw new InvalidArgumentError('Pass a number from 0 to 65535.');
+}
+
+function seconds(value: string): number {
+  const number = Number(value);
+  if (/^\d+(\.\d+)?$/.test(value) && number <= 86_400) return number;
+  throw new InvalidArgumentError('Pass a number of seconds.');
+}
+
+function inspectAddress(given: string | true | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  if (given === true) return '127.0.0.1:9229';
+  return given.includes(':') ? given : `127.0.0.1:${given}`;
+}
+
+/** The operands before `--` are ours, those after it the program's. */
+function operandsOf(operands: readonly string[]): { entry: string | undefined; args: readonly string[] } {
+  const dashes = process.argv.indexOf('--', 2);
+  const theirs = dashes === -1 ? 0 : process.argv.length - dashes - 1;
+  const [entry, ...more] = operands.slice(0, operands.length - theirs);
+  if (more.length > 0) throw new CommandFailure(`Pass one entry. Arguments of the program follow --`, EXIT.usage);
+  return { entry, args: operands.slice(operands.length - theirs) };
+}
 
 /** `decorum dev` */
 export function devCommand(): Command {
-  return new Command('dev');
+  return new Command('dev')
+    .description('Serves a program and follows your edits: its clients stay connected')
+    .argument('[entry]', 'file that exports a server, or serves (default: first of src/{main,server,index}.ts)')
+    .argument('[args...]', 'after --: arguments of the program')
+    .option('--stdio', 'serve over stdin and stdout')
+    .option('--port <number>', "port to serve HTTP on (default: the program's, PORT or 3000)", port)
+    .option('--drain <seconds>', 'time for calls in flight to end in the old program', seconds, 10)
+    .option('--inspect [address]', 'let a debugger attach to the program (default: 127.0.0.1:9229)')
+    .option('--check', "print type errors of the project's own TypeScript")
+    .action(async (_entry: string | undefined, _args: string[], options: Options, command: Command) => {
+      const { entry, args } = operandsOf(command.args);
+      const { dev } = await import('../dev/dev.js');
+      await dev({
+        entry,
+        args,
+        stdio: options.stdio === true,
+        port: options.port,
+        drainMs: options.drain * 1000,
+        inspect: inspectAddress(options.inspect),
+        check: options.check === true,
+      });
+    });
 }

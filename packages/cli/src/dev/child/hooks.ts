@@ -1,0 +1,42 @@
+import type { MessagePort } from 'node:worker_threads';
+
+// Module hooks (Node.js, "Modules: node:module API"). They run in a thread of their own, after the loader's.
+
+/** A specifier with this prefix is resolved as if the entry had imported it. */
+export const AS_ENTRY = 'decorum-dev:';
+
+let port: MessagePort;
+let entry: string;
+
+interface Data {
+  readonly port: MessagePort;
+  readonly entry: string;
+}
+
+type Next<C, R> = (specifier: string, context: C) => Promise<R>;
+
+/** Receives what `register` passes. */
+export function initialize(data: Data): void {
+  ({ port, entry } = data);
+}
+
+/** Resolves what the relay's own code imports from the project. Reports files that don't exist: they may appear. */
+export async function resolve(
+  specifier: string,
+  context: { parentURL?: string },
+  next: Next<{ parentURL?: string }, object>,
+): Promise<object> {
+  if (specifier.startsWith(AS_ENTRY)) return next(specifier.slice(AS_ENTRY.length), { ...context, parentURL: entry });
+  try {
+    return await next(specifier, context);
+  } catch (error) {
+    if (/^\.{0,2}\//.test(specifier)) port.postMessage(new URL(specifier, context.parentURL).href);
+    throw error;
+  }
+}
+
+/** Reports each file, also one that the loader rejects. */
+export function load(url: string, context: object, next: Next<object, object>): Promise<object> {
+  if (url.startsWith('file:') && !url.includes('/node_modules/')) port.postMessage(url);
+  return next(url, context);
+}

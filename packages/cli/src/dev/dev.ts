@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+
+import { CommandFailure, EXIT } from 'create-decorum';
+
+import { HttpFront } from './http/front.js';
+import type { StandIn } from './messages.js';
+import type { ProgramEvents } from './program.js';
+import { Report } from './report.js';
+import { Supervisor } from './supervisor.js';
+import { Watcher } from './watcher.js';
+
+/** Options of `decorum dev`. */
+export interface DevOptions {
+  readonly entry: string | undefined;
+  readonly stdio: boolean;
+  readonly port: number | undefined;
+  readonly drainMs: number;
+  readonly inspect: string | undefined;
+  readonly check: boolean;
+  readonly args: readonly string[];
+}
+
+const ENTRIES = ['src/main.ts', 'src/server.ts', 'src/index.ts'];
+const DEFAULT_PORT = 3000;
+
+function entryOf(given: string | undefined): string {
+  const found = (given === undefined ? ENTRIES : [given]).find((file) => existsSync(file));
+  if (found !== undefined) return resolve(found);
+  const problem =
+    given === undefined
+      ? `There is no ${ENTRIES.join(', ')} here. Pass the entry: decorum dev FILE`
+      : `There is no file ${given}. Pass the file that exports your server or starts it`;
+  throw new CommandFailure(problem, EXIT.usage);
+}
+
+function readJson(file: string): Record<string, unknown> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
+function standInOf(root: string): StandIn {
+  const { name, version } = readJson(resolve(root, 'package.json'));
+  return {
+    name: typeof name === 'string' ? name : basename(root),
+    version: typeof version === 'string' ? version : '0.0.0',
+  };
+}
+
+/** The environment of the program: `.env` doesn't override what is set. */
+function environment(root: string, secret: string): NodeJS.ProcessEnv {
+  let file: NodeJS.Dict<string> = {};
+  try {
+    file = parseEnv(readFileSync(resolve(root, '.env'), 'utf8'));
+  } catch {
+    // there is none
+  }
+  return { DECORUM_SECRET: secret, ...file, ...process.env, DECORUM_DEV: '1' };
+}
+
+/** Serves a program, and follows the edits of its files. Resolves when it is told to end. */
+export async function dev(options: DevOptions): Promise<void> {
+  const entry = entryOf(options.entry);
+  const root = process.cwd();
+  const report = new Report((text) => process.stderr.write(text));
+  // cursors and the state of questions outlive the program that has sealed them
+  const secret = randomBytes(32).toString('base64url');
+  const env = () => environment(root, secret);
+  const defaultPort = options.port ?? (Number(env()['PORT']) || DEFAULT_PORT);
+  const events: ProgramEvents = {
+    printed: (text) => process.stderr.write(text),
+    line: () => {},
+    loaded: (program) => watcher.add(program.files),
+    told(_program, message) {
+      if (message.type === 'waiting') report.note(`${options.entry ?? ''} ${message.problem}`);
+    },
+  };
+  const supervisor = new Supervisor(
+    {
+      entry,
+      root,
+      transport: 'http',
+      get env() {
+        return env();
+      },
+      args: options.args,
+      inspect: options.inspect,
+      drainMs: options.drainMs,
+      defaultPort,
+      standIn: standInOf(root),
+      events,
+      publicPort: () => front.port,
+      open: (program) => front.open(program?.asked?.port ?? defaultPort, program?.asked?.host),
+      served: () => {},
+    },
+    report,
+  );
+  const front = new HttpFront(supervisor);
+  supervisor.front = front;
+  if (options.port !== undefined) await front.open(options.port);
+  const watcher = new Watcher(root, (files) => supervisor.reload(files));
+  watcher.add([entry]);
+  await supervisor.start();
+  await ending();
+  await watcher.close();
+  await supervisor.close();
+}
+
+/** Resolves when the process is told to end. */
+function ending(): Promise<unknown> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, resolve);
+  });
+}

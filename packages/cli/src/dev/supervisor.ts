@@ -1,0 +1,220 @@
+import { relative } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import type { Front, Stage } from './front.js';
+import { describeFailure } from './locate.js';
+import type { StandIn, StartMessage } from './messages.js';
+import { Program, type ProgramEvents, type ProgramSettings, StartFailure } from './program.js';
+import type { Report } from './report.js';
+
+/** How to run and replace programs. */
+export interface SupervisorSettings extends ProgramSettings {
+  readonly root: string;
+  readonly args: readonly string[];
+  readonly inspect: string | undefined;
+  readonly drainMs: number;
+  readonly defaultPort: number;
+  readonly standIn: StandIn;
+  readonly events: ProgramEvents;
+  /** The port that clients use, if the relay listens. */
+  readonly publicPort: () => number | undefined;
+  /** Makes the relay reachable where the program wanted to listen. */
+  readonly open: (program: Program | undefined) => Promise<void>;
+  /** A program serves. */
+  readonly served: () => void;
+}
+
+const FIRST_START_MS = 4000;
+const LOOP_MS = 5000;
+const ALWAYS_ANSWERED = new Set(['initialize', 'ping', 'server/discover', 'logging/setLevel', 'subscriptions/listen']);
+
+/** Keeps one program serving: starts the next one after an edit, and again after it has died. */
+export class Supervisor implements Stage {
+  current: Program | undefined;
+  front!: Front;
+  private spare: Program | undefined;
+  private changed: Set<string> | undefined;
+  private busy = false;
+  private closing = false;
+  private diedAt = Number.NEGATIVE_INFINITY;
+  /** Why no program serves, for the clients. */
+  private problem: string | undefined;
+  private hasServed = false;
+  private readonly waiting: ((program: Program) => void)[] = [];
+  private readonly retiring = new Set<Promise<void>>();
+
+  constructor(
+    private readonly settings: SupervisorSettings,
+    private readonly report: Report,
+  ) {}
+
+  serving(): Promise<Program> {
+    if (this.current) return Promise.resolve(this.current);
+    return new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  refusal(method: string): string | undefined {
+    if (!this.current?.isStandIn || ALWAYS_ANSWERED.has(method)) return undefined;
+    if (!this.hasServed && method.endsWith('/list')) return undefined;
+    return this.problem === undefined ? 'The program is still starting.' : `The program has ended: ${this.problem}`;
+  }
+
+  /** Starts the program for the first time. Resolves when clients get answers. */
+  async start(): Promise<void> {
+    const late = setTimeout(() => void this.substitute(), FIRST_START_MS);
+    await this.turn([]);
+    clearTimeout(late);
+  }
+
+  /** Starts the program again, because files have changed. */
+  reload(files: readonly string[]): void {
+    if (this.closing) return;
+    this.changed ??= new Set();
+    for (const file of files) this.changed.add(file);
+    void this.work();
+  }
+
+  async close(): Promise<void> {
+    this.closing = true;
+    this.spare?.kill();
+    await this.front.close(this.settings.drainMs);
+    await Promise.all([this.current?.stop(), this.spare?.ended, ...this.retiring]);
+  }
+
+  private async work(): Promise<void> {
+    if (this.busy) return;
+    this.busy = true;
+    while (this.changed && !this.closing) {
+      const files = [...this.changed];
+      this.changed = undefined;
+      await this.turn(files);
+    }
+    this.busy = false;
+  }
+
+  /** Starts a program and moves all clients to it, or leaves them where they are. */
+  private async turn(files: readonly string[]): Promise<void> {
+    const began = performance.now();
+    const program = this.takeSpare(files);
+    try {
+      await program.start(this.message());
+    } catch (error) {
+      program.kill();
+      if (!(error instanceof StartFailure)) throw error;
+      if (!this.closing) await this.failed(error);
+      return;
+    }
+    if (this.closing) return void program.stop();
+    await this.settings.open(program);
+    const adoption = await this.adopt(program);
+    const isFirst = !this.hasServed;
+    this.hasServed = true;
+    this.problem = undefined;
+    if (isFirst) this.report.serving(await this.front.about(program), this.nameOf(this.settings.entry));
+    else if (files.length > 0) this.report.reloaded(files.map(this.nameOf), performance.now() - began, adoption);
+    this.settings.served();
+    void program.ended.then((reason) => this.died(program, reason));
+    this.prepare();
+  }
+
+  private async adopt(program: Program) {
+    const before = this.current;
+    const adoption = await this.front.adopt(program, () => {
+      this.current = program;
+      for (const resolve of this.waiting.splice(0)) resolve(program);
+    });
+    if (before) this.retire(before);
+    return adoption;
+  }
+
+  /** Lets a program finish what it has in flight, then ends it. */
+  private retire(program: Program): void {
+    const end = async () => {
+      const timer = new AbortController();
+      const late = wait(this.settings.drainMs, 'late' as const, { signal: timer.signal, ref: false }).catch(
+        () => 'late',
+      );
+      const how = await Promise.race([this.front.idle(program), program.ended, late]);
+      timer.abort();
+      if (how === 'late') this.front.lost(program, 'it was replaced, and the call took too long');
+      await program.stop();
+      this.front.lost(program, 'it was replaced');
+    };
+    const retired = end().finally(() => this.retiring.delete(retired));
+    this.retiring.add(retired);
+  }
+
+  private async failed({ failure }: StartFailure): Promise<void> {
+    const text = await describeFailure(failure, { root: this.settings.root, entry: this.settings.entry });
+    const serves = this.current !== undefined && !this.current.isStandIn;
+    this.report.problem(text, serves ? 'still serving what ran before' : 'waiting for an edit');
+    this.front.log(text);
+    if (!serves) {
+      this.problem = text;
+      await this.substitute();
+    }
+    this.prepare();
+  }
+
+  /** Lets clients connect although there is no program. */
+  private async substitute(): Promise<void> {
+    if (this.closing || this.isServing()) return;
+    const program = this.takeSpare([]);
+    await this.settings.open(undefined);
+    try {
+      await program.start({ ...this.message(), inspect: undefined, standIn: this.settings.standIn });
+    } catch {
+      return program.kill();
+    }
+    // the program may have started in the meantime
+    if (this.isServing() || this.closing) return void program.stop();
+    await this.adopt(program);
+  }
+
+  private isServing(): boolean {
+    return this.current?.hasEnded === false;
+  }
+
+  private async died(program: Program, reason: string): Promise<void> {
+    this.front.lost(program, reason);
+    if (program !== this.current || this.closing) return;
+    this.current = undefined;
+    const isLoop = performance.now() - this.diedAt < LOOP_MS;
+    this.diedAt = performance.now();
+    this.problem = `${reason}.`;
+    if (!isLoop) {
+      this.report.problem(`The program has ended: ${reason}.`, 'starting it again');
+      return this.restart();
+    }
+    this.report.problem(`The program has ended again: ${reason}.`, 'waiting for an edit');
+    await this.substitute();
+    this.prepare();
+  }
+
+  private async restart(): Promise<void> {
+    this.changed ??= new Set();
+    await this.work();
+  }
+
+  private message(): StartMessage {
+    const { transport, args, inspect, defaultPort, publicPort } = this.settings;
+    return { type: 'start', transport, args, inspect, defaultPort, publicPort: publicPort(), standIn: undefined };
+  }
+
+  /** The warm process, unless it has loaded a file that has changed. */
+  private takeSpare(files: readonly string[]): Program {
+    const { spare } = this;
+    this.spare = undefined;
+    if (spare && !spare.hasEnded && !files.some((file) => spare.files.has(file) || file.endsWith('.env'))) return spare;
+    spare?.kill();
+    return new Program(this.settings, this.settings.events);
+  }
+
+  /** Starts the process for the next edit. */
+  private prepare(): void {
+    if (this.closing || (this.spare && !this.spare.hasEnded)) return;
+    this.spare = new Program(this.settings, this.settings.events);
+  }
+
+  private readonly nameOf = (file: string): string => relative(this.settings.root, file);
+}
