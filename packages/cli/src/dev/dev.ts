@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { basename, relative, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 
 import { CommandFailure, EXIT } from 'create-decorum';
 
+import type { Front } from './front.js';
 import { HttpFront } from './http/front.js';
 import type { StandIn } from './messages.js';
-import type { ProgramEvents } from './program.js';
 import { Report } from './report.js';
-import { Supervisor } from './supervisor.js';
+import { StdioFront } from './stdio/front.js';
+import { Supervisor, type SupervisorSettings } from './supervisor.js';
 import { Watcher } from './watcher.js';
 
 /** Options of `decorum dev`. */
@@ -71,49 +72,48 @@ export async function dev(options: DevOptions): Promise<void> {
   // cursors and the state of questions outlive the program that has sealed them
   const secret = randomBytes(32).toString('base64url');
   const env = () => environment(root, secret);
-  const defaultPort = options.port ?? (Number(env()['PORT']) || DEFAULT_PORT);
-  const events: ProgramEvents = {
-    printed: (text) => process.stderr.write(text),
-    line: () => {},
-    loaded: (program) => watcher.add(program.files),
-    told(_program, message) {
-      if (message.type === 'waiting') report.note(`${options.entry ?? ''} ${message.problem}`);
-    },
-  };
-  const supervisor = new Supervisor(
-    {
-      entry,
-      root,
-      transport: 'http',
-      get env() {
-        return env();
-      },
-      args: options.args,
-      inspect: options.inspect,
-      drainMs: options.drainMs,
-      defaultPort,
-      standIn: standInOf(root),
-      events,
-      publicPort: () => front.port,
-      open: (program) => front.open(program?.asked?.port ?? defaultPort, program?.asked?.host),
-      served: () => {},
-    },
-    report,
-  );
-  const front = new HttpFront(supervisor);
-  supervisor.front = front;
-  if (options.port !== undefined) await front.open(options.port);
   const watcher = new Watcher(root, (files) => supervisor.reload(files));
   watcher.add([entry]);
-  await supervisor.start();
-  await ending();
-  await watcher.close();
-  await supervisor.close();
+  const settings: SupervisorSettings = {
+    entry,
+    root,
+    env,
+    transport: options.stdio ? 'stdio' : 'http',
+    args: options.args,
+    inspect: options.inspect,
+    drainMs: options.drainMs,
+    defaultPort: options.port ?? (Number(env()['PORT']) || DEFAULT_PORT),
+    standIn: standInOf(root),
+    events: {
+      printed: (text) => process.stderr.write(text),
+      line: (program, text) => front.hear(program, text),
+      loaded: (program) => watcher.add(program.files),
+      told(_program, message) {
+        if (message.type === 'waiting') report.note(`${relative(root, entry)} ${message.problem}`);
+      },
+    },
+    served: () => {},
+  };
+  const supervisor = new Supervisor(settings, report);
+  const front = options.stdio
+    ? new StdioFront(supervisor, process.stdin, process.stdout)
+    : new HttpFront(supervisor, settings.defaultPort);
+  supervisor.front = front;
+  if (options.port !== undefined && front instanceof HttpFront) await front.listen(options.port);
+  const told = ending(front);
+  try {
+    await Promise.race([supervisor.start(), told]);
+    await told;
+  } finally {
+    await watcher.close();
+    await supervisor.close();
+  }
 }
 
-/** Resolves when the process is told to end. */
-function ending(): Promise<unknown> {
-  return new Promise((resolve) => {
+/** Resolves when a signal tells the process to end, or the client leaves. */
+function ending(front: Front): Promise<unknown> {
+  const signalled = new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, resolve);
   });
+  return Promise.race([signalled, front.left]);
 }

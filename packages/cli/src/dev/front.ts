@@ -19,6 +19,14 @@ export interface Adoption {
 
 /** The clients of the relay, over one transport. They stay connected while programs come and go. */
 export interface Front {
+  /** The port that clients use, if there is one. */
+  readonly port: number | undefined;
+  /** Resolves when the only client has left. */
+  readonly left: Promise<void>;
+  /** Lets clients connect where the program wanted to serve. */
+  open(program: Program | undefined): Promise<void>;
+  /** Takes a line that the program has written to its pipe. */
+  hear(program: Program, text: string): void;
   /**
    * Moves all clients to a program.
    * @param switchOver makes it the one that serves new requests: its sessions are ready, and no client has been told

@@ -12,7 +12,8 @@ export interface ProgramSettings {
   /** The absolute path of the entry. */
   readonly entry: string;
   readonly transport: 'stdio' | 'http';
-  readonly env: NodeJS.ProcessEnv;
+  /** The environment of the next process. */
+  readonly env: () => NodeJS.ProcessEnv;
 }
 
 /** What happens in a program's process. */
@@ -61,7 +62,7 @@ export class Program {
   ) {
     const flags = ['--enable-source-maps', '--import', REGISTER];
     this.child = spawn(process.execPath, [...flags, CHILD, pathToFileURL(entry).href, transport], {
-      env,
+      env: env(),
       stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
       // Ctrl-C in a terminal reaches the whole process group: the relay decides when its children end
       detached: process.platform !== 'win32',

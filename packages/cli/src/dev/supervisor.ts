@@ -16,10 +16,6 @@ export interface SupervisorSettings extends ProgramSettings {
   readonly defaultPort: number;
   readonly standIn: StandIn;
   readonly events: ProgramEvents;
-  /** The port that clients use, if the relay listens. */
-  readonly publicPort: () => number | undefined;
-  /** Makes the relay reachable where the program wanted to listen. */
-  readonly open: (program: Program | undefined) => Promise<void>;
   /** A program serves. */
   readonly served: () => void;
 }
@@ -105,7 +101,7 @@ export class Supervisor implements Stage {
       return;
     }
     if (this.closing) return void program.stop();
-    await this.settings.open(program);
+    await this.front.open(program);
     const adoption = await this.adopt(program);
     const isFirst = !this.hasServed;
     this.hasServed = true;
@@ -160,7 +156,7 @@ export class Supervisor implements Stage {
   private async substitute(): Promise<void> {
     if (this.closing || this.isServing()) return;
     const program = this.takeSpare([]);
-    await this.settings.open(undefined);
+    await this.front.open(undefined);
     try {
       await program.start({ ...this.message(), inspect: undefined, standIn: this.settings.standIn });
     } catch {
@@ -197,8 +193,9 @@ export class Supervisor implements Stage {
   }
 
   private message(): StartMessage {
-    const { transport, args, inspect, defaultPort, publicPort } = this.settings;
-    return { type: 'start', transport, args, inspect, defaultPort, publicPort: publicPort(), standIn: undefined };
+    const { transport, args, inspect, defaultPort } = this.settings;
+    const publicPort = this.front.port;
+    return { type: 'start', transport, args, inspect, defaultPort, publicPort, standIn: undefined };
   }
 
   /** The warm process, unless it has loaded a file that has changed. */

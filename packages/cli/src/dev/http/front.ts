@@ -21,7 +21,12 @@ export class HttpFront implements Front {
   /** The port that clients use, once the relay listens. */
   port: number | undefined;
 
-  constructor(stage: Stage) {
+  readonly left = new Promise<void>(() => {});
+
+  constructor(
+    stage: Stage,
+    private readonly defaultPort: number,
+  ) {
     this.router = new Router(stage, this.clients, this.flights);
     // streams stay open for as long as clients like
     this.server = createServer({ requestTimeout: 0, headersTimeout: 60_000 }, (request, response) => {
@@ -34,7 +39,7 @@ export class HttpFront implements Front {
    * Listens, unless it does so already.
    * @throws {CommandFailure} if the port is taken
    */
-  async open(port: number, host = '127.0.0.1'): Promise<void> {
+  async listen(port: number, host = '127.0.0.1'): Promise<void> {
     if (this.port !== undefined) return;
     const { server } = this;
     try {
@@ -50,6 +55,12 @@ export class HttpFront implements Front {
     this.host = host;
     this.port = (server.address() as AddressInfo).port;
   }
+
+  async open(program: Program | undefined): Promise<void> {
+    await this.listen(program?.asked?.port ?? this.defaultPort, program?.asked?.host);
+  }
+
+  hear(): void {}
 
   async adopt(next: Program, switchOver: () => void): Promise<Adoption> {
     const tell = await this.clients.move(next);

@@ -1,17 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { isJson, type Json, notification, paramsOf, parse } from '../message.js';
+import { isJson, type Json, parse } from '../message.js';
 import type { Program } from '../program.js';
+import { ACKNOWLEDGED, changeFor, isListChange } from '../subscriptions.js';
 import type { Incoming } from './incoming.js';
 import { messageEvent, readEvents, type ServerEvent, writeEvent } from './sse.js';
 import { endToEnd, isEventStream, readBody, type Received, send } from './upstream.js';
-
-const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
-const FILTERS: Readonly<Record<string, string>> = {
-  'notifications/tools/list_changed': 'toolsListChanged',
-  'notifications/prompts/list_changed': 'promptsListChanged',
-  'notifications/resources/list_changed': 'resourcesListChanged',
-};
 
 /** A client's `subscriptions/listen`, held open while programs come and go. */
 export class ListenStream {
@@ -50,11 +44,9 @@ export class ListenStream {
 
   /** Sends a notification of the relay itself, if the client has asked for it. */
   notify(method: string): boolean {
-    const wanted = paramsOf(this.message)['notifications'];
-    const filter = FILTERS[method];
-    if (this.ended || filter === undefined || !isJson(wanted) || wanted[filter] !== true) return false;
-    const meta = { 'io.modelcontextprotocol/subscriptionId': this.message['id'] };
-    return this.incoming.response.write(messageEvent(notification(method, { _meta: meta }))) || true;
+    const message = this.ended ? undefined : changeFor(this.message, method);
+    if (message) this.incoming.response.write(messageEvent(message));
+    return message !== undefined;
   }
 
   end(): void {
@@ -87,7 +79,7 @@ export class ListenStream {
     const found = event.data === undefined ? undefined : parse(event.data);
     const method = isJson(found) ? found['method'] : undefined;
     if (swallows && method === ACKNOWLEDGED) return;
-    if (typeof method === 'string' && method in FILTERS) this.changed(program);
+    if (isListChange(method)) this.changed(program);
     this.incoming.response.write(writeEvent(event));
   }
 }

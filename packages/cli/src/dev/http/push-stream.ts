@@ -1,13 +1,12 @@
 import { isJson, notification, parse } from '../message.js';
 import type { Program } from '../program.js';
+import { isListChange } from '../subscriptions.js';
 import { passOn } from './exchange.js';
 import type { Incoming } from './incoming.js';
 import type { HttpSession } from './session.js';
 import { SESSION } from './session.js';
 import { messageEvent, readEvents, type ServerEvent, writeEvent } from './sse.js';
 import { endToEnd, isEventStream, readBody, type Received, send } from './upstream.js';
-
-const CHANGED = /^notifications\/(tools|prompts|resources)\/list_changed$/;
 
 /** A client's open GET stream. Behind it, each program in turn has one. */
 export class PushStream {
@@ -92,7 +91,7 @@ export class PushStream {
     const found = event.data === undefined ? undefined : parse(event.data);
     let adapted = found;
     if (isJson(found)) {
-      if (CHANGED.test(String(found['method']))) this.changed(program);
+      if (isListChange(found['method'])) this.changed(program);
       adapted = passOn(found, program, this.session.questions);
     }
     const id = event.id === undefined ? undefined : `${program.number}-${event.id}`;
