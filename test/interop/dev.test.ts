@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 
-import { freePort, Project } from './dev-project.js';
+import { freePort, Project } from '../support/dev-project.js';
 
 const WEATHER = `
 import { Describe, Tool } from '@decorum/core';

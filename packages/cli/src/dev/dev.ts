@@ -99,9 +99,9 @@ export async function dev(options: DevOptions): Promise<void> {
     ? new StdioFront(supervisor, process.stdin, process.stdout)
     : new HttpFront(supervisor, settings.defaultPort);
   supervisor.front = front;
-  if (options.port !== undefined && front instanceof HttpFront) await front.listen(options.port);
   const told = ending(front);
   try {
+    if (options.port !== undefined && front instanceof HttpFront) await front.listen(options.port);
     await Promise.race([supervisor.start(), told]);
     await told;
   } finally {

@@ -3,16 +3,17 @@ import { fileURLToPath } from 'node:url';
 
 import type { Failure } from './messages.js';
 
-/** Where the project is. */
+/** Where the project is, and what the program has loaded of it. */
 export interface Place {
   readonly root: string;
-  readonly entry: string;
+  readonly files: Iterable<string>;
 }
 
 const FRAME = /(file:\/\/[^\s)]+?|\/[^\s)]+?):(\d+):(\d+)\)?$/;
+const SUBJECT = /^([A-Za-z_$][\w$]*)(?:\.([\w$]+))?/;
 
 /** The first position in the project's own files of a stack. */
-function positionIn(stack: string, { root }: Place): string | undefined {
+function positionIn(stack: string, root: string): string | undefined {
   for (const line of stack.split('\n')) {
     const [, at = '', row, column] = FRAME.exec(line.trim()) ?? [];
     if (at === '' || at.includes('/node_modules/')) continue;
@@ -22,12 +23,22 @@ function positionIn(stack: string, { root }: Place): string | undefined {
   return undefined;
 }
 
+/** The declaration that a `DecorumError` is about: its message begins with the class and the member. */
+async function declarationOf({ code, message }: Failure, { root, files }: Place): Promise<string | undefined> {
+  const [, className, member] = SUBJECT.exec(message) ?? [];
+  if (!code?.startsWith('DECORUM_') || className === undefined) return undefined;
+  // only after a mistake: the parser takes some time to load
+  const { findMember } = await import('./members.js');
+  const found = findMember(files, className, member);
+  return found && `${relative(root, found.file)}:${found.line}:${found.column}`;
+}
+
 /** Describes why a program doesn't start, with the place in the project. */
 export async function describeFailure(failure: Failure, place: Place): Promise<string> {
-  const at = positionIn(failure.stack, place);
-  const { message } = failure;
+  const { message, stack } = failure;
   // a syntax error says itself where it is
   const [, own] = /^(?:\w+: )?(\S+:\d+:\d+) /.exec(message) ?? [];
   if (own !== undefined) return message.slice(message.indexOf(own));
+  const at = (await declarationOf(failure, place)) ?? positionIn(stack, place.root);
   return at === undefined ? message : `${at}  ${message}`;
 }

@@ -22,6 +22,7 @@ export interface SupervisorSettings extends ProgramSettings {
 
 const FIRST_START_MS = 4000;
 const LOOP_MS = 5000;
+const PATIENCE_MS = 5000;
 const ALWAYS_ANSWERED = new Set(['initialize', 'ping', 'server/discover', 'logging/setLevel', 'subscriptions/listen']);
 
 /** Keeps one program serving: starts the next one after an edit, and again after it has died. */
@@ -30,6 +31,7 @@ export class Supervisor implements Stage {
   front!: Front;
   private spare: Program | undefined;
   private changed: Set<string> | undefined;
+  private starting: { readonly program: Program; readonly began: number } | undefined;
   private busy = false;
   private closing = false;
   private diedAt = Number.NEGATIVE_INFINITY;
@@ -58,8 +60,8 @@ export class Supervisor implements Stage {
   /** Starts the program for the first time. Resolves when clients get answers. */
   async start(): Promise<void> {
     const late = setTimeout(() => void this.substitute(), FIRST_START_MS);
-    await this.turn([]);
-    clearTimeout(late);
+    this.changed = new Set();
+    await this.work().finally(() => clearTimeout(late));
   }
 
   /** Starts the program again, because files have changed. */
@@ -67,12 +69,17 @@ export class Supervisor implements Stage {
     if (this.closing) return;
     this.changed ??= new Set();
     for (const file of files) this.changed.add(file);
-    void this.work();
+    const { starting } = this;
+    if (!starting) return void this.work();
+    // a program that never serves would keep its successor waiting
+    const waited = performance.now() - starting.began;
+    setTimeout(() => this.changed && starting.program.kill(), Math.max(0, PATIENCE_MS - waited)).unref();
   }
 
   async close(): Promise<void> {
     this.closing = true;
     this.spare?.kill();
+    this.starting?.program.kill();
     await this.front.close(this.settings.drainMs);
     await Promise.all([this.current?.stop(), this.spare?.ended, ...this.retiring]);
   }
@@ -80,25 +87,31 @@ export class Supervisor implements Stage {
   private async work(): Promise<void> {
     if (this.busy) return;
     this.busy = true;
-    while (this.changed && !this.closing) {
-      const files = [...this.changed];
-      this.changed = undefined;
-      await this.turn(files);
+    try {
+      while (this.changed && !this.closing) {
+        const files = [...this.changed];
+        this.changed = undefined;
+        await this.turn(files);
+      }
+    } finally {
+      this.busy = false;
     }
-    this.busy = false;
   }
 
   /** Starts a program and moves all clients to it, or leaves them where they are. */
   private async turn(files: readonly string[]): Promise<void> {
     const began = performance.now();
     const program = this.takeSpare(files);
+    this.starting = { program, began };
     try {
       await program.start(this.message());
     } catch (error) {
       program.kill();
       if (!(error instanceof StartFailure)) throw error;
-      if (!this.closing) await this.failed(error);
+      if (!this.closing) await this.failed(error, program);
       return;
+    } finally {
+      this.starting = undefined;
     }
     if (this.closing) return void program.stop();
     await this.front.open(program);
@@ -140,8 +153,8 @@ export class Supervisor implements Stage {
     this.retiring.add(retired);
   }
 
-  private async failed({ failure }: StartFailure): Promise<void> {
-    const text = await describeFailure(failure, { root: this.settings.root, entry: this.settings.entry });
+  private async failed({ failure }: StartFailure, { files }: Program): Promise<void> {
+    const text = await describeFailure(failure, { root: this.settings.root, files });
     const serves = this.current !== undefined && !this.current.isStandIn;
     this.report.problem(text, serves ? 'still serving what ran before' : 'waiting for an edit');
     this.front.log(text);

@@ -9,7 +9,18 @@ import type { About, Adoption, Front, Stage } from '../front.js';
 import { lines } from '../lines.js';
 import { ALL_CHANGED, differences, type Lists, notificationsOf } from '../lists.js';
 import { Memory } from '../memory.js';
-import { failure, type Id, isJson, isRequest, isResponse, type Json, keyOf, notification, paramsOf, parse } from '../message.js';
+import {
+  failure,
+  type Id,
+  isJson,
+  isRequest,
+  isResponse,
+  type Json,
+  keyOf,
+  notification,
+  paramsOf,
+  parse,
+} from '../message.js';
 import type { Program } from '../program.js';
 import { Questions } from '../questions.js';
 import { ACKNOWLEDGED, changeFor, isListChange, subscriptionOf } from '../subscriptions.js';
@@ -44,7 +55,7 @@ export class StdioFront implements Front {
 
   constructor(
     private readonly stage: Stage,
-    input: Readable,
+    private readonly input: Readable,
     private readonly output: Writable,
   ) {
     lines(input, (line) => this.take(line));
@@ -121,6 +132,7 @@ export class StdioFront implements Front {
     await Promise.race([this.flights.allIdle(), wait(drainMs, undefined, { ref: false })]);
     for (const { program } of this.inFlight.values()) this.lost(program, 'it was told to');
     this.closing = true;
+    this.input.destroy();
     await new Promise((resolve) => this.output.write('', resolve));
   }
 
