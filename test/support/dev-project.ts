@@ -72,48 +72,77 @@ export class Project {
 /** The command line and arguments that run `decorum dev`, for clients that start it themselves. */
 export const devCommand = (args: readonly string[]) => ({ command: process.execPath, args: [MAIN, 'dev', ...args] });
 
+/** What a process prints, while it prints it. */
+export class Printed {
+  text = '';
+  private read = 0;
+  private readonly watchers = new Set<() => void>();
+
+  add(text: string): void {
+    this.text += text;
+    for (const see of this.watchers) see();
+  }
+
+  /** Resolves with the match when it has been printed. */
+  says(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.find(() => pattern.exec(this.text));
+  }
+
+  /** Like `says`, in what follows the last match. */
+  async saysNext(pattern: RegExp): Promise<RegExpExecArray> {
+    const found = await this.find(() => pattern.exec(this.text.slice(this.read)));
+    this.read += found.index + found[0].length;
+    return found;
+  }
+
+  private async find(look: () => RegExpExecArray | null): Promise<RegExpExecArray> {
+    const found = look();
+    if (found) return found;
+    return new Promise((resolve) => {
+      const see = () => {
+        const match = look();
+        if (!match) return;
+        this.watchers.delete(see);
+        resolve(match);
+      };
+      this.watchers.add(see);
+    });
+  }
+}
+
 /** `decorum dev` in a process. */
 export class DevRun {
   readonly child: ChildProcess;
-  /** What it has printed. */
-  printed = '';
-  stdout = '';
   /** Resolves with the exit code or the signal. */
   readonly ended: Promise<number | string>;
-  private readonly watchers = new Set<() => void>();
+  private readonly text = new Printed();
 
   constructor(folder: string, args: readonly string[], env: NodeJS.ProcessEnv) {
     const { command, args: all } = devCommand(args);
     this.child = spawn(command, all, { cwd: folder, env: { ...process.env, ...env }, stdio: 'pipe' });
-    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.printed += text;
-      for (const see of this.watchers) see();
-    });
-    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      this.stdout += text;
-      for (const see of this.watchers) see();
-    });
+    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => this.text.add(text));
+    this.child.stdout?.setEncoding('utf8');
     this.ended = once(this.child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
   }
 
-  /** Resolves with the match when it has been printed. */
-  async says(pattern: RegExp): Promise<RegExpExecArray> {
-    const find = () => pattern.exec(this.printed);
-    return (
-      find() ??
-      (await new Promise((resolve, reject) => {
-        const see = () => {
-          const found = find();
-          if (!found) return;
-          this.watchers.delete(see);
-          resolve(found);
-        };
-        this.watchers.add(see);
-        void this.ended.then((code) =>
-          reject(new Error(`It ended with ${code} and never said ${pattern}:\n${this.printed}`)),
-        );
-      }))
-    );
+  /** What it has printed. */
+  get printed(): string {
+    return this.text.text;
+  }
+
+  /** @throws {Error} if it ends before */
+  says(pattern: RegExp): Promise<RegExpExecArray> {
+    return Promise.race([this.text.says(pattern), this.never(pattern)]);
+  }
+
+  /** Like `says`, in what follows the last match. */
+  saysNext(pattern: RegExp): Promise<RegExpExecArray> {
+    return Promise.race([this.text.saysNext(pattern), this.never(pattern)]);
+  }
+
+  private async never(pattern: RegExp): Promise<never> {
+    const code = await this.ended;
+    throw new Error(`It ended with ${code} and never said ${pattern}:\n${this.printed}`);
   }
 
   /** The URL that clients connect to. */

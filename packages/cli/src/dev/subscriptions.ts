@@ -29,3 +29,13 @@ export function changeFor(listen: Json, method: string): Json | undefined {
   if (filter === undefined || !isJson(wanted) || wanted[filter] !== true) return undefined;
   return notification(method, { _meta: { [SUBSCRIPTION]: listen['id'] } });
 }
+
+/** Acknowledges all lists that the client wants to follow: those that the program lacks may come with the next edit. */
+export function acknowledgeLists(acknowledged: Json, listen: Json): Json {
+  const wanted = paramsOf(listen)['notifications'];
+  if (!isJson(wanted)) return acknowledged;
+  const lists = Object.values(FILTERS).filter((name) => wanted[name] === true);
+  const params = paramsOf(acknowledged);
+  const all = Object.fromEntries(lists.map((name) => [name, true]));
+  return { ...acknowledged, params: { ...params, notifications: { ...(params['notifications'] as Json), ...all } } };
+}

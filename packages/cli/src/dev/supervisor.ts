@@ -20,7 +20,7 @@ export interface SupervisorSettings extends ProgramSettings {
   readonly served: () => void;
 }
 
-const FIRST_START_MS = 4000;
+const FIRST_START_MS = 3000;
 const LOOP_MS = 5000;
 const PATIENCE_MS = 5000;
 const ALWAYS_ANSWERED = new Set(['initialize', 'ping', 'server/discover', 'logging/setLevel', 'subscriptions/listen']);

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import { isJson, type Json, parse } from '../message.js';
 import type { Program } from '../program.js';
-import { ACKNOWLEDGED, changeFor, isListChange } from '../subscriptions.js';
+import { acknowledgeLists, ACKNOWLEDGED, changeFor, isListChange } from '../subscriptions.js';
 import type { Incoming } from './incoming.js';
 import { messageEvent, readEvents, type ServerEvent, writeEvent } from './sse.js';
 import { endToEnd, isEventStream, readBody, type Received, send } from './upstream.js';
@@ -78,8 +78,15 @@ export class ListenStream {
   private pass(program: Program, event: ServerEvent, swallows: boolean): void {
     const found = event.data === undefined ? undefined : parse(event.data);
     const method = isJson(found) ? found['method'] : undefined;
-    if (swallows && method === ACKNOWLEDGED) return;
+    if (method === ACKNOWLEDGED && isJson(found)) {
+      if (swallows) return;
+      return this.write({ ...event, data: JSON.stringify(acknowledgeLists(found, this.message)) });
+    }
     if (isListChange(method)) this.changed(program);
+    this.write(event);
+  }
+
+  private write(event: ServerEvent): void {
     this.incoming.response.write(writeEvent(event));
   }
 }

@@ -23,7 +23,7 @@ import {
 } from '../message.js';
 import type { Program } from '../program.js';
 import { Questions } from '../questions.js';
-import { ACKNOWLEDGED, changeFor, isListChange, subscriptionOf } from '../subscriptions.js';
+import { acknowledgeLists, ACKNOWLEDGED, changeFor, isListChange, subscriptionOf } from '../subscriptions.js';
 import { cancelled, Link } from './link.js';
 
 /** A request of the client in flight. */
@@ -240,6 +240,7 @@ export class StdioFront implements Front {
       const listen = this.listens.get(keyOf(subscriptionOf(message)));
       if (listen?.program !== program || listen.acknowledged) return;
       listen.acknowledged = true;
+      return this.send(acknowledgeLists(message, listen.message));
     }
     if (method !== 'notifications/cancelled') return this.send(message);
     const key = keyOf(paramsOf(message)['requestId']);
