@@ -16,6 +16,7 @@ import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
 import { headOf } from './node-head.js';
 import { NodeSink } from './node-sink.js';
 import { clientOn, isUnread, onSocketClose } from './node-socket.js';
+import { writeWhole } from './one-write.js';
 import { requireRoutes } from './required-routes.js';
 
 /** Options of an MCP endpoint in Fastify. */
@@ -38,7 +39,7 @@ export class FastifyContext implements HttpContext {
 
   constructor(
     private readonly request: FastifyRequest,
-    private readonly reply: FastifyReply,
+    protected readonly reply: FastifyReply,
     principal: Principal | undefined,
   ) {
     this.headers = request.raw.headers as Headers;
@@ -99,6 +100,20 @@ export class FastifyContext implements HttpContext {
   }
 }
 
+/** Writes the usual responses itself, in an application without hooks on responses. */
+export class DirectContext extends FastifyContext {
+  override answer(status: number, body?: string, headers?: AnswerHeaders): void {
+    const isUsual = status === 200 && headers === undefined && this.headers.origin === undefined;
+    if (!isUsual || body === undefined) return super.answer(status, body, headers);
+    const { raw } = this.reply.hijack();
+    const size = Buffer.byteLength(body);
+    raw.writeHead(200, { 'content-type': JSON_TYPE, 'content-length': size });
+    writeWhole(raw, body, size);
+    raw.end();
+    if (this.readers && raw.writableLength > UNCOUNTED_BYTES) noteUnread(raw, body, this.readers);
+  }
+}
+
 /**
  * Serves MCP over Streamable HTTP in a Fastify application: `app.register(mcp, { server })`. The plugin's body parser,
  * hooks and error handler apply only to its own routes.
@@ -146,7 +161,11 @@ export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
 );
 
 /** Adds the routes of an endpoint to an application. Each step of the endpoint runs in the matching Fastify hook. */
-export function addEndpoint(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): void {
+export function addEndpoint(
+  app: FastifyInstance,
+  endpoint: Endpoint<FastifyRequest>,
+  Context: typeof FastifyContext = FastifyContext,
+): void {
   const { path, legacySse, principal } = endpoint.settings;
   const known = addGuard(app, endpoint);
   app.setErrorHandler((error, { raw, ip }, reply) => {
@@ -155,7 +174,7 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint<FastifyRequ
   });
   addParser(app, endpoint);
   const contextFor = (request: FastifyRequest, reply: FastifyReply) =>
-    new FastifyContext(request, reply, principal === undefined ? known?.get(request.raw) : principal(request));
+    new Context(request, reply, principal === undefined ? known?.get(request.raw) : principal(request));
   app.post(path, (request, reply) => {
     const { raw: response } = reply;
     const isPipelined = response.socket === null || (request.raw as Arrived)[TOGETHER];
