@@ -21,7 +21,7 @@ export {
 export { DEFAULT_LIMITS } from './protocol/limits.js';
 export { beginsConversation, INITIALIZE, LISTEN } from './protocol/methods.js';
 export { accountOf, ownerOf } from './protocol/owner.js';
-export { isDenial, isScope } from './protocol/scopes.js';
+export { hasAll, isDenial, isScope } from './protocol/scopes.js';
 export { andThen, isPromise } from './protocol/maybe-promise.js';
 export type { Cancellation, Reply } from './protocol/reply.js';
 export { newestOf, revisionOf, UNDECLARED_REVISION } from './protocol/revisions/index.js';

@@ -140,7 +140,7 @@ export class Kernel {
     if (fault) return this.failures.reject(fault, conversation.revision.unreadableId, wire);
     const each = wireOfEach(wire);
     const opened = new Map(batch.map((message) => [message, this.preview(message, each, conversation)]));
-    const verdict = this.judge.verdict([...opened.values()].filter((exchange) => exchange !== undefined));
+    const verdict = this.judge.verdictOnAll([...opened.values()].filter((exchange) => exchange !== undefined));
     // nothing of a denied batch takes effect
     const take = (message: unknown) =>
       andThen(verdict, (denial) =>
@@ -197,7 +197,7 @@ export class Kernel {
   private begin(
     exchange: Exchange,
     conversation: Conversation | undefined,
-    verdict = this.parts.registry.scoped || exchange.wire.authorization ? this.judge.verdict([exchange]) : undefined,
+    verdict = this.parts.registry.scoped || exchange.wire.authorization ? this.judge.verdict(exchange) : undefined,
   ): Reply | Promise<Reply> {
     const { inFlight, failures } = this;
     const { id, wire, peer } = exchange;

@@ -167,14 +167,19 @@ export function addEndpoint(
   Context: typeof FastifyContext = FastifyContext,
 ): void {
   const { path, legacySse, principal } = endpoint.settings;
-  const known = addGuard(app, endpoint);
+  addGuard(app, endpoint);
   app.setErrorHandler((error, { raw, ip }, reply) => {
-    const answer = endpoint.errorResponse(error, { principal: known?.get(raw), remoteAddress: ip });
+    const { [PRINCIPAL]: known } = raw as Authenticated;
+    const answer = endpoint.errorResponse(error, { principal: known, remoteAddress: ip });
     sendError(answer, reply);
   });
   addParser(app, endpoint);
   const contextFor = (request: FastifyRequest, reply: FastifyReply) =>
-    new Context(request, reply, principal === undefined ? known?.get(request.raw) : principal(request));
+    new Context(
+      request,
+      reply,
+      principal === undefined ? (request.raw as Authenticated)[PRINCIPAL] : principal(request),
+    );
   app.post(path, (request, reply) => {
     const { raw: response } = reply;
     const isPipelined = response.socket === null || (request.raw as Arrived)[TOGETHER];
@@ -239,13 +244,14 @@ function requireHosts({ server }: FastifyInstance, allowedHosts: readonly string
   });
 }
 
-/** Principals found by the `authenticate` step. */
-type KnownPrincipals = WeakMap<IncomingMessage, Principal>;
+/** The principal of a request, from the `authenticate` step. */
+const PRINCIPAL = Symbol('principal');
+
+type Authenticated = IncomingMessage & { [PRINCIPAL]?: Principal };
 
 /** The `guard` and `authenticate` steps, before the body is read. */
-function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): KnownPrincipals | undefined {
+function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): void {
   const { gate } = endpoint;
-  const known: KnownPrincipals | undefined = gate && new WeakMap();
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, socket, method = '' } = request.raw;
     if (reply.raw.socket === null && isFlooding(reply.raw)) return;
@@ -257,14 +263,13 @@ function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): Kno
     if (method !== 'POST') endpoint.requireMethod(method);
     if (gate === undefined) return done();
     const admit = (principal: Principal | undefined) => {
-      if (principal) known?.set(request.raw, principal);
+      if (principal) (request.raw as Authenticated)[PRINCIPAL] = principal;
       done();
     };
     const principal = gate.enter(headOf(request.raw, request.ip), request, clientOn(socket));
     if (isPromise(principal)) principal.then(admit, done);
     else admit(principal);
   });
-  return known;
 }
 
 /** The `body` step. Replaces Fastify's own reader, which copies even a body that arrives in a single chunk. */
