@@ -4,7 +4,7 @@ import Module from 'node:module';
 import { relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import type { ClosableHost, McpServer } from '@decorum/core';
+import type { Class, ClosableHost, McpServer } from '@decorum/core';
 import { HOST } from '@decorum/core/transport';
 import { CommandFailure, EXIT } from 'create-decorum';
 
@@ -69,23 +69,39 @@ export async function loadEntry(file: string, args: readonly string[] = []): Pro
 export const isServer = (value: unknown): value is McpServer =>
   typeof value === 'object' && value !== null && HOST in value;
 
-const isClass = (value: unknown): value is new () => unknown =>
+const isClass = (value: unknown): value is Class =>
   typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value));
 
+/** How a program exports its server. */
+export interface Exported {
+  readonly name: 'server' | 'default';
+  readonly as: 'instance' | 'class' | 'function';
+}
+
+/** How a program exports its server, as `server` or `default`; undefined if it exports none. */
+export async function howExported(exports: Exports): Promise<Exported | undefined> {
+  for (const name of ['server', 'default'] as const) {
+    const value = await exports[name];
+    if (isServer(value)) return { name, as: 'instance' };
+    // the export may be anything: only a server's constructor is called
+    if (isClass(value)) {
+      if (isServerClass(value)) return { name, as: 'class' };
+    } else if (typeof value === 'function') return { name, as: 'function' };
+  }
+  return undefined;
+}
+
 /**
- * The server that a program exports as `server` or `default`: an instance, a subclass, or a function that returns one.
+ * The server that a program exports: an instance, or what its class or function makes.
  * @throws whatever the constructor or the function throws
  */
 export async function exportedServer(exports: Exports): Promise<McpServer | undefined> {
-  for (const name of ['server', 'default']) {
-    const value = await exports[name];
-    if (isServer(value)) return value;
-    // only a server's constructor is called: the export may be anything
-    if (isClass(value) ? !isServerClass(value) : typeof value !== 'function') continue;
-    const made = isClass(value) ? new value() : await (value as () => unknown)();
-    if (isServer(made)) return made;
-  }
-  return undefined;
+  const exported = await howExported(exports);
+  if (exported === undefined) return undefined;
+  const value = await exports[exported.name];
+  if (exported.as === 'instance') return value as McpServer;
+  const made = exported.as === 'class' ? Reflect.construct(value as Class, []) : await (value as () => unknown)();
+  return isServer(made) ? made : undefined;
 }
 
 /** A class of servers has a `close`, an `addProvider` and a `addTool`, whichever copy of @decorum/core it extends. */
