@@ -22,6 +22,21 @@ export function endWithSignal(servers: ReadonlySet<ClosableHost>): void {
 }
 
 /**
+ * Sends what a program prints while it loads to stderr: with stdio, only messages may be on stdout.
+ * @returns ends this, when a server begins to write there
+ */
+export function divertStdout(): () => void {
+  const { stdout, stderr } = process;
+  const write = stdout.write.bind(stdout);
+  let isDiverted = true;
+  const divert = (...args: Parameters<typeof write>) => (isDiverted ? stderr.write(...args) : write(...args));
+  stdout.write = divert as typeof write;
+  return () => {
+    isDiverted = false;
+  };
+}
+
+/**
  * Explains errors that a program throws after it has loaded, if they can be explained. All others end it as Node.js
  * would, with their stack: that is its own log.
  */

@@ -6,7 +6,7 @@ import { CommandFailure, EXIT, printFailure } from 'create-decorum';
 import { exportedServer, EXPORT_A_SERVER, isFile, isTypeScript, loadEntry, shown, watchServers } from '../entry.js';
 import { listenFailure, loadFailure } from '../failures.js';
 import { installLoader } from '../loader/install.js';
-import { endWithSignal, failLater } from './process.js';
+import { divertStdout, endWithSignal, failLater } from './process.js';
 import { serve, type Transport } from './serve.js';
 
 /** How to start a program. */
@@ -30,7 +30,8 @@ export async function start(file: string, { transport, isChosen, envFile, args }
   readEnv(envFile);
   if (isTypeScript(file))
     say(`${shown(file)} is TypeScript and compiled as it loads. Run \`decorum build\` for production.`);
-  const { created, opened } = watchServers();
+  const release = transport === 'stdio' ? divertStdout() : () => {};
+  const { created, opened } = watchServers(release);
   const programArgs = isChosen ? [`--${transport}`, ...args] : args;
   // a program may fail to listen after it has loaded
   failLater((error) => listenFailure(error));
