@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -130,17 +130,6 @@ function installPackages(modules: string): void {
       ?.map((path) => join(path, from))
       .find((path) => existsSync(path));
     symlinkSync(realpathSync(folder ?? from), join(modules, name));
-  }
-}
-
-/** Copies the packages instead of linking them, as npm does. */
-export function copyPackages({ folder }: Project): void {
-  const modules = join(folder, 'node_modules/@decorum');
-  rmSync(modules);
-  for (const name of ['core', 'http', 'uri-template']) {
-    const from = join(ROOT, 'packages', name);
-    for (const path of ['dist', 'package.json'])
-      cpSync(join(from, path), join(modules, name, path), { recursive: true });
   }
 }
 

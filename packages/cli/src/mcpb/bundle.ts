@@ -1,12 +1,13 @@
 /** `decorum build --mcpb`: an MCP Bundle (github.com/anthropics/mcpb), which desktop clients install with a click. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 
 import { CommandFailure } from 'create-decorum';
 
 import type { Built } from '../build/build.js';
 import { type Exported, EXPORT_A_SERVER, isFile, shown } from '../entry.js';
 import { type Format, formatOf } from '../loader/format.js';
+import { isOwn } from '../loader/resolve.js';
 import { type Manifest, placeDependencies, readManifest } from './dependencies.js';
 import { copy, newFolder, zip } from './files.js';
 import { type Listed, tryProgram } from './try.js';
@@ -41,20 +42,28 @@ function projectFolder(file: string): string {
   throw new CommandFailure(`A bundle needs the name, version and dependencies of a package.json, and there is none.`);
 }
 
+/** Copies what a package publishes by its `files`. Patterns among them are for npm. */
+function copyPublished(from: string, to: string, more: readonly string[]): void {
+  for (const path of new Set([...more, ...(readManifest(from).files ?? [])])) {
+    if (existsSync(join(from, path))) copy(join(from, path), join(to, path));
+  }
+}
+
+/** One of the same workspace has its sources and tests beside what it publishes. */
+function copyPackage(from: string, to: string): void {
+  if (isOwn(from) && readManifest(from).files !== undefined) copyPublished(from, to, ['package.json']);
+  else copy(from, to);
+}
+
 /** Puts the files together. Returns the file to start, and its arguments. */
 function collect(project: string, folder: string, { file, server }: Built): readonly string[] {
-  const manifest = readManifest(project);
   const source = readFileSync(file, 'utf8');
   const program = relative(project, file).replaceAll('\\', '/');
   const [outDir = program] = program.split('/');
-  for (const path of new Set([outDir, ...(manifest.files ?? [])])) {
-    const from = resolve(project, path);
-    // patterns in `files` are for npm
-    if (existsSync(from)) copy(from, join(folder, path));
-  }
-  const { name, version, type } = manifest;
+  copyPublished(project, folder, [outDir]);
+  const { name, version, type } = readManifest(project);
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ name, version, type, private: true }, null, 2)}\n`);
-  for (const [path, from] of placeDependencies(project)) copy(from, join(folder, path));
+  for (const [path, from] of placeDependencies(project)) copyPackage(from, join(folder, path));
   // a program for both transports takes this flag
   if (server?.exported === undefined) return /['"`]--stdio['"`]/.test(source) ? [program, '--stdio'] : [program];
   writeFileSync(join(folder, MAIN), mainOf(program, server.exported, formatOf(file, source)));

@@ -39,5 +39,5 @@ export function zip(folder: string): Uint8Array {
     // the upper half of these attributes is the mode on Unix
     [readFileSync(path), { mtime: DATE, os: 3, attrs: (0o100_000 | modes(path)) << 16 }],
   ]);
-  return zipSync(Object.fromEntries(content) as Parameters<typeof zipSync>[0], { level: 9 });
+  return zipSync(Object.fromEntries(content) as Parameters<typeof zipSync>[0], { level: 6 });
 }
