@@ -102,12 +102,17 @@ function manifestOf(project: string, [main = '', ...args]: readonly string[], { 
   };
 }
 
+/** A bundle that was written. */
+export interface Bundle {
+  readonly path: string;
+  readonly megabytes: number;
+}
+
 /**
  * Writes a bundle of a built program.
- * @returns the absolute path of the bundle
  * @throws {CommandFailure} if the program doesn't serve over stdio, as clients start it
  */
-export async function bundle(built: Built): Promise<string> {
+export async function bundle(built: Built): Promise<Bundle> {
   const project = projectFolder(built.file);
   const folder = newFolder();
   try {
@@ -119,8 +124,9 @@ export async function bundle(built: Built): Promise<string> {
     }
     writeFileSync(join(folder, 'manifest.json'), `${JSON.stringify(manifestOf(project, command, listed), null, 2)}\n`);
     const target = join(project, `${nameOf(readManifest(project))}.mcpb`);
-    writeFileSync(target, zip(folder));
-    return target;
+    const content = zip(folder);
+    writeFileSync(target, content);
+    return { path: shown(target), megabytes: content.length / 1_000_000 };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

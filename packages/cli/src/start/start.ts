@@ -3,7 +3,18 @@ import { loadEnvFile } from 'node:process';
 
 import { CommandFailure, EXIT, printFailure } from 'create-decorum';
 
-import { exportedServer, EXPORT_A_SERVER, isFile, isTypeScript, loadEntry, shown, watchServers } from '../entry.js';
+import { builtEntries } from '../build/built.js';
+import {
+  ENTRIES,
+  exportedServer,
+  EXPORT_A_SERVER,
+  findEntry,
+  isFile,
+  isTypeScript,
+  loadEntry,
+  shown,
+  watchServers,
+} from '../entry.js';
 import { listenFailure, loadFailure } from '../failures.js';
 import { installLoader } from '../loader/install.js';
 import { divertStdout, endWithSignal, failLater } from './process.js';
@@ -23,10 +34,14 @@ const say = (line: string) => process.stderr.write(`${line}\n`);
 
 /**
  * Runs a program and serves what it exports. Resolves once it serves.
- * @param file absolute path
+ * @param entry as the user named it
  * @throws {CommandFailure}
  */
-export async function start(file: string, { transport, isChosen, envFile, args }: StartOptions): Promise<void> {
+export async function start(
+  entry: string | undefined,
+  { transport, isChosen, envFile, args }: StartOptions,
+): Promise<void> {
+  const file = findEntry(entry, [...builtEntries(), ...ENTRIES]);
   readEnv(envFile);
   if (isTypeScript(file))
     say(`${shown(file)} is TypeScript and compiled as it loads. Run \`decorum build\` for production.`);
