@@ -25,6 +25,7 @@ export const shown = (file: string): string => {
   return path.startsWith('..') ? file : path;
 };
 
+/** Whether there is a file, not a folder. */
 export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
 /**

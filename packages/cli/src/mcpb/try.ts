@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
+import { newestOf } from '@decorum/core/transport';
+
 /** What a server in a bundle lists. */
 export interface Listed {
   readonly tools: readonly { readonly name: string; readonly description?: string }[];
@@ -18,7 +20,7 @@ const request = (id: number, method: string, params: object = {}) =>
   `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
 
 const INITIALIZE = request(1, 'initialize', {
-  protocolVersion: '2025-06-18',
+  protocolVersion: newestOf('stateful').id,
   capabilities: {},
   clientInfo: { name: 'decorum build', version: '1.0.0' },
 });
