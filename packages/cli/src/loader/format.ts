@@ -36,8 +36,8 @@ function readType(folder: string): Format | undefined {
 /** Decides like the compiler, and without its word like Node.js: by the syntax of the file. */
 export function formatOf(file: string, source: string): Format {
   const extension = extname(file);
-  if (extension === '.mts') return 'module';
-  if (extension === '.cts') return 'commonjs';
+  if (extension === '.mts' || extension === '.mjs') return 'module';
+  if (extension === '.cts' || extension === '.cjs') return 'commonjs';
   const type = typeOf(dirname(file));
   if (type !== undefined) return type;
   if (COMMONJS_MODULES.test(projectOf(file).options.module ?? '')) return 'commonjs';
