@@ -102,7 +102,11 @@ function childrenOf(parent) {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false;
     try {
-      return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ')[1] === String(parent);
+      return (
+        readFileSync(`/proc/${pid}/stat`, 'utf8')
+          .replace(/^.*\) /, '')
+          .split(' ')[1] === String(parent)
+      );
     } catch {
       return false;
     }
@@ -167,5 +171,6 @@ const rows = [
   ['processes of the program', `${living.length}`, '2', living.length === 2],
   ['processes after the end', `${orphans.length}`, '0', orphans.length === 0],
 ];
-for (const [name, value, bar, isMet] of rows) console.log(`${isMet ? '✔' : '✘'} ${name.padEnd(26)} ${value.padStart(8)}   (bar: ${bar})`);
+for (const [name, value, bar, isMet] of rows)
+  console.log(`${isMet ? '✔' : '✘'} ${name.padEnd(26)} ${value.padStart(8)}   (bar: ${bar})`);
 if (rows.some(([, , , isMet]) => !isMet)) process.exitCode = 1;

@@ -47,7 +47,9 @@ const text = (value: string) => ({ result: { content: [{ type: 'text', text: val
 const RELOADED = /src\/main\.ts {2}\d+ ms/;
 
 /** What both clients have. */
-type RawClient = Pick<HttpClient, 'connect' | 'request' | 'hears'> & { reply(id: unknown, result: object): Promise<void> };
+type RawClient = Pick<HttpClient, 'connect' | 'request' | 'hears'> & {
+  reply(id: unknown, result: object): Promise<void>;
+};
 
 async function connected(via: string, desk: Project): Promise<{ run: DevRun; client: RawClient }> {
   if (via === 'stdio') {
@@ -63,7 +65,9 @@ async function connected(via: string, desk: Project): Promise<{ run: DevRun; cli
   const http = new HttpClient(`http://127.0.0.1:${port}/mcp`);
   await http.connect();
   await http.listen();
-  const client = Object.assign(http, { reply: async (id: unknown, result: object) => void (await http.post({ id, result })) });
+  const client = Object.assign(http, {
+    reply: async (id: unknown, result: object) => void (await http.post({ id, result })),
+  });
   return { run, client };
 }
 

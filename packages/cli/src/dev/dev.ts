@@ -11,6 +11,7 @@ import type { StandIn } from './messages.js';
 import { Report } from './report.js';
 import { StdioFront } from './stdio/front.js';
 import { Supervisor, type SupervisorSettings } from './supervisor.js';
+import { TypeCheck } from './type-check.js';
 import { Watcher } from './watcher.js';
 
 /** Options of `decorum dev`. */
@@ -72,6 +73,7 @@ export async function dev(options: DevOptions): Promise<void> {
   // cursors and the state of questions outlive the program that has sealed them
   const secret = randomBytes(32).toString('base64url');
   const env = () => environment(root, secret);
+  const types = options.check ? new TypeCheck(root, report) : undefined;
   const watcher = new Watcher(root, (files) => supervisor.reload(files));
   watcher.add([entry]);
   const settings: SupervisorSettings = {
@@ -92,7 +94,7 @@ export async function dev(options: DevOptions): Promise<void> {
         if (message.type === 'waiting') report.note(`${relative(root, entry)} ${message.problem}`);
       },
     },
-    served: () => {},
+    settled: () => types?.run(),
   };
   const supervisor = new Supervisor(settings, report);
   const front = options.stdio
@@ -105,6 +107,7 @@ export async function dev(options: DevOptions): Promise<void> {
     await Promise.race([supervisor.start(), told]);
     await told;
   } finally {
+    types?.stop();
     await watcher.close();
     await supervisor.close();
   }

@@ -40,11 +40,14 @@ export interface Failure {
 export type ChildMessage =
   | { readonly type: 'warm' }
   | { readonly type: 'files'; readonly urls: readonly string[] }
+  | { readonly type: 'packages'; readonly names: readonly string[] }
   | { readonly type: 'serving'; readonly port?: number; readonly asked?: Asked }
   | { readonly type: 'also'; readonly port: number; readonly asked: Asked }
   | { readonly type: 'waiting'; readonly problem: string }
-  | { readonly type: 'inspecting'; readonly url: string | undefined }
   | { readonly type: 'failed'; readonly failure: Failure };
 
 /** What the relay tells a child. */
-export type ParentMessage = StartMessage | { readonly type: 'stop-inspecting' };
+export type ParentMessage =
+  | StartMessage
+  /** Opens the debugger, or closes it. */
+  | { readonly type: 'inspect'; readonly address: string | undefined };

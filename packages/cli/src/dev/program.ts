@@ -12,6 +12,8 @@ export interface ProgramSettings {
   /** The absolute path of the entry. */
   readonly entry: string;
   readonly transport: 'stdio' | 'http';
+  /** Packages to load before the entry. */
+  readonly packages: readonly string[];
   /** The environment of the next process. */
   readonly env: () => NodeJS.ProcessEnv;
 }
@@ -45,6 +47,8 @@ export class Program {
   readonly number = ++count;
   /** The files outside of `node_modules` that it has loaded. */
   readonly files = new Set<string>();
+  /** The packages that it imports and that load the same anywhere. */
+  readonly packages = new Set<string>();
   /** Resolves with the reason when the process has ended. */
   readonly ended: Promise<string>;
   /** The port it listens on. */
@@ -57,11 +61,11 @@ export class Program {
   private settleStart: ((failure?: Failure) => void) | undefined;
 
   constructor(
-    { entry, transport, env }: ProgramSettings,
+    { entry, transport, env, packages }: ProgramSettings,
     private readonly events: ProgramEvents,
   ) {
     const flags = ['--enable-source-maps', '--import', REGISTER];
-    this.child = spawn(process.execPath, [...flags, CHILD, pathToFileURL(entry).href, transport], {
+    this.child = spawn(process.execPath, [...flags, CHILD, pathToFileURL(entry).href, transport, ...packages], {
       env: env(),
       stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
       // Ctrl-C in a terminal reaches the whole process group: the relay decides when its children end
@@ -125,7 +129,8 @@ export class Program {
   }
 
   private hear(message: ChildMessage): void {
-    if (message.type === 'files') {
+    if (message.type === 'packages') for (const name of message.names) this.packages.add(name);
+    else if (message.type === 'files') {
       for (const url of message.urls) this.files.add(fileURLToPath(url.replace(/[?#].*$/, '')));
       this.events.loaded(this);
     } else if (message.type === 'failed') this.settleStart?.(message.failure);

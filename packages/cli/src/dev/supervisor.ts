@@ -1,4 +1,4 @@
-import { relative } from 'node:path';
+import { basename, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import type { Front, Stage } from './front.js';
@@ -6,9 +6,10 @@ import { describeFailure } from './locate.js';
 import type { StandIn, StartMessage } from './messages.js';
 import { Program, type ProgramEvents, type ProgramSettings, StartFailure } from './program.js';
 import type { Report } from './report.js';
+import { isSetting } from './watcher.js';
 
 /** How to run and replace programs. */
-export interface SupervisorSettings extends ProgramSettings {
+export interface SupervisorSettings extends Omit<ProgramSettings, 'packages'> {
   readonly root: string;
   readonly args: readonly string[];
   readonly inspect: string | undefined;
@@ -16,8 +17,8 @@ export interface SupervisorSettings extends ProgramSettings {
   readonly defaultPort: number;
   readonly standIn: StandIn;
   readonly events: ProgramEvents;
-  /** A program serves. */
-  readonly served: () => void;
+  /** A program serves, or does not start. */
+  readonly settled: () => void;
 }
 
 const FIRST_START_MS = 3000;
@@ -31,6 +32,8 @@ export class Supervisor implements Stage {
   front!: Front;
   private spare: Program | undefined;
   private changed: Set<string> | undefined;
+  /** Packages that are worth loading before they are needed. */
+  private readonly packages = new Set<string>();
   private starting: { readonly program: Program; readonly began: number } | undefined;
   private busy = false;
   private closing = false;
@@ -103,6 +106,8 @@ export class Supervisor implements Stage {
     const began = performance.now();
     const program = this.takeSpare(files);
     this.starting = { program, began };
+    // one debugger port: the next program needs it
+    this.current?.tell({ type: 'inspect', address: undefined });
     try {
       await program.start(this.message());
     } catch (error) {
@@ -114,6 +119,7 @@ export class Supervisor implements Stage {
       this.starting = undefined;
     }
     if (this.closing) return void program.stop();
+    for (const name of program.packages) this.packages.add(name);
     await this.front.open(program);
     const adoption = await this.adopt(program);
     const isFirst = !this.hasServed;
@@ -121,7 +127,7 @@ export class Supervisor implements Stage {
     this.problem = undefined;
     if (isFirst) this.report.serving(await this.front.about(program), this.nameOf(this.settings.entry));
     else if (files.length > 0) this.report.reloaded(files.map(this.nameOf), performance.now() - began, adoption);
-    this.settings.served();
+    this.settings.settled();
     void program.ended.then((reason) => this.died(program, reason));
     this.prepare();
   }
@@ -158,7 +164,9 @@ export class Supervisor implements Stage {
     const serves = this.current !== undefined && !this.current.isStandIn;
     this.report.problem(text, serves ? 'still serving what ran before' : 'waiting for an edit');
     this.front.log(text);
-    if (!serves) {
+    this.settings.settled();
+    if (serves) this.inspect(this.current);
+    else {
       this.problem = text;
       await this.substitute();
     }
@@ -178,6 +186,10 @@ export class Supervisor implements Stage {
     // the program may have started in the meantime
     if (this.isServing() || this.closing) return void program.stop();
     await this.adopt(program);
+  }
+
+  private inspect(program: Program | undefined): void {
+    program?.tell({ type: 'inspect', address: this.settings.inspect });
   }
 
   private isServing(): boolean {
@@ -215,15 +227,21 @@ export class Supervisor implements Stage {
   private takeSpare(files: readonly string[]): Program {
     const { spare } = this;
     this.spare = undefined;
-    if (spare && !spare.hasEnded && !files.some((file) => spare.files.has(file) || file.endsWith('.env'))) return spare;
+    const isStale = files.some((file) => spare?.files.has(file) || isSetting(basename(file)));
+    if (spare && !spare.hasEnded && !isStale) return spare;
     spare?.kill();
-    return new Program(this.settings, this.settings.events);
+    return this.spawn();
   }
 
   /** Starts the process for the next edit. */
   private prepare(): void {
     if (this.closing || (this.spare && !this.spare.hasEnded)) return;
-    this.spare = new Program(this.settings, this.settings.events);
+    this.spare = this.spawn();
+  }
+
+  private spawn(): Program {
+    const { settings, packages } = this;
+    return new Program({ ...settings, packages: [...packages] }, settings.events);
   }
 
   private readonly nameOf = (file: string): string => relative(this.settings.root, file);

@@ -5,7 +5,8 @@ import { type FSWatcher, watch } from 'chokidar';
 // editors and git write several files, or one file in several steps
 const SETTLE_MS = 15;
 
-const isSetting = (name: string): boolean => /^(tsconfig.*\.json|package\.json|\.env)$/.test(name);
+/** Whether a file in the root of the project is read before the program runs. */
+export const isSetting = (name: string): boolean => /^(tsconfig.*\.json|package\.json|\.env)$/.test(name);
 
 /** Watches the files of a program. Their folders are watched, because editors replace a file when they save it. */
 export class Watcher {

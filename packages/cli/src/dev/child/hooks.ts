@@ -1,9 +1,17 @@
+import * as nodeModule from 'node:module';
+import { fileURLToPath } from 'node:url';
 import type { MessagePort } from 'node:worker_threads';
+
+import { warmCompiler } from './compiler.js';
 
 // Module hooks (Node.js, "Modules: node:module API"). They run in a thread of their own, after the loader's.
 
 /** A specifier with this prefix is resolved as if the entry had imported it. */
 export const AS_ENTRY = 'decorum-dev:';
+
+/** Packages that only define things when they are loaded, whatever the environment is. */
+const PURE =
+  /^(?:@decorum\/[\w/-]+|fastify|express|@nestjs\/[\w/-]+|rxjs|zod|valibot|arktype|jose|reflect-metadata|class-(?:validator|transformer))$/;
 
 let port: MessagePort;
 let entry: string;
@@ -18,6 +26,7 @@ type Next<C, R> = (specifier: string, context: C) => Promise<R>;
 /** Receives what `register` passes. */
 export function initialize(data: Data): void {
   ({ port, entry } = data);
+  if (!('registerHooks' in nodeModule)) warmCompiler(fileURLToPath(entry));
 }
 
 /** Resolves what the relay's own code imports from the project. Reports files that don't exist: they may appear. */
@@ -27,6 +36,7 @@ export async function resolve(
   next: Next<{ parentURL?: string }, object>,
 ): Promise<object> {
   if (specifier.startsWith(AS_ENTRY)) return next(specifier.slice(AS_ENTRY.length), { ...context, parentURL: entry });
+  if (PURE.test(specifier) && !context.parentURL?.includes('/node_modules/')) port.postMessage({ name: specifier });
   try {
     return await next(specifier, context);
   } catch (error) {

@@ -5,6 +5,7 @@
 import { open, close, url as inspectorUrl } from 'node:inspector';
 import { createRequire, register } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 
 import type { ChildMessage, ParentMessage, StandIn, StartMessage } from '../messages.js';
@@ -15,7 +16,7 @@ import { coreOf, warmUp } from './warm.js';
 
 const PATIENCE_MS = 3000;
 
-const [entryUrl = '', transport = 'http'] = process.argv.splice(2);
+const [entryUrl = '', transport = 'http', ...packages] = process.argv.splice(2);
 const entry = fileURLToPath(entryUrl);
 const toParent = process.send?.bind(process);
 // the program isn't the one that talks to the relay
@@ -32,7 +33,13 @@ function send(message: ChildMessage): void {
 /** Reports the files that the program has loaded so far, also by `require`. */
 function sendFiles(): void {
   const urls: string[] = [];
-  for (let each; (each = receiveMessageOnPort(loaded));) urls.push(each.message as string);
+  const names: string[] = [];
+  for (let each; (each = receiveMessageOnPort(loaded));) {
+    const message = each.message as string | { readonly name: string };
+    if (typeof message === 'string') urls.push(message);
+    else names.push(message.name);
+  }
+  if (names.length > 0) send({ type: 'packages', names });
   for (const file of Object.keys(required)) {
     if (seen.has(file) || file.includes('/node_modules/')) continue;
     seen.add(file);
@@ -72,10 +79,14 @@ function watchStdin(): () => boolean {
 
 const transportOf = (): 'stdio' | 'http' => (transport === 'stdio' ? 'stdio' : 'http');
 
-function startInspector(address: string): void {
+/** Opens the debugger, as soon as the program before has closed it. */
+async function inspect(address: string | undefined): Promise<void> {
+  if (address === undefined) return close();
   const [host, port] = address.split(/:(?=\d+$)/);
-  open(Number(port), host);
-  send({ type: 'inspecting', url: inspectorUrl() });
+  for (let tries = 0; tries < 50 && inspectorUrl() === undefined; tries += 1) {
+    open(Number(port), host);
+    if (inspectorUrl() === undefined) await sleep(20);
+  }
 }
 
 async function standIn({ name, version }: StandIn, port: number): Promise<void> {
@@ -86,7 +97,7 @@ async function standIn({ name, version }: StandIn, port: number): Promise<void> 
 
 async function run(message: StartMessage, readsStdin: () => boolean): Promise<void> {
   process.argv = [process.execPath, entry, ...message.args];
-  if (message.inspect !== undefined) startInspector(message.inspect);
+  if (message.inspect !== undefined) await inspect(message.inspect);
   let moved = 0;
   const { publicPort, defaultPort } = message;
   moveServers({
@@ -126,11 +137,11 @@ process.once('disconnect', () => process.exit());
 process.on('uncaughtException', fail);
 const readsStdin = watchStdin();
 process.on('message', (message: ParentMessage) => {
-  if (message.type === 'stop-inspecting') return close();
+  if (message.type === 'inspect') return void inspect(message.address);
   // from now on only the program keeps the process alive
   process.channel?.unref();
   run(message, readsStdin).catch(fail);
 });
-await warmUp(entry, transportOf());
+await warmUp(entry, transportOf(), packages);
 sendFiles();
 send({ type: 'warm' });

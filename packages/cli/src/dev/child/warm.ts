@@ -1,9 +1,10 @@
-import { createRequire } from 'node:module';
+import * as nodeModule from 'node:module';
 
 import type { ClosableHost, McpServer } from '@decorum/core';
 import { INITIALIZE } from '@decorum/core/transport';
 import type { NodeHandler } from '@decorum/http/node';
 
+import { warmCompiler } from './compiler.js';
 import { AS_ENTRY } from './hooks.js';
 
 /** The part of `@decorum/core` that a child uses. */
@@ -55,16 +56,13 @@ async function rehearse({ McpServer, connectMemory }: Core): Promise<void> {
 }
 
 /** Loads what nearly every program loads, before it is known what the entry will contain. */
-export async function warmUp(entry: string, transport: 'stdio' | 'http'): Promise<void> {
-  const require = createRequire(entry);
+export async function warmUp(entry: string, transport: 'stdio' | 'http', packages: readonly string[]): Promise<void> {
+  if ('registerHooks' in nodeModule) warmCompiler(entry);
   const core = await coreOf();
   if (transport === 'http') await httpOf();
-  for (const name of ['class-validator', 'class-transformer']) {
-    try {
-      require(name);
-    } catch {
-      // not installed
-    }
+  // as the entry will: Node.js has to find out once what a CommonJS package exports
+  for (const name of new Set(['class-validator', 'class-transformer', ...packages])) {
+    await import(`${AS_ENTRY}${name}`).catch(() => {});
   }
   await rehearse(core).catch(() => {});
 }
