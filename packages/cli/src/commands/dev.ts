@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { CommandFailure, EXIT } from 'create-decorum';
+
+import { operandsOf } from '../operands.js';
 
 interface Options {
   readonly stdio?: boolean;
@@ -27,18 +28,9 @@ function inspectAddress(given: string | true | undefined): string | undefined {
   return given.includes(':') ? given : `127.0.0.1:${given}`;
 }
 
-/** The operands before `--` are ours, those after it the program's. */
-function operandsOf(operands: readonly string[]): { entry: string | undefined; args: readonly string[] } {
-  const dashes = process.argv.indexOf('--', 2);
-  const theirs = dashes === -1 ? 0 : process.argv.length - dashes - 1;
-  const [entry, ...more] = operands.slice(0, operands.length - theirs);
-  if (more.length > 0) throw new CommandFailure(`Pass one entry. Arguments of the program follow --`, EXIT.usage);
-  return { entry, args: operands.slice(operands.length - theirs) };
-}
-
 /** `decorum dev` */
 export function devCommand(): Command {
-  return new Command('dev')
+  const command = new Command('dev')
     .description('Serves a program and follows your edits: its clients stay connected')
     .argument('[entry]', 'file that exports a server, or serves (default: first of src/{main,server,index}.ts)')
     .argument('[args...]', 'after --: arguments of the program')
@@ -46,18 +38,12 @@ export function devCommand(): Command {
     .option('--port <number>', "port to serve HTTP on (default: the program's, PORT or 3000)", port)
     .option('--drain <seconds>', 'time for calls in flight to end in the old program', seconds, 10)
     .option('--inspect [address]', 'let a debugger attach to the program (default: 127.0.0.1:9229)')
-    .option('--check', "print type errors of the project's own TypeScript")
-    .action(async (_entry: string | undefined, _args: string[], options: Options, command: Command) => {
-      const { entry, args } = operandsOf(command.args);
-      const { dev } = await import('../dev/dev.js');
-      await dev({
-        entry,
-        args,
-        stdio: options.stdio === true,
-        port: options.port,
-        drainMs: options.drain * 1000,
-        inspect: inspectAddress(options.inspect),
-        check: options.check === true,
-      });
-    });
+    .option('--check', "print type errors of the project's own TypeScript");
+  return command.action(async () => {
+    const { stdio = false, port: chosenPort, drain, inspect, check = false } = command.opts<Options>();
+    const { entry, args } = operandsOf(command.args);
+    // loads what other commands don't need
+    const { dev } = await import('../dev/dev.js');
+    await dev({ entry, args, stdio, port: chosenPort, drainMs: drain * 1000, inspect: inspectAddress(inspect), check });
+  });
 }

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename, relative, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 
-import { CommandFailure, EXIT } from 'create-decorum';
-
+import { findEntry } from '../entry.js';
 import type { Front } from './front.js';
 import { HttpFront } from './http/front.js';
 import type { StandIn } from './messages.js';
@@ -25,18 +24,7 @@ export interface DevOptions {
   readonly args: readonly string[];
 }
 
-const ENTRIES = ['src/main.ts', 'src/server.ts', 'src/index.ts'];
 const DEFAULT_PORT = 3000;
-
-function entryOf(given: string | undefined): string {
-  const found = (given === undefined ? ENTRIES : [given]).find((file) => existsSync(file));
-  if (found !== undefined) return resolve(found);
-  const problem =
-    given === undefined
-      ? `There is no ${ENTRIES.join(', ')} here. Pass the entry: decorum dev FILE`
-      : `There is no file ${given}. Pass the file that exports your server or starts it`;
-  throw new CommandFailure(problem, EXIT.usage);
-}
 
 function readJson(file: string): Record<string, unknown> {
   try {
@@ -67,7 +55,7 @@ function environment(root: string, secret: string): NodeJS.ProcessEnv {
 
 /** Serves a program, and follows the edits of its files. Resolves when it is told to end. */
 export async function dev(options: DevOptions): Promise<void> {
-  const entry = entryOf(options.entry);
+  const entry = findEntry(options.entry);
   const root = process.cwd();
   const report = new Report((text) => process.stderr.write(text));
   // cursors and the state of questions outlive the program that has sealed them
@@ -81,7 +69,8 @@ export async function dev(options: DevOptions): Promise<void> {
     root,
     env,
     transport: options.stdio ? 'stdio' : 'http',
-    args: options.args,
+    // programs choose their transport by it
+    args: options.stdio && !options.args.includes('--stdio') ? ['--stdio', ...options.args] : options.args,
     inspect: options.inspect,
     drainMs: options.drainMs,
     defaultPort: options.port ?? (Number(env()['PORT']) || DEFAULT_PORT),
@@ -115,8 +104,8 @@ export async function dev(options: DevOptions): Promise<void> {
 
 /** Resolves when a signal tells the process to end, or the client leaves. */
 function ending(front: Front): Promise<unknown> {
-  const signalled = new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, resolve);
+  const signalled = new Promise((told) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, told);
   });
   return Promise.race([signalled, front.left]);
 }

@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { memberPlace } from '../member.js';
 import type { Failure } from './messages.js';
 
 /** Where the project is, and what the program has loaded of it. */
@@ -10,7 +11,6 @@ export interface Place {
 }
 
 const FRAME = /(file:\/\/[^\s)]+?|\/[^\s)]+?):(\d+):(\d+)\)?$/;
-const SUBJECT = /^([A-Za-z_$][\w$]*)(?:\.([\w$]+))?/;
 
 /** The first position in the project's own files of a stack. */
 function positionIn(stack: string, root: string): string | undefined {
@@ -24,21 +24,18 @@ function positionIn(stack: string, root: string): string | undefined {
 }
 
 /** The declaration that a `DecorumError` is about: its message begins with the class and the member. */
-async function declarationOf({ code, message }: Failure, { root, files }: Place): Promise<string | undefined> {
-  const [, className, member] = SUBJECT.exec(message) ?? [];
-  if (!code?.startsWith('DECORUM_') || className === undefined) return undefined;
-  // only after a mistake: the parser takes some time to load
-  const { findMember } = await import('./members.js');
-  const found = findMember(files, className, member);
+function declarationOf({ code, message }: Failure, { root, files }: Place): string | undefined {
+  if (!code?.startsWith('DECORUM_')) return undefined;
+  const found = memberPlace(new Error(message), files);
   return found && `${relative(root, found.file)}:${found.line}:${found.column}`;
 }
 
 /** Describes why a program doesn't start, with the place in the project. */
-export async function describeFailure(failure: Failure, place: Place): Promise<string> {
+export function describeFailure(failure: Failure, place: Place): string {
   const { message, stack } = failure;
   // a syntax error says itself where it is
   const [, own] = /^(?:\w+: )?(\S+:\d+:\d+) /.exec(message) ?? [];
   if (own !== undefined) return message.slice(message.indexOf(own));
-  const at = (await declarationOf(failure, place)) ?? positionIn(stack, place.root);
+  const at = declarationOf(failure, place) ?? positionIn(stack, place.root);
   return at === undefined ? message : `${at}  ${message}`;
 }

@@ -97,12 +97,14 @@ export class Program {
         else resolve();
       };
     });
-    void this.ended.then((reason) => {
-      const message = `The program ended before it served anything (${reason}).`;
-      this.settleStart?.({ message, stack: '', code: undefined });
-    });
+    void this.failUnlessStarted();
     this.tell(message);
     await started;
+  }
+
+  private async failUnlessStarted(): Promise<void> {
+    const message = `The program ended before it served anything (${await this.ended}).`;
+    this.settleStart?.({ message, stack: '', code: undefined });
   }
 
   /** Sends a message to a program that reads the pipe. */

@@ -37,7 +37,8 @@ export class Supervisor implements Stage {
   private starting: { readonly program: Program; readonly began: number } | undefined;
   private busy = false;
   private closing = false;
-  private diedAt = Number.NEGATIVE_INFINITY;
+  /** When a program that had died served again; long ago after an edit. */
+  private restartedAt = Number.NEGATIVE_INFINITY;
   /** Why no program serves, for the clients. */
   private problem: string | undefined;
   private hasServed = false;
@@ -62,7 +63,7 @@ export class Supervisor implements Stage {
 
   /** Starts the program for the first time. Resolves when clients get answers. */
   async start(): Promise<void> {
-    const late = setTimeout(() => void this.substitute(), FIRST_START_MS);
+    const late = setTimeout(() => void this.substitute(() => this.hasServed), FIRST_START_MS);
     this.changed = new Set();
     await this.work().finally(() => clearTimeout(late));
   }
@@ -121,14 +122,17 @@ export class Supervisor implements Stage {
     if (this.closing) return void program.stop();
     for (const name of program.packages) this.packages.add(name);
     await this.front.open(program);
-    const adoption = await this.adopt(program);
     const isFirst = !this.hasServed;
+    const isRestart = !isFirst && files.length === 0;
     this.hasServed = true;
     this.problem = undefined;
-    if (isFirst) this.report.serving(await this.front.about(program), this.nameOf(this.settings.entry));
-    else if (files.length > 0) this.report.reloaded(files.map(this.nameOf), performance.now() - began, adoption);
-    this.settings.settled();
     void program.ended.then((reason) => this.died(program, reason));
+    this.restartedAt = isRestart ? performance.now() : Number.NEGATIVE_INFINITY;
+    const adoption = await this.adopt(program);
+    if (program.hasEnded) void this.died(program, await program.ended);
+    else if (isFirst) this.report.serving(await this.front.about(program), this.nameOf(this.settings.entry));
+    else if (!isRestart) this.report.reloaded(files.map(this.nameOf), performance.now() - began, adoption);
+    this.settings.settled();
     this.prepare();
   }
 
@@ -160,7 +164,7 @@ export class Supervisor implements Stage {
   }
 
   private async failed({ failure }: StartFailure, { files }: Program): Promise<void> {
-    const text = await describeFailure(failure, { root: this.settings.root, files });
+    const text = describeFailure(failure, { root: this.settings.root, files });
     const serves = this.current !== undefined && !this.current.isStandIn;
     this.report.problem(text, serves ? 'still serving what ran before' : 'waiting for an edit');
     this.front.log(text);
@@ -174,7 +178,7 @@ export class Supervisor implements Stage {
   }
 
   /** Lets clients connect although there is no program. */
-  private async substitute(): Promise<void> {
+  private async substitute(isLate = () => false): Promise<void> {
     if (this.closing || this.isServing()) return;
     const program = this.takeSpare([]);
     await this.front.open(undefined);
@@ -184,7 +188,7 @@ export class Supervisor implements Stage {
       return program.kill();
     }
     // the program may have started in the meantime
-    if (this.isServing() || this.closing) return void program.stop();
+    if (this.isServing() || this.closing || isLate()) return void program.stop();
     await this.adopt(program);
   }
 
@@ -197,11 +201,12 @@ export class Supervisor implements Stage {
   }
 
   private async died(program: Program, reason: string): Promise<void> {
+    const wasServing = program === this.current && !this.closing;
+    // the client's next request must not go to it
+    if (wasServing) this.current = undefined;
     this.front.lost(program, reason);
-    if (program !== this.current || this.closing) return;
-    this.current = undefined;
-    const isLoop = performance.now() - this.diedAt < LOOP_MS;
-    this.diedAt = performance.now();
+    if (!wasServing) return;
+    const isLoop = performance.now() - this.restartedAt < LOOP_MS;
     this.problem = `${reason}.`;
     if (!isLoop) {
       this.report.problem(`The program has ended: ${reason}.`, 'starting it again');

@@ -8,6 +8,16 @@ import type { Report } from './report.js';
 
 const DIAGNOSTIC = /^(.+)\((\d+),(\d+)\): error (TS\d+): (.*)$/;
 
+/** Later checks look only at what has changed. */
+const OPTIONS = (root: string) => [
+  '--noEmit',
+  '--pretty',
+  'false',
+  '--incremental',
+  '--tsBuildInfoFile',
+  join(root, 'node_modules/.cache/decorum/dev.tsbuildinfo'),
+];
+
 /** The program `tsc` of the project, if it has TypeScript. */
 function compilerOf(root: string): string | undefined {
   try {
@@ -36,7 +46,7 @@ export class TypeCheck {
     if (compiler === undefined) {
       return this.report.note('--check finds no TypeScript in this project. Run: npm install --save-dev typescript');
     }
-    const child = spawn(process.execPath, [compiler, '--noEmit', '--pretty', 'false'], {
+    const child = spawn(process.execPath, [compiler, ...OPTIONS(this.root)], {
       cwd: this.root,
       stdio: ['ignore', 'pipe', 'inherit'],
     });

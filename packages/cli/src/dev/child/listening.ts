@@ -21,10 +21,8 @@ export interface Moving {
 /** The options in the arguments of `listen` if they are for TCP. Not for a path, a handle or a file descriptor. */
 function tcpOptions([first, second, third]: Arguments): ListenOptions | undefined {
   if (typeof first === 'object' && first !== null) {
-    const options = first as ListenOptions & { fd?: unknown; _handle?: unknown };
-    return options.path === undefined && options.fd === undefined && options._handle === undefined
-      ? options
-      : undefined;
+    const options = first as ListenOptions & { fd?: unknown };
+    return options.path === undefined && options.fd === undefined && !('_handle' in first) ? options : undefined;
   }
   if (typeof first === 'string' && !/^\d+$/.test(first)) return undefined;
   const host = [second, third].find((each) => typeof each === 'string');

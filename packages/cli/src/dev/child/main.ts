@@ -3,13 +3,15 @@
  * entry and tells the relay where the program listens.
  */
 import { open, close, url as inspectorUrl } from 'node:inspector';
-import { createRequire, register } from 'node:module';
+import { register } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 
+import { exportedServer, loadEntry } from '../../entry.js';
+import { installLoader } from '../../loader/install.js';
 import type { ChildMessage, ParentMessage, StandIn, StartMessage } from '../messages.js';
-import { exportedServer, serveHttp, servePipe } from './exported.js';
+import { serveHttp, servePipe } from './exported.js';
 import { failureOf } from './failure.js';
 import { moveServers } from './listening.js';
 import { coreOf, warmUp } from './warm.js';
@@ -23,7 +25,6 @@ const toParent = process.send?.bind(process);
 Object.defineProperty(process, 'send', { value: undefined, configurable: true });
 
 let serving = false;
-const required = createRequire(import.meta.url).cache;
 const seen = new Set<string>();
 
 function send(message: ChildMessage): void {
@@ -40,8 +41,8 @@ function sendFiles(): void {
     else names.push(message.name);
   }
   if (names.length > 0) send({ type: 'packages', names });
-  for (const file of Object.keys(required)) {
-    if (seen.has(file) || file.includes('/node_modules/')) continue;
+  for (const file of installLoader().files()) {
+    if (seen.has(file)) continue;
     seen.add(file);
     urls.push(pathToFileURL(file).href);
   }
@@ -96,7 +97,6 @@ async function standIn({ name, version }: StandIn, port: number): Promise<void> 
 }
 
 async function run(message: StartMessage, readsStdin: () => boolean): Promise<void> {
-  process.argv = [process.execPath, entry, ...message.args];
   if (message.inspect !== undefined) await inspect(message.inspect);
   let moved = 0;
   const { publicPort, defaultPort } = message;
@@ -110,11 +110,11 @@ async function run(message: StartMessage, readsStdin: () => boolean): Promise<vo
     },
   });
   if (message.standIn) return standIn(message.standIn, defaultPort);
-  const exports = (await import(entryUrl)) as Record<string, unknown>;
+  const exports = await loadEntry(entry, message.args);
   sendFiles();
   const servesItself = () => (transportOf() === 'stdio' ? readsStdin() : moved > 0);
   if (servesItself()) return;
-  const server = await exportedServer(exports, await coreOf());
+  const server = await exportedServer(exports);
   if (servesItself()) return;
   if (server === undefined) return wait(readsStdin);
   await (transportOf() === 'stdio' ? servePipe(server) : serveHttp(server, defaultPort));

@@ -16,7 +16,7 @@ export interface Core {
 
 /** The part of `@decorum/http/node` that a child uses. */
 export interface Http {
-  readonly nodeHandler: (server: ClosableHost) => NodeHandler;
+  readonly nodeHandler: (server: ClosableHost, options: { readonly allowedHosts: readonly string[] }) => NodeHandler;
 }
 
 /** The project's copy of a package, or else the one of the command line. */

@@ -8,6 +8,7 @@ import type { ListenStream } from './listen-stream.js';
 import type { HttpSession } from './session.js';
 import { keyOfView, Views } from './views.js';
 
+const MAX_SESSIONS = 200;
 const DEFAULT_PATHS = ['/mcp', '/'];
 
 /** All clients over HTTP: their sessions, streams and requests in flight. */
@@ -23,6 +24,14 @@ export class Clients {
   /** A client sends messages to this path. */
   posts(path: string): void {
     if (!this.paths.has(path) && this.paths.size < 4) this.paths.add(path);
+  }
+
+  /** Takes a new session. Clients that never end theirs must not fill the memory. */
+  add(session: HttpSession): void {
+    this.sessions.set(session.id, session);
+    if (this.sessions.size <= MAX_SESSIONS) return;
+    const idle = [...this.sessions.values()].find(({ streams, inFlight }) => streams.size + inFlight.size === 0);
+    if (idle && idle !== session) this.sessions.delete(idle.id);
   }
 
   changed(program: Program): void {
@@ -50,8 +59,8 @@ export class Clients {
     const changes = isQuiet ? async () => [] : await this.compare(before, next);
     return async () => {
       await Promise.all([...this.sessions.values()].map((session) => session.catchUp(next)));
-      const streams = [...this.sessions.values()].flatMap(({ streams }) => [...streams]);
-      await Promise.all([...streams, ...this.listens].map((each) => each.reopen(next)));
+      const pushes = [...this.sessions.values()].flatMap(({ streams }) => [...streams]);
+      await Promise.all([...pushes, ...this.listens].map((each) => each.reopen(next)));
       return this.tell(changes);
     };
   }

@@ -14,6 +14,7 @@ const WHY_MS = 1000;
 /** One request of a client, while a program answers it. */
 export class Exchange {
   private settled = false;
+  isWithdrawn = false;
   private received: Received | undefined;
   private finish!: () => void;
   /** Resolves when the client has its response, or is gone. */
@@ -59,6 +60,12 @@ export class Exchange {
       incoming.response.end();
     } else if (Array.isArray(this.parts.message)) incoming.answer(200, answers);
     else incoming.answer(200, answers[0] ?? {});
+  }
+
+  /** Leaves the request to another exchange. */
+  withdraw(): void {
+    this.isWithdrawn = true;
+    this.settle();
   }
 
   /** The connection is gone. Soon it is known why. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 
 import { INITIALIZE, LISTEN } from '@decorum/core/transport';
 
@@ -17,7 +18,17 @@ import { PushStream } from './push-stream.js';
 import { HttpSession, NotAccepted, SESSION } from './session.js';
 import { readBody, send } from './upstream.js';
 
+const ENDING_MS = 1000;
+
+/** Where a message goes. */
+interface Target {
+  readonly session: HttpSession | undefined;
+  readonly program: Program;
+}
+
 type Headers = NodeJS.Dict<string | string[]>;
+
+const isRefused = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
 
 /** Sends each request of a client to the program that it belongs to. */
 export class Router {
@@ -53,13 +64,15 @@ export class Router {
       return proxy(incoming, program, body);
     }
     this.clients.posts(incoming.path);
-    const refusal = isJson(message) && isRequest(message) && this.stage.refusal(String(message['method']));
-    if (refusal) return incoming.answer(200, failure((message as Json)['id'], refusal));
-    if (isJson(message) && message['method'] === LISTEN) return this.listen(incoming, message, program);
-    return this.forward(incoming, message, {
-      session: isJson(message) && isStateless(message) ? undefined : session,
-      program,
-    });
+    return this.dispatch(incoming, message, { session, program });
+  }
+
+  private dispatch(incoming: Incoming, message: Json | readonly Json[], { session, program }: Target): Promise<void> {
+    if (!isJson(message)) return this.forward(incoming, message, { session, program });
+    const refusal = isRequest(message) ? this.stage.refusal(String(message['method'])) : undefined;
+    if (refusal !== undefined) return this.refuse(incoming, message, refusal);
+    if (message['method'] === LISTEN) return this.listen(incoming, message, program);
+    return this.forward(incoming, message, { session: isStateless(message) ? undefined : session, program });
   }
 
   /** Where responses and notifications about a certain request go, in that program's words. */
@@ -80,7 +93,7 @@ export class Router {
   private async forward(
     incoming: Incoming,
     message: Json | readonly Json[],
-    { session, program }: { session: HttpSession | undefined; program: Program },
+    { session, program }: Target,
   ): Promise<void> {
     const release = this.flights.take(program);
     const requests = [message].flat().filter((each) => isRequest(each as Json)) as Json[];
@@ -104,13 +117,23 @@ export class Router {
       } else await this.exchange(exchange, incoming, { message, id: undefined });
       await exchange.over;
     } catch (error) {
-      if (error instanceof NotAccepted) this.refuse(incoming, error);
+      if (error instanceof NotAccepted) this.reject(incoming, error);
+      else if (isRefused(error) && !incoming.gone.aborted) exchange.withdraw();
       else await exchange.failWhenKnown();
     } finally {
       this.clients.exchanges.delete(exchange);
       for (const land of landings) land();
       release();
     }
+    if (!exchange.isWithdrawn) return;
+    // it has ended before it got the request, so the next one may have it
+    const reason = await Promise.race([program.ended, wait(ENDING_MS, undefined, { ref: false })]);
+    if (reason === undefined) return this.refuse(incoming, message, 'The program no longer listens.');
+    return this.dispatch(incoming, message, { session, program: await this.stage.serving() });
+  }
+
+  private async refuse(incoming: Incoming, message: Json | readonly Json[], problem: string): Promise<void> {
+    incoming.answer(200, failure(isJson(message) ? message['id'] : undefined, problem));
   }
 
   private async exchange(
@@ -140,11 +163,11 @@ export class Router {
     const session = new HttpSession(id, incoming.path, incoming.request.headers);
     session.memory.note(message);
     session.began(program, given);
-    this.clients.sessions.set(id, session);
+    this.clients.add(session);
     return { [SESSION]: id };
   }
 
-  private refuse(incoming: Incoming, { answered }: NotAccepted): void {
+  private reject(incoming: Incoming, { answered }: NotAccepted): void {
     const { status, headers, body, message } = answered;
     if (message) incoming.answer(status, message, headers);
     else incoming.response.writeHead(status, { 'content-type': headers['content-type'] ?? 'text/plain' }).end(body);
@@ -172,7 +195,7 @@ export class Router {
       await stream.open(program, Number(number) === program.number ? eventId : undefined);
       await stream.over;
     } catch (error) {
-      if (error instanceof NotAccepted) this.refuse(incoming, error);
+      if (error instanceof NotAccepted) this.reject(incoming, error);
       else incoming.response.destroy();
     } finally {
       session.streams.delete(stream);

@@ -25,9 +25,12 @@ export class Link {
   about: Json = {};
 
   constructor(readonly program: Program) {
-    void program.ended.then(() => {
-      for (const resolve of this.waiting.values()) resolve({});
-    });
+    void this.abandon();
+  }
+
+  private async abandon(): Promise<void> {
+    await this.program.ended;
+    for (const resolve of this.waiting.values()) resolve({});
   }
 
   /** Sends a request of the relay. Resolves with an empty object if the program ends. */
