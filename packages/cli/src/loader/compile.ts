@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import type { Options } from '@swc/core';
 
 import type { Format } from './format.js';
+import { softenImports } from './metadata-imports.js';
 import { type Project, projectOf } from './project.js';
 import { placeAt, sourceError } from './source-error.js';
 
@@ -66,6 +67,8 @@ function swcOptions(file: string, format: Format): Options {
       parser: { syntax: 'typescript', decorators: true, tsx: file.endsWith('x') },
       transform: transformOf(options),
       keepClassNames: true,
+      // for `softenImports`, a comment that mentions a type would be a use of it
+      minify: { format: { comments: false } },
       experimental: { keepImportAttributes: true },
     },
   };
@@ -78,7 +81,10 @@ function swcOptions(file: string, format: Format): Options {
 export function compile(file: string, source: string, format: Format): string {
   try {
     const { transformSync } = require('@swc/core') as typeof import('@swc/core');
-    return transformSync(source, swcOptions(file, format)).code;
+    const { code } = transformSync(source, swcOptions(file, format));
+    // with verbatimModuleSyntax, the user says which imports are of types
+    const isVerbatim = projectOf(file).options.verbatimModuleSyntax === true;
+    return format === 'module' && !isVerbatim ? softenImports(code) : code;
   } catch (error) {
     throw explained(file, source, error as Error);
   }
