@@ -147,15 +147,15 @@ describe('decorum start runs a program that serves by itself', () => {
         class Slow {
           @Tool({ description: 'Ends after a signal' })
           async wait() {
+            const told = new Promise((resolve) => process.on('SIGUSR2', resolve));
             console.log('waiting');
-            await new Promise((resolve) => process.on('SIGUSR2', resolve));
+            await told;
             return 'done';
           }
         }
         const app = express();
         app.use('/mcp', nodeHandler(new McpServer({ name: 'slow', version: '1.0.0', providers: [Slow] })));
-        const listener = app.listen(0, '127.0.0.1', () => console.log('greeter 1.0.0   http://127.0.0.1:' + listener.address().port + '/mcp'));
-        process.on('newListener', () => {});`,
+        const listener = app.listen(0, '127.0.0.1', () => console.log('greeter 1.0.0   http://127.0.0.1:' + listener.address().port + '/mcp'));`,
     });
     const running = project.start(['start', 'src/main.ts']);
     const answer = callTool(await urlOf(running), 'wait');
