@@ -258,6 +258,14 @@ export const server = () => new McpServer({ name: 'weather', version: '1.0.0', p
     });
   });
 
+  it('a name that is declared twice, which only Node.js notices', async () => {
+    const { code, stderr } = await fails(
+      'interface Removed {\n  city: string;\n}\nconst city = 1;\nconst city = 2;\nexport {};\n',
+    );
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^main\.ts:[45]:7 {2}Identifier `city` has already been declared\n\n/);
+  });
+
   it('a package that is missing', async () => {
     expect((await fails(`import 'not-installed';`)).stderr).toMatch(
       /^main\.ts {2}.*Cannot find package 'not-installed'/,

@@ -6,7 +6,7 @@ import type { Options } from '@swc/core';
 import type { Format } from './format.js';
 import { softenImports } from './metadata-imports.js';
 import { type Project, projectOf } from './project.js';
-import { placeAt, sourceError } from './source-error.js';
+import { placeAt, type SourceError, sourceError } from './source-error.js';
 
 /** Loads the compiler and the parser when they are needed. With a thread for the hooks, this is mostly not in this one. */
 const require = createRequire(import.meta.url);
@@ -92,10 +92,19 @@ export function compile(file: string, source: string, format: Format): string {
 
 /** The compiler draws its own frame and a native stack. The parser says where the mistake is. */
 function explained(file: string, source: string, error: Error): Error {
-  const { parseSync } = require('oxc-parser') as typeof import('oxc-parser');
-  const [first] = parseSync(file, source).errors;
-  if (first) return sourceError(first.message, source, placeAt(file, source, first.labels[0]?.start ?? 0));
+  const found = syntaxErrorIn(file, source);
+  if (found) return found;
   const [, reason = error.message] = /^\s*[x×]\s*(.+)/m.exec(error.message) ?? [];
   const [, line = 1, column = 1] = /:(\d+):(\d+)\]/.exec(error.message) ?? [];
   return sourceError(reason, source, { file, line: Number(line), column: Number(column) });
+}
+
+/**
+ * The first mistake in the syntax of a file. Also one that the compiler leaves to Node.js, which only knows the compiled
+ * file: a name that is declared twice, for example.
+ */
+export function syntaxErrorIn(file: string, source: string): SourceError | undefined {
+  const { parseSync } = require('oxc-parser') as typeof import('oxc-parser');
+  const [first] = parseSync(file, source, { showSemanticErrors: true }).errors;
+  return first && sourceError(first.message, source, placeAt(file, source, first.labels[0]?.start ?? 0));
 }
