@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { CommandFailure, EXIT } from 'create-decorum';
 
 import { shown } from './entry.js';
-import { isSourceError, printable } from './loader/source-error.js';
+import { syntaxErrorIn } from './loader/compile.js';
+import { TYPESCRIPT } from './loader/resolve.js';
+import { isSourceError, printable, type SourceError } from './loader/source-error.js';
 import { memberPlace } from './member.js';
 
 /** Where the project's own code threw an error: `src/main.ts:12:7`. */
@@ -61,12 +64,25 @@ export function loadFailure(program: Program, error: unknown): CommandFailure {
 function describe(program: Program, error: unknown): string {
   if (!(error instanceof Error)) return `${shown(program.file)} threw ${String(error)}`;
   if (isSourceError(error)) return error.message;
+  // without a place, it is about the syntax of a module: Node.js tells its file only as it prints the error
+  if (error.name === 'SyntaxError' && placeOf(error) === undefined) {
+    const found = firstSyntaxError(program.sources);
+    if (found) return found.message;
+  }
   const name = /^(?:Error|DecorumError)$/.test(error.name) ? '' : `${error.name}: `;
   return `${placeIn(program, error)}  ${error.message.startsWith(name) ? '' : name}${error.message}`;
 }
 
+function firstSyntaxError(files: Iterable<string>): SourceError | undefined {
+  for (const file of files) {
+    const found = TYPESCRIPT.test(file) ? syntaxErrorIn(file, readFileSync(file, 'utf8')) : undefined;
+    if (found) return found;
+  }
+  return undefined;
+}
+
 function placeIn({ file, sources }: Program, error: Error): string {
-  if (!isStartupError(error)) return placeOf(error) ?? linkPlaceOf(error) ?? shown(file);
+  if (!isStartupError(error)) return placeOf(error) ?? shown(unlinkedFile(error) ?? file);
   const place = memberPlace(error, sources);
   return place === undefined ? shown(file) : printable(place);
 }
@@ -75,8 +91,8 @@ function placeIn({ file, sources }: Program, error: Error): string {
 export const isStartupError = (error: unknown): boolean =>
   error instanceof Error && String((error as NodeJS.ErrnoException).code).startsWith('DECORUM_');
 
-/** Node.js puts the file of a failed import in front of the stack. */
-function linkPlaceOf({ stack = '' }: Error): string | undefined {
+/** The file with an import that leads nowhere: Node.js puts it in front of the stack. */
+function unlinkedFile({ stack = '' }: Error): string | undefined {
   const [, url] = /^(file:.+):\d+\n/.exec(stack) ?? [];
-  return url === undefined ? undefined : shown(fileURLToPath(url));
+  return url === undefined ? undefined : fileURLToPath(url);
 }

@@ -80,6 +80,31 @@ describe('node --import @decorum/cli/register', () => {
     expect(await run('main.ts')).toEqual({ code: 0, stdout: printed, stderr: '' });
   });
 
+  it('runs ES modules with imported interfaces in decorated signatures, as tsc compiles them', async () => {
+    project = createProject({
+      'package.json': { type: 'module' },
+      'tsconfig.json': { compilerOptions: LEGACY },
+      'types.ts': `
+        import '@decorum/core';
+        export interface Query { city: string }
+        export default interface Units { metric: boolean }
+        export class Options {}
+        export const inspect: MethodDecorator = (target, key) => {
+          const types = Reflect.getMetadata('design:paramtypes', target, key);
+          console.log(types.map((type: { name: string }) => type.name).join());
+        };`,
+      'main.ts': `
+        import Units, { inspect, Options, Query as Asked } from './types.js';
+        class Weather {
+          @inspect forecast(query: Asked, units: Units, options: Options) {}
+          /** For an Asked, in its Units. */
+          @inspect alerts(query: Asked) {}
+        }
+        new Weather();`,
+    });
+    expect(await run('main.ts')).toEqual({ code: 0, stdout: 'Object,Object,Options\nObject\n', stderr: '' });
+  });
+
   it.each(['nodenext', 'commonjs'])('runs CommonJS projects, with module: %s', async (module) => {
     project = createProject({
       'package.json': { name: 'app' },

@@ -147,15 +147,15 @@ describe('decorum start runs a program that serves by itself', () => {
         class Slow {
           @Tool({ description: 'Ends after a signal' })
           async wait() {
+            const told = new Promise((resolve) => process.on('SIGUSR2', resolve));
             console.log('waiting');
-            await new Promise((resolve) => process.on('SIGUSR2', resolve));
+            await told;
             return 'done';
           }
         }
         const app = express();
         app.use('/mcp', nodeHandler(new McpServer({ name: 'slow', version: '1.0.0', providers: [Slow] })));
-        const listener = app.listen(0, '127.0.0.1', () => console.log('greeter 1.0.0   http://127.0.0.1:' + listener.address().port + '/mcp'));
-        process.on('newListener', () => {});`,
+        const listener = app.listen(0, '127.0.0.1', () => console.log('greeter 1.0.0   http://127.0.0.1:' + listener.address().port + '/mcp'));`,
     });
     const running = project.start(['start', 'src/main.ts']);
     const answer = callTool(await urlOf(running), 'wait');
@@ -256,6 +256,14 @@ export const server = () => new McpServer({ name: 'weather', version: '1.0.0', p
       code: 1,
       stderr: 'main.ts:1:14  Unexpected token\n\n> 1 | const city = ;\n    |              ^\n  2 |\n',
     });
+  });
+
+  it('a name that is declared twice, which only Node.js notices', async () => {
+    const { code, stderr } = await fails(
+      'interface Removed {\n  city: string;\n}\nconst city = 1;\nconst city = 2;\nexport {};\n',
+    );
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^main\.ts:[45]:7 {2}Identifier `city` has already been declared\n\n/);
   });
 
   it('a package that is missing', async () => {

@@ -4,8 +4,9 @@ import { basename } from 'node:path';
 import type { Options } from '@swc/core';
 
 import type { Format } from './format.js';
+import { softenImports } from './metadata-imports.js';
 import { type Project, projectOf } from './project.js';
-import { placeAt, sourceError } from './source-error.js';
+import { placeAt, type SourceError, sourceError } from './source-error.js';
 
 /** Loads the compiler and the parser when they are needed. With a thread for the hooks, this is mostly not in this one. */
 const require = createRequire(import.meta.url);
@@ -66,6 +67,8 @@ function swcOptions(file: string, format: Format): Options {
       parser: { syntax: 'typescript', decorators: true, tsx: file.endsWith('x') },
       transform: transformOf(options),
       keepClassNames: true,
+      // for `softenImports`, a comment that mentions a type would be a use of it
+      minify: { format: { comments: false } },
       experimental: { keepImportAttributes: true },
     },
   };
@@ -78,7 +81,10 @@ function swcOptions(file: string, format: Format): Options {
 export function compile(file: string, source: string, format: Format): string {
   try {
     const { transformSync } = require('@swc/core') as typeof import('@swc/core');
-    return transformSync(source, swcOptions(file, format)).code;
+    const { code } = transformSync(source, swcOptions(file, format));
+    // with verbatimModuleSyntax, the user says which imports are of types
+    const isVerbatim = projectOf(file).options.verbatimModuleSyntax === true;
+    return format === 'module' && !isVerbatim ? softenImports(code) : code;
   } catch (error) {
     throw explained(file, source, error as Error);
   }
@@ -86,10 +92,19 @@ export function compile(file: string, source: string, format: Format): string {
 
 /** The compiler draws its own frame and a native stack. The parser says where the mistake is. */
 function explained(file: string, source: string, error: Error): Error {
-  const { parseSync } = require('oxc-parser') as typeof import('oxc-parser');
-  const [first] = parseSync(file, source).errors;
-  if (first) return sourceError(first.message, source, placeAt(file, source, first.labels[0]?.start ?? 0));
+  const found = syntaxErrorIn(file, source);
+  if (found) return found;
   const [, reason = error.message] = /^\s*[x×]\s*(.+)/m.exec(error.message) ?? [];
   const [, line = 1, column = 1] = /:(\d+):(\d+)\]/.exec(error.message) ?? [];
   return sourceError(reason, source, { file, line: Number(line), column: Number(column) });
+}
+
+/**
+ * The first mistake in the syntax of a file. Also one that the compiler leaves to Node.js, which only knows the compiled
+ * file: a name that is declared twice, for example.
+ */
+export function syntaxErrorIn(file: string, source: string): SourceError | undefined {
+  const { parseSync } = require('oxc-parser') as typeof import('oxc-parser');
+  const [first] = parseSync(file, source, { showSemanticErrors: true }).errors;
+  return first && sourceError(first.message, source, placeAt(file, source, first.labels[0]?.start ?? 0));
 }
