@@ -12,6 +12,7 @@ import { McpServer, Tool } from '@decorum/core';
 class Clock {
   @Tool({ description: 'Tells the time' }) now() { return 'noon'; }
   @Tool({ description: 'Ends the process' }) end() { process.exit(7); }
+  @Tool({ description: 'Never returns' }) spin() { process.stderr.write('spinning'); for (;;); }
   @Tool({ description: 'Ends the process later' }) async slow() {
     console.error('slow began');
     await new Promise((resolve) => process.once('SIGUSR2', resolve));
@@ -93,7 +94,7 @@ describe('a program that is broken at its first start', () => {
 describe('an edit that breaks the program', () => {
   it.each([
     ['a syntax error', `return 'noon'`, `return 'noon`, /src\/main\.ts:4:\d+ {2}/],
-    ['a crash while it is loaded', 'export const', 'null.x;\nexport const', /src\/main\.ts:12:\d+ {2}TypeError/],
+    ['a crash while it is loaded', 'export const', 'null.x;\nexport const', /src\/main\.ts:13:\d+ {2}TypeError/],
     [
       'a mistake found at startup',
       "@Tool({ description: 'Ends the process' })",
@@ -157,12 +158,33 @@ describe('a program that dies while it serves', () => {
   });
 });
 
+describe('decorum dev --check', () => {
+  it('prints type errors, with the program running all the same', async () => {
+    const clock = project(MAIN);
+    clock.write('src/wrong.ts', `export const wrong: number = 'x';\n`);
+    const { run, client } = await overHttp(clock, ['--check']);
+    await run.says(/src\/wrong\.ts:1:14 {2}Type 'string' is not assignable to type 'number'\. \[TS2322\]/);
+    await client.connect();
+    await expect(client.request(...call('now'))).resolves.toMatchObject(text('noon'));
+  });
+});
+
 describe('the end of decorum dev', () => {
   it('is exit code 3 if the port is taken, with the option to pass', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };
     const run = project(MAIN).dev(['--port', String(port)]);
+    await expect(run.ended).resolves.toBe(3);
+    expect(run.printed).toMatch(new RegExp(`Port ${port} is taken.*--port`));
+    taken.close();
+  });
+
+  it('is exit code 3 if the port that the program asks for is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as { port: number };
+    const run = project(MAIN).dev([], { PORT: String(port) });
     await expect(run.ended).resolves.toBe(3);
     expect(run.printed).toMatch(new RegExp(`Port ${port} is taken.*--port`));
     taken.close();
@@ -202,9 +224,16 @@ describe('the end of decorum dev', () => {
     await expect(run.ended).resolves.toBe(0);
   });
 
-  it('leaves no process behind, even if it is killed', async () => {
+  it.each([
+    ['waits', 'now'],
+    ['never returns to its event loop', 'spin'],
+  ])('leaves no process behind, even if it is killed while the program %s', async (_, tool) => {
     const clock = project(MAIN);
-    const { run } = await overHttp(clock);
+    const { run, client } = await overHttp(clock);
+    await client.connect();
+    const called = client.request(...call(tool)).catch(() => {});
+    if (tool === 'spin') await run.says(/spinning/);
+    else await called;
     // the pipes close when the last process that holds them has ended
     const closed = once(run.child, 'close');
     run.child.kill('SIGKILL');

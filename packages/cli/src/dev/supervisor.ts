@@ -121,7 +121,10 @@ export class Supervisor implements Stage {
     }
     if (this.closing) return void program.stop();
     for (const name of program.packages) this.packages.add(name);
-    await this.front.open(program);
+    await this.front.open(program).catch((error: unknown) => {
+      program.kill();
+      throw error;
+    });
     const isFirst = !this.hasServed;
     const isRestart = !isFirst && files.length === 0;
     this.hasServed = true;

@@ -15,6 +15,7 @@ import { serveHttp, servePipe } from './exported.js';
 import { failureOf } from './failure.js';
 import { moveServers } from './listening.js';
 import { coreOf, warmUp } from './warm.js';
+import { watchParent } from './watchdog.js';
 
 const PATIENCE_MS = 3000;
 
@@ -134,6 +135,7 @@ function wait(readsStdin: () => boolean): void {
 }
 
 process.once('disconnect', () => process.exit());
+watchParent();
 process.on('uncaughtException', fail);
 const readsStdin = watchStdin();
 process.on('message', (message: ParentMessage) => {
