@@ -86,7 +86,7 @@ const EDITS: readonly Edit[] = [
   { name: 'a helper two imports away', file: 'src/snow.ts', from: `'snow'`, to: `'sleet'`, says: RELOADED },
   weather('a renamed tool', ['forecast(', 'outlook('], { told: 'tools', says: /\+ tool outlook {3}- tool forecast/ }),
   weather('a syntax error', ['async slow()', 'async slow(('], { says: /src\/weather\.ts:\d+:\d+ {2}.*/ }),
-  weather('the syntax error mended', ['async slow((', 'async slow(']),
+  weather('the syntax error mended', ['async slow((', 'async slow()']),
   described(2),
   described(3),
   weather(
@@ -191,6 +191,9 @@ async function rawListener(url: string): Promise<{ told: Told; heard: Heard[]; c
 const EXPECTED = EDITS.flatMap(({ told }) => told ?? []);
 const text = (value: string) => [{ type: 'text', text: value }];
 
+/** The calls in flight end when the story says so, however long the edits take. */
+const PATIENT = ['--drain', '600'];
+
 /** What a story follows. */
 interface Story {
   readonly project: Project;
@@ -267,17 +270,17 @@ async function leave({ readers, listeners }: Story): Promise<void> {
 }
 
 describe('twenty edits of a program that exports a server', () => {
-  tell(() => overHttp(EXPORTED, ['--port', 'PORT']), leave);
+  tell(() => overHttp(EXPORTED, ['--port', 'PORT', ...PATIENT]), leave);
 });
 
 describe('twenty edits of a Fastify application that serves by itself', () => {
-  tell(() => overHttp(FASTIFY, []), leave);
+  tell(() => overHttp(FASTIFY, PATIENT), leave);
 });
 
 describe('twenty edits under a client over stdio', () => {
   tell(async () => {
     const project = new Project(EXPORTED);
-    const transport = new StdioV1({ ...devCommand(['--stdio']), cwd: project.folder, stderr: 'pipe' });
+    const transport = new StdioV1({ ...devCommand(['--stdio', ...PATIENT]), cwd: project.folder, stderr: 'pipe' });
     const printed = new Printed();
     transport.stderr?.on('data', (chunk: Buffer) => printed.add(chunk.toString()));
     return { project, run: printed, readers: [await readerV1(transport)], listeners: [] };

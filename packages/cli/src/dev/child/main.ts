@@ -19,6 +19,8 @@ import { watchParent } from './watchdog.js';
 
 const PATIENCE_MS = 3000;
 
+watchParent();
+
 const [entryUrl = '', transport = 'http', ...packages] = process.argv.splice(2);
 const entry = fileURLToPath(entryUrl);
 const toParent = process.send?.bind(process);
@@ -134,8 +136,6 @@ function wait(readsStdin: () => boolean): void {
   timer.unref();
 }
 
-process.once('disconnect', () => process.exit());
-watchParent();
 process.on('uncaughtException', fail);
 const readsStdin = watchStdin();
 process.on('message', (message: ParentMessage) => {
