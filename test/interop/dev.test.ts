@@ -93,7 +93,7 @@ const EDITS: readonly Edit[] = [
     'a dangling completion',
     ['// more', `@Completion({ for: 'pack', argument: 'city' }) cities() { return []; }\n// more`],
     {
-      says: /src\/weather\.ts:18:3 {2}Weather\.cities.*\[DECORUM_\w+\]\n.*still serving/,
+      says: /src\/weather\.ts:\d+:\d+ {2}Weather\.cities.*\[DECORUM_\w+\]\n.*still serving/,
     },
   ),
   weather(

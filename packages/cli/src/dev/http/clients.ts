@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import type { About, Adoption } from '../front.js';
+import { inTime } from '../in-time.js';
 import { ALL_CHANGED, type Change, differences, notificationsOf } from '../lists.js';
 import type { Program } from '../program.js';
 import type { Exchange } from './exchange.js';
@@ -55,13 +56,13 @@ export class Clients {
     // clients keep what they know while a stand-in tells them that the program has ended
     const isQuiet = next.isStandIn && before !== undefined;
     if (!isQuiet) this.known = next;
-    await Promise.all([...this.sessions.values()].map((session) => session.idIn(next).catch(() => undefined)));
-    const changes = isQuiet ? async () => [] : await this.compare(before, next);
+    const sessions = [...this.sessions.values()];
+    await inTime(Promise.all(sessions.map((session) => session.idIn(next).catch(() => undefined))));
     return async () => {
-      await Promise.all([...this.sessions.values()].map((session) => session.catchUp(next)));
+      await inTime(Promise.all([...this.sessions.values()].map((session) => session.catchUp(next))));
       const pushes = [...this.sessions.values()].flatMap(({ streams }) => [...streams]);
-      await Promise.all([...pushes, ...this.listens].map((each) => each.reopen(next)));
-      return this.tell(changes);
+      await inTime(Promise.all([...pushes, ...this.listens].map((each) => each.reopen(next))));
+      return this.tell(isQuiet ? async () => [] : await this.compare(before, next));
     };
   }
 
@@ -72,7 +73,8 @@ export class Clients {
   ): Promise<(headers: IncomingHttpHeaders) => Promise<readonly Change[] | undefined>> {
     const changes = async (headers: IncomingHttpHeaders) => {
       if (before === undefined) return [];
-      const [old, now] = await Promise.all([this.views.of(before, headers), this.views.of(next, headers)]);
+      const both = Promise.all([this.views.of(before, headers), this.views.of(next, headers)]);
+      const [old, now] = (await inTime(both)) ?? [];
       return old && now && differences(old.lists, now.lists);
     };
     const all = new Map<string, Promise<readonly Change[] | undefined>>();

@@ -6,6 +6,7 @@ import { INITIALIZE, LISTEN } from '@decorum/core/transport';
 import { adapt } from '../answers.js';
 import { Flights } from '../flights.js';
 import type { About, Adoption, Front, Stage } from '../front.js';
+import { inTime } from '../in-time.js';
 import { lines } from '../lines.js';
 import { ALL_CHANGED, differences, type Lists, notificationsOf } from '../lists.js';
 import { Memory } from '../memory.js';
@@ -66,19 +67,21 @@ export class StdioFront implements Front {
   async adopt(next: Program, switchOver: () => void): Promise<Adoption> {
     const link = this.linkTo(next);
     const before = this.stage.current;
-    const isQuiet = next.isStandIn && this.known !== undefined;
-    const version = await this.begin(link);
-    const now = isQuiet ? undefined : link.lists();
-    if (this.isStale && before) this.known = this.linkTo(before).lists();
-    const [old, lists] = isQuiet ? [] : await Promise.all([this.known, now]);
-    if (version !== this.memory.version) await this.begin(link);
     const isFirst = this.known === undefined;
-    if (!isQuiet) this.known = now;
-    this.isStale = false;
+    // the client keeps what it knows while a stand-in tells it that the program has ended
+    const isQuiet = next.isStandIn && !isFirst;
+    const version = await inTime(this.begin(link));
+    if (version !== this.memory.version) await inTime(this.begin(link));
+    if (this.isStale && before) this.known = this.linkTo(before).lists();
     switchOver();
     this.moveListens(link, before);
     for (const message of this.backlog.splice(0)) this.route(message);
-    if (isQuiet || isFirst) return { changes: [], told: 0 };
+    if (isQuiet) return { changes: [], told: 0 };
+    const known = this.known;
+    this.known = link.lists();
+    this.isStale = false;
+    if (isFirst) return { changes: [], told: 0 };
+    const [old, lists] = (await inTime(Promise.all([known, this.known]))) ?? [];
     const changes = old && lists ? differences(old, lists) : undefined;
     const methods = new Set([...(changes ? notificationsOf(changes) : ALL_CHANGED), ...link.early]);
     return { changes: changes ?? [], told: this.tell(methods) };
