@@ -23,8 +23,9 @@ class Place {
 export class Weather {
   @Tool({ description: 'Forecast' }) forecast({ city }: Place) { return words(city); }
   @Tool({ description: 'Waits' }) async slow() {
+    const released = new Promise((resolve) => process.once('SIGUSR2', resolve));
     console.error('slow began in ' + process.pid);
-    await new Promise((resolve) => process.once('SIGUSR2', resolve));
+    await released;
     return 'slow ended';
   }
   // more

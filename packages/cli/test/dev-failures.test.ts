@@ -14,8 +14,9 @@ class Clock {
   @Tool({ description: 'Ends the process' }) end() { process.exit(7); }
   @Tool({ description: 'Never returns' }) spin() { process.stderr.write('spinning'); for (;;); }
   @Tool({ description: 'Ends the process later' }) async slow() {
+    const released = new Promise((resolve) => process.once('SIGUSR2', resolve));
     console.error('slow began');
-    await new Promise((resolve) => process.once('SIGUSR2', resolve));
+    await released;
     return 'slow ended';
   }
 }
@@ -94,7 +95,7 @@ describe('a program that is broken at its first start', () => {
 describe('an edit that breaks the program', () => {
   it.each([
     ['a syntax error', `return 'noon'`, `return 'noon`, /src\/main\.ts:4:\d+ {2}/],
-    ['a crash while it is loaded', 'export const', 'null.x;\nexport const', /src\/main\.ts:13:\d+ {2}TypeError/],
+    ['a crash while it is loaded', 'export const', 'null.x;\nexport const', /src\/main\.ts:14:\d+ {2}TypeError/],
     [
       'a mistake found at startup',
       "@Tool({ description: 'Ends the process' })",
