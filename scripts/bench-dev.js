@@ -13,7 +13,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { ROOT } from './workspace.js';
 
 const EDITS = 20;
-const RELOADS = Number(process.env.R ?? 200);
+const RELOADS = 200;
 /** Milliseconds between edits: time for the spare process, as people leave it. */
 const PAUSE_MS = 1000;
 const BARS = { medianMs: 200, worstMs: 1000, grownMb: 20 };
