@@ -34,7 +34,11 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the path is too long',
 };
 
-const reasonOf = (error: unknown) => REASONS[codeOf(error) ?? ''] ?? (error as Error).message;
+function notCreated(shown: string, error: unknown): CommandFailure {
+  const reason = REASONS[codeOf(error) ?? ''] ?? (error as Error).message;
+  const problem = `Could not create the project in ${shown}: ${reason}.`;
+  return new CommandFailure(`${problem} Nothing was created.`, EXIT.environment);
+}
 
 /** What is at a path, and in it if it is a folder. */
 function look(folder: string, shown: string): readonly string[] | 'a file' {
@@ -43,7 +47,7 @@ function look(folder: string, shown: string): readonly string[] | 'a file' {
     if (!stats) return [];
     return stats.isDirectory() ? readdirSync(folder) : 'a file';
   } catch (error) {
-    throw new CommandFailure(`${shown} can't be read: ${reasonOf(error)}.`, EXIT.environment);
+    throw notCreated(shown, error);
   }
 }
 
@@ -135,8 +139,7 @@ export function writeProject({ folder, shown }: Target, { files, tarballs }: Pro
     for (const { file, path } of tarballs) writer.copy(`${TARBALLS}/${file}`, path);
   } catch (error) {
     writer.undo();
-    const problem = `Could not create the project in ${shown}: ${reasonOf(error)}.`;
-    throw new CommandFailure(`${problem} Nothing was created.`, EXIT.environment);
+    throw notCreated(shown, error);
   }
   return { written, kept };
 }

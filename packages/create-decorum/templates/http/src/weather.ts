@@ -33,4 +33,4 @@ class Weather {
   }
 }
 
-export const createServer = () => new McpServer({ name: '{{name}}', version: '1.0.0', providers: [Weather] });
+export const server = new McpServer({ name: '{{name}}', version: '1.0.0', providers: [Weather] });

@@ -1,10 +1,10 @@
 import { connect } from '@decorum/testing';
 import { expect, it } from 'vitest';
 
-import { createServer } from '../src/weather.js';
+import { server } from '../src/weather.js';
 
 it('knows tomorrow', async () => {
-  const client = await connect(createServer());
+  const client = await connect(server);
   expect(await client.callTool('forecast', { city: 'Oslo' })).toMatchObject({
     content: [{ text: expect.stringContaining('snow') }],
   });
@@ -12,7 +12,7 @@ it('knows tomorrow', async () => {
 });
 
 it('tells the model where to find the cities', async () => {
-  const client = await connect(createServer());
+  const client = await connect(server);
   expect(await client.callTool('forecast', { city: 'Atlantis' })).toMatchObject({
     isError: true,
     content: [{ text: expect.stringContaining('weather://cities') }],

@@ -15,4 +15,4 @@ class Greeter {
   }
 }
 
-export const createServer = () => new McpServer({ name: '{{name}}', version: '1.0.0', providers: [Greeter] });
+export const server = new McpServer({ name: '{{name}}', version: '1.0.0', providers: [Greeter] });

@@ -35,4 +35,4 @@ class Notes {
   }
 }
 
-export const createServer = () => new McpServer({ name: '{{name}}', version: '1.0.0', providers: [Notes] });
+export const server = new McpServer({ name: '{{name}}', version: '1.0.0', providers: [Notes] });

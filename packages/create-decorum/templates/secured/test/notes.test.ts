@@ -1,12 +1,11 @@
 import { connect } from '@decorum/testing';
 import { expect, it } from 'vitest';
 
-import { createServer } from '../src/notes.js';
+import { server } from '../src/notes.js';
 
 const ada = { issuer: 'https://id.example.com', subject: 'ada', scopes: ['notes:write'] };
 
 it('keeps the notes of each user apart', async () => {
-  const server = createServer();
   const [hers, his] = await Promise.all([
     connect(server, { principal: ada }),
     connect(server, { principal: { ...ada, subject: 'bob' } }),
@@ -18,8 +17,8 @@ it('keeps the notes of each user apart', async () => {
 });
 
 it('keeps no note without the scope', async () => {
-  const client = await connect(createServer(), { principal: { ...ada, scopes: [] } });
-  await expect(client.callTool('add', { text: 'Buy milk' })).rejects.toThrow('notes:write');
+  const client = await connect(server, { principal: { ...ada, subject: 'eve', scopes: [] } });
+  await expect(client.callTool('add', { text: 'Buy milk' })).rejects.toThrow('scopes');
   expect(await client.callTool('list')).toMatchObject({ content: [{ text: 'You have no notes.' }] });
   await client.close();
 });
