@@ -1,7 +1,17 @@
 // Projects as users make them: from packed packages, installed from the registry.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -25,6 +35,9 @@ export class Workshop {
     }
     const pack = ['--filter', './packages/*', 'pack', '--pack-destination', workshop.path('packages')];
     await workshop.run(ROOT, 'pnpm', pack);
+    // as npm does for `npm create decorum`
+    const [packed = ''] = readdirSync(workshop.path('packages')).filter((file) => file.startsWith('create-decorum-'));
+    await workshop.run(workshop.folder, 'npm', ['install', '--prefix', 'tools', join('packages', packed)]);
     return workshop;
   }
 
@@ -52,7 +65,7 @@ export class Workshop {
 
   /** Creates a project and resolves with what the command prints. */
   async create(name: string, ...flags: string[]): Promise<string> {
-    const program = join(ROOT, 'packages/create-decorum/bin/create-decorum.js');
+    const program = this.path('tools/node_modules/create-decorum/bin/create-decorum.js');
     const args = [program, name, '--yes', '--packages', this.path('packages'), ...flags];
     return await this.run(this.folder, process.execPath, args);
   }

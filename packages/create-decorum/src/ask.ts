@@ -1,5 +1,4 @@
 import { CommandFailure } from './failure.js';
-import { targetOf } from './project-name.js';
 import { type ProjectOptions, TEMPLATES, type TemplateName, TEST_RUNNERS } from './template.js';
 
 /** What a user can be asked. Each answer can be given on the command line instead. */
@@ -21,16 +20,10 @@ function isInteractive(): boolean {
   return process.stdin.isTTY && process.stdout.isTTY && ['', '0', 'false'].includes(CI);
 }
 
-function problemOf(folder: string | undefined): string | undefined {
-  try {
-    targetOf(folder || DEFAULTS.folder);
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
+/** Throws if no project can be in a folder. */
+type Check = (folder: string) => void;
 
-async function askFor(given: Given): Promise<Answers> {
+async function askFor(given: Given, check: Check): Promise<Answers> {
   // loaded only here, because most runs don't ask
   const { isCancel, select, text } = await import('@clack/prompts');
   const answered = async <T>(known: Exclude<T, symbol> | undefined, ask: () => Promise<T>) => {
@@ -39,25 +32,32 @@ async function askFor(given: Given): Promise<Answers> {
     return answer as Exclude<T, symbol>;
   };
   const { folder: placeholder } = DEFAULTS;
+  const validate = (folder: string | undefined) => {
+    try {
+      return void check(folder || placeholder);
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
   const message = 'Name or folder of the project';
   const templates = Object.entries(TEMPLATES) as [TemplateName, string][];
   const templateOptions = templates.map(([value, hint]) => ({ value, label: value, hint }));
   const testOptions = TEST_RUNNERS.map((value) => ({ value, label: value }));
   return {
-    folder: await answered(given.folder, () =>
-      text({ message, placeholder, defaultValue: placeholder, validate: problemOf }),
-    ),
+    folder: await answered(given.folder, () => text({ message, placeholder, defaultValue: placeholder, validate })),
     template: await answered(given.template, () => select({ message: 'Template', options: templateOptions })),
     test: await answered(given.test, () => select({ message: 'Test runner', options: testOptions })),
   };
 }
 
-/** Completes what was given: by asking, or by defaults if nobody would answer or `yes` says so. */
-export async function complete(given: Given, yes: boolean): Promise<Answers> {
-  if (!yes && isInteractive()) return await askFor(given);
-  return {
-    folder: given.folder ?? DEFAULTS.folder,
-    template: given.template ?? DEFAULTS.template,
-    test: given.test ?? DEFAULTS.test,
-  };
+/**
+ * Completes what was given: by asking, or by defaults if nobody would answer or `yes` says so.
+ * @param check of the folder, before anything else is asked
+ */
+export async function complete(given: Given, yes: boolean, check: Check): Promise<Answers> {
+  if (given.folder !== undefined) check(given.folder);
+  if (!yes && isInteractive()) return await askFor(given, check);
+  const { folder = DEFAULTS.folder, template = DEFAULTS.template, test = DEFAULTS.test } = given;
+  if (given.folder === undefined) check(folder);
+  return { folder, template, test };
 }

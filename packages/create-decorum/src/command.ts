@@ -18,18 +18,14 @@ interface Options extends Partial<Omit<Answers, 'folder'>> {
   readonly yes?: boolean;
 }
 
-/** What `npm run dev` does in each template. */
-const SERVES: Readonly<Record<ProjectOptions['template'], string>> = {
-  minimal: 'serves over stdio and follows your edits',
-  http: 'serves http://127.0.0.1:3000/mcp and follows your edits',
-  secured: 'serves http://127.0.0.1:3000/mcp and follows your edits',
-};
+/** What `npm run dev` does, also in a project for stdio: people can try it, and .mcp.json has the other way. */
+const DEV = 'serves http://127.0.0.1:3000/mcp and follows your edits';
 
 function nextSteps({ template, installer }: ProjectOptions, isInstalled: boolean): string {
   const steps: [command: string, what: string][] = [
     ...(isInstalled ? [] : [[`${installer.name} install`, 'installs the dependencies'] as [string, string]]),
     ...(template === 'secured' ? [['cp .env.example .env', 'then set ISSUER in it'] as [string, string]] : []),
-    [`${installer.run} dev`, SERVES[template]],
+    [`${installer.run} dev`, DEV],
   ];
   const width = Math.max(...steps.map(([command]) => command.length));
   return steps.map(([command, what]) => `  ${command.padEnd(width)}    ${what}\n`).join('');
@@ -49,9 +45,11 @@ function report(project: ProjectOptions, { written, kept }: Written, isInstalled
 
 async function create(folder: string | undefined, options: Options): Promise<void> {
   const { install, force, yes, packages, packageManager, ...given } = options;
-  const answers = await complete({ folder, ...given }, yes ?? false);
+  const answers = await complete({ folder, ...given }, yes ?? false, (each) => {
+    const place = targetOf(each);
+    if (!force) requireEmpty(place);
+  });
   const target = targetOf(answers.folder);
-  if (!force) requireEmpty(target);
   const installer = installerOf(packageManager ?? currentInstaller());
   if (install) requireInstaller(installer);
   const tarballs = packages === undefined ? undefined : tarballsIn(packages);

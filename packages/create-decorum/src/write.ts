@@ -136,7 +136,11 @@ export function writeProject({ folder, shown }: Target, { files, tarballs }: Pro
   const kept: string[] = [];
   try {
     for (const [path, text] of files) (writer.write(path, text) ? written : kept).push(path);
-    for (const { file, path } of tarballs) writer.copy(`${TARBALLS}/${file}`, path);
+    // not among the files of the template
+    for (const { file, path } of tarballs) {
+      const place = `${TARBALLS}/${file}`;
+      if (!writer.copy(place, path)) kept.push(place);
+    }
   } catch (error) {
     writer.undo();
     throw notCreated(shown, error);

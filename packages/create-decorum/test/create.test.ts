@@ -110,6 +110,76 @@ describe('a project', () => {
   });
 });
 
+describe('questions', () => {
+  // makes pipes look like a terminal
+  const TERMINAL = `data:text/javascript,${encodeURIComponent(`
+    process.stdin.isTTY = process.stdout.isTTY = true;
+    process.stdin.setRawMode = () => process.stdin;
+    process.stdout.columns = 80;`)}`;
+  const DOWN = '\u001b[B';
+
+  /** Waits for each question, and types the answer. */
+  async function answer(args: readonly string[], answers: readonly (readonly [question: string, keys: string])[]) {
+    const { child, ended } = desk.start(args, { env: { NODE_OPTIONS: `--import=${TERMINAL}` } });
+    const waiting = [...answers];
+    let shown = '';
+    child.stdout?.on('data', (text: string) => {
+      shown += text;
+      const [question = '', keys] = waiting[0] ?? [];
+      if (keys === undefined || !shown.includes(question)) return;
+      shown = '';
+      waiting.shift();
+      child.stdin?.write(keys);
+      // unlike a terminal, an open pipe keeps the process alive
+      if (waiting.length === 0) child.stdin?.end();
+    });
+    if (answers.length === 0) child.stdin?.end();
+    return await ended;
+  }
+
+  it('ask for what the command line leaves open', async () => {
+    const { code } = await answer(
+      ['--no-install'],
+      [
+        ['Name or folder', 'weather\r'],
+        ['Template', `${DOWN}\r`],
+        ['Test runner', `${DOWN}\r`],
+      ],
+    );
+    expect(code).toBe(0);
+    expect(desk.files('weather')).toEqual([...FILES, 'jest.config.json'].sort());
+  });
+
+  it('do not ask for what it says', async () => {
+    const { code } = await answer(['weather', '--test', 'vitest', '--no-install'], [['Template', '\r']]);
+    expect(code).toBe(0);
+    expect(desk.files('weather')).toContain('src/server.ts');
+  });
+
+  it('come after the folder was found to be free', async () => {
+    desk.write('weather/README.md', '');
+    expect(await answer(['weather'], [])).toMatchObject({ code: 1, stdout: '' });
+    const { code } = await answer(
+      ['--no-install'],
+      [
+        ['Name or folder', 'weather\r'],
+        ['weather is not empty', '\b\b2\r'],
+        ['Template', '\r'],
+        ['Test runner', '\r'],
+      ],
+    );
+    expect(code).toBe(0);
+    expect(desk.files('weath2')).toHaveLength(11);
+  });
+
+  it('can be cancelled', async () => {
+    const { code, stderr } = await answer([], [['Name or folder', '\u0003']]);
+    expect(stderr).toBe('Cancelled. Nothing was created.\n');
+    expect(code).toBe(1);
+    expect(desk.files()).toEqual([]);
+  });
+});
+
 describe('the name', () => {
   it.each([
     ['My Server', 'My Server', 'my-server'],
@@ -225,7 +295,7 @@ describe('an installation', () => {
     desk.program('npm', `${VERSION} ${record}`);
     const { stdout } = await desk.run(['weather', '--yes'], { env: { NODE_ENV: 'production' } });
     expect(stdout).toBe(
-      '✔ weather: 11 files, dependencies installed\n  npm run dev    serves over stdio and follows your edits\n',
+      '✔ weather: 11 files, dependencies installed\n  npm run dev    serves http://127.0.0.1:3000/mcp and follows your edits\n',
     );
     expect(JSON.parse(read('weather/env.json'))).toEqual([['install', '--no-audit', '--no-fund'], null]);
   });

@@ -44,7 +44,7 @@ export class Desk {
       cwd: this.path(cwd),
       // a clean environment without the settings of what runs the tests
       env: { PATH: `${this.path('bin')}${delimiter}${PATH}`, HOME, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
     const printed = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
