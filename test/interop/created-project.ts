@@ -37,7 +37,7 @@ export class Workshop {
     await workshop.run(ROOT, 'pnpm', pack);
     // as npm does for `npm create decorum`
     const [packed = ''] = readdirSync(workshop.path('packages')).filter((file) => file.startsWith('create-decorum-'));
-    await workshop.run(workshop.folder, 'npm', ['install', '--prefix', 'tools', join('packages', packed)]);
+    await workshop.run(workshop.folder, 'npm', ['install', '--prefix', 'tools', workshop.path('packages', packed)]);
     return workshop;
   }
 

@@ -36,9 +36,9 @@ function signal(child: ChildProcess, name: NodeJS.Signals): void {
 
 function environment(): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {
-    // without a network, the defaults of npm wait for more than a minute
-    npm_config_fetch_retry_mintimeout: '1000',
-    npm_config_fetch_retry_maxtimeout: '5000',
+    // npm retries each of many requests in turn. Without a network, its defaults would take many minutes
+    npm_config_fetch_retry_mintimeout: '100',
+    npm_config_fetch_retry_maxtimeout: '300',
     ...process.env,
   };
   // in production, package managers leave out what builds and tests

@@ -100,8 +100,8 @@ export function settingsOf({ installer, tarballs }: ManifestOptions): Readonly<R
   if (installer.name !== 'pnpm') return {};
   const specs = Object.entries(overridesOf(tarballs)).map(([name, spec]) => `  '${name}': ${spec}\n`);
   const lines = [
-    '# they ship binaries, so their install scripts have nothing to do\n',
-    "ignoredBuiltDependencies:\n  - '@swc/core'\n",
+    '# install scripts are not run; nothing here needs them, so their absence is no error\n',
+    'strictDepBuilds: false\n',
     ...(specs.length > 0 ? ['\noverrides:\n', ...specs] : []),
   ];
   return { 'pnpm-workspace.yaml': lines.join('') };
