@@ -45,12 +45,13 @@ export class Workshop {
     return join(this.folder, ...parts);
   }
 
-  /** A clean environment without the settings of what runs the tests. */
+  /** The environment without the settings of what runs the tests. It may say how to reach the registry. */
   env(more: object = {}): Record<string, string> {
-    const { PATH = '', HOME = '' } = process.env;
+    const own = Object.entries(process.env).filter(([name]) => !/^(?:npm_|JEST_|NODE_(?:ENV|OPTIONS)$)/i.test(name));
+    const { PATH = '', ...rest } = Object.fromEntries(own) as Record<string, string>;
     // yarn takes a tarball of the same path for the same
     const caches = { YARN_CACHE_FOLDER: this.path('yarn-cache') };
-    return { PATH: `${this.path('bin')}${delimiter}${PATH}`, HOME, NO_COLOR: '1', ...caches, ...more };
+    return { ...rest, PATH: `${this.path('bin')}${delimiter}${PATH}`, NO_COLOR: '1', ...caches, ...more };
   }
 
   /** Runs a program and resolves with what it prints. Rejects with all its output if it fails. */

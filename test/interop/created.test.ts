@@ -20,8 +20,8 @@ beforeAll(async () => {
   issuer = await HostileIssuer.open([createKey('ES256', 'one')]);
 });
 afterAll(async () => {
-  await issuer.stop();
   workshop.remove();
+  await issuer.stop();
 });
 
 type Transport = Parameters<Client['connect']>[0];
