@@ -1,4 +1,5 @@
 import type { Principal } from '@decorum/core';
+import { isPromise } from '@decorum/core/transport';
 import type { RequestHead } from '@decorum/http';
 
 import { type RefusalReason, type Refused, remedyFor } from './reasons.js';
@@ -76,11 +77,14 @@ export class Reporter {
   }
 
   private emit(event: AuthEvent): void {
+    // the request goes on: nobody could log in if the audit failed
+    const failed = (error: unknown) => this.log('on-event', `\`onEvent\` failed: ${printable(String(error))}`);
     try {
-      this.parts.onEvent?.(event);
+      const result: unknown = this.parts.onEvent?.(event);
+      // unhandled, the rejection of an async function would end the process
+      if (isPromise(result)) Promise.resolve(result).catch(failed);
     } catch (error) {
-      // the request goes on: nobody could log in if the audit failed
-      this.log('on-event', `\`onEvent\` failed: ${printable(String(error))}`);
+      failed(error);
     }
   }
 

@@ -150,6 +150,23 @@ describe('verify', () => {
     ]);
   });
 
+  it('grants no scopes by anything but a list', async () => {
+    for (const scopes of ['ab', 7, { 0: 'a' }, null]) {
+      const { enter } = createAuth({
+        audience: undefined as never,
+        hierarchy: { a: ['b'] },
+        verify: () => ({ subject: 'bob', scopes: scopes as never }),
+      });
+      const { scopes: granted } = (await enter('x')) as { scopes?: unknown };
+      expect([scopes, Array.isArray(granted)]).toEqual([scopes, false]);
+    }
+  });
+
+  it('may say more about the caller than a principal does', async () => {
+    const found = { subject: 'bob', reason: 'signature' };
+    expect(await createAuth({ audience: undefined as never, verify: () => found }).enter('x')).toEqual(found);
+  });
+
   it('that returns null refuses, and one that throws is an error of the application', async () => {
     expect(statusOf(await createAuth({ audience: undefined as never, verify: () => null as never }).enter('x'))).toBe(
       401,
