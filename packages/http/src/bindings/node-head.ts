@@ -25,6 +25,14 @@ export function sentUrl({ url = '', originalUrl = url }: IncomingMessage & { rea
 
 /** The values of all `Authorization` headers. Node drops all but the first from `headers`. */
 function authorizationsOf({ headers, rawHeaders }: IncomingMessage): readonly string[] {
-  if (headers.authorization === undefined) return [];
-  return rawHeaders.filter((_value, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'authorization');
+  const { authorization } = headers;
+  if (authorization === undefined) return [];
+  const values: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === NAME.length && name.toLowerCase() === NAME) values.push(rawHeaders[at + 1] as string);
+  }
+  return values;
 }
+
+const NAME = 'authorization';
