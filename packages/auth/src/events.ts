@@ -82,7 +82,7 @@ export class Reporter {
     try {
       const result: unknown = this.parts.onEvent?.(event);
       // unhandled, the rejection of an async function would end the process
-      if (isPromise(result)) Promise.resolve(result).catch(failed);
+      if (isPromise(result)) result.then(undefined, failed);
     } catch (error) {
       failed(error);
     }
