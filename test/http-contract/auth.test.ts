@@ -217,6 +217,19 @@ overEveryHost('auth', (host) => {
     ]);
   });
 
+  inEverySessionRevision('tells `challenge` of a session, also where sessions are not kept', async (revision) => {
+    const denials: Denial[] = [];
+    const challenge = (denial: Denial) => {
+      denials.push(denial);
+      return { status: 403, headers: {} };
+    };
+    const { url } = await serveFiles(host, { sessions: false, auth: { ...AUTH, challenge } });
+    const client = HttpClient.alone(url, revision);
+    expect((await client.call(1, 'write', { headers: ANN })).status).toBe(403);
+    // its client would lose scopes too, by asking for exactly those of a challenge
+    expect(denials).toMatchObject([{ scopes: NEEDED, inSession: true }]);
+  });
+
   it.each<[string, NonNullable<Auth['challenge']>]>([
     [
       'throws',

@@ -17,11 +17,13 @@ export interface AuthEvent {
   readonly found?: string;
   /** What the operator can do. */
   readonly remedy?: string;
-  /** The scopes that the request needs, for `step-up`. */
+  /** The scopes that the request needs, for `step-up` and `no-token`. */
   readonly scopes?: readonly string[];
   /** The caller, for `step-up` and `granted`. */
   readonly principal?: Principal;
+  /** The HTTP method of a request whose credentials were refused or accepted. */
   readonly method?: string;
+  /** The address that sent these credentials. */
   readonly remoteAddress?: string;
 }
 

@@ -43,12 +43,12 @@ describe('a challenge', () => {
   it('in a session leaves out what the application calls a scope, but is none', async () => {
     const scopes = ['mcp', 'a b', 'a"b', 'ü', 'line\nbreak', 7] as string[];
     for (const granted of [scopes, 'mcp', 7, null]) {
-      const { auth } = createAuth({
+      const { auth: own } = createAuth({
         audience: undefined as never,
         verify: () => ({ subject: 'ada', scopes: granted as string[] }),
       });
-      const principal = (await auth.authenticate(bearing('any'), undefined)) as Principal;
-      const { headers } = auth.challenge({
+      const principal = (await own.authenticate(bearing('any'), undefined)) as Principal;
+      const { headers } = own.challenge({
         reason: 'insufficient-scope',
         scopes: ['admin'],
         principal,
@@ -156,6 +156,7 @@ describe('events', () => {
     const { auth, logged } = createAuth({
       issuer: 'https://id.example.com',
       // what an async function is when it rejects, also from another copy of Promise
+      // oxlint-disable-next-line unicorn/no-thenable
       onEvent: () => ({ then: (_done: unknown, fail: (error: Error) => void) => fail(new Error('audit is down')) }),
     });
     expect(auth.authenticate(headWith({ authorization: 'Basic x' }), undefined)).toMatchObject({ status: 401 });
