@@ -90,6 +90,16 @@ describe('an API key', () => {
     });
   });
 
+  it('has a principal that no handler can change, because the next request gets the same', async () => {
+    const { enter } = createAuth({ audience: undefined as never, apiKeys: KEYS });
+    const principal = (await enter('key-of-cd')) as { scopes: string[]; subject: string };
+    expect(() => principal.scopes.push('admin')).toThrow(TypeError);
+    expect(() => {
+      principal.subject = 'root';
+    }).toThrow(TypeError);
+    expect(await enter('key-of-cd')).toMatchObject({ subject: 'cd', scopes: [] });
+  });
+
   it('is found synchronously', () => {
     const { auth } = createAuth({ audience: undefined as never, apiKeys: KEYS });
     expect(auth.authenticate(headWith({ authorization: 'Bearer key-of-ci' }), undefined)).toMatchObject({
