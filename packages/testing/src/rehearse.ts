@@ -8,6 +8,7 @@ import {
 } from '@decorum/core';
 import { type Era, newestOf } from '@decorum/core/transport';
 
+import { overMemory } from './carriers/memory.js';
 import { connect } from './connect.js';
 import { Connection } from './connection.js';
 import { answer, capabilitiesOf, type ElicitAnswer, type ServerRequestHandlers } from './questions.js';
@@ -128,23 +129,25 @@ async function byReplay({ server, tool, args = {}, ...caller }: RehearseOptions)
   const era = 'stateless';
   let given: JsonObject = {};
   for (let rounds = 1; rounds <= MAX_ROUNDS; rounds++) {
-    const connection = new Connection({
+    const identity = {
       era,
       revision: newestOf(era).id,
       capabilities: capabilitiesOf(caller, caller.capabilities),
       clientInfo: { name: '@decorum/testing', version: '0.0.0' },
-      principal: caller.principal,
       handlers: caller,
-    });
-    await connection.open(server({ record, secret: SECRET, era }));
+    } as const;
+    const connection = await Connection.open(
+      identity,
+      overMemory(server({ record, secret: SECRET, era }), caller.principal),
+    );
     try {
-      const result = await connection.request('tools/call', { name: tool, arguments: args, ...given }, {});
+      const result = await connection.request('tools/call', { name: tool, arguments: args, ...given });
       if (result['resultType'] !== 'input_required') {
         return { result: result as unknown as CallToolResult, effects, rounds };
       }
       given = await connection.respond(result);
     } finally {
-      connection.close();
+      await connection.close();
     }
   }
   throw unending(tool);
