@@ -3,6 +3,7 @@ import { type Era, newestOf, type OptionTypes, requireKnown, revisionOf, REVISIO
 
 import { TestClient } from './client.js';
 import { Connection } from './connection.js';
+import { restarted } from './elicits.js';
 import { capabilitiesOf, type ServerRequestHandlers } from './questions.js';
 import { type ConnectTarget, type Via, wayTo } from './target.js';
 
@@ -63,7 +64,15 @@ export async function connect(target: ConnectTarget, options: ConnectOptions = {
   const { era = revisionOf(options.revision)?.era ?? 'stateful', clientInfo = CLIENT_INFO } = options;
   const revision = options.revision ?? newestOf(era).id;
   const capabilities = capabilitiesOf(options, options.capabilities);
-  const identity = { era, revision, capabilities, clientInfo, handlers: options, server, principal: options.principal };
+  const identity = {
+    era,
+    revision,
+    capabilities,
+    clientInfo,
+    handlers: restarted(options),
+    server,
+    principal: options.principal,
+  };
   const connection = await Connection.open(identity, open);
   try {
     if (era === 'stateful') await connection.initialize();

@@ -28,10 +28,9 @@ interface Introduction extends JsonObject {
  * @example
  * ```ts
  * import { connect, contract } from '@decorum/testing';
- * import { expect } from 'vitest';
  *
  * const client = await connect(server);
- * expect(await contract(client)).toMatchSnapshot();
+ * const { tools, prompts } = await contract(client); // for `expect(…).toMatchSnapshot()`
  * ```
  */
 export async function contract(client: TestClient): Promise<Contract> {

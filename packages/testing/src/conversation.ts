@@ -27,12 +27,14 @@ export async function converse(connection: Connection, request: Request): Promis
       params: request.params,
       questions: connection.questions.slice(asked),
     });
+  const requireAnswers = () => scriptOf(connection.identity.handlers.onElicit)?.requireComplete();
   try {
     const result = await inRounds(connection, request);
-    scriptOf(connection.identity.handlers.onElicit)?.requireComplete();
+    requireAnswers();
     note(result);
     return result;
   } catch (error) {
+    requireAnswers();
     if (error instanceof Error) note(error);
     throw error;
   }

@@ -26,16 +26,22 @@ interface Progress {
   requireUsed(): void;
 }
 
-const scripts = new WeakMap<object, Progress>();
+const scripts = new WeakMap<object, Progress & { readonly answers: readonly ScriptedAnswer[] }>();
 
 /** The progress of a handler that `elicits` has made; undefined for any other. */
 export function scriptOf(handler: ServerRequestHandlers['onElicit']): Progress | undefined {
   return handler && scripts.get(handler);
 }
 
+/** Starts the script of the handlers from its first answer, because several clients may get the same options. */
+export function restarted<H extends ServerRequestHandlers>(handlers: H): H {
+  const script = handlers.onElicit && scripts.get(handlers.onElicit);
+  return script ? { ...handlers, onElicit: elicits(...script.answers) } : handlers;
+}
+
 /**
- * Scripts the user's answers, in the order of the questions. A call that asks more than that rejects. `client.close()`
- * rejects if the server has asked less.
+ * Scripts the user's answers, in the order of the questions. Each client starts with the first answer. A call that asks
+ * for more rejects. `client.close()` rejects if the server has asked for less.
  * @param answers the content of the form, `accept`, `decline` or `cancel`, a whole answer, or a function of the question
  * @example
  * ```ts
@@ -74,7 +80,7 @@ export function elicits(...answers: readonly ScriptedAnswer[]): Script {
         `server did not ask: ${left.join(', ')}. Remove what is left over, or find out why the server doesn't ask.`,
     );
   };
-  scripts.set(script, { requireComplete, requireUsed });
+  scripts.set(script, { answers, requireComplete, requireUsed });
   return script;
 }
 

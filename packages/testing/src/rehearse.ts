@@ -11,6 +11,7 @@ import { type Era, newestOf } from '@decorum/core/transport';
 import { overMemory } from './carriers/memory.js';
 import { connect } from './connect.js';
 import { Connection } from './connection.js';
+import { restarted, scriptOf } from './elicits.js';
 import { answer, capabilitiesOf, type ElicitAnswer, type ServerRequestHandlers } from './questions.js';
 
 /** Passed to the function that builds the server under test. */
@@ -127,6 +128,7 @@ async function byReplay({ server, tool, args = {}, ...caller }: RehearseOptions)
   const effects: string[] = [];
   const record = (effect: string) => void effects.push(effect);
   const era = 'stateless';
+  const handlers = restarted<ServerRequestHandlers>(caller);
   let given: JsonObject = {};
   for (let rounds = 1; rounds <= MAX_ROUNDS; rounds++) {
     const identity = {
@@ -134,7 +136,7 @@ async function byReplay({ server, tool, args = {}, ...caller }: RehearseOptions)
       revision: newestOf(era).id,
       capabilities: capabilitiesOf(caller, caller.capabilities),
       clientInfo: { name: '@decorum/testing', version: '0.0.0' },
-      handlers: caller,
+      handlers,
     } as const;
     const connection = await Connection.open(
       identity,
@@ -143,6 +145,7 @@ async function byReplay({ server, tool, args = {}, ...caller }: RehearseOptions)
     try {
       const result = await connection.request('tools/call', { name: tool, arguments: args, ...given });
       if (result['resultType'] !== 'input_required') {
+        scriptOf(handlers.onElicit)?.requireUsed();
         return { result: result as unknown as CallToolResult, effects, rounds };
       }
       given = await connection.respond(result);

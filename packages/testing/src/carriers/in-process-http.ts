@@ -14,8 +14,10 @@ async function loadHttp() {
     return await import('@decorum/http/node');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const isMissing = /MODULE_NOT_FOUND$/.test(code ?? '') && message.includes('@decorum/http');
-    throw isMissing ? startupError('DECORUM_MISSING_LIBRARY', "`via: 'http'`", '@decorum/http', REMEDY) : error;
+    const isMissing = code?.endsWith('MODULE_NOT_FOUND') && message.includes('@decorum/http');
+    throw isMissing === true
+      ? startupError('DECORUM_MISSING_LIBRARY', "`via: 'http'`", '@decorum/http', REMEDY)
+      : error;
   }
 }
 

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 export const HAS_GROUPS = process.platform !== 'win32';
 
 /** Ends the processes that outlive the one that reads its stdin: first politely, then for good. */
-const WATCH = 'read _; kill -TERM -- "-$0" && sleep 1 && kill -KILL -- "-$0"';
+const WATCH = 'read _; kill -s TERM -- "-$0" && sleep 1 && kill -s KILL -- "-$0"';
 
 /** Signals a program and all processes that it has started. A no-op if none is left. */
 export function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {

@@ -20,10 +20,12 @@ async function schemaFor({ connection, params }: Origin): Promise<JsonObject | u
   const { server, principal, ...identity } = connection.identity;
   const own = connection.isOpen ? await declaredBy(connection, name) : undefined;
   if (own !== undefined || server === undefined) return own;
-  const { era, id: revision } = newestOf(identity.era);
-  const other = await Connection.open({ ...identity, era, revision }, overMemory(server, principal));
+  const newest = newestOf('stateless');
+  const other = await Connection.open(
+    { ...identity, era: newest.era, revision: newest.id },
+    overMemory(server, principal),
+  );
   try {
-    if (era === 'stateful') await other.initialize();
     return await declaredBy(other, name);
   } finally {
     await other.close();
