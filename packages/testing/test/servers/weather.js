@@ -75,4 +75,10 @@ decorate(Resource('weather://{city}/station', { input: CITY, description: 'A sta
 decorate(Prompt({ description: 'What to pack', input: CITY }), 'pack');
 
 export const createServer = (options = {}) =>
-  new McpServer({ name: 'weather', version: '1.0.0', providers: [Weather], ...options });
+  new McpServer({
+    name: 'weather',
+    version: '1.0.0',
+    secret: 'a secret for tests that nobody guesses',
+    providers: [Weather],
+    ...options,
+  });
