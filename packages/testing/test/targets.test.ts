@@ -143,14 +143,14 @@ describe.each(['stateful', 'stateless'] as const)('a %s client', (era) => {
   it.each(['memory', 'stdio', 'http'] as const)('is told of changes over %s', async (via) => {
     const server = createServer();
     const client = await clientOf(server, { era, via });
-    const listening = client
+    const listen = client
       .request('subscriptions/listen', { notifications: { toolsListChanged: true } })
       .catch(() => 'closed');
     if (era === 'stateless') await client.nextNotification('notifications/subscriptions/acknowledged');
     server.addTool({ name: 'extra' }, () => 'extra');
     await client.nextNotification('notifications/tools/list_changed');
     await client.close();
-    expect(await listening).toBe('closed');
+    expect(await listen).toBe('closed');
   });
 
   it.each(['memory', 'stdio', 'http'] as const)('rejects what waits when it closes, over %s', async (via) => {

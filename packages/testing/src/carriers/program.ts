@@ -20,7 +20,7 @@ export interface Program {
 }
 
 /** Milliseconds from the end of stdin to SIGTERM (MCP, "Lifecycle", shutdown over stdio), and from there to SIGKILL. */
-const PATIENCE = { SIGTERM: 2000, SIGKILL: 1000 } as const;
+const PATIENCE = { SIGTERM: 1000, SIGKILL: 1000 } as const;
 
 /** Milliseconds to wait for the last output of an ended program. A process that it left behind may hold the pipe. */
 const LAST_WORDS_MS = 500;
