@@ -135,7 +135,21 @@ describe('the matchers and targets of @decorum/testing work', () => {
     expect(failed(report)).toEqual([]);
   });
 
+  /** For Jest's global `expect`. */
+  const GLOBAL = `
+    import '@decorum/testing/jest';
+    import { connect } from '@decorum/testing';
+    import { createServer } from './servers/weather.js';
+
+    it('extends the global expect', async () => {
+      const client = await connect(createServer());
+      await expect(client).toHaveTool('map');
+      await client.close();
+    });
+  `;
+
   const inJest = async ({ run, write }: Project, type: string) => {
+    write('global.spec.ts', GLOBAL);
     write('package.json', JSON.stringify({ type }));
     write('jest.config.json', JSON.stringify(jestConfig(type)));
     write('__snapshots__/matchers.spec.ts.snap', snapshots());

@@ -109,6 +109,12 @@ describe('a program that', () => {
     await client.close();
   });
 
+  it('closes its stdout rejects what waits', async () => {
+    const client = await connect(program(serving(`process.stdout.end(); setInterval(() => {}, 1000);`)));
+    expect(await messageOf(client.callTool('x'))).toContain('has closed its stdout, and goes on running.');
+    await client.close();
+  });
+
   it('answers what nobody asked rejects what waits', async () => {
     const client = await connect(program(serving(`console.log('{"jsonrpc":"2.0","id":"7","result":{}}');`)));
     expect(await messageOf(client.callTool('x'))).toBe('The server answered "7", which the client did not ask.');

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setTimeout } from 'node:timers';
 
 import type { RequestId } from '@decorum/core';
 import { INITIALIZE, isObject, type JsonRpcMessage, LISTEN } from '@decorum/core/transport';
@@ -29,6 +30,9 @@ const RETRY_MS = 100;
 
 /** How often in a row a stream may end without an event before it counts as gone. */
 const MAX_SILENT_STREAMS = 5;
+
+/** Milliseconds that a server has to end its session. */
+const GOODBYE_MS = 1000;
 
 /** Talks to an endpoint of Streamable HTTP. */
 export function overHttp(target: HttpTarget): OpenCarrier {
@@ -93,8 +97,8 @@ class HttpCarrier implements Carrier {
     const { url, afterClose } = this.target;
     this.closing.abort();
     if (this.session['mcp-session-id'] !== undefined) {
-      const signal = new AbortController().signal;
-      // the server may have ended before
+      // the server may have ended before, or never answer
+      const signal = AbortSignal.timeout(GOODBYE_MS);
       const ended = await call({ method: 'DELETE', url, headers: this.headers({}), signal }).catch(() => undefined);
       ended?.resume();
     }

@@ -2,6 +2,8 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
+// a test may have replaced the global ones
+import { clearTimeout, setTimeout } from 'node:timers';
 
 import type { Carrier, OpenCarrier, Receiver } from './carrier.js';
 import { readLines } from './lines.js';
@@ -71,9 +73,9 @@ class ProgramCarrier implements Carrier {
       receiver.receive(line);
     });
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => this.errors.add(chunk));
-    // the end of the program is reported below
-    child.stdin.on('error', () => {});
     this.ended = this.end(receiver).finally(release);
+    child.stdin.on('error', () => this.fallSilent(receiver, 'stdin'));
+    child.stdout.once('end', () => this.fallSilent(receiver, 'stdout'));
     child.unref();
     for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as unknown as Socket).unref();
   }
@@ -109,13 +111,23 @@ class ProgramCarrier implements Carrier {
     lose(new Error(this.epitaph(signal === null ? `with exit code ${code}` : `by ${signal}`)));
   }
 
+  /** Gives up a program that goes on without one of its pipes. Usually it ends now, which says more. */
+  private fallSilent({ lose }: Receiver, pipe: string): void {
+    const reason = new Error(`The program ${this.commandLine} has closed its ${pipe}, and goes on running.`);
+    setTimeout(() => lose(reason), LAST_WORDS_MS).unref();
+  }
+
+  private get commandLine(): string {
+    const { command, args = [] } = this.program;
+    return `\`${[command, ...args].join(' ')}\``;
+  }
+
   /** Describes how the program has ended. */
   private epitaph(how: string): string {
-    const { command, args = [] } = this.program;
     const silence = this.hasSpoken ? '' : ' It never wrote a message to stdout. Does it call `serveStdio`?';
     const errors = this.errors.shown();
     const printed = errors === '' ? ' It wrote nothing to stderr.' : ` The last lines of its stderr:\n\n${errors}\n`;
-    return `The program \`${[command, ...args].join(' ')}\` ended ${how}.${silence}${printed}`;
+    return `The program ${this.commandLine} ended ${how}.${silence}${printed}`;
   }
 
   private async endsWithin(milliseconds: number): Promise<boolean> {
