@@ -17,6 +17,7 @@ import {
   type JsonRpcResponse,
 } from '@decorum/core/transport';
 
+import { callSite, thrownAt } from './call-site.js';
 import type { Carrier, OpenCarrier } from './carriers/carrier.js';
 import type { Frame } from './frames.js';
 import { Inbox } from './inbox.js';
@@ -124,6 +125,7 @@ export class Connection {
       void this.cancel(id, signal?.reason).catch(() => {});
     };
     signal?.addEventListener('abort', cancel);
+    const site = callSite(this.request);
     try {
       return await new Promise((resolve, reject) => {
         this.pending.set(id, { method, resolve, reject, onProgress });
@@ -134,6 +136,8 @@ export class Connection {
           (error: Error) => this.drop(id, error),
         );
       });
+    } catch (error) {
+      throw error === signal?.reason ? error : thrownAt(error, site);
     } finally {
       signal?.removeEventListener('abort', cancel);
       this.holdCarrier();
@@ -259,7 +263,7 @@ export class Connection {
   private lose(reason: Error): void {
     if (this.over !== undefined) return;
     this.over = reason;
-    this.rejectAll(() => reason);
+    this.rejectAll(() => new Error(reason.message, { cause: reason.cause }));
     this.inbox.end(reason);
   }
 

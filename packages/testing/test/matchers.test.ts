@@ -28,6 +28,16 @@ async function messageOf(assertion: () => unknown): Promise<string> {
   return 'The assertion holds.';
 }
 
+describe.each(revisions)('weather, %s', (revision) => {
+  it('knows tomorrow', async () => {
+    const server = createServer();
+    const client = await connect(server, { revision, via: 'http', principal: { subject: 'ada' } });
+    await expect(client).toHaveTool('forecast', { annotations: { readOnlyHint: true } });
+    expect(await client.callTool('forecast', { city: 'Oslo' })).toReturnText(/snow/);
+    await client.close();
+  });
+});
+
 describe.each(revisions)('for a client of %s', (revision) => {
   it('toHaveTool finds tools, and compares what the revision has', async () => {
     const client = await clientOf({ revision });
