@@ -183,6 +183,6 @@ export class TestClient {
 
   async #close(): Promise<void> {
     await this.#connection.close();
-    scriptOf(this.#connection.identity.handlers.onElicit)?.requireUsed();
+    scriptOf(this.#connection.identity.handlers.onElicit)?.requireUsed(this.revision);
   }
 }

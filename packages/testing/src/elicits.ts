@@ -1,5 +1,5 @@
 import type { JsonObject } from '@decorum/core';
-import { isObject } from '@decorum/core/transport';
+import { isObject, revisionOf } from '@decorum/core/transport';
 
 import type { ElicitAnswer, ElicitQuestion, ServerRequestHandlers } from './questions.js';
 
@@ -22,8 +22,11 @@ export type Script = NonNullable<ServerRequestHandlers['onElicit']>;
 interface Progress {
   /** @throws {Error} if the server has asked more than the script answers */
   requireComplete(): void;
-  /** @throws {Error} if answers are missing, or left over */
-  requireUsed(): void;
+  /**
+   * @param revision that of the client
+   * @throws {Error} if answers are missing, or left over
+   */
+  requireUsed(revision: string): void;
 }
 
 const scripts = new WeakMap<object, Progress & { readonly answers: readonly ScriptedAnswer[] }>();
@@ -62,26 +65,30 @@ export function elicits(...answers: readonly ScriptedAnswer[]): Script {
     surplus.push(question.message);
     throw new Error(`The script has no answer to ${JSON.stringify(question.message)}.`);
   };
+  const has = `elicits(…) has ${answers.length === 1 ? '1 answer' : `${answers.length} answers`}`;
   const requireComplete = () => {
     if (surplus.length === 0) return;
-    const has = answers.length === 1 ? '1 answer' : `${answers.length} answers`;
-    throw new Error(
-      `elicits(…) has ${has}, but the server asked for more: ${surplus.map((each) => JSON.stringify(each)).join(', ')}. ` +
-        'Add an answer for each question.',
-    );
+    const asked = surplus.map((message) => JSON.stringify(message)).join(', ');
+    throw new Error(`${has}, but the server asked for more: ${asked}. Add an answer for each question.`);
   };
-  const requireUsed = () => {
+  const requireUsed = (revision: string) => {
     requireComplete();
     const left = answers.slice(used).map(shown);
     if (left.length === 0) return;
     const were = left.length === 1 ? '1 was not used' : `${left.length} were not used`;
-    throw new Error(
-      `elicits(…) has ${answers.length === 1 ? '1 answer' : `${answers.length} answers`}, but ${were}, because the ` +
-        `server did not ask: ${left.join(', ')}. Remove what is left over, or find out why the server doesn't ask.`,
-    );
+    const why = canAsk(revision)
+      ? "Remove what is left over, or find out why the server doesn't ask"
+      : `Servers can't ask the user in ${revision}`;
+    throw new Error(`${has}, but ${were}, because the server did not ask: ${left.join(', ')}. ${why}.`);
   };
   scripts.set(script, { answers, requireComplete, requireUsed });
   return script;
+}
+
+/** Whether a revision has questions for the user. */
+function canAsk(revision: string): boolean {
+  const params = { message: '', requestedSchema: { type: 'object', properties: {} } };
+  return revisionOf(revision)?.question({ method: 'elicitation/create', params }) !== undefined;
 }
 
 async function answerOf(scripted: ScriptedAnswer, question: ElicitQuestion): Promise<ElicitAnswer> {

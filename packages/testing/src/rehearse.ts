@@ -145,7 +145,7 @@ async function byReplay({ server, tool, args = {}, ...caller }: RehearseOptions)
     try {
       const result = await connection.request('tools/call', { name: tool, arguments: args, ...given });
       if (result['resultType'] !== 'input_required') {
-        scriptOf(handlers.onElicit)?.requireUsed();
+        scriptOf(handlers.onElicit)?.requireUsed(identity.revision);
         return { result: result as unknown as CallToolResult, effects, rounds };
       }
       given = await connection.respond(result);

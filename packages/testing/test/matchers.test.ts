@@ -177,7 +177,14 @@ describe('a script of answers', () => {
       'elicits(…) has 3 answers, but 2 were not used, because the server did not ask: {"seat":"3A"}, a function. ' +
         "Remove what is left over, or find out why the server doesn't ask.",
     );
-    await client.close().catch(() => {});
+  });
+
+  it('says so if the revision has no questions for the user', async () => {
+    const client = await connect(createServer(), { revision: '2024-11-05', onElicit: elicits('accept') });
+    expect(await messageOf(() => client.close())).toBe(
+      'elicits(…) has 1 answer, but 1 was not used, because the server did not ask: "accept". ' +
+        "Servers can't ask the user in 2024-11-05.",
+    );
   });
 });
 
