@@ -1,0 +1,206 @@
+import type { Node, ParamPattern } from 'oxc-parser';
+
+import { importedAs, importsOf, isCore } from './bindings.js';
+import { type ClassInfo, constructorOf, requiredParams } from './classes.js';
+import { type Source, walk } from './source.js';
+import type { World } from './world.js';
+
+/** How a test gets a server with the class. */
+export interface Subject {
+  /** The name to import from the file of the class; `default` for its default export. */
+  readonly imported: string;
+  /** What the test calls it. */
+  readonly local: string;
+  /** Code for a server. */
+  readonly server: (quote: string) => string;
+  /** Whether the code names `McpServer`. */
+  readonly needsServer: boolean;
+  /** The name to export, if the file doesn't export it yet. */
+  readonly toExport: string | undefined;
+}
+
+/** Why a class can't be tested. */
+export interface Untestable {
+  readonly reason: string;
+}
+
+/** Decides how to test a class. */
+export function subjectOf(world: World, cls: ClassInfo): Subject | Untestable {
+  const { source, owner, name } = cls;
+  if (servesOnImport(source))
+    return { reason: 'importing this file starts its server. Move the class to a file of its own' };
+  if (owner !== undefined) return ofFunction(cls);
+  const exported = exportOf(source, cls);
+  const factory = exported === undefined ? exportedServer(source, cls) : undefined;
+  if (factory) return factory;
+  if (exported === undefined && name === undefined) return { reason: 'the class has neither a name nor an export' };
+  const local = name ?? localOf(source);
+  const access = { imported: exported ?? local, local, toExport: exported === undefined ? local : undefined };
+  if (world.isServer(cls)) return ofServer(world, cls, access);
+  // an instance without its dependencies, which a new member doesn't use yet
+  const provider = isConstructible(world, cls) ? local : `Object.create(${local}.prototype)`;
+  return { ...access, server: serverWith(provider), needsServer: true };
+}
+
+type AccessTo = Pick<Subject, 'imported' | 'local' | 'toExport'>;
+
+const OPTIONS = (quote: string): string => `name: ${quote}test${quote}, version: ${quote}0.0.0${quote}`;
+const serverWith = (provider: string) => (quote: string) =>
+  `new McpServer({ ${OPTIONS(quote)}, providers: [${provider}] })`;
+
+/** What stands for an argument that a test has to fill in. */
+const PLACEHOLDER = '{} as never';
+const placeholders = (params: readonly ParamPattern[]): string[] => Array(requiredParams(params)).fill(PLACEHOLDER);
+
+function ofServer(world: World, cls: ClassInfo, access: AccessTo): Subject | Untestable {
+  if (cls.node.abstract) return { reason: 'the class is abstract' };
+  const constructor = world
+    .lineage(cls)
+    .map(({ node }) => constructorOf(node))
+    .find((each) => each !== undefined);
+  if (constructor === undefined) {
+    return { ...access, server: (quote) => `new ${access.local}({ ${OPTIONS(quote)} })`, needsServer: false };
+  }
+  if (constructor.accessibility) return { reason: `its constructor is ${constructor.accessibility}` };
+  const args = placeholders(constructor.value.params).join(', ');
+  return { ...access, server: () => `new ${access.local}(${args})`, needsServer: false };
+}
+
+/** Whether Decorum can construct a provider by itself. */
+function isConstructible(world: World, cls: ClassInfo): boolean {
+  const lineage = world.lineage(cls);
+  const root = lineage.at(-1)?.node.superClass;
+  const isKnown = lineage.every(({ node }) => node.abstract !== true) && !importsRelative(lineage.at(-1), root);
+  const constructor = lineage.map(({ node }) => constructorOf(node)).find((each) => each !== undefined);
+  if (!constructor) return isKnown;
+  return isKnown && !constructor.accessibility && requiredParams(constructor.value.params) === 0;
+}
+
+/** Whether a base class comes from a file that could not be read. */
+function importsRelative(cls: ClassInfo | undefined, base: Node | null | undefined): boolean {
+  if (!cls || !base) return false;
+  const imports = importsOf(cls.source);
+  let found = false;
+  walk(base, (node) => (found ||= importedAs(imports, node)?.module.startsWith('.') === true));
+  return found;
+}
+
+const paramsOf = (node: Node): readonly ParamPattern[] =>
+  'params' in node && Array.isArray(node.params) ? (node.params as ParamPattern[]) : [];
+
+/** A mixin is a function that extends the class it gets. Other functions may create a server. */
+function ofFunction(cls: ClassInfo): Subject | Untestable {
+  const { source, node, statement, owner } = cls;
+  const reason = 'the class is inside of a function';
+  const [name] = declaredBy(statement);
+  if (owner === undefined || name === undefined) return { reason };
+  const exported = exportedAs(source, name);
+  const access = { imported: exported ?? name, local: name, toExport: exported === undefined ? name : undefined };
+  const params = paramsOf(owner);
+  const base = params.findIndex((each) => each.type === 'Identifier' && each.name === baseName(node.superClass));
+  const param = params[base];
+  if (param === undefined) return serverFactory(cls, { name, exported }) ?? { reason };
+  const args: string[] = placeholders(params);
+  const makesServer = /\bMcpServer\b/.test(source.text.slice(param.start, param.end) + constraintOf(owner, source));
+  args[base] = makesServer ? 'McpServer' : 'class {} as never';
+  const made = `${name}(${args.join(', ')})`;
+  const server = makesServer ? (quote: string) => `new (${made})({ ${OPTIONS(quote)} })` : serverWith(made);
+  return { ...access, server, needsServer: true };
+}
+
+const baseName = (base: Node | null): string | undefined => (base?.type === 'Identifier' ? base.name : undefined);
+
+function constraintOf(owner: Node, { text }: Source): string {
+  const types = 'typeParameters' in owner ? (owner.typeParameters as Node | null | undefined) : undefined;
+  return types ? text.slice(types.start, types.end) : '';
+}
+
+/** The names that a statement declares. */
+function declaredBy(statement: Node): string[] {
+  const isExport = statement.type === 'ExportNamedDeclaration' || statement.type === 'ExportDefaultDeclaration';
+  const node: Node | null = isExport ? statement.declaration : statement;
+  if (node?.type === 'VariableDeclaration') {
+    return node.declarations.flatMap(({ id }) => (id.type === 'Identifier' ? [id.name] : []));
+  }
+  return node && 'id' in node && node.id?.type === 'Identifier' ? [node.id.name] : [];
+}
+
+/** The name under which a file exports a local name. */
+function exportedAs({ module }: Source, local: string): string | undefined {
+  const entries = module.staticExports.flatMap((each) => each.entries);
+  const found = entries.find((each) => each.localName.name === local && !each.isType && each.moduleRequest === null);
+  return found && (found.exportName.kind === 'Default' ? 'default' : (found.exportName.name ?? undefined));
+}
+
+function exportOf(source: Source, { name, statement }: ClassInfo): string | undefined {
+  if (statement.type === 'ExportDefaultDeclaration') return 'default';
+  return name === undefined ? undefined : exportedAs(source, name);
+}
+
+/** A name for the default export of a file: `Weather` for `weather.ts`. */
+function localOf({ path }: Source): string {
+  const words = path.replace(/^.*[\\/]|\.[cm]?tsx?$/g, '').split(/[^A-Za-z0-9]+/);
+  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  return /^[A-Z]/.test(name) ? name : 'Provider';
+}
+
+/** A server, or a function that creates one, that the file exports and that names the class. */
+function exportedServer(source: Source, cls: ClassInfo): Subject | undefined {
+  for (const statement of source.program.body) {
+    const [name] = declaredBy(statement);
+    const exported = name === undefined ? undefined : exportedAs(source, name);
+    if (name === undefined || exported === undefined) continue;
+    const subject = serverFactory({ ...cls, statement }, { name, exported });
+    if (subject) return subject;
+  }
+  return undefined;
+}
+
+/** Code that gets a server from a statement that constructs one with the class, without a prefix. */
+function serverFactory(
+  { source, statement, name: className }: ClassInfo,
+  names: { name: string; exported: string | undefined },
+): Subject | undefined {
+  const { name, exported } = names;
+  const text = source.text.slice(statement.start, statement.end);
+  if (className === undefined || /\b(?:uriP|p)refix\b/.test(text)) return undefined;
+  const isNamed = new RegExp(`\\b${className.replaceAll('$', '\\$')}\\b`).test(text);
+  const imports = importsOf(source);
+  let owner: Node | undefined;
+  let constructs = false;
+  let depth = 0;
+  walk(statement, (node, ancestors) => {
+    if (node.type !== 'NewExpression' || !isCore(imports, node.callee, 'McpServer')) return;
+    constructs = true;
+    const functions = ancestors.filter(({ type }) => /Function/.test(type));
+    [owner] = functions;
+    depth = functions.length;
+  });
+  if (!constructs || !isNamed || depth > 1) return undefined;
+  const isAsync = owner !== undefined && 'async' in owner && owner.async === true;
+  const call = owner ? `${isAsync ? 'await ' : ''}${name}(${placeholders(paramsOf(owner)).join(', ')})` : name;
+  const access = { imported: exported ?? name, local: name, toExport: exported === undefined ? name : undefined };
+  return { ...access, server: () => call, needsServer: false };
+}
+
+const SERVES = new Set(['serveStdio', 'listen', 'serve']);
+
+/** Whether a file calls `serveStdio` or `listen` when it is imported. */
+export function servesOnImport(source: Source): boolean {
+  const imports = importsOf(source);
+  let found = false;
+  for (const statement of source.program.body) {
+    // `if (import.meta.main)` and the like
+    if (/import\.meta|require\.main/.test(source.text.slice(statement.start, statement.end))) continue;
+    walk(statement, (node, ancestors) => {
+      if (node.type !== 'CallExpression' || ancestors.some(({ type }) => /Function|ClassBody/.test(type))) return;
+      const imported = importedAs(imports, node.callee);
+      const method =
+        node.callee.type === 'MemberExpression' && node.callee.property.type === 'Identifier'
+          ? node.callee.property.name
+          : '';
+      found ||= (imported?.module.startsWith('@decorum/') === true && SERVES.has(imported.name)) || method === 'listen';
+    });
+  }
+  return found;
+}
