@@ -1,62 +1,25 @@
-import { existsSync } from 'node:fs';
-import { extname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 
 import { CommandFailure, EXIT } from 'create-decorum';
 
 import { topLevelNames } from './bindings.js';
-import { type ClassInfo, type MemberInfo, optionOf, servedName, titleOf, uriOf } from './classes.js';
+import { type MemberInfo, optionOf, servedName, titleOf, uriOf } from './classes.js';
 import { type Completed, findCompleted } from './completion.js';
-import { insert } from './insert.js';
+import { type Addition, compose, type Place } from './compose.js';
 import { kebabCase, type Kind, type ListedKind, type Names, namesFor } from './names.js';
-import { hasImported, type Need, spell } from './needs.js';
-import { type Dialect, dialectOf, findProject, hasPackage, losesTypes, type Project } from './project.js';
-import { lineOf, placeOf, shown, type Source } from './source.js';
-import { type Style, styleOf } from './style.js';
-import { subjectOf } from './subject.js';
-import { commandOf, specifierFor, testPaths, testsOf, testText } from './test-file.js';
-import { type Candidate, candidatesIn, chooseClass, countServers, readable } from './which.js';
+import { hasImported } from './needs.js';
+import { dialectOf, findProject, losesTypes } from './project.js';
+import { placeOf, type Source } from './source.js';
+import { styleOf } from './style.js';
+import { candidatesIn, chooseClass, countServers, readable } from './which.js';
 import { World } from './world.js';
-import {
-  completionLines,
-  dtoLines,
-  exchangeOf,
-  memberLines,
-  needsOf,
-  type NewCompletion,
-  type NewMember,
-  templateOf,
-} from './write.js';
+import { needsOf, type NewCompletion, type NewMember, templateOf } from './write.js';
 
 /** What the user asked for. */
 export interface Request {
   readonly kind: Kind;
   readonly name: string;
   readonly to: string | undefined;
-}
-
-/** A file to write. */
-export interface Change {
-  readonly path: string;
-  readonly text: string;
-  readonly isNew: boolean;
-}
-
-/** What to write, and what to tell the user. */
-export interface Addition {
-  readonly changes: readonly Change[];
-  readonly report: readonly string[];
-}
-
-/** Everything that is known about the place of a new member. */
-interface Place {
-  readonly world: World;
-  readonly cls: ClassInfo;
-  readonly candidates: readonly Candidate[];
-  /** How many servers the project constructs. */
-  readonly serverCount: number;
-  readonly project: Project;
-  readonly dialect: Dialect;
-  readonly style: Style;
 }
 
 /**
@@ -130,7 +93,7 @@ function addListed(place: Place, kind: ListedKind, names: Names): Addition {
   // a description is not worth a second import of the same package
   const isDescribed = isImported('Describe') || !needsOf({ ...described, isDescribed: false }).core.every(isImported);
   const member: NewMember = { ...described, isDescribed };
-  return compose(place, member, { file: kebabCase(names.name), reference: '' });
+  return compose(place, { member, file: kebabCase(names.name), reference: '' });
 }
 
 function addCompletion(place: Place, completed: Completed): Addition {
@@ -138,82 +101,5 @@ function addCompletion(place: Place, completed: Completed): Addition {
   const { quote } = place.style;
   const member: NewCompletion = { kind: 'completion', method, argument, for: completed.for };
   const target = first.kind === 'prompt' ? `prompt: ${quote}${servedName(first)}` : `resource: ${quote}${uriOf(first)}`;
-  return compose(place, member, { file: kebabCase(`${first.key}-${argument}`), reference: `{ ${target}${quote} }` });
-}
-
-/** Puts the new code and its test together. */
-function compose(
-  place: Place,
-  member: NewMember | NewCompletion,
-  about: { file: string; reference: string },
-): Addition {
-  const { world, cls, project, dialect, style } = place;
-  const { source } = cls;
-  const { core, validator } = needsOf(member);
-  const needs: Need[] = [
-    ...core.map((name) => ({ module: '@decorum/core', name }) as const),
-    ...validator.map((name) => ({ module: 'class-validator', name }) as const),
-  ];
-  const { as, missing } = spell(source, needs);
-  const writing = { style, as };
-  const isCompletion = member.kind === 'completion';
-  const subject = subjectOf(world, cls);
-  const exported = 'reason' in subject ? undefined : subject.toExport;
-  const text = insert(
-    cls,
-    {
-      missing,
-      dto: isCompletion ? [] : dtoLines(member, writing),
-      member: isCompletion ? completionLines(member, writing) : memberLines(member, writing),
-      exported,
-    },
-    style,
-  );
-  const change = { path: source.path, text, isNew: false };
-  const method = isCompletion ? member.method : member.names.method;
-  const added = [`${shown(source.path)}:${lineOfMember(text, method)}  ${titleOf(cls)}.${method}`];
-  if ('reason' in subject) {
-    return {
-      changes: [change],
-      report: [...added, `No test: ${subject.reason}.`, ...missingPackages(project, undefined)],
-    };
-  }
-  const tests = testsOf(project, source);
-  const paths = testPaths(tests, { file: about.file, kind: member.kind }, extname(source.path).replace('x', ''));
-  const path = paths.find((each) => !existsSync(each));
-  if (path === undefined) {
-    const taken = paths[0] ?? '';
-    throw new CommandFailure(
-      `${shown(taken)}:1  The test exists already. Rename it, or choose another name. Nothing was written.`,
-    );
-  }
-  const specifier = specifierFor(path, source, dialect);
-  const exchange = exchangeOf(member, style, about.reference);
-  const test = { path, text: testText({ subject, exchange, specifier }, tests, style), isNew: true };
-  const report = [
-    ...added,
-    `${shown(path)}:1  its test: ${commandOf(tests, path)}`,
-    ...missingPackages(project, tests.runner),
-  ];
-  return { changes: [change, test], report };
-}
-
-/** The line of the new member, which is the last one with its name. */
-function lineOfMember(text: string, method: string): number {
-  const found = [...text.matchAll(new RegExp(`^[ \\t]*${method}\\(`, 'gm'))].at(-1);
-  return lineOf(text, found ? found.index : 0);
-}
-
-/** What to install before the new code runs. */
-function missingPackages(project: Project, runner: string | undefined): string[] {
-  const lacks = (name: string) => !hasPackage(project, name);
-  const forCode = ['@decorum/core', 'class-validator', 'class-transformer'].filter(lacks);
-  const forTests = [
-    ...(runner === 'vitest' || runner === 'jest' ? [runner] : []),
-    ...(runner ? ['@decorum/testing'] : []),
-  ].filter(lacks);
-  return [
-    ...(forCode.length > 0 ? [`To install: npm install ${forCode.join(' ')}`] : []),
-    ...(forTests.length > 0 ? [`To install: npm install -D ${forTests.join(' ')}`] : []),
-  ];
+  return compose(place, { member, file: kebabCase(`${first.key}-${argument}`), reference: `{ ${target}${quote} }` });
 }

@@ -1,8 +1,9 @@
-import MagicString from 'magic-string';
+import { CommandFailure } from 'create-decorum';
+import { MagicString } from 'magic-string';
 
-import { type ClassInfo, startOfStatement } from './classes.js';
+import { type ClassInfo, classesOf, startOfStatement } from './classes.js';
 import { importInsertions, type Insertion, lineAfter, type Spelled } from './needs.js';
-import { indentAt, lineStart, parseSource, startsLine } from './source.js';
+import { indentAt, lineStart, parseSource, placeOf, startsLine } from './source.js';
 import type { Style } from './style.js';
 
 /** The new code of a class. */
@@ -12,6 +13,8 @@ export interface Parts {
   readonly dto: readonly string[];
   /** Lines of the member. */
   readonly member: readonly string[];
+  /** The name of the member. */
+  readonly method: string;
   /** A name that the file must export for the test. */
   readonly exported: string | undefined;
 }
@@ -21,10 +24,10 @@ const indented = (lines: readonly string[], indent: string, eol: string): string
 
 /**
  * Inserts code into a file. Everything else stays as it is.
- * @returns the whole new text
+ * @returns the whole new text, and where the new member is
  * @throws {CommandFailure} if the result could not be parsed
  */
-export function insert(cls: ClassInfo, parts: Parts, style: Style): string {
+export function insert(cls: ClassInfo, parts: Parts, style: Style): { text: string; offset: number } {
   const { source } = cls;
   const changed = new MagicString(source.text);
   const insertions = [
@@ -34,9 +37,13 @@ export function insert(cls: ClassInfo, parts: Parts, style: Style): string {
     ...exportInsertion(cls, parts.exported, style),
   ];
   for (const { offset, text } of insertions) changed.appendLeft(offset, text);
-  const result = source.bom + changed.toString();
-  parseSource(source.path, result);
-  return result;
+  const text = source.bom + changed.toString();
+  const index = classesOf(source).findIndex(({ node }) => node.start === cls.node.start);
+  // the DTO is a class above it
+  const after = classesOf(parseSource(source.path, text))[index + (parts.dto.length > 0 ? 1 : 0)];
+  const member = after?.members.find(({ key, kind }) => key === parts.method && kind !== undefined);
+  if (member) return { text, offset: member.start };
+  throw new CommandFailure(`${placeOf(source, cls.node.start)}  The class can't be extended. Nothing was written.`);
 }
 
 /** A block of lines at the end of a class body, below its comments. */

@@ -54,7 +54,7 @@ export function spell(source: Source, needs: readonly Need[]): Spelled {
 /** Inserts the missing imports. Lines that exist stay as they are: an import on one line gets a second one below it. */
 export function importInsertions(source: Source, missing: Spelled['missing'], style: Style): Insertion[] {
   const modules = [...new Set(missing.map(({ module }) => module))];
-  return modules.flatMap((module) => {
+  const added = modules.map((module) => {
     const specifiers = missing
       .filter((each) => each.module === module)
       .map(({ name, local }) => (name === local ? name : `${name} as ${local}`))
@@ -63,6 +63,10 @@ export function importInsertions(source: Source, missing: Spelled['missing'], st
     const merged = host?.type === 'ImportDeclaration' ? mergeInto(host, specifiers, { source, style }) : undefined;
     return merged ?? [newImport(source, { module, specifiers }, style)];
   });
+  const insertions = added.flat();
+  const hasImports = source.program.body.some(({ type }) => type === 'ImportDeclaration');
+  const last = insertions.at(-1);
+  return hasImports || !last ? insertions : [...insertions, { offset: last.offset, text: style.eol }];
 }
 
 const isHost = (node: ImportDeclaration, module: string): boolean =>
@@ -104,7 +108,7 @@ function newImport(source: Source, { module, specifiers }: NewImport, style: Sty
   if (offset !== undefined) return { offset, text: `${line}${eol}` };
   const top = imports[0]?.start;
   if (top !== undefined && startsLine(source.text, top)) return { offset: top, text: `${line}${eol}` };
-  return { offset: topOf(source), text: `${line}${eol}${eol}` };
+  return { offset: topOf(source), text: `${line}${eol}` };
 }
 
 /** The start of the line after `offset`, unless a statement spans it. */

@@ -1,3 +1,5 @@
+import { relative, sep } from 'node:path';
+
 import type { Node, ParamPattern } from 'oxc-parser';
 
 import { importedAs, importsOf, isCore } from './bindings.js';
@@ -7,16 +9,18 @@ import type { World } from './world.js';
 
 /** How a test gets a server with the class. */
 export interface Subject {
-  /** The name to import from the file of the class; `default` for its default export. */
-  readonly imported: string;
+  /** The name to import from the file of the class; `default` for its default export. Undefined for a program. */
+  readonly imported?: string;
   /** What the test calls it. */
-  readonly local: string;
+  readonly local?: string;
   /** Code for a server. */
   readonly server: (quote: string) => string;
   /** Whether the code names `McpServer`. */
   readonly needsServer: boolean;
   /** The name to export, if the file doesn't export it yet. */
-  readonly toExport: string | undefined;
+  readonly toExport?: string | undefined;
+  /** A package that the test needs. */
+  readonly needs?: string;
 }
 
 /** Why a class can't be tested. */
@@ -24,11 +28,14 @@ export interface Untestable {
   readonly reason: string;
 }
 
-/** Decides how to test a class. */
-export function subjectOf(world: World, cls: ClassInfo): Subject | Untestable {
+/**
+ * Decides how to test a class.
+ * @param root folder of the project
+ */
+export function subjectOf(world: World, cls: ClassInfo, root: string): Subject | Untestable {
   const { source, owner, name } = cls;
-  if (servesOnImport(source))
-    return { reason: 'importing this file starts its server. Move the class to a file of its own' };
+  const served = servedOnImport(source);
+  if (served !== undefined) return ofProgram(source, served, root);
   if (owner !== undefined) return ofFunction(cls);
   const exported = exportOf(source, cls);
   const factory = exported === undefined ? exportedServer(source, cls) : undefined;
@@ -42,7 +49,11 @@ export function subjectOf(world: World, cls: ClassInfo): Subject | Untestable {
   return { ...access, server: serverWith(provider), needsServer: true };
 }
 
-type AccessTo = Pick<Subject, 'imported' | 'local' | 'toExport'>;
+interface AccessTo {
+  readonly imported: string;
+  readonly local: string;
+  readonly toExport: string | undefined;
+}
 
 const OPTIONS = (quote: string): string => `name: ${quote}test${quote}, version: ${quote}0.0.0${quote}`;
 const serverWith = (provider: string) => (quote: string) =>
@@ -183,24 +194,38 @@ function serverFactory(
   return { ...access, server: () => call, needsServer: false };
 }
 
-const SERVES = new Set(['serveStdio', 'listen', 'serve']);
+/** A file that serves over stdio is tested as a program: importing it would serve the test. */
+function ofProgram({ path, text }: Source, served: string, root: string): Subject | Untestable {
+  if (served !== 'serveStdio') {
+    return { reason: 'importing this file starts its server. Move the class to a file of its own' };
+  }
+  const file = relative(root, path).split(sep).join('/');
+  const args = ['--import', '@decorum/cli/register', file, ...(text.includes('--stdio') ? ['--stdio'] : [])];
+  const server = (quote: string) => {
+    const list = args.map((each) => quote + each + quote).join(', ');
+    return `{ command: ${quote}node${quote}, args: [${list}] }`;
+  };
+  return { server, needsServer: false, needs: '@decorum/cli' };
+}
 
-/** Whether a file calls `serveStdio` or `listen` when it is imported. */
-export function servesOnImport(source: Source): boolean {
+/** What a file calls to serve when it is imported: `serveStdio`, `listen`, …; undefined if it doesn't. */
+export function servedOnImport(source: Source): string | undefined {
   const imports = importsOf(source);
-  let found = false;
+  const found: string[] = [];
   for (const statement of source.program.body) {
     // `if (import.meta.main)` and the like
     if (/import\.meta|require\.main/.test(source.text.slice(statement.start, statement.end))) continue;
     walk(statement, (node, ancestors) => {
       if (node.type !== 'CallExpression' || ancestors.some(({ type }) => /Function|ClassBody/.test(type))) return;
-      const imported = importedAs(imports, node.callee);
-      const method =
-        node.callee.type === 'MemberExpression' && node.callee.property.type === 'Identifier'
-          ? node.callee.property.name
-          : '';
-      found ||= (imported?.module.startsWith('@decorum/') === true && SERVES.has(imported.name)) || method === 'listen';
+      const { callee } = node;
+      const imported = importedAs(imports, callee);
+      if (imported?.module.startsWith('@decorum/') && /^(?:serveStdio|listen)$/.test(imported.name)) {
+        found.push(imported.name);
+      } else if (callee.type === 'MemberExpression' && callee.property.type === 'Identifier') {
+        // of a Fastify or Express application
+        if (callee.property.name === 'listen') found.push('listen');
+      }
     });
   }
-  return found;
+  return found.find((each) => each === 'serveStdio') ?? found[0];
 }

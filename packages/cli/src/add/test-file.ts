@@ -89,9 +89,10 @@ export function specifierFor(test: string, { path, program }: Source, dialect: D
 }
 
 /** The command that runs one test. */
-export function commandOf({ runner }: Tests, path: string): string {
+export function commandOf({ runner }: Tests, { packageJson }: Project, path: string): string {
   if (runner === 'node') return 'npm test';
-  return runner === 'vitest' ? `npx vitest run ${shown(path)}` : `npx jest ${shown(path)}`;
+  if (packageJson.scripts?.['test']?.includes(runner)) return `npm test -- ${shown(path)}`;
+  return `npx ${runner === 'vitest' ? 'vitest run' : 'jest'} ${shown(path)}`;
 }
 
 /** What a generated test is made of. */
@@ -110,7 +111,7 @@ export function testText(
   const { quote, semi, unit, eol } = style;
   const from = (names: string, module: string) => `import ${names} from ${quote}${module}${quote}${semi}`;
   const { imported, local } = subject;
-  const named = imported === local ? local : `${imported} as ${local}`;
+  const named = imported === local ? imported : `${imported} as ${local}`;
   const core = subject.needsServer ? [from('{ McpServer }', '@decorum/core')] : [];
   const { result, call, expected, title } = exchange;
   const isNode = runner === 'node';
@@ -125,13 +126,16 @@ export function testText(
     : runner === 'jest'
       ? [...framework, ...packages]
       : [...packages, ...framework];
+  const server = subject.server(quote);
+  const serverLines = server.startsWith('new ')
+    ? [`const server = ${server}`, 'const client = await connect(server)']
+    : [`const client = await connect(${server})`];
   const lines = [
     ...head,
     '',
-    from(imported === 'default' ? local : `{ ${named} }`, specifier),
-    '',
+    ...(local === undefined ? [] : [from(imported === 'default' ? local : `{ ${named} }`, specifier), '']),
     `${isNode ? 'test' : 'it'}(${quote}${title}${quote}, async () => {`,
-    `${unit}const client = await connect(${subject.server(quote)})${semi}`,
+    ...serverLines.map((line) => `${unit}${line}${semi}`),
     `${unit}const { ${result} } = await client.${call}${semi}`,
     isNode
       ? `${unit}assert.deepEqual(${result}, ${expected})${semi}`

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 
 import { CommandFailure, EXIT } from 'create-decorum';
 
-import type { Change } from './add.js';
+import type { Change } from './compose.js';
 import { shown } from './source.js';
 
 /**

@@ -20,6 +20,9 @@ const ABOUT: Readonly<Record<ListedKind, string>> = {
   prompt: 'what it asks for',
 };
 
+/** Longer options get a line each, which formatters keep. */
+const MAX_LENGTH = 78;
+
 /** Values of a new completion. */
 const VALUES = ['first', 'second', 'third'];
 
@@ -85,8 +88,10 @@ export function memberLines(member: NewMember, { style, as }: Writing): Lines {
     ...(kind === 'resource' ? [`mimeType: ${quoted('text/plain')}`] : []),
   ];
   const uri = kind === 'resource' ? `${quoted(templateOf(names))}, ` : '';
+  const start = `@${as(decoratorOf(kind))}(${uri}{`;
+  const oneLine = `${start} ${options.join(', ')} })`;
   return [
-    `@${as(decoratorOf(kind))}(${uri}{ ${options.join(', ')} })`,
+    ...(oneLine.length <= MAX_LENGTH ? [oneLine] : [start, ...options.map((each) => `${unit}${each},`), '})']),
     `${names.method}({ ${name} }: ${names.dto}): string {`,
     `${unit}return \`${answerOf(member, `\${${name}}`)}\`${semi}`,
     '}',
