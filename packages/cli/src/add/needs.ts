@@ -111,15 +111,18 @@ function newImport(source: Source, { module, specifiers }: NewImport, style: Sty
   return { offset: topOf(source), text: `${line}${eol}` };
 }
 
-/** The start of the line after `offset`, unless a statement spans it. */
-export function lineAfter({ program, text }: Source, offset: number): number | undefined {
+/** The start of the line after `offset`, unless a statement or a comment spans it. */
+export function lineAfter({ program, comments, text }: Source, offset: number): number | undefined {
   const line = nextLine(text, offset);
-  const isSpanned = program.body.some(({ start, end }) => line !== undefined && start < line && line < end);
+  const isSpanned = [...program.body, ...comments].some(
+    ({ start, end }) => line !== undefined && start < line && line < end,
+  );
   return isSpanned ? undefined : line;
 }
 
 /** Where the first import belongs in a file without one: below `#!`, a licence and directives. */
-function topOf({ program, comments, text }: Source): number {
+function topOf(source: Source): number {
+  const { program, comments, text } = source;
   let offset = 0;
   const skip = (end: number): void => {
     offset = nextLine(text, end) ?? offset;
@@ -134,5 +137,6 @@ function topOf({ program, comments, text }: Source): number {
     if (each.type !== 'ExpressionStatement' || typeof each.directive !== 'string') break;
     skip(each.end);
   }
-  return offset;
+  // a byte order mark stays in its line
+  return source.bom !== '' && offset === 0 ? (lineAfter(source, 0) ?? 0) : offset;
 }

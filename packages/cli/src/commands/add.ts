@@ -6,9 +6,9 @@ const EXAMPLES = `
 Examples:
   decorum add tool alerts                         to the only class with members
   decorum add resource station --to src/weather.ts
-  decorum add prompt pack --to src/weather.ts:14  if the file has several classes
-  decorum add completion pack/city                completes an argument of a prompt
-  decorum add completion city                     … of all members that have it
+  decorum add prompt pack --to src/weather.ts:14  to the class at line 14
+  decorum add completion pack/city                for an argument of a prompt
+  decorum add completion city                     for all that have the argument
 
 The test runs with vitest, or with jest if the project uses it.`;
 
