@@ -114,11 +114,11 @@ export class World {
 
   /** Whether a class extends `McpServer`, directly, by a class of the project, or by a mixin. */
   isServer(cls: ClassInfo): boolean {
-    return this.lineage(cls).some(({ node, source }) => hasServerBase(node, source));
+    return this.lineage(cls).some(({ node, source }) => extendsServer(node, source));
   }
 }
 
-function hasServerBase({ superClass }: Class, source: Source): boolean {
+function extendsServer({ superClass }: Class, source: Source): boolean {
   if (superClass === null) return false;
   const imports = importsOf(source);
   let found = false;
