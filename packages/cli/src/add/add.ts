@@ -36,9 +36,9 @@ function findPlace(to: string | undefined): Place {
   const given = to === undefined ? process.cwd() : resolve(to, '..');
   const project = findProject(given);
   const world = new World();
-  const sources = readable(world, project.src);
+  const sources = readable(world, project);
   const candidates = candidatesIn(world, sources);
-  const cls = chooseClass(world, candidates, { given: to, folder: project.src });
+  const cls = chooseClass(world, candidates, { given: to, project });
   const dialect = dialectOf(cls.source.path, project);
   if (dialect.isLegacy && cls.node.type === 'ClassExpression') {
     const problem = 'is a class expression, whose members experimentalDecorators cannot decorate';

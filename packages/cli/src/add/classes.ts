@@ -25,6 +25,8 @@ export interface ClassInfo {
   readonly statement: Node;
   /** The function that contains it. */
   readonly owner: Node | undefined;
+  /** Whether it is neither in a function, nor in a block, a namespace or an expression. */
+  readonly isTopLevel: boolean;
   readonly members: readonly MemberInfo[];
 }
 
@@ -49,6 +51,7 @@ export function classesOf(source: Source): ClassInfo[] {
       name: node.id?.name ?? variable,
       statement: ancestors[1] ?? node,
       owner: ancestors.findLast(isFunction),
+      isTopLevel: ancestors.every(({ type }) => /^(?:Program|Export\w+|Variable\w+)$/.test(type)),
       members: node.body.body.flatMap((member) => readMember(member, kindOf)),
     });
   });

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 
 import { CommandFailure, EXIT } from 'create-decorum';
 import { getTsconfig, parseTsconfig } from 'get-tsconfig';
@@ -28,23 +28,23 @@ export interface Project {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
+/** The closest folder at or above `folder` that has a file. */
+function closest(folder: string, file: string): string | undefined {
+  if (existsSync(join(folder, file))) return folder;
+  return dirname(folder) === folder ? undefined : closest(dirname(folder), file);
+}
+
 /**
- * Finds the project of a folder: the closest package.json at or above it.
+ * Finds the project of a folder: the closest package.json at or above it, else the closest tsconfig.json.
  * @throws {CommandFailure} if the package.json is not JSON
  */
 export function findProject(folder: string): Project {
-  let root = folder;
-  while (!existsSync(join(root, 'package.json')) && dirname(root) !== root) root = dirname(root);
-  const path = join(root, 'package.json');
-  if (!existsSync(path)) return { root: folder, src: srcOf(folder), packageJson: {}, dependencies: {} };
-  const packageJson = readJson(path);
+  const home = closest(folder, 'package.json');
+  const root = home ?? closest(folder, 'tsconfig.json') ?? process.cwd();
+  const packageJson = home === undefined ? {} : readJson(join(home, 'package.json'));
   const { dependencies, devDependencies, peerDependencies } = packageJson;
-  return {
-    root,
-    src: srcOf(root),
-    packageJson,
-    dependencies: { ...peerDependencies, ...devDependencies, ...dependencies },
-  };
+  const all = { ...peerDependencies, ...devDependencies, ...dependencies };
+  return { root, src: srcOf(root), packageJson, dependencies: all };
 }
 
 const srcOf = (root: string): string => (existsSync(join(root, 'src')) ? join(root, 'src') : root);
@@ -130,16 +130,41 @@ export function losesTypes({ dependencies }: Project): boolean {
   return WITHOUT_TYPES.some((tool) => tool in dependencies) || major < 4;
 }
 
-/** All test files in the project, and the folders that hold them. */
-export function testFiles({ root }: Project): string[] {
-  const visit = (folder: string): string[] =>
-    readdirSync(folder, { withFileTypes: true })
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .flatMap((entry) => {
-        const path = join(folder, entry.name);
-        if (entry.isDirectory())
-          return /^(?:node_modules|dist|build|coverage|\..*)$/.test(entry.name) ? [] : visit(path);
-        return /\.(?:test|spec)\.[cm]?tsx?$/.test(entry.name) ? [path] : [];
-      });
-  return visit(root);
+const TYPESCRIPT = /(?<!\.d)\.(?:[cm]?ts|tsx)$/;
+const TEST = /\.(?:test|spec)\.[cm]?tsx?$/;
+const NO_CODE = /^(?:node_modules|dist|build|coverage|\..*)$/;
+const TEST_FOLDERS = ['test', 'tests', '__tests__'];
+
+/** Whether a path is that of a TypeScript file with code. */
+export const isTypeScript = (path: string): boolean => TYPESCRIPT.test(path);
+
+/** All TypeScript files under a folder, without dependencies and build output. */
+const filesUnder = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return NO_CODE.test(entry.name) ? [] : filesUnder(path);
+      return isTypeScript(path) ? [path] : [];
+    });
+
+/** A folder without a package.json may hold anything: only what is certainly code is read. */
+const isCertain = ({ root, src }: Project): boolean => src !== root || existsSync(join(root, 'package.json'));
+
+/** All source files of the project, without tests. */
+export function sourceFiles(project: Project): string[] {
+  const { src } = project;
+  if (!isCertain(project)) return [];
+  return filesUnder(src).filter(
+    (path) => !TEST.test(path) && !TEST_FOLDERS.some((name) => path.slice(src.length).split(sep).includes(name)),
+  );
+}
+
+/** All test files of the project. */
+export function testFiles(project: Project): string[] {
+  const { root, src } = project;
+  const folders = [src, ...TEST_FOLDERS.map((name) => join(root, name))].filter((each) => existsSync(each));
+  const isWhole = existsSync(join(root, 'package.json'));
+  const files = isWhole ? filesUnder(root) : folders.filter((each) => each !== root).flatMap(filesUnder);
+  return files.filter((path) => TEST.test(path));
 }

@@ -37,6 +37,7 @@ export function subjectOf(world: World, cls: ClassInfo, root: string): Subject |
   const served = servedOnImport(source);
   if (served !== undefined) return ofProgram(source, served, root);
   if (owner !== undefined) return ofFunction(cls);
+  if (!cls.isTopLevel) return { reason: 'no other file can import the class' };
   const exported = exportOf(source, cls);
   const factory = exported === undefined ? exportedServer(source, cls) : undefined;
   if (factory) return factory;

@@ -58,9 +58,10 @@ function folderOf({ root, src }: Project, files: readonly string[], { path }: So
     const inner = basename(dirname(beside[0] ?? ''));
     return inner === '__tests__' ? join(dirname(path), inner) : dirname(path);
   }
-  const [first] = files.filter((file) => !isBeside(file)).map((file) => relative(root, file).split(sep));
-  const found =
-    first && first.length > 1 ? first[0] : ['test', 'tests', '__tests__'].find((name) => existsSync(join(root, name)));
+  const outer = files.filter((file) => !isBeside(file)).map((file) => relative(root, file).split(sep));
+  const folders = outer.flatMap(([first = '', ...rest]) => (rest.length > 0 ? [first] : []));
+  const existing = ['test', 'tests', '__tests__'].find((name) => existsSync(join(root, name)));
+  const found = existing ?? folders[0];
   return join(root, found ?? 'test');
 }
 
@@ -89,10 +90,12 @@ export function specifierFor(test: string, { path, program }: Source, dialect: D
 }
 
 /** The command that runs one test. */
-export function commandOf({ runner }: Tests, { packageJson }: Project, path: string): string {
-  if (runner === 'node') return 'npm test';
-  if (packageJson.scripts?.['test']?.includes(runner)) return `npm test -- ${shown(path)}`;
-  return `npx ${runner === 'vitest' ? 'vitest run' : 'jest'} ${shown(path)}`;
+export function commandOf({ runner }: Tests, { packageJson, root }: Project, path: string): string {
+  const file = relative(root, path).split(sep).join('/');
+  const enter = root === process.cwd() ? '' : `cd ${shown(root)} && `;
+  if (runner === 'node') return `${enter}npm test`;
+  if (packageJson.scripts?.['test']?.includes(runner)) return `${enter}npm test -- ${file}`;
+  return `${enter}npx ${runner === 'vitest' ? 'vitest run' : 'jest'} ${file}`;
 }
 
 /** What a generated test is made of. */

@@ -5,8 +5,9 @@ import { CommandFailure, EXIT } from 'create-decorum';
 
 import { importsOf, isCore } from './bindings.js';
 import { type ClassInfo, titleOf } from './classes.js';
+import { isTypeScript, type Project, sourceFiles } from './project.js';
 import { lineOf, placeOf, shown, type Source, walk } from './source.js';
-import { isTypeScript, providedIn, sourceFiles, type World } from './world.js';
+import { providedIn, type World } from './world.js';
 
 /** A class that serves members, or will. */
 export interface Candidate {
@@ -16,8 +17,8 @@ export interface Candidate {
 }
 
 /** The files of a project that can be read. Those with a syntax error are left out unless they are named. */
-export function readable(world: World, folder: string): Source[] {
-  return sourceFiles(folder).flatMap((path) => {
+export function readable(world: World, project: Project): Source[] {
+  return sourceFiles(project).flatMap((path) => {
     try {
       return [world.source(path)];
     } catch (error) {
@@ -97,16 +98,16 @@ function requireFile(path: string, to: string): void {
 export function chooseClass(
   world: World,
   candidates: readonly Candidate[],
-  to: { given: string | undefined; folder: string },
+  to: { given: string | undefined; project: Project },
 ): ClassInfo {
   if (to.given !== undefined) return chosen(world, candidates, to.given);
   const classes = candidates.map(({ cls }) => cls);
   const [only] = classes;
-  const where = shown(to.folder);
+  const where = shown(to.project.src);
   if (classes.length > 1) throw several(classes, where);
   if (only) return only;
   // a broken file may be the one that has the class
-  for (const path of sourceFiles(to.folder)) world.source(path);
+  for (const path of sourceFiles(to.project)) world.source(path);
   throw usage(
     `No class in ${where} has decorated members, extends McpServer or is a provider. Name a file: --to ${join(where, 'FILE.ts')}`,
   );

@@ -1,30 +1,13 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 
 import { CommandFailure } from 'create-decorum';
 import type { Class, Node } from 'oxc-parser';
 
 import { importsOf, isCore, namedBy } from './bindings.js';
 import { type ClassInfo, classesOf } from './classes.js';
+import { isTypeScript } from './project.js';
 import { readSource, type Source, walk } from './source.js';
-
-const TYPESCRIPT = /(?<!\.d)\.(?:[cm]?ts|tsx)$/;
-const TEST = /\.(?:test|spec)\.[cm]?tsx?$/;
-const SKIPPED = /^(?:node_modules|dist|build|coverage|tests?|__tests__|\..*)$/;
-
-/** Whether a path is that of a TypeScript file with code. */
-export const isTypeScript = (path: string): boolean => TYPESCRIPT.test(path);
-
-/** All TypeScript files under a folder, without tests, dependencies and build output. */
-export function sourceFiles(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true })
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) => {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) return SKIPPED.test(entry.name) ? [] : sourceFiles(path);
-      return isTypeScript(path) && !TEST.test(path) ? [path] : [];
-    });
-}
 
 const EXTENSIONS = ['.ts', '.mts', '.cts', '.tsx', '/index.ts'];
 
@@ -36,7 +19,7 @@ function fileOf(from: string, specifier: string): string | undefined {
   const written = /\.([cm]?)js$/.exec(path)?.[1];
   const candidates =
     written === undefined ? [path, ...EXTENSIONS.map((end) => path + end)] : [`${bare}.${written}ts`, `${bare}.tsx`];
-  return candidates.find((each) => TYPESCRIPT.test(each) && existsSync(each) && statSync(each).isFile());
+  return candidates.find((each) => isTypeScript(each) && existsSync(each) && statSync(each).isFile());
 }
 
 /** The files of a project, parsed when needed. */
@@ -72,7 +55,7 @@ export class World {
 
   /** The class that a name means in a file: declared there, or imported from a file of the project. */
   resolve(source: Source, name: string): ClassInfo | undefined {
-    const local = this.classes(source).find((each) => each.name === name && each.owner === undefined);
+    const local = this.classes(source).find((each) => each.name === name && each.isTopLevel);
     const imported = importsOf(source).get(name);
     return local ?? (imported && this.#exported(source, imported.module, imported.name));
   }
