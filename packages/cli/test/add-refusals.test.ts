@@ -197,7 +197,12 @@ describe('decorum add asks which class', () => {
     write('src/clock.ts', ...CLOCK);
     write('src/sundial.ts', ...SUNDIAL);
     const list = '  src/clock.ts:3  Clock\n  src/sundial.ts:2  Shadow\n  src/sundial.ts:5  Sundial\n';
-    await expectRefusal(['tool', 'alarm'], 2, `src has several classes for members:\n${list}`, '--to src/clock.ts:3');
+    await expectRefusal(
+      ['tool', 'alarm'],
+      2,
+      `There are several classes in src. Name one with --to:\n${list}`,
+      'For example: --to src/clock.ts:3',
+    );
     await expectRefusal(
       ['tool', 'alarm', '--to', 'src/sundial.ts'],
       2,
@@ -245,6 +250,13 @@ describe('decorum add asks which class', () => {
     write('src/dto.ts', 'export class Zone {', '}');
     await expectRefusal(['tool', 'alarm'], 2, 'No class in src has decorated members', '--to src/FILE.ts');
     expect(await add('tool', 'alarm', '--to', 'src/dto.ts')).toMatchObject({ code: 0 });
+  });
+
+  it('in a file outside of src as well', async () => {
+    write('src/main.ts', 'export {};');
+    write('lib/clock.ts', 'export class Zone { name = 1 }', ...CLOCK);
+    expect(await add('tool', 'alarm', '--to', 'lib/clock.ts')).toMatchObject({ code: 0, stderr: '' });
+    expect(read('test/alarm.test.ts')).toContain("import { Clock } from '../lib/clock.js';");
   });
 
   it('if --to is no TypeScript file with a class', async () => {
@@ -341,12 +353,16 @@ describe('decorum add tells', () => {
     write('src/clock.ts', ...CLOCK.slice(0, 3), '  @Tool( now() {', '}');
     await expectRefusal(['tool', 'alarm', '--to', 'src/clock.ts'], 1, /^src\/clock\.ts:4:\d+ {2}Expected/);
     await expectRefusal(['tool', 'alarm'], 1, /^src\/clock\.ts:4:\d+ {2}Expected/);
+    write('src/sundial.ts', "import { Clock } from './clock.js';", 'export class Sundial extends Clock {', '}');
+    await expectRefusal(['tool', 'alarm'], 1, /^src\/clock\.ts:4:\d+ {2}Expected/);
+    expect(await add('tool', 'alarm', '--to', 'src/sundial.ts')).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('that a file is not UTF-8, and what is wrong with the tsconfig or the package.json', async () => {
     write('src/clock.ts', ...CLOCK);
     writeFileSync(join(folder, 'src/latin.ts'), Buffer.from([0x2f, 0x2f, 0xe9]));
     await expectRefusal(['tool', 'alarm', '--to', 'src/latin.ts'], 1, 'src/latin.ts is not UTF-8');
+    rmSync(join(folder, 'src/latin.ts'));
     write('tsconfig.json', '{ "extends": "./nothing.json" }');
     await expectRefusal(['tool', 'alarm'], 1, 'The tsconfig.json of src/clock.ts', 'nothing.json');
     write('package.json', '{');
@@ -372,6 +388,24 @@ describe('decorum add tells', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  it('that Vitest needs another Vite for standard decorators', async () => {
+    write('src/clock.ts', ...CLOCK);
+    write('tsconfig.json', '{ "compilerOptions": { "target": "es2022" } }');
+    expect((await add('tool', 'alarm')).stdout).toContain('npm install -D vite@7\n');
+    write('package.json', '{ "devDependencies": { "vitest": "^4.0.0", "vite": "^7.1.0" } }');
+    expect((await add('tool', 'bell')).stdout).not.toContain('vite@7');
+  });
+
+  it('how to run a test in another folder, and what its workspace has', async () => {
+    write('package.json', '{ "devDependencies": { "jest": "^30.0.0", "@types/jest": "^30.0.0" } }');
+    write('packages/clock/package.json', '{ "type": "module" }');
+    write('packages/clock/src/clock.ts', ...CLOCK);
+    const { stdout } = await add('tool', 'alarm', '--to', 'packages/clock/src/clock.ts');
+    expect(stdout).toContain('its test: cd packages/clock && npx jest test/alarm.test.ts\n');
+    expect(read('packages/clock/test/alarm.test.ts')).toMatch(/^import \{ McpServer \}[^]+\nit\('/);
+    expect(read('packages/clock/test/alarm.test.ts')).not.toContain('@jest/globals');
   });
 
   it('why there is no test of a class whose file listens', async () => {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { CommandFailure, EXIT } from 'create-decorum';
 
 import { topLevelNames } from './bindings.js';
-import { type MemberInfo, optionOf, servedName, titleOf, uriOf } from './classes.js';
+import { type MemberInfo, memberTitle, optionOf, servedName, titleOf, uriOf } from './classes.js';
 import { type Completed, findCompleted } from './completion.js';
 import { type Addition, compose, type Place } from './compose.js';
 import { kebabCase, type Kind, type ListedKind, type Names, namesFor } from './names.js';
@@ -36,7 +36,7 @@ function findPlace(to: string | undefined): Place {
   const given = to === undefined ? process.cwd() : resolve(to, '..');
   const project = findProject(given);
   const world = new World();
-  const sources = readable(world, project);
+  const sources = readable(world, project, to);
   const candidates = candidatesIn(world, sources);
   const cls = chooseClass(world, candidates, { given: to, project });
   const dialect = dialectOf(cls.source.path, project);
@@ -63,7 +63,7 @@ const exists = (source: Source, offset: number, what: string): CommandFailure =>
 function requireNew({ world, cls, candidates, serverCount }: Place, kind: ListedKind, names: Names): void {
   for (const owner of world.lineage(cls)) {
     const member = owner.members.find((each) => each.key === names.method || isSame(each, kind, names));
-    if (member) throw exists(owner.source, member.start, `${titleOf(owner)}.${member.key} exists already`);
+    if (member) throw exists(owner.source, member.start, `${memberTitle(owner, member.key)} exists already`);
   }
   const dto = topLevelNames(cls.source).get(names.dto);
   if (dto !== undefined)

@@ -34,6 +34,9 @@ export interface ClassInfo {
 export const titleOf = ({ name, node }: ClassInfo): string =>
   name ?? (node.type === 'ClassExpression' ? 'a class expression' : 'a class without a name');
 
+/** How messages call a member of a class. */
+export const memberTitle = ({ name }: ClassInfo, key: string): string => (name === undefined ? key : `${name}.${key}`);
+
 const isFunction = ({ type }: Node): boolean => /^(?:Arrow)?Function(?:Declaration|Expression)$/.test(type);
 
 /** All classes of a file. */

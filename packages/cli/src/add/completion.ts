@@ -1,7 +1,16 @@
 import { CommandFailure, EXIT } from 'create-decorum';
 import type { Node, ParamPattern } from 'oxc-parser';
 
-import { type ClassInfo, type MemberInfo, optionOf, servedName, textOf, titleOf, uriOf } from './classes.js';
+import {
+  type ClassInfo,
+  type MemberInfo,
+  memberTitle,
+  optionOf,
+  servedName,
+  textOf,
+  titleOf,
+  uriOf,
+} from './classes.js';
 import { camelCase, pascalCase } from './names.js';
 import { placeOf } from './source.js';
 import type { World } from './world.js';
@@ -60,7 +69,7 @@ export function findCompleted(world: World, cls: ClassInfo, name: string): Compl
   const taken = members.find(({ member }) => member.key === methods.at(-1));
   if (method === undefined && taken) {
     const place = placeOf(taken.owner.source, taken.member.start);
-    throw new CommandFailure(`${place}  ${titleOf(cls)}.${taken.member.key} exists already.`, EXIT.failed);
+    throw new CommandFailure(`${place}  ${memberTitle(cls, taken.member.key)} exists already.`, EXIT.failed);
   }
   return {
     argument: first.name,
@@ -73,7 +82,7 @@ export function findCompleted(world: World, cls: ClassInfo, name: string): Compl
     const [argument] = them;
     const place = placeOf(by.owner.source, by.member.start);
     return new CommandFailure(
-      `${place}  ${titleOf(cls)}.${by.member.key} completes ${argument?.name} already.`,
+      `${place}  ${memberTitle(cls, by.member.key)} completes ${argument?.name} already.`,
       EXIT.failed,
     );
   }

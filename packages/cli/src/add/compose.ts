@@ -3,10 +3,10 @@ import { extname } from 'node:path';
 
 import { CommandFailure } from 'create-decorum';
 
-import { type ClassInfo, titleOf } from './classes.js';
+import { type ClassInfo, memberTitle } from './classes.js';
 import { insert } from './insert.js';
 import { type Need, spell } from './needs.js';
-import { type Dialect, hasPackage, type Project } from './project.js';
+import { type Dialect, hasOldVite, hasPackage, type Project } from './project.js';
 import { lineOf, shown } from './source.js';
 import type { Style } from './style.js';
 import { type Subject, subjectOf } from './subject.js';
@@ -97,7 +97,7 @@ function changeOf(
   const lines = isCompletion ? completionLines(member, writing) : memberLines(member, writing);
   const method = isCompletion ? member.method : member.names.method;
   const { text, offset } = insert(cls, { missing, dto, member: lines, method, exported }, style);
-  const report = `${shown(source.path)}:${lineOf(text, offset)}  ${titleOf(cls)}.${method}`;
+  const report = `${shown(source.path)}:${lineOf(text, offset)}  ${memberTitle(cls, method)}`;
   return { change: { path: source.path, text, isNew: false }, report };
 }
 
@@ -113,15 +113,18 @@ function testOf(place: Place, { member, file, reference }: Wanted, subject: Subj
       `${taken}  The test exists already. Rename it, or choose another name. Nothing was written.`,
     );
   }
-  const specifier = specifierFor(path, cls.source, dialect);
+  const specifier = specifierFor({ ...tests, path }, cls.source, dialect);
   const exchange = exchangeOf(member, style, reference);
   const text = testText({ subject, exchange, specifier }, tests, style);
   const report = [
     `${shown(path)}:1  its test: ${commandOf(tests, project, path)}`,
     ...missingPackages(project, [tests.runner, '@decorum/testing', subject.needs]),
+    ...(tests.runner === 'vitest' && !dialect.isLegacy && !hasOldVite(project) ? [OLD_VITE] : []),
   ];
   return { change: { path, text, isNew: true }, report };
 }
+
+const OLD_VITE = 'Vite 8 cannot compile standard decorators. Vite 7 can: npm install -D vite@7';
 
 /** What to install before the new code runs. */
 function missingPackages(project: Project, forTests: readonly (string | undefined)[]): string[] {

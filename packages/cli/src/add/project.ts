@@ -24,7 +24,7 @@ export interface Project {
   /** The folder with the code. */
   readonly src: string;
   readonly packageJson: PackageJson;
-  /** Direct dependencies of all kinds, with their ranges. */
+  /** Direct dependencies of all kinds and of the workspaces around, with their ranges. */
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
@@ -42,9 +42,15 @@ export function findProject(folder: string): Project {
   const home = closest(folder, 'package.json');
   const root = home ?? closest(folder, 'tsconfig.json') ?? process.cwd();
   const packageJson = home === undefined ? {} : readJson(join(home, 'package.json'));
+  return { root, src: srcOf(root), packageJson, dependencies: dependenciesOf(home, packageJson) };
+}
+
+/** Direct dependencies, and those of the workspaces around the package, which share their tools with it. */
+function dependenciesOf(home: string | undefined, packageJson: PackageJson): Project['dependencies'] {
+  const above = home === undefined || dirname(home) === home ? undefined : closest(dirname(home), 'package.json');
+  const shared = above === undefined ? {} : dependenciesOf(above, readJson(join(above, 'package.json')));
   const { dependencies, devDependencies, peerDependencies } = packageJson;
-  const all = { ...peerDependencies, ...devDependencies, ...dependencies };
-  return { root, src: srcOf(root), packageJson, dependencies: all };
+  return { ...shared, ...peerDependencies, ...devDependencies, ...dependencies };
 }
 
 const srcOf = (root: string): string => (existsSync(join(root, 'src')) ? join(root, 'src') : root);
@@ -57,16 +63,19 @@ function readJson(path: string): PackageJson {
   }
 }
 
-/** Whether the code of a file can import a package. */
+/** Whether the project can import a package. */
 export function hasPackage({ root, dependencies }: Project, name: string): boolean {
-  if (name in dependencies) return true;
-  try {
-    createRequire(join(root, 'package.json')).resolve(name);
-    return true;
-  } catch {
-    return false;
-  }
+  const folders = createRequire(join(root, 'package.json')).resolve.paths(name) ?? [];
+  return name in dependencies || folders.some((folder) => existsSync(join(folder, name)));
 }
+
+/** Whether Vitest compiles standard decorators: with Vite 7 or a plugin for swc. */
+export function hasOldVite({ dependencies }: Project): boolean {
+  return majorOf(dependencies['vite']) < 8 || 'unplugin-swc' in dependencies;
+}
+
+/** The major version of a range such as `^7.1.0`. */
+const majorOf = (range = ''): number => Number(/\d+/.exec(range)?.[0] ?? Number.POSITIVE_INFINITY);
 
 /** What the compiler makes of decorators. */
 export interface Dialect {
@@ -126,8 +135,7 @@ const WITHOUT_TYPES = ['tsx', 'tsup', 'esbuild', 'esbuild-register'];
 
 /** Whether the project runs its code with a tool that emits no types, whatever the tsconfig says. */
 export function losesTypes({ dependencies }: Project): boolean {
-  const major = Number(/\d+/.exec(dependencies['vitest'] ?? '')?.[0] ?? Number.POSITIVE_INFINITY);
-  return WITHOUT_TYPES.some((tool) => tool in dependencies) || major < 4;
+  return WITHOUT_TYPES.some((tool) => tool in dependencies) || majorOf(dependencies['vitest']) < 4;
 }
 
 const TYPESCRIPT = /(?<!\.d)\.(?:[cm]?ts|tsx)$/;

@@ -24,7 +24,7 @@ export const placeOf = ({ path, text }: Pick<Source, 'path' | 'text'>, offset: n
   `${shown(path)}:${lineOf(text, offset)}`;
 
 /** The line of an offset, starting at 1. */
-export const lineOf = (text: string, offset: number): number => text.slice(0, offset).split(/\r\n|\n|\r/).length;
+export const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
 
 /** Offset of the start of the line that contains `offset`. */
 export const lineStart = (text: string, offset: number): number => text.lastIndexOf('\n', offset - 1) + 1;

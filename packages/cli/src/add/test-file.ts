@@ -19,6 +19,8 @@ export interface Tests {
   readonly folder: string;
   /** `test` or `spec`. */
   readonly word: string;
+  /** A relative import of another test. */
+  readonly sample: string | undefined;
 }
 
 /** Reads how a project writes its tests: by vitest in `test/`, unless it shows something else. */
@@ -36,6 +38,7 @@ export function testsOf(project: Project, source: Source): Tests {
     hasGlobals,
     folder: folderOf(project, files, source),
     word: isSpec ? 'spec' : 'test',
+    sample: texts.map((text) => /from ['"](\.[^'"]+)['"]/.exec(text)?.[1]).find((each) => each !== undefined),
   };
 }
 
@@ -75,12 +78,13 @@ export function testPaths({ folder, word }: Tests, names: { file: string; kind: 
 }
 
 /** How a test imports a file: as the project's relative imports do, else as the compiler needs it. */
-export function specifierFor(test: string, { path, program }: Source, dialect: Dialect): string {
-  const relativePath = relative(dirname(test), path).split(sep).join('/');
+export function specifierFor(test: { path: string } & Tests, { path, program }: Source, dialect: Dialect): string {
+  const relativePath = relative(dirname(test.path), path).split(sep).join('/');
   const dotted = relativePath.startsWith('.') ? relativePath : `./${relativePath}`;
   const end = extname(path);
   const written = program.body
     .flatMap((each) => (each.type === 'ImportDeclaration' ? [each.source.value] : []))
+    .concat(test.sample ?? [])
     .find((each) => each.startsWith('.'));
   const bare = dotted.slice(0, -end.length);
   const compiled = `${bare}${end.replace(/tsx?$/, 'js')}`;

@@ -16,13 +16,19 @@ export interface Candidate {
   readonly isPrefixed: boolean;
 }
 
-/** The files of a project that can be read. Those with a syntax error are left out unless they are named. */
-export function readable(world: World, project: Project): Source[] {
-  return sourceFiles(project).flatMap((path) => {
+/**
+ * The files of a project. Without `to`, a file with a syntax error is one too many: it may have the class.
+ * @param to the file with the class
+ */
+export function readable(world: World, project: Project, to: string | undefined): Source[] {
+  const { path: named } = to === undefined ? { path: undefined } : targetOf(to);
+  const others = sourceFiles(project).filter((path) => path !== named);
+  const isThere = named !== undefined && isTypeScript(named) && existsSync(named);
+  return [...(isThere ? [named] : []), ...others].flatMap((path) => {
     try {
       return [world.source(path)];
     } catch (error) {
-      if (error instanceof CommandFailure) return [];
+      if (error instanceof CommandFailure && to !== undefined && path !== named) return [];
       throw error;
     }
   });
@@ -71,10 +77,8 @@ const usage = (message: string): CommandFailure => new CommandFailure(message, E
 
 function several(classes: readonly ClassInfo[], where: string): CommandFailure {
   const [first] = classes;
-  const example = first ? placeOf(first.source, startOf(first)) : '';
-  return usage(
-    `${where} has several classes for members:\n${listed(classes)}\nName one of them, such as --to ${example}`,
-  );
+  const example = first ? `For example: --to ${placeOf(first.source, startOf(first))}` : '';
+  return usage(`There are several classes in ${where}. Name one with --to:\n${listed(classes)}\n${example}`);
 }
 
 /** The file, and the line if there is one, of `--to`. */
@@ -106,8 +110,6 @@ export function chooseClass(
   const where = shown(to.project.src);
   if (classes.length > 1) throw several(classes, where);
   if (only) return only;
-  // a broken file may be the one that has the class
-  for (const path of sourceFiles(to.project)) world.source(path);
   throw usage(
     `No class in ${where} has decorated members, extends McpServer or is a provider. Name a file: --to ${join(where, 'FILE.ts')}`,
   );

@@ -38,6 +38,13 @@ export class World {
     return known;
   }
 
+  /** A file that others import; undefined if it has a syntax error. */
+  #readable(path: string): Source | undefined {
+    const known = this.#sources.get(path) ?? this.#read(path);
+    this.#sources.set(path, known);
+    return known instanceof CommandFailure ? undefined : known;
+  }
+
   #read(path: string): Source | CommandFailure {
     try {
       return readSource(path);
@@ -63,7 +70,8 @@ export class World {
   #exported(from: Source, specifier: string, name: string): ClassInfo | undefined {
     const path = fileOf(from.path, specifier);
     if (path === undefined) return undefined;
-    const source = this.source(path);
+    const source = this.#readable(path);
+    if (source === undefined) return undefined;
     const isIt = (each: { name: string | null; kind: string }) =>
       each.name === name || (name === 'default' && each.kind === 'Default');
     for (const { exportName, importName, localName, moduleRequest } of source.module.staticExports.flatMap(
