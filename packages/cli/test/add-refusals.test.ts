@@ -416,6 +416,40 @@ describe('decorum add tells', () => {
     expect(Object.keys(everything())).toEqual(['package.json', 'src/clock.ts']);
   });
 
+  it.each([
+    "import { listen } from '@decorum/http';\nasync function main() {\n  await listen(server);\n}\nvoid main();",
+    "import * as http from '@decorum/http';\nconst run = async () => http.listen(server);\nrun().catch(() => {});",
+    '(async () => {\n  await app.listen({ port: 3000 });\n})();',
+    'ready().then(() => app.listen(3000));',
+  ])('that importing a file would serve it: %s', async (program) => {
+    write('src/clock.ts', ...CLOCK, program);
+    expect((await add('tool', 'alarm')).stdout).toContain('No test: importing this file starts its server');
+  });
+
+  it.each([
+    "import { listen } from '@decorum/http';\nexport const start = () => listen(server);",
+    "import { serveStdio } from '@decorum/core';\nif (import.meta.main) await serveStdio(server);",
+    'class Server {\n  start() {\n    app.listen(3000);\n  }\n}',
+  ])('nothing about serving if importing a file is safe: %s', async (program) => {
+    write('src/clock.ts', ...CLOCK, program);
+    expect((await add('tool', 'alarm')).stdout).toContain('test/alarm.test.ts:1  its test');
+  });
+
+  it('a program over stdio to be tested as one', async () => {
+    write(
+      'src/clock.ts',
+      ...CLOCK,
+      "import { serveStdio } from '@decorum/core';",
+      'const main = async () => {',
+      '  await serveStdio(server);',
+      '};',
+      'await main();',
+    );
+    expect((await add('tool', 'alarm')).stdout).toContain('npm install -D @decorum/testing @decorum/cli\n');
+    const start = "connect({ command: 'node', args: ['--import', '@decorum/cli/register', 'src/clock.ts'] })";
+    expect(read('test/alarm.test.ts')).toContain(start);
+  });
+
   it('how to use it', async () => {
     await expectRefusal(['toll', 'alarm'], 2, 'Allowed choices are tool, resource, prompt, completion');
     await expectRefusal(['tool'], 2, "missing required argument 'name'");

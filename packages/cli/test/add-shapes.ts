@@ -260,6 +260,68 @@ export const createGreeter = () => new McpServer({ name: 'greeter', version: '1.
 `,
   },
   {
+    about: 'a factory in the same file, which gives the class what it needs',
+    file: 'given.ts',
+    text: `import * as decorum from '@decorum/core';
+
+export class Given {
+  readonly first: string;
+
+  constructor(names: readonly string[]) {
+    this.first = names.join();
+  }
+
+  async onStart() {
+    if (this.first !== 'Ada') throw new Error('This is not the instance of the server.');
+  }
+}
+
+export async function create(_port: number, name = 'given') {
+  return new decorum.McpServer({ name, version: '1.0.0', providers: [new Given(['Ada'])] });
+}
+`,
+  },
+  {
+    about: 'a subclass of McpServer that takes its options',
+    file: 'optional.ts',
+    text: `import { McpServer, type McpServerOptions } from '@decorum/core';
+
+class Shared extends McpServer {
+  constructor(options: McpServerOptions, readonly names: string[]) {
+    super({ ...options, text: false });
+  }
+}
+
+export default class Optional extends Shared {
+  hello() {
+    return this.names;
+  }
+}
+`,
+    line: 9,
+  },
+  {
+    about: 'a mixin as default export, and a name that is not its own',
+    file: 'default-mixin.ts',
+    text: `import { Hidden } from '@decorum/core';
+
+type Constructor = new (...args: any[]) => { close(): void };
+
+export default function <T extends Constructor>(Base: T, title: string) {
+  return within(Base, title);
+}
+
+export { within as mixedIn };
+function within<T extends Constructor>(Outer: T, title: string) {
+  class Inner extends Outer {
+    label = title;
+    hidden = Hidden;
+  }
+  return Inner;
+}
+`,
+  },
+  {
     about: 'a base class of another file, and abstract',
     file: 'derived.ts',
     text: `import { Decorated } from './decorated-again.js';

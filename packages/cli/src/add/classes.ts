@@ -2,7 +2,7 @@ import type { Class, ClassElement, Expression, Function, MethodDefinition, Node,
 
 import { importedAs, importsOf } from './bindings.js';
 import { type Kind, KINDS } from './names.js';
-import { type Source, walk } from './source.js';
+import { isFunction, type Source, walk } from './source.js';
 
 /** A decorated or plain member of a class. */
 export interface MemberInfo {
@@ -37,14 +37,12 @@ export const titleOf = ({ name, node }: ClassInfo): string =>
 /** How messages call a member of a class. */
 export const memberTitle = ({ name }: ClassInfo, key: string): string => (name === undefined ? key : `${name}.${key}`);
 
-const isFunction = ({ type }: Node): boolean => /^(?:Arrow)?Function(?:Declaration|Expression)$/.test(type);
-
 /** All classes of a file. */
 export function classesOf(source: Source): ClassInfo[] {
   const found: ClassInfo[] = [];
   const kindOf = kindsOf(source);
   walk(source.program, (node, ancestors) => {
-    if (node.type !== 'ClassDeclaration' && node.type !== 'ClassExpression') return;
+    if ((node.type !== 'ClassDeclaration' && node.type !== 'ClassExpression') || node.declare === true) return;
     const parent = ancestors.at(-1);
     const variable =
       parent?.type === 'VariableDeclarator' && parent.id.type === 'Identifier' ? parent.id.name : undefined;

@@ -74,15 +74,21 @@ export function parseSource(path: string, given: string): Source {
   return { path, bom, text, program, comments, module };
 }
 
+/** Whether a node is a function with a body. */
+export const isFunction = ({ type }: Node): boolean => /^(?:Arrow)?Function(?:Declaration|Expression)$/.test(type);
+
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value;
 
-/** Visits a node and its descendants. `ancestors` are outermost first. */
+/**
+ * Visits a node and its descendants.
+ * @param see gets the ancestors, outermost first; `false` leaves out what is inside of the node
+ */
 export function walk(
   node: Node,
-  see: (node: Node, ancestors: readonly Node[]) => void,
+  see: (node: Node, ancestors: readonly Node[]) => unknown,
   ancestors: readonly Node[] = [],
 ): void {
-  see(node, ancestors);
+  if (see(node, ancestors) === false) return;
   const within = [...ancestors, node];
   for (const key of visitorKeys[node.type] ?? []) {
     const child = (node as unknown as Readonly<Record<string, unknown>>)[key];

@@ -2,8 +2,9 @@ import { relative, sep } from 'node:path';
 
 import type { Node, ParamPattern } from 'oxc-parser';
 
-import { importedAs, importsOf, isCore } from './bindings.js';
+import { importsOf, isCore } from './bindings.js';
 import { type ClassInfo, constructorOf, requiredParams } from './classes.js';
+import { servedOnImport } from './serving.js';
 import { type Source, walk } from './source.js';
 import type { World } from './world.js';
 
@@ -37,16 +38,17 @@ export function subjectOf(world: World, cls: ClassInfo, root: string): Subject |
   const served = servedOnImport(source);
   if (served !== undefined) return ofProgram(source, served, root);
   if (owner !== undefined) return ofFunction(cls);
-  if (!cls.isTopLevel) return { reason: 'no other file can import the class' };
+  if (!cls.isTopLevel) return { reason: 'other files cannot import the class' };
   const exported = exportOf(source, cls);
-  const factory = exported === undefined ? exportedServer(source, cls) : undefined;
+  const isReady = world.isServer(cls) || isConstructible(world, cls);
+  const factory = exported === undefined || !isReady ? exportedServer(source, cls) : undefined;
   if (factory) return factory;
   if (exported === undefined && name === undefined) return { reason: 'the class has neither a name nor an export' };
   const local = name ?? localOf(source);
   const access = { imported: exported ?? local, local, toExport: exported === undefined ? local : undefined };
   if (world.isServer(cls)) return ofServer(world, cls, access);
   // an instance without its dependencies, which a new member doesn't use yet
-  const provider = isConstructible(world, cls) ? local : `Object.create(${local}.prototype)`;
+  const provider = isReady ? local : `Object.create(${local}.prototype)`;
   return { ...access, server: serverWith(provider), needsServer: true };
 }
 
@@ -66,35 +68,31 @@ const placeholders = (params: readonly ParamPattern[]): string[] => Array(requir
 
 function ofServer(world: World, cls: ClassInfo, access: AccessTo): Subject | Untestable {
   if (cls.node.abstract) return { reason: 'the class is abstract' };
-  const constructor = world
-    .lineage(cls)
-    .map(({ node }) => constructorOf(node))
-    .find((each) => each !== undefined);
+  const owner = world.lineage(cls).find(({ node }) => constructorOf(node) !== undefined) ?? cls;
+  const { node, source } = owner;
+  const constructor = constructorOf(node);
   if (constructor === undefined) {
     return { ...access, server: (quote) => `new ${access.local}({ ${OPTIONS(quote)} })`, needsServer: false };
   }
   if (constructor.accessibility) return { reason: `its constructor is ${constructor.accessibility}` };
-  const args = placeholders(constructor.value.params).join(', ');
-  return { ...access, server: () => `new ${access.local}(${args})`, needsServer: false };
+  const { params } = constructor.value;
+  const takesOptions = params.map((each) => source.text.slice(each.start, each.end).includes('McpServerOptions'));
+  const server = (quote: string) => {
+    const args = placeholders(params).map((each, index) => (takesOptions[index] ? `{ ${OPTIONS(quote)} }` : each));
+    return `new ${access.local}(${args.join(', ')})`;
+  };
+  return { ...access, server, needsServer: false };
 }
 
 /** Whether Decorum can construct a provider by itself. */
 function isConstructible(world: World, cls: ClassInfo): boolean {
   const lineage = world.lineage(cls);
   const root = lineage.at(-1)?.node.superClass;
-  const isKnown = lineage.every(({ node }) => node.abstract !== true) && !importsRelative(lineage.at(-1), root);
+  // a base class of a package may need arguments
+  const isKnown = lineage.every(({ node }) => node.abstract !== true) && !root;
   const constructor = lineage.map(({ node }) => constructorOf(node)).find((each) => each !== undefined);
   if (!constructor) return isKnown;
   return isKnown && !constructor.accessibility && requiredParams(constructor.value.params) === 0;
-}
-
-/** Whether a base class comes from a file that could not be read. */
-function importsRelative(cls: ClassInfo | undefined, base: Node | null | undefined): boolean {
-  if (!cls || !base) return false;
-  const imports = importsOf(cls.source);
-  let found = false;
-  walk(base, (node) => (found ||= importedAs(imports, node)?.module.startsWith('.') === true));
-  return found;
 }
 
 const paramsOf = (node: Node): readonly ParamPattern[] =>
@@ -104,9 +102,10 @@ const paramsOf = (node: Node): readonly ParamPattern[] =>
 function ofFunction(cls: ClassInfo): Subject | Untestable {
   const { source, node, statement, owner } = cls;
   const reason = 'the class is inside of a function';
-  const [name] = declaredBy(statement);
+  const isDefault = statement.type === 'ExportDefaultDeclaration';
+  const name = declaredBy(statement)[0] ?? (isDefault ? localOf(source) : undefined);
   if (owner === undefined || name === undefined) return { reason };
-  const exported = exportedAs(source, name);
+  const exported = isDefault ? 'default' : exportedAs(source, name);
   const access = { imported: exported ?? name, local: name, toExport: exported === undefined ? name : undefined };
   const params = paramsOf(owner);
   const base = params.findIndex((each) => each.type === 'Identifier' && each.name === baseName(node.superClass));
@@ -207,26 +206,4 @@ function ofProgram({ path, text }: Source, served: string, root: string): Subjec
     return `{ command: ${quote}node${quote}, args: [${list}] }`;
   };
   return { server, needsServer: false, needs: '@decorum/cli' };
-}
-
-/** What a file calls to serve when it is imported: `serveStdio`, `listen`, …; undefined if it doesn't. */
-export function servedOnImport(source: Source): string | undefined {
-  const imports = importsOf(source);
-  const found: string[] = [];
-  for (const statement of source.program.body) {
-    // `if (import.meta.main)` and the like
-    if (/import\.meta|require\.main/.test(source.text.slice(statement.start, statement.end))) continue;
-    walk(statement, (node, ancestors) => {
-      if (node.type !== 'CallExpression' || ancestors.some(({ type }) => /Function|ClassBody/.test(type))) return;
-      const { callee } = node;
-      const imported = importedAs(imports, callee);
-      if (imported?.module.startsWith('@decorum/') && /^(?:serveStdio|listen)$/.test(imported.name)) {
-        found.push(imported.name);
-      } else if (callee.type === 'MemberExpression' && callee.property.type === 'Identifier') {
-        // of a Fastify or Express application
-        if (callee.property.name === 'listen') found.push('listen');
-      }
-    });
-  }
-  return found.find((each) => each === 'serveStdio') ?? found[0];
 }
