@@ -179,6 +179,7 @@ describe('decorum add refuses what exists', () => {
     expect(await add('completion', 'plan')).toMatchObject({ code: 0 });
     expect(read('src/clock.ts')).toContain("@Completion({ for: 'plan', argument: 'hour' })\n  planHour(");
     await expectRefusal(['completion', 'plan'], 1, /Clock\.\w+ completes \w+ already/);
+    await expectRefusal(['completion', 'anything'], 2, 'Clock has no prompt or template with an argument to complete');
   });
 });
 
@@ -335,14 +336,33 @@ describe('decorum add completion', () => {
     expect(Object.keys(everything())).toContain(`test/${test}.test.ts`);
   });
 
+  it('takes another name as that of the method, if there is one argument to complete', async () => {
+    write(
+      'src/trips.ts',
+      "import { Prompt, Resource } from '@decorum/core';",
+      'class Place { city!: string; }',
+      'export class Trips {',
+      '  @Prompt() pack({ city }: Place) { return city; }',
+      "  @Resource('weather://{city}') weather({ city }: Place) { return city; }",
+      '}',
+    );
+    await expectRefusal(['completion', 'pack/days'], 2, '"pack/days" doesn\'t say which argument');
+    await expectRefusal(['completion', 'weather-2!'], 2, 'src/trips.ts:4  pack/city\n  src/trips.ts:5  weather/city\n');
+    await expectRefusal(['completion', 'constructor'], 2, 'which argument');
+    const { code, stdout } = await add('completion', 'known-cities');
+    expect({ code, stdout }).toMatchObject({ code: 0 });
+    expect(stdout).toMatch(/^src\/trips\.ts:\d+ {2}Trips\.knownCities, which completes city of pack, weather\n/);
+    await expectRefusal(['completion', 'pack'], 1, /^src\/trips\.ts:\d+ {2}Trips\.knownCities completes city already/);
+  });
+
   it('lists the arguments if the name means none or several', async () => {
     write('src/place.ts', 'export class Place { city!: string; }');
     write('src/trips.ts', ...TRIPS);
-    const all = ['pack-up/days', 'pack-up/city', 'weather/city', 'weather/day'];
+    const all = ['src/trips.ts:5  pack-up/days', 'pack-up/city', 'weather/city', 'src/trips.ts:6  weather/day'];
     for (const name of ['nothing', 'pack-up/nothing']) {
       await expectRefusal(['completion', name], 2, `"${name}" doesn't say which argument`, ...all);
     }
-    await expectRefusal(['completion', 'pack-up'], 2, /pack-up\/days.*\n.*pack-up\/city {2}src\/trips\.ts:5\n$/);
+    await expectRefusal(['completion', 'pack-up'], 2, /pack-up\/days\n {2}src\/trips\.ts:5 {2}pack-up\/city\n$/);
     write('src/trips.ts', ...CLOCK);
     await expectRefusal(['completion', 'city'], 2, 'Clock has no prompt or template', 'decorum add prompt NAME');
   });
@@ -417,20 +437,34 @@ describe('decorum add tells', () => {
   });
 
   it.each([
-    "import { listen } from '@decorum/http';\nasync function main() {\n  await listen(server);\n}\nvoid main();",
-    "import * as http from '@decorum/http';\nconst run = async () => http.listen(server);\nrun().catch(() => {});",
-    '(async () => {\n  await app.listen({ port: 3000 });\n})();',
-    'ready().then(() => app.listen(3000));',
-  ])('that importing a file would serve it: %s', async (program) => {
+    {
+      by: 'a function',
+      program:
+        "import { listen } from '@decorum/http';\nasync function main() {\n  await listen(server);\n}\nvoid main();",
+    },
+    {
+      by: 'an arrow function and a namespace',
+      program:
+        "import * as http from '@decorum/http';\nconst run = async () => http.listen(server);\nrun().catch(() => {});",
+    },
+    { by: 'a function called in place', program: '(async () => {\n  await app.listen({ port: 3000 });\n})();' },
+    { by: 'a callback', program: 'ready().then(() => app.listen(3000));' },
+  ])('that importing a file would serve it by $by', async ({ program }) => {
     write('src/clock.ts', ...CLOCK, program);
     expect((await add('tool', 'alarm')).stdout).toContain('No test: importing this file starts its server');
   });
 
   it.each([
-    "import { listen } from '@decorum/http';\nexport const start = () => listen(server);",
-    "import { serveStdio } from '@decorum/core';\nif (import.meta.main) await serveStdio(server);",
-    'class Server {\n  start() {\n    app.listen(3000);\n  }\n}',
-  ])('nothing about serving if importing a file is safe: %s', async (program) => {
+    {
+      by: 'exporting a function',
+      program: "import { listen } from '@decorum/http';\nexport const start = () => listen(server);",
+    },
+    {
+      by: 'a condition',
+      program: "import { serveStdio } from '@decorum/core';\nif (import.meta.main) await serveStdio(server);",
+    },
+    { by: 'a class', program: 'class Server {\n  start() {\n    app.listen(3000);\n  }\n}' },
+  ])('nothing about serving if importing a file is safe by $by', async ({ program }) => {
     write('src/clock.ts', ...CLOCK, program);
     expect((await add('tool', 'alarm')).stdout).toContain('test/alarm.test.ts:1  its test');
   });

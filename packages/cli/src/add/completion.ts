@@ -11,13 +11,18 @@ import {
   titleOf,
   uriOf,
 } from './classes.js';
-import { camelCase, pascalCase } from './names.js';
+import { camelCase, isReserved, pascalCase } from './names.js';
 import { placeOf } from './source.js';
 import type { World } from './world.js';
 
-/** An argument of a prompt, or a variable of a template. */
-interface Argument {
+/** A member of a class or of one of its base classes. */
+interface Owned {
   readonly member: MemberInfo;
+  readonly owner: ClassInfo;
+}
+
+/** An argument of a prompt, or a variable of a template. */
+interface Argument extends Owned {
   readonly name: string;
 }
 
@@ -34,58 +39,45 @@ export interface Completed {
 
 /**
  * Finds what `NAME` of `decorum add completion NAME` completes: `pack/city`, `city` (in all prompts and templates that have
- * it), or `pack` if it has one argument.
+ * it), or `pack` if it has one argument. Any other name is that of the method, if there is only one argument to complete.
  * @throws {CommandFailure} with the candidates if there is no such argument, or if it has a completion
  */
 export function findCompleted(world: World, cls: ClassInfo, name: string): Completed {
-  const lineage = world.lineage(cls);
-  const members = lineage.flatMap((each) => each.members.map((member) => ({ member, owner: each })));
-  const all = members
-    .filter(({ member, owner }) => owner === cls || !cls.members.some(({ key }) => key === member.key))
-    .flatMap(({ member, owner }) => argumentsOf(world, owner, member).map((argument) => ({ member, name: argument })));
+  const members = membersOf(world, cls);
+  const all = members.flatMap((each) =>
+    argumentsOf(world, each.owner, each.member).map((argument) => ({ ...each, name: argument })),
+  );
+  const doneBy = (it: Argument) => members.find(({ member }) => completes(member, it));
+  const open = all.filter((each) => !doneBy(each));
   const wanted = matching(all, name);
-  const completions = members.filter(({ member }) => member.kind === 'completion');
-  const doneBy = (it: Argument) => completions.find(({ member }) => completes(member, it))?.member;
-  const open = wanted.filter((each) => doneBy(each) === undefined);
-  const [first] = open;
-  if (first === undefined) {
-    const done = completions.find(({ member }) => wanted.some((each) => completes(member, each)));
-    if (done) throw alreadyDone(wanted, done);
-    throw noArgument(
-      cls,
-      name,
-      all.filter((each) => doneBy(each) === undefined),
-    );
-  }
-  if (open.some((each) => each.name !== first.name)) throw noArgument(cls, name, open);
-  const isTaken = (method: string) => members.some(({ member }) => member.key === method);
-  const plain = name === first.name ? camelCase(name) : camelCase(`${first.member.key}-${first.name}`);
-  const methods = [
-    plain,
-    `complete${pascalCase(plain)}`,
-    `complete${pascalCase(first.member.key)}${pascalCase(first.name)}`,
-  ];
-  const method = methods.find((each) => !isTaken(each));
-  const taken = members.find(({ member }) => member.key === methods.at(-1));
-  if (method === undefined && taken) {
-    const place = placeOf(taken.owner.source, taken.member.start);
-    throw new CommandFailure(`${place}  ${memberTitle(cls, taken.member.key)} exists already.`, EXIT.failed);
-  }
-  return {
-    argument: first.name,
-    for: open.map(({ member }) => member.key),
-    method: method ?? plain,
-    first: first.member,
-  };
+  const known = open.filter((each) => wanted.includes(each));
+  const [asked] = wanted;
+  const done = asked && doneBy(asked);
+  if (asked && done && known.length === 0) throw exists(done, `completes ${asked.name} already`);
+  const chosen = asked ? known : open;
+  const [first] = chosen;
+  const isOne = chosen.every((each) => each.name === first?.name);
+  if (first === undefined || !isOne || !(asked || isWord(name))) throw noArgument(cls, name, asked ? known : open);
+  const methods = asked ? methodsFor(first, name) : [camelCase(name)];
+  const taken = methods.map((each) => members.find(({ member }) => member.key === each));
+  const method = methods.find((each, index) => !taken[index] && !isReserved(each));
+  if (method === undefined) throw taken[0] ? exists(taken[0], 'exists already') : noArgument(cls, name, open);
+  return { argument: first.name, for: chosen.map(({ member }) => member.key), method, first: first.member };
+}
 
-  function alreadyDone(them: readonly Argument[], by: { member: MemberInfo; owner: ClassInfo }): CommandFailure {
-    const [argument] = them;
-    const place = placeOf(by.owner.source, by.member.start);
-    return new CommandFailure(
-      `${place}  ${memberTitle(cls, by.member.key)} completes ${argument?.name} already.`,
-      EXIT.failed,
-    );
-  }
+const isWord = (name: string): boolean => /^[A-Za-z][\w-]*$/.test(name);
+
+/** The members that the class has or inherits. */
+function membersOf(world: World, cls: ClassInfo): Owned[] {
+  const owned = world.lineage(cls).flatMap((owner) => owner.members.map((member) => ({ member, owner })));
+  return owned.filter(({ member }, index) => owned.findIndex((each) => each.member.key === member.key) === index);
+}
+
+/** Names for the completion of an argument, in order of preference. */
+function methodsFor({ member, name: argument }: Argument, name: string): string[] {
+  const both = camelCase(`${member.key}-${argument}`);
+  const first = name === argument ? camelCase(name) : both;
+  return [first, `complete${pascalCase(first)}`, `complete${pascalCase(both)}`];
 }
 
 /** The arguments that a name means. */
@@ -103,6 +95,11 @@ function matching(all: readonly Argument[], name: string): Argument[] {
   );
 }
 
+function exists({ member, owner }: Owned, what: string): CommandFailure {
+  const place = placeOf(owner.source, member.start);
+  return new CommandFailure(`${place}  ${memberTitle(owner, member.key)} ${what}. Nothing was written.`, EXIT.failed);
+}
+
 function noArgument(cls: ClassInfo, name: string, open: readonly Argument[]): CommandFailure {
   const title = titleOf(cls);
   if (open.length === 0) {
@@ -110,7 +107,8 @@ function noArgument(cls: ClassInfo, name: string, open: readonly Argument[]): Co
     return new CommandFailure(`${title} has no prompt or template with an argument to complete. ${remedy}`, EXIT.usage);
   }
   const list = open.map(
-    ({ member, name: argument }) => `  ${servedName(member)}/${argument}  ${placeOf(cls.source, member.start)}`,
+    ({ member, owner, name: argument }) =>
+      `  ${placeOf(owner.source, member.start)}  ${servedName(member)}/${argument}`,
   );
   return new CommandFailure(
     `"${name}" doesn't say which argument to complete. ${title} has these:\n${list.join('\n')}`,
@@ -118,7 +116,8 @@ function noArgument(cls: ClassInfo, name: string, open: readonly Argument[]): Co
   );
 }
 
-function completes({ args }: MemberInfo, { member, name }: Argument): boolean {
+function completes({ kind, args }: MemberInfo, { member, name }: Argument): boolean {
+  if (kind !== 'completion') return false;
   if (textOf(optionOf({ args }, 'argument')) !== name) return false;
   const targets = optionOf({ args }, 'for');
   const list: readonly (Node | null)[] = targets?.type === 'ArrayExpression' ? targets.elements : [targets ?? null];

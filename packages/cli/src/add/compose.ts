@@ -97,7 +97,8 @@ function changeOf(
   const lines = isCompletion ? completionLines(member, writing) : memberLines(member, writing);
   const method = isCompletion ? member.method : member.names.method;
   const { text, offset } = insert(cls, { missing, dto, member: lines, method, exported }, style);
-  const report = `${shown(source.path)}:${lineOf(text, offset)}  ${memberTitle(cls, method)}`;
+  const completed = isCompletion ? `, which completes ${member.argument} of ${member.for.join(', ')}` : '';
+  const report = `${shown(source.path)}:${lineOf(text, offset)}  ${memberTitle(cls, method)}${completed}`;
   return { change: { path: source.path, text, isNew: false }, report };
 }
 

@@ -27,7 +27,8 @@ const DTO_SUFFIX: Readonly<Record<ListedKind, string>> = { tool: 'Input', resour
 /** Methods with a meaning of their own: hooks, and what JavaScript calls. */
 const RESERVED = new Set(['constructor', 'then', 'toJSON', 'onStart', 'onClose']);
 
-const isReserved = (name: string): boolean => RESERVED.has(name) || name in Object.prototype;
+/** Whether JavaScript or Decorum calls methods of this name. */
+export const isReserved = (name: string): boolean => RESERVED.has(name) || name in Object.prototype;
 
 const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
