@@ -389,6 +389,12 @@ describe('decorum add tells', () => {
     await expectRefusal(['tool', 'alarm'], 1, 'package.json is not valid JSON');
   });
 
+  it('that a file cannot be written, and writes none', async () => {
+    write('src/clock.ts', ...CLOCK);
+    write('test', 'a file where the folder of tests would be');
+    await expectRefusal(['tool', 'alarm'], 3, "test/alarm.test.ts can't be written", 'Nothing was written.');
+  });
+
   it('that experimentalDecorators cannot decorate class expressions', async () => {
     write('src/clock.ts', 'export const Clock = class {', '};');
     await expectRefusal(['tool', 'alarm', '--to', 'src/clock.ts'], 1, 'src/clock.ts:1  Clock is a class expression');
