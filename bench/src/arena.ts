@@ -13,10 +13,10 @@ export type Question =
   | { readonly kind: 'tell'; readonly part: PartName; readonly times: number }
   | { readonly kind: 'run'; readonly part: PartName; readonly style: Style; readonly calls: number };
 
-/** The answer: URLs and headers, microseconds of CPU time, bytes of heap, or an error. */
+/** The answer: URLs and access tokens, microseconds of CPU time, bytes of heap, or an error. */
 export interface Answer {
   readonly urls?: Readonly<Partial<Record<PartName, string>>>;
-  readonly headers?: Readonly<Partial<Record<PartName, Readonly<Record<string, string>>>>>;
+  readonly tokens?: Readonly<Partial<Record<PartName, readonly string[]>>>;
   readonly micros?: number;
   readonly bytes?: number;
   readonly error?: string;
@@ -58,15 +58,15 @@ export class Arena {
   private async open(names: readonly PartName[], moreTools: number): Promise<Answer> {
     const list = await toolListOf(createBenchServer(moreTools));
     const urls: Record<string, string> = {};
-    const headers: Record<string, Readonly<Record<string, string>>> = {};
+    const tokens: Record<string, readonly string[]> = {};
     for (const name of names) {
       // sequentially, because pipes are assigned in this order
       const part = await PARTS[name]({ moreTools, list, pipe: this.pipe });
       this.parts.set(name, part);
       if (part.url !== undefined) urls[name] = part.url;
-      if (part.headers !== undefined) headers[name] = part.headers;
+      if (part.tokens !== undefined) tokens[name] = part.tokens;
     }
-    return { urls, headers };
+    return { urls, tokens };
   }
 
   /** Sends changes, each one after the previous one was written. */

@@ -14,8 +14,8 @@ export interface HttpOptions {
   readonly connections: number;
   /** Whether `url` is the bare route. It has no sessions, so its requests carry a made-up session id. */
   readonly bare: boolean;
-  /** Headers that all requests need. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Access tokens. Each connection has its own, or else simultaneous requests would share one verification. */
+  readonly tokens?: readonly string[] | undefined;
 }
 
 /** Keep-alive connections with one call in flight each. In the style `session`, each has its own session. */
@@ -34,13 +34,13 @@ export class HttpEntrant implements Entrant {
   }
 
   async prepare(): Promise<void> {
-    const { bare, call, connections, style, headers } = this.options;
+    const { bare, call, connections, style, tokens = [] } = this.options;
     const clients = Array.from({ length: connections }, (_, client) => client);
     const needed = style === 'session' ? clients : [];
     this.sessions = await Promise.all(needed.map(() => (bare ? NO_SESSION : openSession(this.url))));
     this.connections = clients.map((client) => {
       const session = this.sessions[client] ?? NO_SESSION;
-      const request = requestOf(this.url, { call, style, session, client, headers });
+      const request = requestOf(this.url, { call, style, session, client, token: tokens[client % tokens.length] });
       return new Connection({ url: this.url, call, client, request });
     });
     await this.send(connections);

@@ -9,17 +9,19 @@ export const AUDIENCE = 'https://bench.example.com/mcp';
 /** An issuer of access tokens on this machine. */
 export interface Issuer {
   readonly url: string;
-  /** An access token for `AUDIENCE`, valid for an hour. */
-  readonly token: string;
+  /** Different access tokens for `AUDIENCE`, valid for an hour. */
+  readonly tokens: readonly string[];
   close(): Promise<unknown>;
 }
+
+const TOKENS = 64;
 
 const KEYS = {
   RS256: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
   ES256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
 } as const;
 
-/** Serves the metadata and the key of an issuer, and signs a token. */
+/** Serves the metadata and the key of an issuer, and signs tokens. */
 export async function openIssuer(alg: keyof typeof KEYS): Promise<Issuer> {
   const { publicKey, privateKey } = KEYS[alg]();
   const jwk = { ...publicKey.export({ format: 'jwk' }), alg, kid: alg, use: 'sig' };
@@ -38,8 +40,9 @@ export async function openIssuer(alg: keyof typeof KEYS): Promise<Issuer> {
     iat: now,
     exp: now + 3600,
   };
-  const token = signed({ alg, kid: alg, typ: 'at+jwt' }, claims, privateKey);
-  return { url: issuer, token, close: () => closed(server) };
+  const header = { alg, kid: alg, typ: 'at+jwt' };
+  const tokens = Array.from({ length: TOKENS }, (_, index) => signed(header, { ...claims, jti: index }, privateKey));
+  return { url: issuer, tokens, close: () => closed(server) };
 }
 
 function signed(header: object, claims: object, key: KeyObject): string {

@@ -27,8 +27,8 @@ import { cpuMicros } from './usage.js';
 export interface Part {
   /** URL, if it listens. */
   readonly url?: string;
-  /** Headers that its requests need. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Access tokens for its clients. */
+  readonly tokens?: readonly string[];
   /** Sends a change to every open stream. */
   tell?(): void;
   /** Makes calls in the same process. Returns the microseconds of CPU time that they took. */
@@ -66,12 +66,11 @@ async function listenWith(server: McpServer): Promise<Part> {
 
 /** @param cacheMs how long a verified token is remembered; by default as long as `oauth` does */
 async function protectedBy(alg: 'RS256' | 'ES256', cacheMs?: number): Promise<Part> {
-  const { url: issuer, token, close: closeIssuer } = await openIssuer(alg);
+  const { url: issuer, tokens, close: closeIssuer } = await openIssuer(alg);
   const caching = cacheMs === undefined ? {} : { cacheMs };
   const auth = oauth({ issuer, audience: AUDIENCE, scopes: ['mcp'], allowLoopbackHttp: true, ...caching });
   const { url, close } = await listen(createBenchServer(), { ...LOCAL, auth });
-  const headers = { Authorization: `Bearer ${token}` };
-  return { url, headers, close: () => Promise.all([close(), closeIssuer()]) };
+  return { url, tokens, close: () => Promise.all([close(), closeIssuer()]) };
 }
 
 /** All parts: the limits, and Decorum in each of its bindings. */

@@ -16,8 +16,8 @@ export interface RequestParts {
   /** The session, in style `session`. */
   readonly session?: Session;
   readonly client: number;
-  /** More headers. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Access token. */
+  readonly token?: string | undefined;
 }
 
 /** The JSON-RPC request of a call. */
@@ -29,8 +29,8 @@ export function bodyOf({ call, style, client }: RequestParts): string {
 
 /** The headers of a call, without those that HTTP itself needs. */
 export function headersOf(parts: RequestParts): Record<string, string> {
-  const { call, style, session = NO_SESSION, client, headers } = parts;
-  const json = { 'Content-Type': 'application/json', ...headers };
+  const { call, style, session = NO_SESSION, client, token } = parts;
+  const json = { 'Content-Type': 'application/json', ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
   if (style === 'plain') return json;
   const { name } = call.params(client);
   const mcp =

@@ -61,7 +61,7 @@ export async function openEntrants(
 ): Promise<Map<string, Entrant>> {
   const names = one.entrants.map(({ part }) => part);
   const parts = one.load === 'lines' ? names : [...new Set(names)];
-  const { urls = {}, headers = {} } = await arena.ask({ kind: 'open', parts, moreTools: one.moreTools });
+  const { urls = {}, tokens = {} } = await arena.ask({ kind: 'open', parts, moreTools: one.moreTools });
   const open = (spec: EntrantSpec, index: number): Entrant => {
     const { part, style } = spec;
     const url = urls[part] ?? '';
@@ -72,8 +72,8 @@ export async function openEntrants(
       return new LinesEntrant(arena, arena.pipe(index), style);
     }
     const fewer = Math.min(connections, one.maxConnections);
-    const needed = headers[part] ?? {};
-    return new HttpEntrant(arena, { url, bare, style, call: one.call, connections: fewer, headers: needed });
+    const http = { url, bare, style, call: one.call, connections: fewer };
+    return new HttpEntrant(arena, { ...http, tokens: tokens[part] });
   };
   return new Map(one.entrants.map((spec, index) => [spec.name, open(spec, index)]));
 }

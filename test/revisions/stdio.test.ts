@@ -344,7 +344,7 @@ describe('a pipe of stateless requests', () => {
 async function overQueue(server: Host, receive: (text: string) => void) {
   const send = ({ text }: Frame) => receive(text);
   return await server[HOST].open((kernel) => {
-    const session = kernel.openSession({ push: send });
+    const session = kernel.openSession({}, { push: send });
     const transport = {
       async send(text: string) {
         const wire = { transport: { kind: 'memory' }, principal: undefined, owner: transport, send } as const;

@@ -9,7 +9,7 @@ export const overAuthorized =
   async (server, receive, { principal }) =>
     await server[HOST].open((kernel) => {
       const push = ({ text }: { readonly text: string }) => receive(text);
-      const session = kernel.openSession({ push, principal });
+      const session = kernel.openSession({ principal }, { push });
       const line = {
         async send(text: string) {
           const { text: reply } = await kernel.handle(JSON.parse(text), wire, session);

@@ -27,8 +27,8 @@ const sessions = new Set<Session>();
 /** Keeps count of the sessions, which no public API tells. */
 function watch(kernel: Kernel): void {
   const { openSession, closeSession } = kernel;
-  kernel.openSession = (options) => {
-    const session = openSession.call(kernel, options);
+  kernel.openSession = (origin, link) => {
+    const session = openSession.call(kernel, origin, link);
     sessions.add(session);
     return session;
   };

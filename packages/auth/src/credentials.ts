@@ -9,6 +9,8 @@ export interface Credentials {
 }
 
 const BEARER = /^bearer(?: +|$)/i;
+/** As nearly all clients write it. */
+const USUAL = 'Bearer ';
 /** The characters of a token (RFC 6750, section 2.1). */
 const TOKEN = /^[\w\-.~+/]+=*$/;
 /** Longer ones aren't even hashed. */
@@ -37,18 +39,24 @@ export function credentialsOf(
 }
 
 function tokenIn(authorization: string): Credentials | Refused {
-  const scheme = BEARER.exec(authorization);
-  if (scheme === null) {
+  const isUsual = authorization.startsWith(USUAL) && authorization[USUAL.length] !== ' ';
+  const scheme = isUsual ? USUAL : BEARER.exec(authorization)?.[0];
+  if (scheme === undefined) {
     // joined by a host that keeps one value for each name
     const isJoined = /,\s*bearer /i.test(authorization);
     return isJoined
       ? { reason: 'several-credentials', found: 'two Authorization headers' }
       : { reason: 'other-scheme', found: 'another scheme than Bearer' };
   }
-  const text = authorization.slice(scheme[0].length).trimEnd();
+  const text = authorization.slice(scheme.length).trimEnd();
   if (text === '') return { reason: 'other-scheme', found: 'no token after "Bearer"' };
   if (text.length > MAX_LENGTH) return { reason: 'malformed', found: 'the token is too long' };
-  if (TOKEN.test(text)) return { text, isApiKey: false };
+  return { text, isApiKey: false };
+}
+
+/** What is wrong with the characters of a token; undefined if it may be one. Looking costs as much as hashing it. */
+export function faultIn(text: string): Refused | undefined {
+  if (TOKEN.test(text)) return undefined;
   return /[\s,]/.test(text)
     ? { reason: 'several-credentials', found: 'two tokens' }
     : { reason: 'malformed', found: "the token has a character that tokens don't have" };

@@ -42,7 +42,7 @@ export interface Refused {
 }
 
 /** Whether credentials were refused. */
-export const isRefused = (result: object): result is Refused => 'reason' in result;
+export const isRefused = (result: object): result is Refused => (result as Partial<Refused>).reason !== undefined;
 
 /** How the server answers to refused credentials. */
 export const answerTo = ({ reason }: Refused): Answer => REASONS[reason][0];

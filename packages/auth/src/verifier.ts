@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import type { Principal } from '@decorum/core';
 
 import { ApiKeys } from './api-keys.js';
-import type { Credentials } from './credentials.js';
+import { type Credentials, faultIn } from './credentials.js';
 import type { Platform } from './fetch-json.js';
 import { Introspection } from './introspection.js';
 import { readJwt, type UnverifiedJwt, verifyJwt } from './jwt.js';
@@ -48,7 +48,7 @@ export class Verifier<HostRequest> {
       if (holder !== undefined) return holder;
     }
     if (isApiKey) return { reason: 'api-key', found: 'an unknown API key' };
-    return this.remembered(digest) ?? this.verifyToken(text, digest, request);
+    return this.remembered(digest) ?? faultIn(text) ?? this.verifyToken(text, digest, request);
   }
 
   /** The scopes that a token names itself, without those that they imply. */

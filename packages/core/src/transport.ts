@@ -1,9 +1,9 @@
 // `@decorum/core/transport`: what authors of transports need beyond the public API.
 export type { InFlight } from './kernel/in-flight.js';
-export type { Kernel, OpenSessionOptions } from './kernel/kernel.js';
+export type { Kernel, SessionOrigin } from './kernel/kernel.js';
 export { excerpt, FAILURES, startupError } from './protocol/errors.js';
 export type { TransientPeer } from './protocol/eras/transient.js';
-export type { Session, SessionRecord } from './protocol/eras/stateful.js';
+export type { Session, SessionLink, SessionRecord } from './protocol/eras/stateful.js';
 export { allowedNames, exceedsValues } from './protocol/count-values.js';
 export { belongsToSession, type Conversation } from './protocol/exchange.js';
 export type { Frame, FrameKind } from './protocol/frame.js';
@@ -21,7 +21,7 @@ export {
 export { DEFAULT_LIMITS } from './protocol/limits.js';
 export { beginsConversation, INITIALIZE, LISTEN } from './protocol/methods.js';
 export { accountOf, ownerOf } from './protocol/owner.js';
-export { isDenial, isScope } from './protocol/scopes.js';
+export { hasAll, isDenial, isScope } from './protocol/scopes.js';
 export { andThen, isPromise } from './protocol/maybe-promise.js';
 export type { Cancellation, Reply } from './protocol/reply.js';
 export { newestOf, revisionOf, UNDECLARED_REVISION } from './protocol/revisions/index.js';

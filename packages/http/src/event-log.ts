@@ -1,12 +1,8 @@
 import { type EventBatch, type EventStore, eventsOf, type StoredEvent } from './event-store.js';
 
-/** What makes a stream resumable. */
-export interface EventLogParts {
-  /** Unique within the session, and valid as part of an event id. */
+/** What the stored streams of a session have in common. */
+export interface LoggedSession {
   readonly id: string;
-  /** The id of the session. */
-  readonly session: string;
-  readonly store: EventStore;
   /** Whether the client supports events without data. */
   readonly primes: boolean;
   /** Reports errors from the store. */
@@ -15,17 +11,22 @@ export interface EventLogParts {
 
 /** The stored events of one stream. */
 export class EventLog {
-  readonly id: string;
-  readonly primes: boolean;
   /** Key of the stream in the store. Created on demand, because most streams send nothing. */
   private key: string | undefined;
   private start: string | undefined;
   /** Settles when the last event is stored. */
   private stored: Promise<void> | undefined;
 
-  constructor(private readonly parts: EventLogParts) {
-    this.id = parts.id;
-    this.primes = parts.primes;
+  /** @param id unique within the session, and valid as part of an event id */
+  constructor(
+    readonly id: string,
+    private readonly session: LoggedSession,
+    private readonly store: EventStore,
+  ) {}
+
+  /** Whether the client supports events without data. */
+  get primes(): boolean {
+    return this.session.primes;
   }
 
   /** Start of each event, up to its position. */
@@ -40,7 +41,7 @@ export class EventLog {
   }
 
   append(batch: EventBatch): void {
-    const { store } = this.parts;
+    const { store } = this;
     const key = this.storeKey;
     if (store.appendBatch) return this.keep(() => store.appendBatch?.(key, batch));
     for (const event of eventsOf(batch)) this.keep(() => store.append(key, event));
@@ -49,19 +50,19 @@ export class EventLog {
   /** Reads events after a position, including all that have been appended. Returns undefined for an unknown stream. */
   async read(after: number, limit: number): Promise<readonly StoredEvent[] | undefined> {
     await this.stored;
-    return await this.parts.store.read(this.storeKey, after, limit);
+    return await this.store.read(this.storeKey, after, limit);
   }
 
   report(error: unknown): void {
-    this.parts.report(error);
+    this.session.report(error);
   }
 
   private get storeKey(): string {
-    return (this.key ??= `${this.parts.session}/${this.id}`);
+    return (this.key ??= `${this.session.id}/${this.id}`);
   }
 
   private keep(append: () => void | Promise<void>): void {
-    const { report } = this.parts;
+    const { report } = this.session;
     try {
       const stored = append();
       if (stored) this.stored = stored.catch(report);

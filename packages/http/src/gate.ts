@@ -1,5 +1,5 @@
 import type { Principal } from '@decorum/core';
-import { type Authorization, isPromise, type Kernel } from '@decorum/core/transport';
+import { type Authorization, hasAll, isPromise, type Kernel } from '@decorum/core/transport';
 
 import type { Auth, RequestHead } from './auth.js';
 import { authenticate } from './authenticate.js';
@@ -62,9 +62,4 @@ export class Gate<HostRequest> {
     }
     return principal;
   }
-}
-
-/** Fails closed: `includes` would find a scope within a string. */
-function hasAll({ scopes: granted }: Principal, scopes: readonly string[]): boolean {
-  return scopes.every((scope) => Array.isArray(granted) && granted.includes(scope));
 }

@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto';
 
-import { type Frame, type Kernel, ownerOf, type Session, type SessionRecord, type Wire } from '@decorum/core/transport';
+import {
+  type Frame,
+  type Kernel,
+  ownerOf,
+  type Session,
+  type SessionLink,
+  type SessionOrigin,
+  type Wire,
+} from '@decorum/core/transport';
 import type { LimitHit, Principal } from '@decorum/core';
 
 import type { PendingCallbacks } from './pending-callbacks.js';
@@ -8,7 +16,7 @@ import { LimitError } from './http-error.js';
 import type { EventStore } from './event-store.js';
 import { CountedSession, type SessionLimits, type SessionQuotas } from './session-quotas.js';
 import type { KeptSession, SessionStore } from './session-store.js';
-import { EventLog } from './event-log.js';
+import { EventLog, type LoggedSession } from './event-log.js';
 import { EventStream } from './stream.js';
 import type { StreamSettings } from './stream-settings.js';
 
@@ -41,18 +49,21 @@ export interface SessionSettings extends SessionLimits {
 /** Kind of a stream: `g` (GET) has the messages that belong to no request, `p` (POST) those of one request. */
 export type StreamKind = 'g' | 'p';
 
-/** Origin of a session: a client that sends `initialize`, or the record of another process. */
-export type SessionOrigin =
-  | { readonly id: string; readonly principal: Principal | undefined; readonly shared: boolean }
-  | { readonly record: SessionRecord };
+/** A session to be created. */
+export interface NewSession extends SessionOrigin {
+  /** Whether other processes may serve it, if there is a session store. */
+  readonly shared: boolean;
+}
 
 /** The live part of a session: its streams. Everything else is in its record, which can be stored. */
-export class HttpSession extends CountedSession {
+export class HttpSession extends CountedSession implements SessionLink, LoggedSession {
   readonly state: Session;
   /** See `ownerOf`; undefined for an anonymous caller. */
   readonly owner: string | undefined;
-  /** When the last of the tokens expires that its caller has sent. */
-  expiresAt: number;
+  /** Saves the record for other processes; undefined if the session lives only in this one. */
+  readonly save: SessionLink['save'];
+  /** When the last of the tokens expires that its caller has sent; undefined for never. */
+  expiresAt: number | undefined;
   /** Whether a request has arrived since the last sweep. */
   used = true;
   /** Oldest first. Created with the first stream, because most sessions never have one. */
@@ -62,24 +73,28 @@ export class HttpSession extends CountedSession {
 
   constructor(
     private readonly settings: SessionSettings,
-    origin: SessionOrigin,
+    origin: NewSession,
   ) {
     super();
     const { kernel, sessionStore: store } = settings;
-    const push = (frame: Frame) => this.push(frame);
-    const isKept = store !== undefined && ('record' in origin || origin.shared);
-    const { principal } = 'record' in origin ? origin.record : origin;
+    const isKept = store !== undefined && origin.shared;
+    const { principal } = origin.record ?? origin;
     this.owner = principal && ownerOf(principal);
-    this.expiresAt = principal ? 0 : Number.POSITIVE_INFINITY;
-    this.state = kernel.openSession({
-      ...origin,
-      push,
-      ...(isKept && { save: (record: SessionRecord) => store.set(record as KeptSession, ttlOf(settings)) }),
-    });
+    this.save = isKept ? (record) => store.set(record as KeptSession, ttlOf(settings)) : undefined;
+    this.expiresAt = principal ? 0 : undefined;
+    this.state = kernel.openSession(origin, this);
   }
 
   get id(): string {
     return this.state.record.id as string;
+  }
+
+  get primes(): boolean {
+    return this.state.revision.primesStreams;
+  }
+
+  get report(): SessionSettings['report'] {
+    return this.settings.report;
   }
 
   get anonymous(): boolean {
@@ -99,8 +114,9 @@ export class HttpSession extends CountedSession {
   }
 
   /** Notes when the token of a request expires. */
-  see({ expiresAt = Number.POSITIVE_INFINITY }: Principal): void {
-    if (expiresAt > this.expiresAt) this.expiresAt = expiresAt;
+  see({ expiresAt }: Principal): void {
+    if (this.expiresAt === undefined) return;
+    if (expiresAt === undefined || expiresAt > this.expiresAt) this.expiresAt = expiresAt;
   }
 
   /** Disconnects the readers of its streams, who may resume them with a newer token. A call keeps its own stream. */
@@ -183,17 +199,16 @@ export class HttpSession extends CountedSession {
   }
 
   private streamOf(id: string): EventStream {
-    const { events: store, streams, report } = this.settings;
+    const { events: store, streams } = this.settings;
     const kind = id.startsWith('g') ? 'g' : 'p';
-    const primes = this.state.revision.primesStreams;
-    const log = store ? new EventLog({ id, session: this.id, store, primes, report }) : undefined;
+    const log = store ? new EventLog(id, this, store) : undefined;
     const stream = new EventStream(streams, kind, log);
     stream.holder = this;
     return stream;
   }
 
   /** Sends a message that belongs to no request to one connected stream, or else keeps it for the newest one. */
-  private push(frame: Frame): void {
+  push(frame: Frame): void {
     let target = this.soleStream;
     for (const stream of this.streams ?? []) {
       if (stream.kind !== 'g') continue;

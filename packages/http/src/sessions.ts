@@ -12,7 +12,7 @@ import {
 } from '@decorum/core/transport';
 
 import type { Sender } from './caller.js';
-import { HttpSession, type SessionOrigin, type SessionSettings, ttlOf } from './session.js';
+import { HttpSession, type NewSession, type SessionSettings, ttlOf } from './session.js';
 import { type SessionGroup, SessionQuotas } from './session-quotas.js';
 import type { KeptSession } from './session-store.js';
 
@@ -107,13 +107,13 @@ export class Sessions {
   expire(): void {
     const now = Date.now();
     for (const session of this.byId.values()) {
-      if (session.expiresAt > now) continue;
+      if (session.expiresAt === undefined || session.expiresAt > now) continue;
       if (session.endsWithStream) this.end(session);
       else session.expire();
     }
   }
 
-  private add(origin: SessionOrigin, sender: Sender): HttpSession {
+  private add(origin: NewSession, sender: Sender): HttpSession {
     this.quotas.makeRoom(sender);
     const session = new HttpSession(this.settings, origin);
     if (sender.principal !== undefined) session.see(sender.principal);
@@ -135,7 +135,7 @@ export class Sessions {
       return this.local(id, principal);
     }
     if (ownerOf(record.principal) !== ownerOf(principal)) return undefined;
-    return this.add({ record }, sender);
+    return this.add({ record, shared: true }, sender);
   }
 
   private touch(id: string): void {

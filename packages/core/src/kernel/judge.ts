@@ -39,19 +39,26 @@ export class Judge {
   constructor(private readonly parts: JudgeParts) {}
 
   /**
-   * Judges a request, or all requests of a batch together. Members that `access` denies count as unknown ones.
-   * @param exchanges requests that came over the same wire
+   * Judges a request. Members that `access` denies count as unknown ones.
    * @returns the denial, if there is one; a promise if an access function returns one. Never rejects
    */
-  verdict(exchanges: readonly Exchange[]): McpError | undefined | Promise<McpError | undefined> {
+  verdict(exchange: Exchange): McpError | undefined | Promise<McpError | undefined> {
+    const needs = this.needsOf(exchange);
+    return isPromise(needs) ? needs.then((found) => decide(exchange, found)) : decide(exchange, needs);
+  }
+
+  /**
+   * Judges the requests of a batch together.
+   * @param exchanges requests that came over the same wire
+   */
+  verdictOnAll(exchanges: readonly Exchange[]): McpError | undefined | Promise<McpError | undefined> {
     const needs = exchanges.map((exchange) => this.needsOf(exchange));
     const settled = needs.some((each) => isPromise(each)) ? Promise.all(needs) : (needs as (readonly Need[])[]);
     return andThen(settled, (all) => {
       const [first] = exchanges;
       if (first === undefined) return undefined;
+      const denial = decide(first, all.flat());
       for (const [index, exchange] of exchanges.entries()) exchange.needs = all[index] as readonly Need[];
-      const denial = denialOf(first.wire, all.flat());
-      if (denial === undefined) first.wire.admitted?.();
       return denial;
     });
   }
@@ -84,6 +91,15 @@ export class Judge {
     const { access, need = BASE } = member;
     return andThen(isAdmitted(access, exchange, this.parts.reporter), (admitted) => (admitted ? need : undefined));
   }
+}
+
+/** Notes what a request needs, and whether its caller may have it. */
+function decide(exchange: Exchange, needs: readonly Need[]): McpError | undefined {
+  const { wire } = exchange;
+  exchange.needs = needs;
+  const denial = denialOf(wire, needs);
+  if (denial === undefined) wire.admitted?.();
+  return denial;
 }
 
 /** Runs a request once its access functions have answered. */

@@ -1,6 +1,6 @@
 import { excerpt, McpError } from '../protocol/errors.js';
 import { TransientPeer } from '../protocol/eras/transient.js';
-import { Session, type SessionMeans, type SessionOptions, type SessionRecord } from '../protocol/eras/stateful.js';
+import { Session, type SessionLink, type SessionMeans, type SessionRecord } from '../protocol/eras/stateful.js';
 import { openStateless } from '../protocol/eras/stateless.js';
 import { belongsToSession, type Conversation, Exchange, type Peer } from '../protocol/exchange.js';
 import {
@@ -33,14 +33,14 @@ import { resourceMethods, subscriptionMethods } from './methods/resources.js';
 import { toolMethods } from './methods/tools.js';
 import { Results } from './results.js';
 
-/** Options of `openSession`. */
-export interface OpenSessionOptions extends SessionOptions {
+/** Where a session comes from: a client that connects, or another process. */
+export interface SessionOrigin {
   /** For a new session: its id on the wire, if the transport has one. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** For a new session: the only principal that may use it. */
   readonly principal?: Principal | undefined;
   /** The record of a session that another process started. */
-  readonly record?: SessionRecord;
+  readonly record?: SessionRecord | undefined;
 }
 
 const NOTHING: Reply = Object.freeze({ text: undefined });
@@ -113,10 +113,10 @@ export class Kernel {
   }
 
   /** Creates the session of a client that is about to send `initialize`, or has sent it to another process. */
-  openSession({ id, principal, record, push, save }: OpenSessionOptions): Session {
+  openSession({ id, principal, record }: SessionOrigin, link: SessionLink): Session {
     const now = Date.now();
     const begun: SessionRecord = { id, principal, createdAt: now, usedAt: now };
-    return new Session(this.sessionMeans, record ?? begun, { push, save });
+    return new Session(this.sessionMeans, record ?? begun, link);
   }
 
   /**
@@ -140,7 +140,7 @@ export class Kernel {
     if (fault) return this.failures.reject(fault, conversation.revision.unreadableId, wire);
     const each = wireOfEach(wire);
     const opened = new Map(batch.map((message) => [message, this.preview(message, each, conversation)]));
-    const verdict = this.judge.verdict([...opened.values()].filter((exchange) => exchange !== undefined));
+    const verdict = this.judge.verdictOnAll([...opened.values()].filter((exchange) => exchange !== undefined));
     // nothing of a denied batch takes effect
     const take = (message: unknown) =>
       andThen(verdict, (denial) =>
@@ -197,7 +197,7 @@ export class Kernel {
   private begin(
     exchange: Exchange,
     conversation: Conversation | undefined,
-    verdict = this.parts.registry.scoped || exchange.wire.authorization ? this.judge.verdict([exchange]) : undefined,
+    verdict = this.parts.registry.scoped || exchange.wire.authorization ? this.judge.verdict(exchange) : undefined,
   ): Reply | Promise<Reply> {
     const { inFlight, failures } = this;
     const { id, wire, peer } = exchange;

@@ -1,5 +1,5 @@
 import { type FailureKind, McpError } from './errors.js';
-import type { Wire } from './wire.js';
+import type { Principal, Wire } from './wire.js';
 
 /** What a member needs of its callers, besides passing its `access` function. */
 export interface Need {
@@ -24,20 +24,33 @@ const DENIALS: ReadonlySet<FailureKind | undefined> = new Set(['unauthorized', '
 /** Whether a failure is a denial: the caller has to authenticate, or needs more scopes. */
 export const isDenial = (failure: McpError | undefined): boolean => DENIALS.has(failure?.kind);
 
+/** Whether a principal has all of these scopes. Fails closed: `includes` would find a scope within a string. */
+export function hasAll(principal: Principal | undefined, scopes: readonly string[]): boolean {
+  const granted = principal?.scopes;
+  if (!Array.isArray(granted)) return scopes.length === 0;
+  for (const scope of scopes) if (!granted.includes(scope)) return false;
+  return true;
+}
+
 /**
  * The denial of a caller who lacks scopes for one of several needs.
  * @returns undefined if the caller has them all; otherwise an error whose `data.scopes` lists everything that is needed
  */
 export function denialOf({ principal, authorization }: Wire, needs: readonly Need[]): McpError | undefined {
-  const closed = needs.filter(({ isPublic }) => !isPublic);
-  if (closed.length === 0) return undefined;
-  const base = authorization ?? BASE;
-  // fails closed: `includes` would find a scope within a string
-  const granted: readonly string[] = Array.isArray(principal?.scopes) ? principal.scopes : [];
-  const isLacking = ({ scopes }: Pick<Need, 'scopes'>) => scopes.some((scope) => !granted.includes(scope));
+  // not `filter`: this runs for each request
+  let closed = 0;
+  let isLacking = false;
+  for (const { scopes, isPublic } of needs) {
+    if (isPublic) continue;
+    closed += 1;
+    isLacking ||= !hasAll(principal, scopes);
+  }
+  if (closed === 0) return undefined;
+  const base = authorization?.scopes ?? BASE.scopes;
   const isKnown = principal !== undefined || authorization === undefined;
-  if (isKnown && !isLacking(base) && !closed.some(isLacking)) return undefined;
-  const scopes = [...new Set([base, ...closed].flatMap((need) => need.scopes))];
+  if (isKnown && !isLacking && hasAll(principal, base)) return undefined;
+  const needed = needs.flatMap((need) => (need.isPublic ? [] : need.scopes));
+  const scopes = [...new Set([...base, ...needed])];
   return principal === undefined
     ? new McpError('unauthorized', 'Authorization is required.', { scopes })
     : new McpError('insufficient-scope', 'The caller lacks scopes that this request needs.', { scopes });

@@ -128,8 +128,11 @@ function needsForm(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint';
   if (depth > MAX_DEPTH) return true;
   if (Array.isArray(value)) {
-    for (const item of value) {
-      if (typeof item === 'object' ? needsForm(item, depth + 1) : typeof item === 'bigint') return true;
+    // not `for…of`: this runs for each value of most results
+    for (let at = 0; at < value.length; at += 1) {
+      const item: unknown = value[at];
+      if (typeof item === 'object' ? item !== null && needsForm(item, depth + 1) : typeof item === 'bigint')
+        return true;
     }
     return false;
   }
@@ -138,9 +141,13 @@ function needsForm(value: unknown, depth = 0): boolean {
   let isEmpty = true;
   for (const key in value) {
     const member = (value as Fields)[key];
-    if (typeof member === 'object' ? needsForm(member, depth + 1) : typeof member === 'bigint') return true;
+    // most members are strings, so test for these first
+    if (typeof member !== 'string') {
+      if (typeof member === 'object' ? member !== null && needsForm(member, depth + 1) : typeof member === 'bigint')
+        return true;
+    }
     // Blobs and streams inherit enumerable members
-    isEmpty &&= !isWritten(member) || !Object.hasOwn(value, key);
+    if (isEmpty) isEmpty = !isWritten(member) || !Object.hasOwn(value, key);
   }
   return isEmpty && (!isPlain(value) || Object.keys(value).length > 0);
 }

@@ -52,7 +52,7 @@ export async function connectMemory(server: Host, options: MemoryOptions): Promi
   const deliver = (text: string) => receive(JSON.parse(text) as JsonRpcMessage);
   const push = (frame: Frame) => deliver(frame.text);
   return await host.open((kernel) => {
-    const session = kernel.openSession({ push, principal });
+    const session = kernel.openSession({ principal }, { push });
     let closed = false;
     const connection: MemoryConnection & Transport = {
       async send(message) {

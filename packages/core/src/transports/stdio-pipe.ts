@@ -103,7 +103,7 @@ export class StdioPipe implements LineSink, Transport {
     if (principal === undefined)
       requireNoScopes(kernel, 'serveStdio', 'Pass `principal`: the user who started the process');
     this.kernel = kernel;
-    this.session = kernel.openSession({ push: this.wire.send, principal });
+    this.session = kernel.openSession({ principal }, { push: this.wire.send });
     this.unread = finished(output, { readable: false }).catch(this.reportUnlessGone).then(this.outputEnds);
     void finished(input, { writable: false }).catch(this.reportUnlessGone).then(this.inputEnds);
     input.on('data', this.read);

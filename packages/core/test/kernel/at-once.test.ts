@@ -78,7 +78,7 @@ async function open(era: 'session' | 'stateless', options: Partial<McpServerOpti
   servers.push(server);
   const owner = await server[HOST].open((kernel) => ({ kernel, stop() {}, close() {} }));
   const { kernel } = owner;
-  const session = kernel.openSession({ push: () => {} });
+  const session = kernel.openSession({}, { push() {} });
   const sent: Frame[] = [];
   const wire = { transport: { kind: 'memory' }, principal: undefined, owner, send: (frame: Frame) => sent.push(frame) };
   const meta = era === 'stateless' ? { ...ENVELOPE, 'io.modelcontextprotocol/logLevel': 'info' } : {};
@@ -187,10 +187,10 @@ describe('A session', () => {
       usedAt: expect.any(Number),
     });
     const pushed: Frame[] = [];
-    const revived = kernel.openSession({
-      record: { ...record, joined: true },
-      push: (frame) => void pushed.push(frame),
-    });
+    const revived = kernel.openSession(
+      { record: { ...record, joined: true } },
+      { push: (frame) => void pushed.push(frame) },
+    );
     expect([revived.revision.id, revived.logLevel, revived.initialized]).toEqual(['2025-11-25', 'error', true]);
     servers[0]?.notify.resourceUpdated('weather://Oslo');
     expect(pushed).toMatchObject([{ kind: 'change' }]);
@@ -200,7 +200,7 @@ describe('A session', () => {
     const { kernel } = await open('session');
     const pushed: Frame[] = [];
     const record = { revision: '2025-11-25', subscriptions: ['weather://Oslo'], createdAt: 1, usedAt: 1 };
-    const session = kernel.openSession({ record, push: (frame) => void pushed.push(frame) });
+    const session = kernel.openSession({ record }, { push: (frame) => void pushed.push(frame) });
     session.refresh({ ...record, joined: true });
     servers[0]?.notify.resourceUpdated('weather://Oslo');
     expect(pushed).toMatchObject([{ kind: 'change' }]);
@@ -214,7 +214,7 @@ describe('A session', () => {
       await new Promise(setImmediate);
       kept.push(JSON.parse(JSON.stringify(record)));
     };
-    const session = kernel.openSession({ push: () => {}, save });
+    const session = kernel.openSession({}, { push() {}, save });
     const owner = {};
     const wire = { transport: { kind: 'memory' }, principal: undefined, owner, send() {} } as const;
     const send = (message: object) => kernel.handle({ jsonrpc: '2.0', ...message }, wire, session);

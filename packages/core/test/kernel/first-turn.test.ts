@@ -1,6 +1,6 @@
 // A handler starts before its request is registered as in flight. Effects during that time count too.
 import { Context, McpServer, NoInput, Tool, toolResult } from '@decorum/core';
-import { type Frame, HOST, type Kernel, type Session } from '@decorum/core/transport';
+import { type Frame, HOST, type Session, type SessionLink } from '@decorum/core/transport';
 import { connect } from '@decorum/testing';
 import { describe, expect, it } from '@jest/globals';
 
@@ -66,13 +66,13 @@ function serve() {
   return { busy, server: busy.server };
 }
 
-async function open(options: Partial<Parameters<Kernel['openSession']>[0]> = {}) {
+async function open(link: Partial<SessionLink> = {}) {
   const { server } = serve();
   const owner = await server[HOST].open((kernel) => ({ kernel, stop() {}, close() {} }));
   const { kernel } = owner;
   const sent: Frame[] = [];
   const push = (frame: Frame) => void sent.push(frame);
-  const session: Session = kernel.openSession({ push, ...options });
+  const session: Session = kernel.openSession({}, { push, ...link });
   const wire = { transport: { kind: 'memory' }, principal: undefined, owner, send: push } as const;
   const handle = (message: unknown) => kernel.handle(message, wire, session);
   const initialize = (protocolVersion: string) =>
@@ -99,7 +99,7 @@ describe('The first turn of a handler', () => {
 
   it('has no reply if it is cancelled and ends in this turn', async () => {
     const { kernel, wire, initialize } = await open();
-    const session = kernel.openSession({ push: () => {} });
+    const session = kernel.openSession({}, { push() {} });
     await initialize('2025-11-25');
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
     const send = () => void kernel.handle(cancel, wire, session);
@@ -110,7 +110,7 @@ describe('The first turn of a handler', () => {
 
   it('keeps the reason of its first cancellation', async () => {
     const { kernel, wire, initialize } = await open();
-    const session = kernel.openSession({ push: () => {} });
+    const session = kernel.openSession({}, { push() {} });
     await initialize('2025-11-25');
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
     const send = () => {

@@ -56,7 +56,7 @@ describe('ctx.roots()', () => {
     const server = new McpServer({ name: 'files', version: '1.0.0', providers: [Files] });
     const owner = await server[HOST].open((opened) => ({ kernel: opened, stop() {}, close() {} }));
     const { kernel } = owner;
-    const session = kernel.openSession({ push: () => {}, save: () => {} });
+    const session = kernel.openSession({}, { push() {}, save() {} });
     const asked: string[] = [];
     const send = ({ kind, text }: Frame) => {
       if (kind !== 'question') return;

@@ -34,7 +34,7 @@ async function openTarget() {
       open: (create) =>
         server[HOST].open((kernel) => {
           const openSession = kernel.openSession.bind(kernel);
-          kernel.openSession = (options) => (seen.session = openSession(options));
+          kernel.openSession = (origin, link) => (seen.session = openSession(origin, link));
           return create((seen.kernel = kernel));
         }),
     },

@@ -13,9 +13,10 @@ import { checkOptionNames, type EndpointOptions, type LegacyPaths, resolveOption
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
 import { isFlooding, noteUnread, postInOrder } from './node-answers.js';
 import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
-import { headOf } from './node-head.js';
+import { NodeHead } from './node-head.js';
 import { NodeSink } from './node-sink.js';
 import { clientOn, isUnread, onSocketClose } from './node-socket.js';
+import { writeWhole } from './one-write.js';
 import { requireRoutes } from './required-routes.js';
 
 /** Options of an MCP endpoint in Fastify. */
@@ -38,7 +39,7 @@ export class FastifyContext implements HttpContext {
 
   constructor(
     private readonly request: FastifyRequest,
-    private readonly reply: FastifyReply,
+    protected readonly reply: FastifyReply,
     principal: Principal | undefined,
   ) {
     this.headers = request.raw.headers as Headers;
@@ -99,6 +100,20 @@ export class FastifyContext implements HttpContext {
   }
 }
 
+/** Writes the usual responses itself, in an application without hooks on responses. */
+export class DirectContext extends FastifyContext {
+  override answer(status: number, body?: string, headers?: AnswerHeaders): void {
+    const isUsual = status === 200 && headers === undefined && this.headers.origin === undefined;
+    if (!isUsual || body === undefined) return super.answer(status, body, headers);
+    const { raw } = this.reply.hijack();
+    const size = Buffer.byteLength(body);
+    raw.writeHead(200, { 'content-type': JSON_TYPE, 'content-length': size });
+    writeWhole(raw, body, size);
+    raw.end();
+    if (this.readers && raw.writableLength > UNCOUNTED_BYTES) noteUnread(raw, body, this.readers);
+  }
+}
+
 /**
  * Serves MCP over Streamable HTTP in a Fastify application: `app.register(mcp, { server })`. The plugin's body parser,
  * hooks and error handler apply only to its own routes.
@@ -146,16 +161,25 @@ export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
 );
 
 /** Adds the routes of an endpoint to an application. Each step of the endpoint runs in the matching Fastify hook. */
-export function addEndpoint(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): void {
+export function addEndpoint(
+  app: FastifyInstance,
+  endpoint: Endpoint<FastifyRequest>,
+  Context: typeof FastifyContext = FastifyContext,
+): void {
   const { path, legacySse, principal } = endpoint.settings;
-  const known = addGuard(app, endpoint);
+  addGuard(app, endpoint);
   app.setErrorHandler((error, { raw, ip }, reply) => {
-    const answer = endpoint.errorResponse(error, { principal: known?.get(raw), remoteAddress: ip });
+    const { [PRINCIPAL]: known } = raw as Authenticated;
+    const answer = endpoint.errorResponse(error, { principal: known, remoteAddress: ip });
     sendError(answer, reply);
   });
   addParser(app, endpoint);
   const contextFor = (request: FastifyRequest, reply: FastifyReply) =>
-    new FastifyContext(request, reply, principal === undefined ? known?.get(request.raw) : principal(request));
+    new Context(
+      request,
+      reply,
+      principal === undefined ? (request.raw as Authenticated)[PRINCIPAL] : principal(request),
+    );
   app.post(path, (request, reply) => {
     const { raw: response } = reply;
     const isPipelined = response.socket === null || (request.raw as Arrived)[TOGETHER];
@@ -220,13 +244,14 @@ function requireHosts({ server }: FastifyInstance, allowedHosts: readonly string
   });
 }
 
-/** Principals found by the `authenticate` step. */
-type KnownPrincipals = WeakMap<IncomingMessage, Principal>;
+/** The principal of a request, from the `authenticate` step. */
+const PRINCIPAL = Symbol('principal');
+
+type Authenticated = IncomingMessage & { [PRINCIPAL]?: Principal };
 
 /** The `guard` and `authenticate` steps, before the body is read. */
-function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): KnownPrincipals | undefined {
+function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): void {
   const { gate } = endpoint;
-  const known: KnownPrincipals | undefined = gate && new WeakMap();
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, socket, method = '' } = request.raw;
     if (reply.raw.socket === null && isFlooding(reply.raw)) return;
@@ -238,14 +263,13 @@ function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): Kno
     if (method !== 'POST') endpoint.requireMethod(method);
     if (gate === undefined) return done();
     const admit = (principal: Principal | undefined) => {
-      if (principal) known?.set(request.raw, principal);
+      if (principal) (request.raw as Authenticated)[PRINCIPAL] = principal;
       done();
     };
-    const principal = gate.enter(headOf(request.raw, request.ip), request, clientOn(socket));
+    const principal = gate.enter(new NodeHead(request.raw, request), request, clientOn(socket));
     if (isPromise(principal)) principal.then(admit, done);
     else admit(principal);
   });
-  return known;
 }
 
 /** The `body` step. Replaces Fastify's own reader, which copies even a body that arrives in a single chunk. */

@@ -20,7 +20,7 @@ import { noEndpoint } from '../http-error.js';
 import { LISTEN_LIMITS, LISTEN_RANGES, type ListenLimits } from '../limits.js';
 import { checkOptionNames, requireFlag, resolveOptions } from '../options.js';
 import { authRoutes } from './auth-routes.js';
-import { addEndpoint, type HttpOptions, sendError } from './fastify-plugin.js';
+import { addEndpoint, DirectContext, type HttpOptions, sendError } from './fastify-plugin.js';
 import { isFlooding } from './node-answers.js';
 import { OneWriteResponse } from './one-write.js';
 
@@ -103,7 +103,7 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
       ignoreSignals();
     };
     // registered in its own scope, so that its hooks don't run for other paths
-    await app.register(async (scope) => addEndpoint(scope, endpoint));
+    await app.register(async (scope) => addEndpoint(scope, endpoint, DirectContext));
     if (settings.auth) await app.register(authRoutes(settings.auth, (error) => hostOf(server).report(error)));
     app.setNotFoundHandler((_request, { raw }) => {
       if (raw.socket === null && isFlooding(raw)) return;

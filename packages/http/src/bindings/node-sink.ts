@@ -39,7 +39,8 @@ export class NodeSink implements Sink {
     response[SINK] = this;
     response.on('error', ignore);
     response.on('drain', onDrain);
-    response.once('close', onClose);
+    // not `once`, which would allocate a wrapper for every open response
+    response.on('close', onClose);
     // Node doesn't close responses that wait for an earlier one
     if (response.socket === null)
       response.once(

@@ -43,10 +43,10 @@ export interface SessionMeans {
   readonly join: (session: Session) => void;
 }
 
-/** How to send frames to the session's client, and how to save its record. */
-export interface SessionOptions {
+/** The transport's end of a session: sends frames to its client, and saves its record. */
+export interface SessionLink {
   /** Sends a frame that belongs to no request. */
-  readonly push: (frame: Frame) => void;
+  push(frame: Frame): void;
   /** Saves the record after a change; undefined if the session lives only in this process. */
   readonly save?: ((record: SessionRecord) => void | Promise<void>) | undefined;
 }
@@ -75,7 +75,7 @@ export class Session implements Conversation, Memory {
   constructor(
     private readonly means: SessionMeans,
     readonly record: SessionRecord,
-    private readonly options: SessionOptions,
+    private readonly link: SessionLink,
   ) {
     this.revision = revisionOf(record.revision) ?? newestOf('stateful');
     this.initialized = record.revision !== undefined;
@@ -199,7 +199,7 @@ export class Session implements Conversation, Memory {
 
   /** Sends a notification that belongs to no request. */
   notify(method: string, params: JsonObject): void {
-    this.options.push(notificationFrame(method, params));
+    this.link.push(notificationFrame(method, params));
   }
 
   /** Settles the question that a response belongs to. Late responses and those with unknown ids are dropped. */
@@ -215,11 +215,11 @@ export class Session implements Conversation, Memory {
 
   /** Whether this process is notified when the roots change. If processes share the session, another one may be. */
   private get seesRootsChanges(): boolean {
-    return this.client.capabilities.roots?.['listChanged'] === true && this.options.save === undefined;
+    return this.client.capabilities.roots?.['listChanged'] === true && this.link.save === undefined;
   }
 
   private save(): void | Promise<void> {
-    return this.options.save?.(this.record);
+    return this.link.save?.(this.record);
   }
 
   private follow(subscriptions: readonly string[]): void | Promise<void> {
