@@ -116,7 +116,7 @@ describe('decorum add, for files of any style', () => {
           'exists already',
         );
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     );
   });
 });

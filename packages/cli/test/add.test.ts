@@ -120,6 +120,18 @@ describe('decorum add, with experimentalDecorators and vitest', () => {
     expect(isOneLine ? isWithin(shape.text, after) : isWithin(linesOf(shape.text), linesOf(after))).toBe(true);
   });
 
+  it('says where a test does without what the class needs', () => {
+    const lineAbove = (file: string, code: string) =>
+      new RegExp(`^ *// (.+)\\n.*${code}`, 'm').exec(readFileSync(project.path(`test/${file}.test.ts`), 'utf8'))?.[1];
+    expect(lineAbove('decorated-alerts', 'Object.create')).toBe(
+      'an instance that was never constructed: replace it when the code needs more',
+    );
+    expect(lineAbove('office-alerts', 'new Office')).toBe(
+      '{} as never stands for what it needs: replace it when the code uses it',
+    );
+    expect(lineAbove('plain-alerts', 'new McpServer')).toBeUndefined();
+  });
+
   it('gives code that compiles', async () => {
     await compile(project);
   });

@@ -62,9 +62,9 @@ const OPTIONS = (quote: string): string => `name: ${quote}test${quote}, version:
 const serverWith = (provider: string) => (quote: string) =>
   `new McpServer({ ${OPTIONS(quote)}, providers: [${provider}] })`;
 
-/** What stands for an argument that a test has to fill in. */
-const PLACEHOLDER = '{} as never';
-const placeholders = (params: readonly ParamPattern[]): string[] => Array(requiredParams(params)).fill(PLACEHOLDER);
+/** What stands for an argument in a test. */
+export const NOTHING = '{} as never';
+const placeholders = (params: readonly ParamPattern[]): string[] => Array(requiredParams(params)).fill(NOTHING);
 
 function ofServer(world: World, cls: ClassInfo, access: AccessTo): Subject | Untestable {
   if (cls.node.abstract) return { reason: 'the class is abstract' };

@@ -4,7 +4,7 @@ import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import { type Dialect, type Project, testFiles } from './project.js';
 import { shown, type Source } from './source.js';
 import type { Style } from './style.js';
-import type { Subject } from './subject.js';
+import { NOTHING, type Subject } from './subject.js';
 import type { Exchange } from './write.js';
 
 /** The programs that run tests. */
@@ -142,6 +142,12 @@ export function testText(
     '',
     ...(local === undefined ? [] : [from(imported === 'default' ? local : `{ ${named} }`, specifier), '']),
     `${isNode ? 'test' : 'it'}(${quote}${title}${quote}, async () => {`,
+    ...(server.includes(NOTHING)
+      ? [`${unit}// ${NOTHING} stands for what it needs: replace it when the code uses it`]
+      : []),
+    ...(server.includes('Object.create')
+      ? [`${unit}// an instance that was never constructed: replace it when the code needs more`]
+      : []),
     ...serverLines.map((line) => `${unit}${line}${semi}`),
     `${unit}const { ${result} } = await client.${call}${semi}`,
     isNode
