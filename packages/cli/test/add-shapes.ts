@@ -260,6 +260,22 @@ export const createGreeter = () => new McpServer({ name: 'greeter', version: '1.
 `,
   },
   {
+    about: 'zod',
+    file: 'zod.ts',
+    text: `import { Tool } from '@decorum/core';
+import { z } from 'zod';
+
+const Place = z.object({ city: z.string() });
+
+export class Zod {
+  @Tool({ input: Place })
+  weather({ city }: { city: string }) {
+    return city;
+  }
+}
+`,
+  },
+  {
     about: 'a factory in the same file, which gives the class what it needs',
     file: 'given.ts',
     text: `import * as decorum from '@decorum/core';

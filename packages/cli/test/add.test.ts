@@ -51,7 +51,7 @@ afterAll(() => projects.forEach((project) => project.remove()));
 
 /** A project whose tests run with `from`, a folder of test/packaging. */
 function projectWith(from: string, options: { packageJson?: object; compilerOptions?: object } = {}): Project {
-  const project = createProject({ from, tools: ['ts7', '@types/node'] });
+  const project = createProject({ from, tools: ['ts7', '@types/node', 'zod'] });
   for (const file of readdirSync(project.folder).filter((name) => name !== 'node_modules')) rmSync(project.path(file));
   project.write('package.json', JSON.stringify({ type: 'module', ...options.packageJson }));
   const compilerOptions = { ...STRICT, ...options.compilerOptions };

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 
 import { CommandFailure, EXIT } from 'create-decorum';
 
-import { topLevelNames } from './bindings.js';
+import { importsOf, topLevelNames } from './bindings.js';
 import { type MemberInfo, memberTitle, optionOf, servedName, titleOf, uriOf } from './classes.js';
 import { type Completed, findCompleted } from './completion.js';
 import { type Addition, compose, type Place } from './compose.js';
@@ -13,7 +13,7 @@ import { placeOf, type Source } from './source.js';
 import { styleOf } from './style.js';
 import { candidatesIn, chooseClass, countServers, readable } from './which.js';
 import { World } from './world.js';
-import { needsOf, type NewCompletion, type NewMember, templateOf } from './write.js';
+import { needsOf, type NewCompletion, type NewMember, type Rules, templateOf } from './write.js';
 
 /** What the user asked for. */
 export interface Request {
@@ -84,15 +84,24 @@ function isSame(member: MemberInfo, kind: ListedKind, names: Names): boolean {
   return servedName(member) === names.name || (kind === 'resource' && uriOf(member) === templateOf(names));
 }
 
+/** What the DTOs of this file are written with. */
+function rulesIn({ cls: { source }, dialect }: Place): Rules {
+  const modules = [...importsOf(source).values()].map(({ module }) => module);
+  const isZod = hasImported(source, { module: 'zod', name: 'z' }) && !modules.includes('class-validator');
+  return isZod ? 'zod' : dialect.isLegacy ? 'class-validator' : 'schema';
+}
+
 function addListed(place: Place, kind: ListedKind, names: Names): Addition {
   requireNew(place, kind, names);
   const { cls, dialect, project } = place;
-  const namesInput = !dialect.emitsTypes || losesTypes(project) || cls.members.some((each) => optionOf(each, 'input'));
-  const isImported = (name: string) => hasImported(cls.source, { module: '@decorum/core', name });
-  const described = { kind, names, namesInput, hasValidators: dialect.isLegacy, isDescribed: true };
+  const rules = rulesIn(place);
+  const mustName = rules === 'zod' || !dialect.emitsTypes || losesTypes(project);
+  const namesInput = mustName || cls.members.some((each) => optionOf(each, 'input'));
+  const plain: NewMember = { kind, names, namesInput, rules, isDescribed: false };
   // a description is not worth a second import of the same package
-  const isDescribed = isImported('Describe') || !needsOf({ ...described, isDescribed: false }).core.every(isImported);
-  const member: NewMember = { ...described, isDescribed };
+  const needsImport = needsOf(plain).some((each) => each.module === '@decorum/core' && !hasImported(cls.source, each));
+  const isDescribed = needsImport || hasImported(cls.source, { module: '@decorum/core', name: 'Describe' });
+  const member: NewMember = { ...plain, isDescribed };
   return compose(place, { member, file: kebabCase(names.name), reference: '' });
 }
 

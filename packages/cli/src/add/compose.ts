@@ -5,7 +5,7 @@ import { CommandFailure } from 'create-decorum';
 
 import { type ClassInfo, memberTitle } from './classes.js';
 import { insert } from './insert.js';
-import { type Need, spell } from './needs.js';
+import { spell } from './needs.js';
 import { type Dialect, hasOldVite, hasPackage, type Project } from './project.js';
 import { lineOf, shown } from './source.js';
 import type { Style } from './style.js';
@@ -66,7 +66,10 @@ export function compose(place: Place, wanted: Wanted): Addition {
   const subject = subjectOf(world, cls, project.root);
   if ('reason' in subject) {
     const { change, report } = changeOf(place, wanted.member, undefined);
-    return { changes: [change], report: [report, `No test: ${subject.reason}.`, ...missingPackages(project, [])] };
+    return {
+      changes: [change],
+      report: [report, `No test: ${subject.reason}.`, ...missingPackages(project, wanted.member, [])],
+    };
   }
   const { change, report } = changeOf(place, wanted.member, subject.toExport);
   const test = testOf(place, wanted, subject);
@@ -85,12 +88,7 @@ function changeOf(
   exported: string | undefined,
 ): Part<string> {
   const { source } = cls;
-  const { core, validator } = needsOf(member);
-  const needs: Need[] = [
-    ...core.map((name) => ({ module: '@decorum/core', name }) as const),
-    ...validator.map((name) => ({ module: 'class-validator', name }) as const),
-  ];
-  const { as, missing } = spell(source, needs);
+  const { as, missing } = spell(source, needsOf(member));
   const writing = { style, as };
   const isCompletion = member.kind === 'completion';
   const dto = isCompletion ? [] : dtoLines(member, writing);
@@ -119,7 +117,7 @@ function testOf(place: Place, { member, file, reference }: Wanted, subject: Subj
   const text = testText({ subject, exchange, specifier }, tests, style);
   const report = [
     `${shown(path)}:1  its test: ${commandOf(tests, project, path)}`,
-    ...missingPackages(project, [tests.runner, '@decorum/testing', subject.needs]),
+    ...missingPackages(project, member, [tests.runner, '@decorum/testing', subject.needs]),
     ...(tests.runner === 'vitest' && !dialect.isLegacy && !hasOldVite(project) ? [OLD_VITE] : []),
   ];
   return { change: { path, text, isNew: true }, report };
@@ -128,9 +126,15 @@ function testOf(place: Place, { member, file, reference }: Wanted, subject: Subj
 const OLD_VITE = 'Vite 8 cannot compile standard decorators. Vite 7 can: npm install -D vite@7';
 
 /** What to install before the new code runs. */
-function missingPackages(project: Project, forTests: readonly (string | undefined)[]): string[] {
+function missingPackages(
+  project: Project,
+  member: NewMember | NewCompletion,
+  forTests: readonly (string | undefined)[],
+): string[] {
   const lacks = (name: string | undefined) => name !== undefined && name !== 'node' && !hasPackage(project, name);
-  const forCode = ['@decorum/core', 'class-validator', 'class-transformer'].filter(lacks);
+  const isZod = member.kind !== 'completion' && member.rules === 'zod';
+  const libraries = isZod ? ['zod'] : ['class-validator', 'class-transformer'];
+  const forCode = ['@decorum/core', ...libraries].filter(lacks);
   const missing = forTests.filter(lacks);
   return [
     ...(forCode.length > 0 ? [`To install: npm install ${forCode.join(' ')}`] : []),

@@ -39,8 +39,8 @@ export function insert(cls: ClassInfo, parts: Parts, style: Style): { text: stri
   for (const { offset, text } of insertions) changed.appendLeft(offset, text);
   const text = source.bom + changed.toString();
   const index = classesOf(source).findIndex(({ node }) => node.start === cls.node.start);
-  // the DTO is a class above it
-  const after = classesOf(parseSource(source.path, text))[index + (parts.dto.length > 0 ? 1 : 0)];
+  // the DTO may be a class above it
+  const after = classesOf(parseSource(source.path, text))[index + (parts.dto[0]?.startsWith('class ') ? 1 : 0)];
   const member = after?.members.find(({ key, kind }) => key === parts.method && kind !== undefined);
   if (member) return { text, offset: member.start };
   throw new CommandFailure(`${placeOf(source, cls.node.start)}  The class can't be extended. Nothing was written.`);

@@ -6,7 +6,7 @@ import type { Style } from './style.js';
 
 /** An export that the new code uses. */
 export interface Need {
-  readonly module: '@decorum/core' | 'class-validator';
+  readonly module: '@decorum/core' | 'class-validator' | 'zod';
   readonly name: string;
 }
 

@@ -1,4 +1,5 @@
 import type { Kind, ListedKind, Names } from './names.js';
+import type { Need } from './needs.js';
 import type { Style } from './style.js';
 
 /** The field of a DTO, with a sample for the test. */
@@ -26,14 +27,18 @@ const MAX_LENGTH = 78;
 /** Values of a new completion. */
 const VALUES = ['first', 'second', 'third'];
 
+/**
+ * How a DTO says its rules: by class-validator, by `@Schema` where class-validator's decorators don't work, or by zod.
+ */
+export type Rules = 'class-validator' | 'schema' | 'zod';
+
 /** What a new member with a DTO is made of. */
 export interface NewMember {
   readonly kind: ListedKind;
   readonly names: Names;
   /** Whether to name the DTO in the decorator, because the compiler emits no types. */
   readonly namesInput: boolean;
-  /** Whether class-validator's decorators work here. */
-  readonly hasValidators: boolean;
+  readonly rules: Rules;
   readonly isDescribed: boolean;
 }
 
@@ -55,10 +60,14 @@ export interface Writing {
 type Lines = readonly string[];
 
 /** The exports that a member needs. */
-export function needsOf(member: NewMember | NewCompletion): { core: string[]; validator: string[] } {
-  if (member.kind === 'completion') return { core: ['Completion'], validator: [] };
+export function needsOf(member: NewMember | NewCompletion): Need[] {
+  const from = (module: Need['module'], names: readonly string[]) => names.map((name) => ({ module, name }));
+  if (member.kind === 'completion') return from('@decorum/core', ['Completion']);
+  if (member.rules === 'zod') return [...from('@decorum/core', [decoratorOf(member.kind)]), ...from('zod', ['z'])];
   const core = [decoratorOf(member.kind), ...(member.isDescribed ? ['Describe'] : [])];
-  return member.hasValidators ? { core, validator: ['IsString'] } : { core: [...core, 'Schema'], validator: [] };
+  return member.rules === 'schema'
+    ? from('@decorum/core', [...core, 'Schema'])
+    : [...from('@decorum/core', core), ...from('class-validator', ['IsString'])];
 }
 
 const decoratorOf = (kind: Kind): string => kind.charAt(0).toUpperCase() + kind.slice(1);
@@ -67,8 +76,13 @@ const decoratorOf = (kind: Kind): string => kind.charAt(0).toUpperCase() + kind.
 export function dtoLines(member: NewMember, { style, as }: Writing): Lines {
   const { quote, semi, unit } = style;
   const { name, about } = FIELDS[member.kind];
+  if (member.rules === 'zod') {
+    const field = `${name}: ${as('z')}.string().describe(${quote}${about}${quote})`;
+    return [`const ${member.names.dto} = ${as('z')}.object({ ${field} })${semi}`];
+  }
   const describe = member.isDescribed ? `@${as('Describe')}(${quote}${about}${quote}) ` : '';
-  const rule = member.hasValidators ? `@${as('IsString')}()` : `@${as('Schema')}({ type: ${quote}string${quote} })`;
+  const rule =
+    member.rules === 'schema' ? `@${as('Schema')}({ type: ${quote}string${quote} })` : `@${as('IsString')}()`;
   return [`class ${member.names.dto} {`, `${unit}${describe}${rule} ${name}!: string${semi}`, '}'];
 }
 
@@ -92,7 +106,7 @@ export function memberLines(member: NewMember, { style, as }: Writing): Lines {
   const oneLine = `${start} ${options.join(', ')} })`;
   return [
     ...(oneLine.length <= MAX_LENGTH ? [oneLine] : [start, ...options.map((each) => `${unit}${each},`), '})']),
-    `${names.method}({ ${name} }: ${names.dto}): string {`,
+    `${names.method}({ ${name} }: ${member.rules === 'zod' ? `{ ${name}: string }` : names.dto}): string {`,
     `${unit}return \`${answerOf(member, `\${${name}}`)}\`${semi}`,
     '}',
   ];
