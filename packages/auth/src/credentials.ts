@@ -9,6 +9,8 @@ export interface Credentials {
 }
 
 const BEARER = /^bearer(?: +|$)/i;
+/** As nearly all clients write it. */
+const USUAL = 'Bearer ';
 /** The characters of a token (RFC 6750, section 2.1). */
 const TOKEN = /^[\w\-.~+/]+=*$/;
 /** Longer ones aren't even hashed. */
@@ -37,15 +39,16 @@ export function credentialsOf(
 }
 
 function tokenIn(authorization: string): Credentials | Refused {
-  const scheme = BEARER.exec(authorization);
-  if (scheme === null) {
+  const isUsual = authorization.startsWith(USUAL) && authorization[USUAL.length] !== ' ';
+  const scheme = isUsual ? USUAL : BEARER.exec(authorization)?.[0];
+  if (scheme === undefined) {
     // joined by a host that keeps one value for each name
     const isJoined = /,\s*bearer /i.test(authorization);
     return isJoined
       ? { reason: 'several-credentials', found: 'two Authorization headers' }
       : { reason: 'other-scheme', found: 'another scheme than Bearer' };
   }
-  const text = authorization.slice(scheme[0].length).trimEnd();
+  const text = authorization.slice(scheme.length).trimEnd();
   if (text === '') return { reason: 'other-scheme', found: 'no token after "Bearer"' };
   if (text.length > MAX_LENGTH) return { reason: 'malformed', found: 'the token is too long' };
   return { text, isApiKey: false };

@@ -6,7 +6,7 @@ import { authMistake } from '../auth-option.js';
 import { serveDocument } from '../documents.js';
 import { FastifyContext } from './fastify-plugin.js';
 import { isFlooding } from './node-answers.js';
-import { headOf } from './node-head.js';
+import { NodeHead } from './node-head.js';
 import { routeOf } from './required-routes.js';
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -35,7 +35,7 @@ export function authRoutes(auth: Auth<never>, report?: (error: unknown) => void)
       const onRequest = (request: FastifyRequest, reply: FastifyReply, _done: () => void): void => {
         if (reply.raw.socket === null && isFlooding(reply.raw)) return;
         serveDocument(document, {
-          head: headOf(request.raw, request.ip),
+          head: new NodeHead(request.raw, request),
           responder: new FastifyContext(request, reply, undefined),
           report: report ?? ((error) => request.log.error(error)),
         });

@@ -13,7 +13,7 @@ import { checkOptionNames, type EndpointOptions, type LegacyPaths, resolveOption
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
 import { isFlooding, noteUnread, postInOrder } from './node-answers.js';
 import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
-import { headOf } from './node-head.js';
+import { NodeHead } from './node-head.js';
 import { NodeSink } from './node-sink.js';
 import { clientOn, isUnread, onSocketClose } from './node-socket.js';
 import { writeWhole } from './one-write.js';
@@ -266,7 +266,7 @@ function addGuard(app: FastifyInstance, endpoint: Endpoint<FastifyRequest>): voi
       if (principal) (request.raw as Authenticated)[PRINCIPAL] = principal;
       done();
     };
-    const principal = gate.enter(headOf(request.raw, request.ip), request, clientOn(socket));
+    const principal = gate.enter(new NodeHead(request.raw, request), request, clientOn(socket));
     if (isPromise(principal)) principal.then(admit, done);
     else admit(principal);
   });

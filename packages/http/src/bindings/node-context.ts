@@ -11,7 +11,7 @@ import type { UnreadContext } from '../pipeline.js';
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
 import { noteUnread, postInOrder } from './node-answers.js';
 import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
-import { headOf } from './node-head.js';
+import { NodeHead } from './node-head.js';
 import { NodeSink } from './node-sink.js';
 import { isUnread, onSocketClose } from './node-socket.js';
 import { writeWhole } from './one-write.js';
@@ -48,7 +48,7 @@ export class NodeContext implements UnreadContext {
   }
 
   get head(): RequestHead {
-    return headOf(this.request, this.request.ip);
+    return new NodeHead(this.request, this.request);
   }
 
   get hasBody(): boolean {
