@@ -14,7 +14,7 @@ import { type Span, spansOf } from './prose.js';
 /** Names that belong to others. Add one only if you have looked it up. */
 const FOREIGN = new Set(
   Object.values({
-    compilers: 'emitDecoratorMetadata experimentalDecorators keepNames moduleResolution serverExternalPackages',
+    compilers: 'baseUrl emitDecoratorMetadata experimentalDecorators keepNames moduleResolution serverExternalPackages',
     javascript: 'File Map setImmediate super toJSON',
     node: 'createServer maxConnections writeSync',
     http: 'Accept Authorization Forwarded',

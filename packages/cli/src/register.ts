@@ -1,3 +1,3 @@
-import { setSourceMapsEnabled } from 'node:process';
+import { installLoader } from './loader/install.js';
 
-setSourceMapsEnabled(true);
+installLoader();

@@ -31,6 +31,9 @@ export interface Lifecycle {
   onClose?(): void | Promise<void>;
 }
 
+/** Tells a program that runs others, such as `decorum build`, which servers they create. */
+const CREATED = Symbol.for('decorum:created');
+
 type Named<T> = T & { readonly name: string };
 
 /** A provider or tool that was added to a server. */
@@ -144,6 +147,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     if (members.length > 0) this.#addProvider({ cls, instance: this, prefix: '', uriPrefix: '' });
     else this.#hooks.add(this as Lifecycle);
     for (const provider of options.providers ?? []) this.addProvider(provider);
+    (globalThis as { [CREATED]?: (server: unknown) => void })[CREATED]?.(this);
   }
 
   /**

@@ -1,12 +1,19 @@
-/** The exit codes of all commands, as in docs/cli.md. */
-export const EXIT = {
-  done: 0,
-  failed: 1,
-  usage: 2,
-  environment: 3,
-  connection: 4,
-  toolError: 5,
-} as const;
+/** What the exit codes of all commands mean. docs/cli.md has the same table. */
+export const EXIT_CODES = [
+  { name: 'done', code: 0, meaning: 'done, or ended as asked' },
+  { name: 'failed', code: 1, meaning: 'what you asked for failed' },
+  { name: 'usage', code: 2, meaning: 'wrong usage: an unknown option or command, or a file that does not exist' },
+  { name: 'environment', code: 3, meaning: 'something outside the project is missing or taken, such as the port' },
+  { name: 'connection', code: 4, meaning: 'reserved: no connection to a server' },
+  { name: 'toolError', code: 5, meaning: 'reserved: the tool answered with `isError`' },
+] as const;
+
+type ExitName = (typeof EXIT_CODES)[number]['name'];
+
+/** The exit codes by name. */
+export const EXIT = Object.fromEntries(EXIT_CODES.map(({ name, code }) => [name, code])) as Readonly<
+  Record<ExitName, number>
+>;
 
 /** A failure of a command that its user can mend: printed without a stack. */
 export class CommandFailure extends Error {
@@ -15,11 +22,13 @@ export class CommandFailure extends Error {
   /**
    * @param message what was wrong, where, and what to do next
    * @param exitCode one of `EXIT`
+   * @param cause the error behind it, printed with `--debug`
    */
   constructor(
     message: string,
     readonly exitCode: number = EXIT.failed,
+    cause?: unknown,
   ) {
-    super(message);
+    super(message, { cause });
   }
 }

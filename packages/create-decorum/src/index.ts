@@ -1,3 +1,3 @@
-export { CommandFailure, EXIT } from './failure.js';
+export { CommandFailure, EXIT, EXIT_CODES } from './failure.js';
 export { createCommand } from './command.js';
-export { runProgram } from './program.js';
+export { printFailure, runProgram } from './program.js';

@@ -1,0 +1,56 @@
+/**
+ * Runs a built program up to where it serves, in a process of its own: what it constructs is what `decorum build` wants to
+ * know. Its servers don't open, so no `onStart` hook runs and nothing listens.
+ */
+import { type Exported, exportedServer, howExported, loadEntry, watchServers } from '../entry.js';
+import type { Construction, ThrownError } from './messages.js';
+
+/** For a program that waits for something else before it serves. */
+const PATIENCE_MS = 5000;
+
+const [file = ''] = process.argv.slice(2);
+const tell = process.send?.bind(process);
+// the program isn't the one that talks to its parent
+Object.defineProperty(process, 'send', { value: undefined });
+
+const { created } = watchServers(() => {
+  finish(undefined);
+  return new Promise(() => {});
+});
+
+function end(construction: Construction): void {
+  tell?.(construction, undefined, {}, () => process.exit(0));
+}
+
+function finish(exported: Exported | undefined): void {
+  const [server] = created;
+  if (server === undefined) return end({ type: 'nothing' });
+  const { name, version } = (server as unknown as { info: { name: string; version: string } }).info;
+  end({ type: 'constructed', title: `${name} ${version}`, exported });
+}
+
+function fail(error: unknown): void {
+  // what is wrong with the environment may show only after the server has been created
+  if (created.size > 0 && !isMistake(error)) return finish(undefined);
+  end({ type: 'failed', error: thrown(error) });
+}
+
+/** Not about what the program needs, such as a database. */
+const isMistake = (error: unknown) =>
+  error instanceof Error && String((error as NodeJS.ErrnoException).code).startsWith('DECORUM_');
+
+function thrown(error: unknown): ThrownError {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: undefined, code: undefined };
+  const { name, message, stack, code } = error as NodeJS.ErrnoException;
+  return { name, message, stack, code };
+}
+
+process.on('uncaughtException', fail);
+process.on('beforeExit', () => finish(undefined));
+setTimeout(() => finish(undefined), PATIENCE_MS).unref();
+try {
+  const exports = await loadEntry(file);
+  if ((await exportedServer(exports)) !== undefined) finish(await howExported(exports));
+} catch (error) {
+  fail(error);
+}

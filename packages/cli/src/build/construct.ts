@@ -1,0 +1,56 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+import { CommandFailure } from 'create-decorum';
+
+import { EXPORT_A_SERVER, shown } from '../entry.js';
+import { isStartupError, loadFailure } from '../failures.js';
+import type { Construction, ThrownError } from './messages.js';
+
+/** A constructed server. */
+export type Constructed = Extract<Construction, { type: 'constructed' }>;
+
+/** Errors of the code itself. Others are about what the program needs, such as a variable, and this machine may lack. */
+const MISTAKES = /^(?:SyntaxError|ReferenceError|RangeError|TypeError)$/;
+const MISSING = /^(?:ERR_MODULE_NOT_FOUND|MODULE_NOT_FOUND|ERR_PACKAGE_PATH_NOT_EXPORTED)$/;
+
+const isMistake = ({ name, code }: ThrownError) =>
+  code === undefined ? MISTAKES.test(name) : MISSING.test(code) || code.startsWith('DECORUM_');
+
+/**
+ * Constructs the server of a built program in memory.
+ * @param file absolute path of the program
+ * @param sources where to look for the members that errors are about
+ * @returns undefined if the program can't be run on this machine; says so
+ * @throws {CommandFailure} for a mistake in the code
+ */
+export async function construct(file: string, sources: readonly string[]): Promise<Constructed | undefined> {
+  const construction = await run(file);
+  if (typeof construction === 'number') {
+    const code = `exit code ${construction}`;
+    throw new CommandFailure(`${shown(file)} ended with ${code} before it created a server. It may have printed why.`);
+  }
+  if (construction.type === 'constructed') return construction;
+  if (construction.type === 'nothing') throw new CommandFailure(`${shown(file)} creates no server. ${EXPORT_A_SERVER}`);
+  const { error } = construction;
+  const rebuilt = Object.assign(new Error(error.message), error);
+  const failure = loadFailure({ file, sources }, rebuilt);
+  if (isMistake(error) || isStartupError(rebuilt)) throw failure;
+  process.stderr.write(`${failure.message}\n${shown(file)} is built, but its server was not checked: `);
+  process.stderr.write('it creates none before this. Create the server first, or export it.\n');
+  return undefined;
+}
+
+/** Its exit code, if it ended without a word. */
+async function run(file: string): Promise<Construction | number> {
+  const child = fork(fileURLToPath(new URL('child.js', import.meta.url)), [file], {
+    execArgv: ['--enable-source-maps'],
+    // what the program prints is not the output of this command
+    stdio: ['ignore', 2, 2, 'ipc'],
+  });
+  return await new Promise((resolve, reject) => {
+    child.once('message', (message) => resolve(message as Construction));
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+}

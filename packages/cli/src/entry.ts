@@ -1,0 +1,141 @@
+/** Finds the file that a command runs, loads it, and finds the server that it exports. */
+import { readFileSync, statSync } from 'node:fs';
+import Module from 'node:module';
+import { relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import type { Class, ClosableHost, McpServer } from '@decorum/core';
+import { HOST } from '@decorum/core/transport';
+import { CommandFailure, EXIT } from 'create-decorum';
+
+import { formatOf } from './loader/format.js';
+import { installLoader } from './loader/install.js';
+import { TYPESCRIPT } from './loader/resolve.js';
+
+/** The entries that commands look for, in this order. */
+export const ENTRIES = ['src/main.ts', 'src/server.ts', 'src/index.ts'];
+
+/** What to write if an entry has no server. */
+export const EXPORT_A_SERVER =
+  'Export an McpServer, a subclass of it, or a function that returns one, as `server` or `default`.';
+
+/** A path as the user would write it. */
+export const shown = (file: string): string => {
+  const path = relative(process.cwd(), file);
+  return path.startsWith('..') ? file : path;
+};
+
+/** Whether there is a file, not a folder. */
+export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+
+/**
+ * The absolute path of the file to run.
+ * @param given by the user
+ * @param candidates to look for if the user gave none
+ * @throws {CommandFailure} wrong usage if there is no such file
+ */
+export function findEntry(given: string | undefined, candidates: readonly string[] = ENTRIES): string {
+  if (given !== undefined) {
+    if (isFile(resolve(given))) return resolve(given);
+    throw new CommandFailure(`There is no file ${given} in ${process.cwd()}.`, EXIT.usage);
+  }
+  const found = candidates.find((each) => isFile(resolve(each)));
+  if (found !== undefined) return resolve(found);
+  const looked = candidates.map(shown).join(', ');
+  throw new CommandFailure(`Name the file to run: in ${process.cwd()} is none of ${looked}.`, EXIT.usage);
+}
+
+/** Whether a file has to be compiled as it loads. */
+export const isTypeScript = (file: string): boolean => TYPESCRIPT.test(file);
+
+type Exports = Readonly<Record<string, unknown>>;
+
+/**
+ * Runs a file as if Node.js had been started with it.
+ * @param file absolute path
+ * @param args arguments of the program
+ * @returns what it exports
+ */
+export async function loadEntry(file: string, args: readonly string[] = []): Promise<Exports> {
+  process.argv = [process.execPath, file, ...args];
+  if (isTypeScript(file)) installLoader();
+  if (formatOf(file, readFileSync(file, 'utf8')) === 'module')
+    return (await import(pathToFileURL(file).href)) as Exports;
+  // as the main module: `require.main === module` is how CommonJS programs know that they are to serve
+  const loader = Module as unknown as { ['_load'](file: string, parent: undefined, isMain: boolean): unknown };
+  return Object(loader['_load'](file, undefined, true)) as Exports;
+}
+
+/** Recognises servers of any copy of @decorum/core. */
+export const isServer = (value: unknown): value is McpServer =>
+  typeof value === 'object' && value !== null && HOST in value;
+
+const isClass = (value: unknown): value is Class =>
+  typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value));
+
+/** How a program exports its server. */
+export interface Exported {
+  readonly name: 'server' | 'default';
+  readonly as: 'instance' | 'class' | 'function';
+}
+
+/** How a program exports its server, as `server` or `default`; undefined if it exports none. */
+export async function howExported(exports: Exports): Promise<Exported | undefined> {
+  for (const name of ['server', 'default'] as const) {
+    const value = await exports[name];
+    if (isServer(value)) return { name, as: 'instance' };
+    // the export may be anything: only a server's constructor is called
+    if (isClass(value)) {
+      if (isServerClass(value)) return { name, as: 'class' };
+    } else if (typeof value === 'function') return { name, as: 'function' };
+  }
+  return undefined;
+}
+
+/**
+ * The server that a program exports: an instance, or what its class or function makes.
+ * @throws whatever the constructor or the function throws
+ */
+export async function exportedServer(exports: Exports): Promise<McpServer | undefined> {
+  const exported = await howExported(exports);
+  if (exported === undefined) return undefined;
+  const value = await exports[exported.name];
+  if (exported.as === 'instance') return value as McpServer;
+  const made = exported.as === 'class' ? Reflect.construct(value as Class, []) : await (value as () => unknown)();
+  return isServer(made) ? made : undefined;
+}
+
+/** A class of servers has a `close`, an `addProvider` and a `addTool`, whichever copy of @decorum/core it extends. */
+const isServerClass = ({ prototype }: { prototype: object }): boolean =>
+  ['addProvider', 'addTool', 'close'].every((name) => name in prototype);
+
+/** The servers of this process. */
+export interface Servers {
+  readonly created: ReadonlySet<ClosableHost>;
+  /** Those that a transport was opened on: the program serves them itself. */
+  readonly opened: ReadonlySet<ClosableHost>;
+}
+
+/**
+ * Notices the servers that this process creates from now on.
+ * @param opening called when the program serves one. What it returns is awaited before
+ */
+export function watchServers(opening: () => Promise<void> | void = () => {}): Servers {
+  const created = new Set<ClosableHost>();
+  const opened = new Set<ClosableHost>();
+  const shared = globalThis as { [CREATED]?: (server: ClosableHost) => void };
+  shared[CREATED] = (server) => {
+    created.add(server);
+    const port = server[HOST];
+    const { open } = port;
+    port.open = async (create) => {
+      opened.add(server);
+      await opening();
+      return open(create);
+    };
+  };
+  return { created, opened };
+}
+
+/** Where each McpServer announces itself once its constructor is through. */
+const CREATED = Symbol.for('decorum:created');

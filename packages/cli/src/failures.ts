@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { CommandFailure, EXIT } from 'create-decorum';
+
+import { shown } from './entry.js';
+import { syntaxErrorIn } from './loader/compile.js';
+import { TYPESCRIPT } from './loader/resolve.js';
+import { isSourceError, printable, type SourceError } from './loader/source-error.js';
+import { memberPlace } from './member.js';
+
+/** Where the project's own code threw an error: `src/main.ts:12:7`. */
+export function placeOf(error: Error): string | undefined {
+  for (const [, path = '', line, column] of (error.stack ?? '').matchAll(/^ +at (?:.*\()?(.+?):(\d+):(\d+)\)?$/gm)) {
+    if (path.startsWith('node:') || /[\\/]node_modules[\\/]/.test(path)) continue;
+    const file = path.startsWith('file:') ? fileURLToPath(path) : path;
+    if (file.startsWith(OWN)) continue;
+    return `${shown(file)}:${line}:${column}`;
+  }
+  return undefined;
+}
+
+const OWN = fileURLToPath(new URL('../', import.meta.url));
+
+/** Codes of `net.Server.listen` that the machine causes, not the program. */
+const ENVIRONMENT: Readonly<Record<string, (address: string) => string>> = {
+  EADDRINUSE: (address) =>
+    `${address} is taken: another program listens there. Set PORT to another port, or to 0 for any that is free.`,
+  EACCES: (address) => `${address} needs more privileges than this process has. Set PORT to 1024 or above.`,
+  EADDRNOTAVAIL: (address) => `${address} is no address of this machine. Set HOST to one that is, such as 127.0.0.1.`,
+};
+
+/** Explains an error of `listen`; undefined for any other. */
+export function listenFailure(error: unknown): CommandFailure | undefined {
+  const {
+    code = '',
+    syscall,
+    port,
+    address,
+  } = (error ?? {}) as NodeJS.ErrnoException & { port?: number; address?: string };
+  if (syscall === 'getaddrinfo')
+    return new CommandFailure(`HOST can't be resolved: ${(error as Error).message}.`, EXIT.environment);
+  const explain = syscall === 'listen' ? ENVIRONMENT[code] : undefined;
+  if (explain === undefined) return undefined;
+  const where = code === 'EADDRNOTAVAIL' ? String(address) : `Port ${port ?? address}`;
+  return new CommandFailure(explain(where), EXIT.environment, error);
+}
+
+/** Where an error of a program is looked for. */
+export interface Program {
+  readonly file: string;
+  /** Its sources, to find the members that errors are about. */
+  readonly sources: Iterable<string>;
+}
+
+/**
+ * What to tell about an error that a program threw while it loaded: where, and what. Its stack is for `--debug`.
+ */
+export function loadFailure(program: Program, error: unknown): CommandFailure {
+  return listenFailure(error) ?? new CommandFailure(describe(program, error), EXIT.failed, error);
+}
+
+/** One line, or the frame of a syntax error. */
+function describe(program: Program, error: unknown): string {
+  if (!(error instanceof Error)) return `${shown(program.file)} threw ${String(error)}`;
+  if (isSourceError(error)) return error.message;
+  // without a place, it is about the syntax of a module: Node.js tells its file only as it prints the error
+  if (error.name === 'SyntaxError' && placeOf(error) === undefined) {
+    const found = firstSyntaxError(program.sources);
+    if (found) return found.message;
+  }
+  const name = /^(?:Error|DecorumError)$/.test(error.name) ? '' : `${error.name}: `;
+  return `${placeIn(program, error)}  ${error.message.startsWith(name) ? '' : name}${error.message}`;
+}
+
+function firstSyntaxError(files: Iterable<string>): SourceError | undefined {
+  for (const file of files) {
+    const found = TYPESCRIPT.test(file) ? syntaxErrorIn(file, readFileSync(file, 'utf8')) : undefined;
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function placeIn({ file, sources }: Program, error: Error): string {
+  if (!isStartupError(error)) return placeOf(error) ?? shown(unlinkedFile(error) ?? file);
+  const place = memberPlace(error, sources);
+  return place === undefined ? shown(file) : printable(place);
+}
+
+/** Whether an error is about decorators or options, of any copy of @decorum/core. */
+export const isStartupError = (error: unknown): boolean =>
+  error instanceof Error && String((error as NodeJS.ErrnoException).code).startsWith('DECORUM_');
+
+/** The file with an import that leads nowhere: Node.js puts it in front of the stack. */
+function unlinkedFile({ stack = '' }: Error): string | undefined {
+  const [, url] = /^(file:.+):\d+\n/.exec(stack) ?? [];
+  return url === undefined ? undefined : fileURLToPath(url);
+}

@@ -1,0 +1,35 @@
+/** TypeScript for `require`: a thread can't hook it, and Node.js 22 doesn't link what a hooked CommonJS module requires. */
+import Module from 'node:module';
+
+import { compileFile, type OnFile } from './hooks.js';
+import { isOwn, resolveSource } from './resolve.js';
+
+type Resolve = (request: string, parent: NodeModule | undefined, ...rest: unknown[]) => string;
+
+/** What Node.js lets tools replace, but doesn't type. */
+interface Replaceable {
+  ['_resolveFilename']: Resolve;
+  ['_extensions']: Record<string, (module: NodeModule & Compilable, file: string) => void>;
+}
+
+interface Compilable {
+  ['_compile'](code: string, file: string, format?: string): void;
+}
+
+/** Compiles and resolves what is loaded with `require`. */
+export function hookRequire(onFile: OnFile): void {
+  const loader = Module as unknown as Replaceable;
+  const resolveFilename = loader['_resolveFilename'];
+  loader['_resolveFilename'] = (request, parent, ...rest) => {
+    const source = parent?.filename ? resolveSource(request, parent.filename) : undefined;
+    const file = resolveFilename.call(loader, source ?? request, parent, ...rest);
+    if (/^[/\\]|^\w:/.test(file) && isOwn(file)) onFile(file);
+    return file;
+  };
+  for (const extension of ['.ts', '.tsx', '.mts', '.cts']) {
+    loader['_extensions'][extension] = (module, file) => {
+      const { code, format } = compileFile(file, onFile);
+      module['_compile'](code, file, format);
+    };
+  }
+}

@@ -1,0 +1,110 @@
+import { createRequire } from 'node:module';
+import { basename } from 'node:path';
+
+import type { Options } from '@swc/core';
+
+import type { Format } from './format.js';
+import { softenImports } from './metadata-imports.js';
+import { type Project, projectOf } from './project.js';
+import { placeAt, type SourceError, sourceError } from './source-error.js';
+
+/** Loads the compiler and the parser when they are needed. With a thread for the hooks, this is mostly not in this one. */
+const require = createRequire(import.meta.url);
+
+type CompilerOptions = Project['options'];
+
+/** Before ES2022, class fields were assignments. */
+const ASSIGNING_TARGETS = /^es(?:3|5|6|20(?:1\d|2[01]))$/i;
+
+function jsxOf({ jsx, jsxImportSource, jsxFactory, jsxFragmentFactory }: CompilerOptions) {
+  if (jsx === undefined) return {};
+  return {
+    react: {
+      runtime: /^react-jsx/i.test(jsx) ? ('automatic' as const) : ('classic' as const),
+      development: /dev$/i.test(jsx),
+      ...(jsxImportSource !== undefined && { importSource: jsxImportSource }),
+      ...(jsxFactory !== undefined && { pragma: jsxFactory }),
+      ...(jsxFragmentFactory !== undefined && { pragmaFrag: jsxFragmentFactory }),
+    },
+  };
+}
+
+function transformOf(options: CompilerOptions): NonNullable<NonNullable<Options['jsc']>['transform']> {
+  const isLegacy = options.experimentalDecorators === true;
+  return {
+    ...(isLegacy
+      ? { legacyDecorator: true, decoratorMetadata: options.emitDecoratorMetadata === true }
+      : { decoratorVersion: '2023-11' as const }),
+    useDefineForClassFields: options.useDefineForClassFields ?? !ASSIGNING_TARGETS.test(options.target ?? ''),
+    verbatimModuleSyntax: options.verbatimModuleSyntax === true,
+    ...jsxOf(options),
+  };
+}
+
+function swcOptions(file: string, format: Format): Options {
+  const { options } = projectOf(file);
+  return {
+    filename: file,
+    // as Node.js resolves it against the URL of the file
+    sourceFileName: basename(file),
+    sourceMaps: 'inline',
+    inlineSourcesContent: false,
+    configFile: false,
+    swcrc: false,
+    module:
+      format === 'module'
+        ? { type: 'es6' }
+        : {
+            type: 'commonjs',
+            // lists the names of the exports, for `bridge`
+            exportInteropAnnotation: true,
+            importInterop: options.esModuleInterop === false ? 'none' : 'swc',
+            // `import()` stays, because it is how CommonJS loads ES modules. Only `module: commonjs` compiles it
+            ignoreDynamic: !/^commonjs$/i.test(options.module ?? ''),
+          },
+    jsc: {
+      target: 'es2022',
+      parser: { syntax: 'typescript', decorators: true, tsx: file.endsWith('x') },
+      transform: transformOf(options),
+      keepClassNames: true,
+      // for `softenImports`, a comment that mentions a type would be a use of it
+      minify: { format: { comments: false } },
+      experimental: { keepImportAttributes: true },
+    },
+  };
+}
+
+/**
+ * Compiles TypeScript as its tsconfig says, with an inline source map.
+ * @throws {SourceError} where the syntax is wrong
+ */
+export function compile(file: string, source: string, format: Format): string {
+  try {
+    const { transformSync } = require('@swc/core') as typeof import('@swc/core');
+    const { code } = transformSync(source, swcOptions(file, format));
+    // with verbatimModuleSyntax, the user says which imports are of types
+    const isVerbatim = projectOf(file).options.verbatimModuleSyntax === true;
+    return format === 'module' && !isVerbatim ? softenImports(code) : code;
+  } catch (error) {
+    throw explained(file, source, error as Error);
+  }
+}
+
+/** The compiler draws its own frame and a native stack. The parser says where the mistake is. */
+function explained(file: string, source: string, error: Error): Error {
+  const found = syntaxErrorIn(file, source);
+  if (found) return found;
+  const [, reason = error.message] = /^\s*[x×]\s*(.+)/m.exec(error.message) ?? [];
+  const [, line = 1, column = 1] = /:(\d+):(\d+)\]/.exec(error.message) ?? [];
+  return sourceError(reason, source, { file, line: Number(line), column: Number(column) });
+}
+
+/**
+ * The first mistake in the syntax of a file. Also one that the compiler leaves to Node.js, which only knows the compiled
+ * file: a name that is declared twice, for example.
+ */
+export function syntaxErrorIn(file: string, source: string): SourceError | undefined {
+  const { parseSync } = require('oxc-parser') as typeof import('oxc-parser');
+  const [first] = parseSync(file, source, { showSemanticErrors: true }).errors;
+  return first && sourceError(first.message, source, placeAt(file, source, first.labels[0]?.start ?? 0));
+}

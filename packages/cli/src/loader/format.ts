@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+
+import { projectOf } from './project.js';
+
+/** How Node.js runs a file. */
+export type Format = 'module' | 'commonjs';
+
+/** Values of `module` for which the compiler writes CommonJS if package.json has no `type`. */
+const COMMONJS_MODULES = /^(?:commonjs|node\d*|nodenext)$/i;
+
+const MODULE_SYNTAX = /^[ \t]*(?:import\s*["'{*\w]|export\s*[{*\w])/m;
+const COMMONJS_SYNTAX = /^[ \t]*(?:import\s+\w+\s*=\s*require\b|export\s*=)/m;
+
+const types = new Map<string, Format | undefined>();
+
+/** The `type` of the nearest package.json. */
+function typeOf(folder: string): Format | undefined {
+  if (types.has(folder)) return types.get(folder);
+  const type = readType(folder);
+  types.set(folder, type);
+  return type;
+}
+
+function readType(folder: string): Format | undefined {
+  try {
+    const { type } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { type?: unknown };
+    return type === 'module' || type === 'commonjs' ? type : undefined;
+  } catch {
+    // no package.json here; Node.js itself reports one that it can't read
+    const parent = dirname(folder);
+    return parent === folder ? undefined : typeOf(parent);
+  }
+}
+
+/** Decides like the compiler, and without its word like Node.js: by the syntax of the file. */
+export function formatOf(file: string, source: string): Format {
+  const extension = extname(file);
+  if (extension === '.mts' || extension === '.mjs') return 'module';
+  if (extension === '.cts' || extension === '.cjs') return 'commonjs';
+  const type = typeOf(dirname(file));
+  if (type !== undefined) return type;
+  if (COMMONJS_MODULES.test(projectOf(file).options.module ?? '')) return 'commonjs';
+  return MODULE_SYNTAX.test(source) && !COMMONJS_SYNTAX.test(source) ? 'module' : 'commonjs';
+}

@@ -1,0 +1,65 @@
+import { dirname } from 'node:path';
+
+import { createFilesMatcher, createPathsMatcher, getTsconfig, parseTsconfig, type TsConfigResult } from 'get-tsconfig';
+
+/** What the nearest tsconfig says, or the defaults where there is none. */
+export interface Project {
+  /** Path of the tsconfig; undefined where there is none. */
+  readonly file: string | undefined;
+  readonly options: NonNullable<TsConfigResult['config']['compilerOptions']>;
+  /** The files that `paths` or `baseUrl` allow for a specifier, without regard to whether they exist. */
+  readonly candidates: (specifier: string) => readonly string[];
+}
+
+/** Without a tsconfig: what the documentation recommends. */
+const DEFAULTS: Project = {
+  file: undefined,
+  options: { experimentalDecorators: true, emitDecoratorMetadata: true },
+  candidates: () => [],
+};
+
+const files = new Map<string, unknown>();
+const byFolder = new Map<string, TsConfigResult | undefined>();
+const byConfig = new Map<string, Project>();
+
+/** The project that a source file belongs to. */
+export function projectOf(file: string): Project {
+  const folder = dirname(file);
+  if (!byFolder.has(folder)) byFolder.set(folder, getTsconfig(folder, 'tsconfig.json', files) ?? undefined);
+  const nearest = byFolder.get(folder);
+  return nearest === undefined ? DEFAULTS : projectFrom(including(file, nearest));
+}
+
+/** A tsconfig may hold references only. Then the first of them that includes the file applies. */
+function including(file: string, nearest: TsConfigResult): TsConfigResult {
+  const { references = [], files: listed = [], include } = nearest.config;
+  if (references.length === 0 || listed.length > 0 || (include?.length ?? 0) > 0) return nearest;
+  for (const { path } of references) {
+    const reference = referenced(dirname(nearest.path), path);
+    if (reference !== undefined && createFilesMatcher(reference)(file)) return reference;
+  }
+  return nearest;
+}
+
+function referenced(folder: string, path: string): TsConfigResult | undefined {
+  const target = `${folder}/${path}`;
+  const file = target.endsWith('.json') ? target : `${target}/tsconfig.json`;
+  try {
+    return { path: file, config: parseTsconfig(file, files as Map<string, string>) };
+  } catch {
+    // TypeScript itself reports references that don't exist
+    return undefined;
+  }
+}
+
+function projectFrom(found: TsConfigResult): Project {
+  const known = byConfig.get(found.path);
+  if (known) return known;
+  const project = {
+    file: found.path,
+    options: found.config.compilerOptions ?? {},
+    candidates: createPathsMatcher(found) ?? (() => []),
+  };
+  byConfig.set(found.path, project);
+  return project;
+}

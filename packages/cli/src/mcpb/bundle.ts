@@ -1,0 +1,133 @@
+/** `decorum build --mcpb`: an MCP Bundle (github.com/anthropics/mcpb), which desktop clients install with a click. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+import { CommandFailure } from 'create-decorum';
+
+import type { Built } from '../build/build.js';
+import { type Exported, EXPORT_A_SERVER, isFile, shown } from '../entry.js';
+import { type Format, formatOf } from '../loader/format.js';
+import { isOwn } from '../loader/resolve.js';
+import { type Manifest, placeDependencies, readManifest } from './dependencies.js';
+import { copy, newFolder, zip } from './files.js';
+import { type Listed, tryProgram } from './try.js';
+
+/** The file in a bundle that serves what a program exports. */
+const MAIN = 'main.mjs';
+
+const MAKE: Readonly<Record<Exported['as'], (value: string) => string>> = {
+  instance: (value) => value,
+  class: (value) => `new ${value}()`,
+  function: (value) => `await ${value}()`,
+};
+
+/** Serves what a program exports, without this package. */
+function mainOf(program: string, { name, as }: Exported, format: Format): string {
+  const imported = format === 'commonjs' ? 'program' : '* as program';
+  return [
+    `import { serveStdio } from '@decorum/core';`,
+    ``,
+    `import ${imported} from './${program}';`,
+    ``,
+    `await serveStdio(${MAKE[as](`(await program.${name})`)});`,
+    ``,
+  ].join('\n');
+}
+
+/** The folder of the nearest package.json. */
+function projectFolder(file: string): string {
+  const folder = dirname(file);
+  if (isFile(join(folder, 'package.json'))) return folder;
+  if (folder !== dirname(folder)) return projectFolder(folder);
+  throw new CommandFailure(`A bundle needs the name, version and dependencies of a package.json, and there is none.`);
+}
+
+/** Copies what a package publishes by its `files`. Patterns among them are for npm. */
+function copyPublished(from: string, to: string, more: readonly string[]): void {
+  for (const path of new Set([...more, ...(readManifest(from).files ?? [])])) {
+    if (existsSync(join(from, path))) copy(join(from, path), join(to, path));
+  }
+}
+
+/** One of the same workspace has its sources and tests beside what it publishes. */
+function copyPackage(from: string, to: string): void {
+  if (isOwn(from) && readManifest(from).files !== undefined) copyPublished(from, to, ['package.json']);
+  else copy(from, to);
+}
+
+/** Puts the files together. Returns the file to start, and its arguments. */
+function collect(project: string, folder: string, { file, server }: Built): readonly string[] {
+  const source = readFileSync(file, 'utf8');
+  const program = relative(project, file).replaceAll('\\', '/');
+  const [outDir = program] = program.split('/');
+  copyPublished(project, folder, [outDir]);
+  const { name, version, type } = readManifest(project);
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ name, version, type, private: true }, null, 2)}\n`);
+  for (const [path, from] of placeDependencies(project)) copyPackage(from, join(folder, path));
+  // a program for both transports takes this flag
+  if (server?.exported === undefined) return /['"`]--stdio['"`]/.test(source) ? [program, '--stdio'] : [program];
+  writeFileSync(join(folder, MAIN), mainOf(program, server.exported, formatOf(file, source)));
+  return [MAIN];
+}
+
+const nameOf = ({ name = 'server' }: Manifest) => name.replace(/^@[^/]+\//, '');
+
+function authorOf({ author }: Manifest, name: string): { readonly name: string } {
+  const text = typeof author === 'string' ? author : author?.name;
+  // package.json also allows "Ada <ada@example.com> (https://example.com)"
+  return { name: text?.replace(/\s*[<(].*$/, '') || name };
+}
+
+/** The manifest. What the project's own manifest.json says wins. */
+function manifestOf(project: string, [main = '', ...args]: readonly string[], { tools }: Listed): object {
+  const described = readManifest(project);
+  const { version = '0.0.0', license } = described;
+  const name = nameOf(described);
+  const own = join(project, 'manifest.json');
+  return {
+    manifest_version: '0.3',
+    name,
+    version,
+    description: described.description || `The MCP server ${name}`,
+    author: authorOf(described, name),
+    server: {
+      type: 'node',
+      entry_point: main,
+      mcp_config: { command: 'node', args: [`\${__dirname}/${main}`, ...args], env: {} },
+    },
+    tools: tools.map(({ name: tool, description }) => ({ name: tool, ...(description && { description }) })),
+    ...(license && { license }),
+    compatibility: { runtimes: { node: '>=20.19.0' } },
+    ...(isFile(own) && (JSON.parse(readFileSync(own, 'utf8')) as object)),
+  };
+}
+
+/** A bundle that was written. */
+export interface Bundle {
+  readonly path: string;
+  readonly megabytes: number;
+}
+
+/**
+ * Writes a bundle of a built program.
+ * @throws {CommandFailure} if the program doesn't serve over stdio, as clients start it
+ */
+export async function bundle(built: Built): Promise<Bundle> {
+  const project = projectFolder(built.file);
+  const folder = newFolder();
+  try {
+    const command = collect(project, folder, built);
+    const listed = await tryProgram({ folder, args: command });
+    if (listed === undefined) {
+      const problem = `The bundled ${shown(built.file)} doesn't answer over stdio, which is how clients start it.`;
+      throw new CommandFailure(`${problem} ${EXPORT_A_SERVER} List what it imports in \`dependencies\`.`);
+    }
+    writeFileSync(join(folder, 'manifest.json'), `${JSON.stringify(manifestOf(project, command, listed), null, 2)}\n`);
+    const target = join(project, `${nameOf(readManifest(project))}.mcpb`);
+    const content = zip(folder);
+    writeFileSync(target, content);
+    return { path: shown(target), megabytes: content.length / 1_000_000 };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

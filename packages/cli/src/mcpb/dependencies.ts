@@ -1,0 +1,84 @@
+/** Which installed packages a bundle needs, and where they go in it. */
+import { readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { CommandFailure, EXIT } from 'create-decorum';
+
+import { isFile } from '../entry.js';
+
+/** The part of package.json that is read. */
+export interface Manifest {
+  readonly name?: string;
+  readonly version?: string;
+  readonly description?: string;
+  readonly author?: string | { readonly name: string };
+  readonly license?: string;
+  readonly type?: string;
+  readonly files?: readonly string[];
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+
+/** Reads the package.json of a folder. */
+export const readManifest = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+
+/** The real folder of a package, as Node.js finds it from another folder. */
+function findPackage(name: string, from: string): string | undefined {
+  const folder = join(from, 'node_modules', name);
+  if (isFile(join(folder, 'package.json'))) return realpathSync(folder);
+  return dirname(from) === from ? undefined : findPackage(name, dirname(from));
+}
+
+/** The folders of packages by their path in the bundle: `node_modules/ajv`, or below another one for a second version. */
+export type Placed = Map<string, string>;
+
+interface Package {
+  readonly folder: string;
+  /** Its path in the bundle. */
+  readonly path: string;
+}
+
+/** What a package in the bundle would load for a name. */
+function visible(placed: Placed, name: string, path: string): string | undefined {
+  const found = placed.get(join(path, 'node_modules', name));
+  if (found !== undefined || path === '') return found;
+  const parent = path.lastIndexOf('node_modules');
+  return visible(placed, name, parent <= 0 ? '' : path.slice(0, parent - 1));
+}
+
+/** @throws {CommandFailure} for a required package that is not installed */
+function dependenciesOf({ folder }: Package): readonly { readonly name: string; readonly folder: string }[] {
+  const { dependencies = {}, optionalDependencies = {}, ...more } = readManifest(folder);
+  const { peerDependencies = {}, peerDependenciesMeta = {} } = more;
+  // a project that uses an optional one depends on it
+  const peers = Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional);
+  const names = new Set([...Object.keys(dependencies), ...Object.keys(optionalDependencies), ...peers]);
+  return [...names].flatMap((name) => {
+    const found = findPackage(name, folder);
+    if (found !== undefined) return { name, folder: found };
+    if (dependencies[name] === undefined || optionalDependencies[name] !== undefined) return [];
+    throw new CommandFailure(`${name} is not installed. Install the dependencies of the project.`, EXIT.environment);
+  });
+}
+
+/**
+ * The packages that a project needs to run, whichever package manager has installed them.
+ * @param project its folder
+ */
+export function placeDependencies(project: string): Placed {
+  const placed: Placed = new Map();
+  const pending: Package[] = [{ folder: realpathSync(project), path: '' }];
+  for (const each of pending) {
+    for (const { name, folder } of dependenciesOf(each)) {
+      const known = visible(placed, name, each.path);
+      if (known === folder) continue;
+      const path = join(known === undefined ? '' : each.path, 'node_modules', name);
+      placed.set(path, folder);
+      pending.push({ folder, path });
+    }
+  }
+  return placed;
+}

@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+import { newestOf } from '@decorum/core/transport';
+
+/** What a server in a bundle lists. */
+export interface Listed {
+  readonly tools: readonly { readonly name: string; readonly description?: string }[];
+}
+
+/** A bundled program: its folder and the arguments of Node.js. */
+export interface Program {
+  readonly folder: string;
+  readonly args: readonly string[];
+}
+
+const PATIENCE_MS = 10_000;
+
+const request = (id: number, method: string, params: object = {}) =>
+  `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
+
+const INITIALIZE = request(1, 'initialize', {
+  protocolVersion: newestOf('stateful').id,
+  capabilities: {},
+  clientInfo: { name: 'decorum build', version: '1.0.0' },
+});
+
+interface Answer {
+  readonly id?: unknown;
+  readonly result?: { readonly tools?: Listed['tools']; readonly nextCursor?: string };
+}
+
+/**
+ * Starts a bundled program as a client would, and asks for its tools.
+ * @returns undefined if it doesn't answer over stdio
+ */
+export async function tryProgram({ folder, args }: Program): Promise<Listed | undefined> {
+  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['pipe', 'pipe', 'inherit'] });
+  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+  const closed = new Promise((resolve) => child.once('close', resolve));
+  // it may end before it reads
+  child.stdin.on('error', () => {});
+  child.stdin.write(INITIALIZE);
+  const tools: Listed['tools'][number][] = [];
+  let isListed = false;
+  for await (const line of createInterface(child.stdout)) {
+    const { id, result } = parse(line);
+    if (id === undefined || result === undefined) continue;
+    if (id === 1) child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
+    tools.push(...(result.tools ?? []));
+    isListed = id !== 1 && result.nextCursor === undefined;
+    if (isListed) child.stdin.end();
+    else
+      child.stdin.write(request(Number(id) + 1, 'tools/list', result.nextCursor ? { cursor: result.nextCursor } : {}));
+  }
+  await closed;
+  clearTimeout(timer);
+  return isListed ? { tools } : undefined;
+}
+
+function parse(line: string): Answer {
+  try {
+    return Object(JSON.parse(line)) as Answer;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,53 @@
+import { inspect } from 'node:util';
+
+import type { ClosableHost } from '@decorum/core';
+import { endOnSignal } from '@decorum/core/transport';
+import { type CommandFailure, printFailure } from 'create-decorum';
+
+const DRAIN_MS = 5000;
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+/**
+ * Lets the first SIGTERM or SIGINT close the servers of a program that handles no signals, such as an Express
+ * application. The process then exits with 0.
+ */
+export function endWithSignal(servers: ReadonlySet<ClosableHost>): void {
+  // on the next turn: a program may still be about to register its own listeners
+  setImmediate(() => {
+    if (SIGNALS.some((signal) => process.listenerCount(signal) > 0)) return;
+    endOnSignal(async () => {
+      await Promise.allSettled([...servers].map((server) => server.close({ deadlineMs: DRAIN_MS })));
+    });
+  });
+}
+
+/**
+ * Sends what a program prints while it loads to stderr: with stdio, only messages may be on stdout.
+ * @returns ends this, when a server begins to write there
+ */
+export function divertStdout(): () => void {
+  const { stdout, stderr } = process;
+  const write = stdout.write.bind(stdout);
+  let isDiverted = true;
+  const divert = (...args: Parameters<typeof write>) => (isDiverted ? stderr.write(...args) : write(...args));
+  stdout.write = divert as typeof write;
+  return () => {
+    isDiverted = false;
+  };
+}
+
+/**
+ * Explains errors that a program throws after it has loaded, if they can be explained. All others end it as Node.js
+ * would, with their stack: that is its own log.
+ */
+export function failLater(explain: (error: unknown) => CommandFailure | undefined): void {
+  const onUncaught = (error: unknown) => {
+    // a server reports such errors, and lives on
+    if (process.listenerCount('uncaughtException') > 1) return;
+    const failure = explain(error);
+    if (failure) printFailure(failure);
+    else process.stderr.write(`${inspect(error)}\n`);
+    process.exit(failure?.exitCode ?? 1);
+  };
+  process.on('uncaughtException', onUncaught);
+}

@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import { loadEnvFile } from 'node:process';
+
+import { CommandFailure, EXIT, printFailure } from 'create-decorum';
+
+import { builtEntries } from '../build/built.js';
+import {
+  ENTRIES,
+  exportedServer,
+  EXPORT_A_SERVER,
+  findEntry,
+  isFile,
+  isTypeScript,
+  loadEntry,
+  shown,
+  watchServers,
+} from '../entry.js';
+import { listenFailure, loadFailure } from '../failures.js';
+import { installLoader } from '../loader/install.js';
+import { divertStdout, endWithSignal, failLater } from './process.js';
+import { serve, type Transport } from './serve.js';
+
+/** How to start a program. */
+export interface StartOptions {
+  readonly transport: Transport;
+  /** Whether the user named the transport. A program that serves by itself is then told which. */
+  readonly isChosen: boolean;
+  readonly envFile: string | undefined;
+  /** Arguments of the program. */
+  readonly args: readonly string[];
+}
+
+const say = (line: string) => process.stderr.write(`${line}\n`);
+
+/**
+ * Runs a program and serves what it exports. Resolves once it serves.
+ * @param entry as the user named it
+ * @throws {CommandFailure}
+ */
+export async function start(
+  entry: string | undefined,
+  { transport, isChosen, envFile, args }: StartOptions,
+): Promise<void> {
+  const file = findEntry(entry, [...builtEntries(), ...ENTRIES]);
+  readEnv(envFile);
+  if (isTypeScript(file))
+    say(`${shown(file)} is TypeScript and compiled as it loads. Run \`decorum build\` for production.`);
+  const release = transport === 'stdio' ? divertStdout() : () => {};
+  const { created, opened } = watchServers(release);
+  const programArgs = isChosen ? [`--${transport}`, ...args] : args;
+  // a program may fail to listen after it has loaded
+  failLater((error) => listenFailure(error));
+  const server = await loadEntry(file, programArgs)
+    .then(async (exports) => (opened.size > 0 ? undefined : await exportedServer(exports)))
+    .catch((error: unknown) => {
+      throw loadFailure(programOf(file), error);
+    });
+  if (server !== undefined && !opened.has(server)) return serve(server, transport, programOf(file));
+  endWithSignal(created);
+  process.once('beforeExit', () => {
+    if (opened.size > 0 || process.exitCode !== undefined) return;
+    printFailure(new CommandFailure(`${shown(file)} has ended without serving. ${EXPORT_A_SERVER}`));
+    process.exitCode = EXIT.failed;
+  });
+}
+
+const programOf = (file: string) => ({ file, sources: isTypeScript(file) ? installLoader().files() : [] });
+
+function readEnv(file: string | undefined): void {
+  if (file === undefined) return;
+  if (!isFile(resolve(file))) throw new CommandFailure(`There is no file ${file} for --env-file.`, EXIT.usage);
+  loadEnvFile(file);
+}

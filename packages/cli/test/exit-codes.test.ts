@@ -1,0 +1,151 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { EXIT_CODES } from 'create-decorum';
+
+import { filesUnder } from '../../../test/architecture/source.js';
+import { createProject, GREETER, type Project, ROOT, TSCONFIG } from './project.js';
+
+let project: Project;
+beforeEach(() => {
+  project = createProject({
+    'package.json': { name: 'greeter', type: 'module' },
+    'tsconfig.json': TSCONFIG,
+    'src/main.ts': GREETER.replace('export class', 'export default class'),
+    'src/wrong.ts': `export const server = (undefined as unknown as { city: string }).city;`,
+  });
+});
+afterEach(() => project.remove());
+
+const COMMANDS = ['new', 'dev', 'start', 'build', 'add'];
+
+/** The rows of the table in docs/cli.md. */
+function documented(): object[] {
+  const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
+  const [, section = ''] = page.split('\n## Exit codes\n');
+  return [...section.matchAll(/^\| (\d) \| (.+) \|$/gm)].map(([, code, meaning]) => ({ code: Number(code), meaning }));
+}
+
+describe('the exit codes', () => {
+  it('are those of docs/cli.md', () => {
+    expect(documented()).toEqual(EXIT_CODES.map(({ code, meaning }) => ({ code, meaning })));
+  });
+
+  it.each([['--help'], ['help', 'start'], ...COMMANDS.map((command) => [command, '--help'])])(
+    'are 0 for %s %s',
+    async (...args) => {
+      expect(await project.decorum(args.filter(Boolean))).toMatchObject({ code: 0, stderr: '' });
+    },
+  );
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('are 0 for a server that is ended by %s', async (signal) => {
+    const running = project.start(['start']);
+    await running.printed(/\/mcp/);
+    running.child.kill(signal);
+    expect((await running.ended).code).toBe(0);
+  });
+
+  it.each([[['start', 'src/wrong.ts']], [['build', 'src/wrong.ts']]])(
+    'are 1 for a program that fails: %j',
+    async (args) => {
+      expect(await project.decorum(args)).toMatchObject({ code: 1 });
+    },
+  );
+
+  it.each([
+    { args: [], says: 'Usage: decorum' },
+    { args: ['serve'], says: "unknown command 'serve'" },
+    { args: ['start', '--sdtio'], says: "unknown option '--sdtio'\n(Did you mean --stdio?)" },
+    { args: ['build', '--mcpb', 'a', 'b'], says: 'too many arguments' },
+    { args: ['start', 'src/nothing.ts'], says: 'There is no file src/nothing.ts' },
+    { args: ['start', 'src/main.ts', 'src/other.ts'], says: 'Pass one entry.' },
+    { args: ['start', '--stdio', '--http'], says: 'Pass either --stdio or --http' },
+    { args: ['build', 'src/nothing.ts'], says: 'There is no file src/nothing.ts' },
+  ])('are 2 for wrong usage: $args', async ({ args, says }) => {
+    expect(await project.decorum(args)).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(says) });
+  });
+
+  it('are 2 in a folder without a program, with the files that were looked for', async () => {
+    rmSync(join(project.folder, 'src'), { recursive: true });
+    for (const command of ['start', 'build']) {
+      const { code, stderr } = await project.decorum([command]);
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: expect.stringMatching(/^Name the file to run: .* src\/main\.ts, src\/server\.ts, src\/index\.ts\.\n$/),
+      });
+    }
+  });
+
+  it('are 3 for a port that is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    const { port } = other.address() as AddressInfo;
+    expect(await project.decorum(['start'], { env: { PORT: String(port) } })).toMatchObject({ code: 3 });
+    await new Promise((resolve) => other.close(resolve));
+  });
+
+  it('are 3 for a compiler that is not installed', async () => {
+    rmSync(join(project.folder, 'node_modules/typescript'));
+    expect(await project.decorum(['build'])).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: 'TypeScript is not installed here. Run `npm install -D typescript`.\n',
+    });
+  });
+
+  it('are never those that are reserved', () => {
+    const sources = [...filesUnder('packages/cli/src', '.ts'), ...filesUnder('packages/create-decorum/src', '.ts')];
+    const users = sources.filter((file) =>
+      /EXIT\.(?:connection|toolError)/.test(readFileSync(join(ROOT, file), 'utf8')),
+    );
+    expect(users).toEqual([]);
+  });
+});
+
+describe('all commands', () => {
+  it.each([[], ...COMMANDS.map((command) => [command])])(
+    'have a help that fits 80 by 24: decorum %s',
+    async (...args) => {
+      const { stdout } = await project.decorum([...args.filter(Boolean), '--help']);
+      const lines = stdout.trimEnd().split('\n');
+      expect(lines.filter((line) => line.length > 80)).toEqual([]);
+      // one line is left for the prompt
+      expect(lines.length).toBeLessThan(24);
+    },
+  );
+
+  it('print a stack only with --debug', async () => {
+    const { stderr } = await project.decorum(['start', 'src/wrong.ts']);
+    expect(stderr).not.toMatch(/^ +at /m);
+    for (const args of [
+      ['--debug', 'start', 'src/wrong.ts'],
+      ['start', 'src/wrong.ts', '--debug'],
+    ]) {
+      expect((await project.decorum(args)).stderr).toMatch(/^ +at .*src\/wrong\.ts:1:/m);
+    }
+    // it is an argument of the program
+    expect((await project.decorum(['start', 'src/wrong.ts', '--', '--debug'])).stderr).not.toMatch(/^ +at /m);
+  });
+
+  it('print no colors with NO_COLOR, also if they would', async () => {
+    const env = { NO_COLOR: '1', FORCE_COLOR: '' };
+    for (const args of [['--help'], ['start', 'src/wrong.ts', '--debug'], ['build', 'src/wrong.ts']]) {
+      const { stdout, stderr } = await project.decorum(args, { env });
+      expect(stdout + stderr).not.toContain('\u001B[');
+    }
+  });
+
+  it('run in the folder where npm was called', async () => {
+    const cwd = project.folder;
+    const printed = await new Promise<string>((resolve) => {
+      const args = ['run', '-s', '--prefix', ROOT, 'decorum', '--', 'start', 'src/nothing.ts'];
+      execFile('npm', args, { cwd, env: { ...process.env, INIT_CWD: cwd } }, (error, _stdout, stderr) => {
+        resolve(`${(error as { code?: number } | null)?.code}: ${stderr}`);
+      });
+    });
+    expect(printed).toContain(`2: There is no file src/nothing.ts in ${cwd}.`);
+  });
+});

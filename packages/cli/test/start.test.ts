@@ -1,0 +1,312 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+
+import { afterEach, describe, expect, it } from '@jest/globals';
+
+import { createProject, GREETER, type Project, type Running } from './project.js';
+
+let project: Project;
+afterEach(() => project.remove());
+
+const URL_LINE = /greeter 1\.0\.0 {3}(http:\/\/127\.0\.0\.1:\d+\/mcp)/;
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1.0.0' } },
+};
+
+const MODERN = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1.0.0' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+/** Calls a tool without a session. */
+async function callTool(url: string, name: string, args: object = {}): Promise<string> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': name,
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name, arguments: args, _meta: MODERN },
+    }),
+  });
+  return await response.text();
+}
+
+const urlOf = async (running: Running) => (await running.printed(URL_LINE))[1]!;
+
+describe('decorum start serves what the entry exports', () => {
+  it.each([
+    { as: 'an instance as `server`', code: 'export const server = new Greeter();' },
+    { as: 'a subclass as `default`', code: 'export default Greeter;' },
+    { as: 'a subclass as `server`', code: 'export { Greeter as server };' },
+    { as: 'a factory as `server`', code: 'export const server = () => new Greeter();' },
+    { as: 'an asynchronous factory as `default`', code: 'export default async () => new Greeter();' },
+  ])('$as, over HTTP', async ({ code }) => {
+    project = createProject({
+      'package.json': { type: 'module' },
+      'src/greeter.ts': GREETER,
+      'src/main.ts': `import { Greeter } from './greeter.js'; ${code}`,
+    });
+    const running = project.start(['start', '--http']);
+    expect(await callTool(await urlOf(running), 'greet', { name: 'Ada' })).toContain('Hello, Ada!');
+    running.child.kill('SIGTERM');
+    const { code: exitCode, stderr } = await running.ended;
+    expect(exitCode).toBe(0);
+    expect(stderr).toBe('src/main.ts is TypeScript and compiled as it loads. Run `decorum build` for production.\n');
+  });
+
+  it('from a CommonJS program, over HTTP without a flag', async () => {
+    project = createProject({
+      'package.json': { name: 'app' },
+      'tsconfig.json': {
+        compilerOptions: { module: 'commonjs', experimentalDecorators: true, emitDecoratorMetadata: true },
+      },
+      'src/greeter.ts': GREETER,
+      'src/server.ts': `import { Greeter } from './greeter'; export const server = new Greeter();`,
+    });
+    expect(await callTool(await urlOf(project.start(['start'])), 'greet', { name: 'Ada' })).toContain('Hello, Ada!');
+  });
+
+  it('over stdio, with nothing but messages on stdout', async () => {
+    project = createProject({ 'main.ts': `${GREETER} console.log('loading'); export default Greeter;` });
+    // printed before the server owns stdout
+    const { code, stdout, stderr } = await project.decorum(['start', '--stdio', 'main.ts'], {
+      input: `${JSON.stringify(INITIALIZE)}\n`,
+    });
+    expect(
+      stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line).result.serverInfo.name),
+    ).toEqual(['greeter']);
+    expect(stderr).toContain('loading\n');
+    expect(code).toBe(0);
+  });
+
+  it('with the environment of a file, where variables that are set win', async () => {
+    project = createProject({
+      '.env.test': 'GREETING=file\nOTHER=file\n',
+      'main.ts': `${GREETER} export default Greeter; console.error(process.env['GREETING'], process.env['OTHER']);`,
+    });
+    const { stderr } = await project.decorum(['start', '--stdio', '--env-file', '.env.test', 'main.ts'], {
+      env: { GREETING: 'shell' },
+    });
+    expect(stderr).toContain('shell file\n');
+  });
+
+  it('to the hosts of ALLOWED_HOSTS', async () => {
+    project = createProject({ 'main.ts': `${GREETER} export default Greeter;` });
+    const env = { HOST: '0.0.0.0', ALLOWED_HOSTS: 'mcp.example.com, other.example.com' };
+    const running = project.start(['start', '--http', 'main.ts'], env);
+    expect(await callTool(await urlOf(running), 'greet', { name: 'Ada' })).toContain('Hello, Ada!');
+  });
+});
+
+describe('decorum start runs a program that serves by itself', () => {
+  it('and does not serve the server that it exports once more', async () => {
+    project = createProject({
+      'main.ts': `
+        import { listen } from '@decorum/http';
+        ${GREETER}
+        export const server = new Greeter();
+        const { url } = await listen(server, { port: Number(process.env['PORT']) });
+        console.log('greeter 1.0.0   ' + url, process.argv.slice(2).join(' '));`,
+    });
+    const running = project.start(['start', '--http', 'main.ts', '--', '--city', 'Oslo']);
+    expect(await callTool(await urlOf(running), 'greet', { name: 'Ada' })).toContain('Hello, Ada!');
+    running.child.kill('SIGINT');
+    const { code, stdout } = await running.ended;
+    expect({ code, lines: stdout.trim().split('\n') }).toEqual({
+      code: 0,
+      lines: [expect.stringMatching(/mcp --http --city Oslo$/)],
+    });
+  });
+
+  it('and lets calls end on SIGTERM, also if the program handles no signals', async () => {
+    project = createProject({
+      'package.json': { name: 'app' },
+      'tsconfig.json': {
+        compilerOptions: { module: 'nodenext', experimentalDecorators: true, emitDecoratorMetadata: true },
+      },
+      'src/main.ts': `
+        import express = require('express');
+        import { McpServer, Tool } from '@decorum/core';
+        import { nodeHandler } from '@decorum/http/node';
+        class Slow {
+          @Tool({ description: 'Ends after a signal' })
+          async wait() {
+            const told = new Promise((resolve) => process.on('SIGUSR2', resolve));
+            console.log('waiting');
+            await told;
+            return 'done';
+          }
+        }
+        const app = express();
+        app.use('/mcp', nodeHandler(new McpServer({ name: 'slow', version: '1.0.0', providers: [Slow] })));
+        const listener = app.listen(0, '127.0.0.1', () => console.log('greeter 1.0.0   http://127.0.0.1:' + listener.address().port + '/mcp'));`,
+    });
+    const running = project.start(['start', 'src/main.ts']);
+    const answer = callTool(await urlOf(running), 'wait');
+    await running.printed(/waiting/);
+    running.child.kill('SIGTERM');
+    running.child.kill('SIGUSR2');
+    expect(await answer).toContain('done');
+    expect((await running.ended).code).toBe(0);
+  });
+
+  it('as the main module, with its own arguments', async () => {
+    project = createProject({
+      'package.json': { name: 'app' },
+      'tsconfig.json': { compilerOptions: { module: 'commonjs' } },
+      'main.ts': `
+        import { serveStdio, McpServer } from '@decorum/core';
+        if (require.main === module) void serveStdio(new McpServer({ name: process.argv[2], version: '1.0.0' }));`,
+    });
+    const input = `${JSON.stringify(INITIALIZE)}\n`;
+    const { code, stdout } = await project.decorum(['start', 'main.ts', '--', 'mine'], { input });
+    expect({ code, name: JSON.parse(stdout).result.serverInfo.name }).toEqual({ code: 0, name: 'mine' });
+  });
+});
+
+describe('decorum start prefers', () => {
+  const written = (file: string) => `
+    import { McpServer } from '@decorum/core';
+    console.error('runs ${file}');
+    export const server = new McpServer({ name: 'app', version: '1.0.0' });`;
+
+  it.each([
+    {
+      runs: 'out/server.js',
+      files: ['src/server.ts', 'src/index.ts', 'out/server.js'],
+      tsconfig: { compilerOptions: { outDir: 'out', rootDir: 'src' } },
+    },
+    {
+      runs: 'out/src/main.js',
+      files: ['src/main.ts', 'out/src/main.js'],
+      tsconfig: { compilerOptions: { outDir: 'out' } },
+    },
+    { runs: 'dist/main.js', files: ['dist/index.js', 'dist/main.js'], tsconfig: undefined },
+    { runs: 'src/index.ts', files: ['src/index.ts'], tsconfig: undefined },
+  ])('$runs if there are $files', async ({ runs, files, tsconfig }) => {
+    project = createProject({
+      'package.json': { type: 'module' },
+      ...(tsconfig && { 'tsconfig.json': tsconfig }),
+      ...Object.fromEntries(files.map((file) => [file, written(file)])),
+    });
+    const { code, stderr } = await project.decorum(['start', '--stdio']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`runs ${runs}\n`) });
+    expect(stderr.includes('is TypeScript')).toBe(runs.endsWith('.ts'));
+  });
+});
+
+describe('decorum start explains', () => {
+  const fails = async (code: string, env: Record<string, string> = {}) => {
+    project = createProject({ 'package.json': { type: 'module' }, 'main.ts': code });
+    const { stderr, ...ended } = await project.decorum(['start', 'main.ts'], { env });
+    return { ...ended, stderr: stderr.replace(/^main\.ts is TypeScript.*\n/, '') };
+  };
+
+  it('a program that exports no server and ends', async () => {
+    expect(await fails('export const weather = 1;')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'main.ts has ended without serving. Export an McpServer, a subclass of it, or a function that returns one, as `server` or `default`.\n',
+    });
+  });
+
+  it('an error that the program throws, with its place and without a stack', async () => {
+    expect(await fails('\nfunction load(): string {\n  return JSON.parse("{");\n}\nload();')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^main\.ts:3:15 {2}SyntaxError: Expected property name[^\n]+\n$/),
+    });
+  });
+
+  it('a mistake in a decorator, with the line of the member', async () => {
+    const mistake = `
+import { Completion, McpServer } from '@decorum/core';
+class Weather {
+  @Completion({ for: 'forecast', argument: 'city' })
+  cities() { return []; }
+}
+export const server = () => new McpServer({ name: 'weather', version: '1.0.0', providers: [Weather] });`;
+    const { code, stderr } = await fails(mistake);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^main\.ts:5:3 {2}Weather\.cities completes "forecast".* \[DECORUM_DANGLING_COMPLETION\]\n$/,
+    );
+  });
+
+  it('a syntax error, with its frame', async () => {
+    const { code, stderr } = await fails('const city = ;\n');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'main.ts:1:14  Unexpected token\n\n> 1 | const city = ;\n    |              ^\n  2 |\n',
+    });
+  });
+
+  it('a name that is declared twice, which only Node.js notices', async () => {
+    const { code, stderr } = await fails(
+      'interface Removed {\n  city: string;\n}\nconst city = 1;\nconst city = 2;\nexport {};\n',
+    );
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^main\.ts:[45]:7 {2}Identifier `city` has already been declared\n\n/);
+  });
+
+  it('a package that is missing', async () => {
+    expect((await fails(`import 'not-installed';`)).stderr).toMatch(
+      /^main\.ts {2}.*Cannot find package 'not-installed'/,
+    );
+  });
+
+  it.each([
+    { serves: 'exports a server', code: `${GREETER} export default Greeter;` },
+    {
+      serves: 'listens itself',
+      code: `import { listen } from '@decorum/http'; ${GREETER}
+        await listen(new Greeter(), { port: Number(process.env['PORT']) });`,
+    },
+    {
+      serves: 'listens after it has loaded',
+      code: `import { createServer } from 'node:http'; ${GREETER}
+        import { nodeHandler } from '@decorum/http/node';
+        createServer(nodeHandler(new Greeter())).listen(Number(process.env['PORT']), '127.0.0.1');`,
+    },
+  ])('a port that is taken, to a program that $serves', async ({ code }) => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    const { port } = other.address() as AddressInfo;
+    const ended = await fails(code, { PORT: String(port) });
+    await new Promise((resolve) => other.close(resolve));
+    expect(ended).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: `Port ${port} is taken: another program listens there. Set PORT to another port, or to 0 for any that is free.\n`,
+    });
+  });
+
+  it.each([
+    { env: { PORT: 'http' }, problem: 'PORT is "http". Set it to a whole number from 0 to 65535.\n', code: 2 },
+    { env: { HOST: '0.0.0.0' }, problem: /^HOST is 0\.0\.0\.0, .* but ALLOWED_HOSTS is not set\. Set it to/, code: 2 },
+  ])('the environment $env', async ({ env, problem, code }) => {
+    const ended = await fails(`${GREETER} export default Greeter;`, env);
+    expect(ended).toEqual({
+      code,
+      stdout: '',
+      stderr: typeof problem === 'string' ? problem : expect.stringMatching(problem),
+    });
+  });
+});
