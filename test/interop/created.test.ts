@@ -53,7 +53,7 @@ describe('a project of the template minimal serves an official client over stdio
   it.each([
     { installer: 'npm', test: 'vitest', count: 11 },
     { installer: 'pnpm', test: 'jest', count: 13 },
-    { installer: 'yarn', test: 'vitest', count: 11 },
+    { installer: 'yarn', test: 'vitest', count: 12 },
   ])('installed by $installer and tested by $test', async ({ installer, test, count }) => {
     const name = `greeter-${installer}`;
     const printed = await workshop.create(name, '--pm', installer, '--test', test);

@@ -92,7 +92,7 @@ function yarn(version: string | undefined): Omit<Installer, 'version'> {
     ...base,
     install: ['install', '--non-interactive'],
     docker: {
-      manifests: 'package.json yarn.lock',
+      manifests: 'package.json yarn.lock .yarnrc',
       ci: `${run} install --frozen-lockfile --non-interactive`,
       prune: `${run} install --production --frozen-lockfile --non-interactive`,
     },

@@ -97,6 +97,8 @@ export function composeManifest(parts: readonly ManifestPart[], options: Manifes
 export function settingsOf({ installer, tarballs }: ManifestOptions): Readonly<Record<string, string>> {
   // the layout that all programs understand; and the lockfile says where the project begins
   if (isModernYarn(installer)) return { '.yarnrc.yml': 'nodeLinker: node-modules\n', 'yarn.lock': '' };
+  // yarn refuses what names a newer Node.js, also where the older one runs it
+  if (installer.name === 'yarn') return { '.yarnrc': 'ignore-engines true\n' };
   if (installer.name !== 'pnpm') return {};
   const specs = Object.entries(overridesOf(tarballs)).map(([name, spec]) => `  '${name}': ${spec}\n`);
   const lines = [
