@@ -17,6 +17,8 @@ const config: Config = {
   testEnvironment: 'node',
   roots: ['<rootDir>/packages', '<rootDir>/examples', '<rootDir>/bench', '<rootDir>/test'],
   testMatch: ['**/test/**/*.test.ts'],
+  // they are tests of generated projects, which run them
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/packages/create-decorum/templates/'],
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
@@ -30,6 +32,7 @@ const config: Config = {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^@decorum/core/transport$': '<rootDir>/packages/core/src/transport.ts',
     '^@decorum/http/(node|fetch)$': '<rootDir>/packages/http/src/$1.ts',
+    '^@decorum/testing/(jest|vitest)$': '<rootDir>/packages/testing/src/$1.ts',
     '^@decorum/(auth|core|http|testing|uri-template)$': '<rootDir>/packages/$1/src/index.ts',
   },
   testTimeout: 20_000,

@@ -8,15 +8,33 @@ import { PACKAGES, ROOT } from './source.js';
 
 const WEATHER = join(ROOT, 'examples/weather/dist/main.js');
 
-/** Prints on exit the packages whose CommonJS files were loaded. */
-const LOADED = `data:text/javascript,${encodeURIComponent(`
-  import { createRequire } from 'node:module';
+const script = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
+
+/** Prints the URL of each ES module before it is loaded. Hooks run in a thread of their own. */
+const HOOKS = script(`
+  import { writeSync } from 'node:fs';
+  export const load = (url, context, next) => {
+    if (url.includes('/node_modules/')) writeSync(2, 'loaded: ' + url + '\\n');
+    return next(url, context);
+  };
+`);
+
+/** Prints what is loaded: ES modules at once, and one file of each package with CommonJS modules on exit. */
+const LOADED = script(`
+  import { createRequire, register } from 'node:module';
   const { cache } = createRequire(${JSON.stringify(pathToFileURL(WEATHER).href)});
   process.on('exit', () => {
-    const names = Object.keys(cache).map((file) => /.*\\/node_modules\\/([^/]+)/.exec(file)?.[1] ?? '');
-    console.error('loaded: ' + [...new Set(names)].join(' '));
+    const folders = Object.keys(cache).map((file) => /.*\\/node_modules\\/(?:@[^/]+\\/)?[^/]+/.exec(file)?.[0] ?? '');
+    console.error([...new Set(folders)].map((folder) => 'loaded: ' + folder).join('\\n'));
   });
-`)}`;
+  register(${JSON.stringify(HOOKS)});
+`);
+
+/** The packages that were loaded. */
+function packagesIn(printed: string): string[] {
+  const names = printed.split('\n').map((line) => /^loaded: .*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(line)?.[1]);
+  return [...new Set(names.filter((name) => name !== undefined))];
+}
 
 const message = (id: number, method: string, params: object) =>
   `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
@@ -27,6 +45,29 @@ const INITIALIZE = message(1, 'initialize', {
   clientInfo: { name: 'test', version: '1.0.0' },
 });
 const CALL = message(3, 'tools/call', { name: 'forecast', arguments: { city: 'Oslo' } });
+
+/** Serves a tool over HTTP, calls it, and prints the status. */
+const SERVE = `
+  import { McpServer } from '@decorum/core';
+  import { listen } from '@decorum/http';
+  const server = new McpServer({ name: 'clock', version: '1.0.0' });
+  server.addTool({ name: 'now', description: 'Tells the time' }, () => 'noon');
+  const { url } = await listen(server, { port: 0, OPTIONS });
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'tools/call',
+    'mcp-name': 'now',
+  };
+  const version = 'io.modelcontextprotocol/protocolVersion';
+  const _meta = { [version]: '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'now', arguments: {}, _meta } });
+  const answer = await fetch(url, { method: 'POST', headers, body });
+  console.log(answer.status);
+  await answer.text();
+  await server.close();
+`;
 
 /** Prints the export name and the own name of each exported class. */
 const CLASSES = `
@@ -39,9 +80,8 @@ const CLASSES = `
 function run(args: readonly string[], input = ''): Promise<{ stdout: string; loaded: string[] }> {
   return new Promise((resolve, reject) => {
     const child = execFile(process.execPath, ['--import', LOADED, ...args], { cwd: ROOT }, (error, stdout, stderr) => {
-      const loaded = /loaded: (.*)/.exec(stderr)?.[1];
-      if (error !== null || loaded === undefined) reject(error ?? new Error(stderr));
-      else resolve({ stdout, loaded: loaded.split(' ').filter((name) => name !== '') });
+      if (error !== null) reject(error);
+      else resolve({ stdout, loaded: packagesIn(stderr) });
     });
     child.stdin?.end(input);
   });
@@ -67,6 +107,21 @@ describe('startup', () => {
     const called = await run([WEATHER, '--stdio'], `${INITIALIZE}${CALL}`);
     expect(called.stdout).toContain('structuredContent');
     expect(called.loaded).toContain('ajv');
+  });
+
+  it('of @decorum/auth loads jose', async () => {
+    expect((await run(['--input-type=module', '--eval', `import '@decorum/auth'`])).loaded).toContain('jose');
+  });
+
+  it.each([
+    ['without auth', '', 200],
+    ['with auth of the application', `auth: { authenticate: () => ({ subject: 'ada' }) }`, 200],
+    ['that refuses a caller', `auth: { authenticate: () => undefined }`, 401],
+  ])('of a server %s never loads jose, nor do its calls', async (_what, options, status) => {
+    const { stdout, loaded } = await run(['--input-type=module', '--eval', SERVE.replace('OPTIONS', options)]);
+    expect(stdout.trim()).toBe(String(status));
+    expect(loaded).toContain('fastify');
+    expect(loaded).not.toContain('jose');
   });
 });
 

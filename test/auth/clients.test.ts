@@ -15,14 +15,15 @@ const INFO = { name: 'test', version: '1.0.0' };
 
 let issuer: Program;
 let opaque: Program;
+let refreshing: Program;
 const open: Served[] = [];
 
 beforeAll(async () => {
-  [issuer, opaque] = await Promise.all([startIssuer(), startIssuer('--opaque')]);
+  [issuer, opaque, refreshing] = await Promise.all([startIssuer(), startIssuer('--opaque'), startIssuer('--refresh')]);
 });
 
 afterAll(async () => {
-  await Promise.all([issuer.stop(), opaque.stop(), ...open.map((each) => each.close())]);
+  await Promise.all([issuer.stop(), opaque.stop(), refreshing.stop(), ...open.map((each) => each.close())]);
 });
 
 async function served(options: Parameters<typeof serve>[0] = () => ({ issuer: issuer.url })): Promise<Served> {
@@ -100,6 +101,37 @@ describe.each([
       await tellStory(user, client as never, transport);
     },
   );
+});
+
+describe('with refresh tokens', () => {
+  it.each(['legacy', 'auto', { pin: '2026-07-28' }] as const)(
+    'the SDK 2.4 asks the user for more scopes all the same, with versions %j',
+    async (mode) => {
+      const { url } = await served(() => ({ issuer: refreshing.url }));
+      const user = new User();
+      const client = new ClientV2(INFO, { versionNegotiation: { mode } });
+      const create = () => new HttpV2(new URL(url), { authProvider: user });
+      const transport = await signIn(user, create, (each) => client.connect(each));
+      expect(user.tokens()).toMatchObject({ refresh_token: expect.any(String) });
+      await tellStory(user, client as never, transport);
+      expect(user.tokens()).toMatchObject({ refresh_token: expect.any(String) });
+    },
+  );
+
+  it('the SDK 1.32 only refreshes its token, and gives up without asking endlessly', async () => {
+    const { url, ran } = await served(() => ({ issuer: refreshing.url }));
+    const user = new User();
+    const client = new ClientV1(INFO);
+    const create = () => new HttpV1(new URL(url), { authProvider: user });
+    await signIn(user, create, (each) => client.connect(each as never));
+    const before = user.tokens();
+    await expect(client.callTool(call('write'))).rejects.toThrow('Server returned 403 after trying upscoping');
+    expect(user.tokens()?.access_token).not.toBe(before?.access_token);
+    expect([user.asked, ran]).toEqual([['mcp'], []]);
+    // it can still call what its token allows
+    expect(textOf(await client.callTool(call('whoami')))).toContain('alice');
+    await client.close();
+  });
 });
 
 describe('over HTTP+SSE', () => {

@@ -91,6 +91,8 @@ function exportsOf(file: string): string[] {
 const ENTRIES: Readonly<Record<string, string>> = {
   '@decorum/uri-template': 'packages/uri-template/src/index.ts',
   '@decorum/testing': 'packages/testing/src/index.ts',
+  '@decorum/testing/jest': 'packages/testing/src/jest.ts',
+  '@decorum/testing/vitest': 'packages/testing/src/vitest.ts',
   '@decorum/http/fetch': 'packages/http/src/fetch.ts',
   '@decorum/http/node': 'packages/http/src/node.ts',
   '@decorum/http': 'packages/http/src/index.ts',

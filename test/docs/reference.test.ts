@@ -23,6 +23,7 @@ const ENTRIES = [
   'http/src/node',
   'http/src/fetch',
   'testing/src/index',
+  'testing/src/jest',
   'auth/src/index',
 ]
   .map((entry) => join(ROOT, `packages/${entry}.ts`))

@@ -40,6 +40,7 @@ const DOCUMENTS = [
       throw new Error('a secret');
     },
   },
+  { path: '/my%20mcp/%C3%A9:7', answer: () => ({ status: 200, body: 'encoded' }) },
   { path: '/late', answer: async () => ({ status: 199 }) },
 ];
 
@@ -117,6 +118,11 @@ overEveryHost('a document of auth', (host) => {
     if (host.name !== 'the Fastify plugin') expect(errors).toHaveLength(1);
   });
 
+  it('may have a path with encoded characters', async () => {
+    const { url } = await serveFiles(host, { auth: WITH_DOCUMENTS });
+    expect(await (await fetch(new URL('/my%20mcp/%C3%A9:7', url))).text()).toBe('encoded');
+  });
+
   it('does not hide the endpoint', async () => {
     const { url } = await serveFiles(host, { auth: WITH_DOCUMENTS });
     const client = await HttpClient.open(url, '2025-11-25', ANN);
@@ -157,20 +163,26 @@ it('the plugin names the routes of the object that it was given', async () => {
   await expect(app.ready()).rejects.toMatchObject({ message: expect.stringContaining('app.register(auth.routes)') });
 });
 
-it('the handler for Node warns once if it is mounted where clients do not find the documents', async () => {
-  const warnings: string[] = [];
-  const logger = { warn: (_details: object, text: string) => void warnings.push(text), error() {} };
-  const { server } = createServer(new Probe(), { logger });
-  const handler = nodeHandler(server, { auth: WITH_DOCUMENTS });
-  await handler.ready;
-  const app = express().use('/mcp', handler);
-  const http = app.listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  afterwards(async () => {
-    http.close();
-    await server.close();
-  });
-  const { port } = http.address() as { port: number };
-  for (let n = 0; n < 2; n++) await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'POST' });
-  expect(warnings).toEqual([expect.stringContaining("app.use(nodeHandler(server, { auth, path: '/mcp' }))")]);
-});
+it.each([
+  [WITH_DOCUMENTS, [expect.stringContaining("app.use(nodeHandler(server, { auth, path: '/mcp' }))")]],
+  [{ ...AUTH, documents: [] }, []],
+])(
+  'the handler for Node warns once if it is mounted where clients do not find the documents',
+  async (auth, expected) => {
+    const warnings: string[] = [];
+    const logger = { warn: (_details: object, text: string) => void warnings.push(text), error() {} };
+    const { server } = createServer(new Probe(), { logger });
+    const handler = nodeHandler(server, { auth });
+    await handler.ready;
+    const app = express().use('/mcp', handler);
+    const http = app.listen(0, '127.0.0.1');
+    await once(http, 'listening');
+    afterwards(async () => {
+      http.close();
+      await server.close();
+    });
+    const { port } = http.address() as { port: number };
+    for (let n = 0; n < 2; n++) await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'POST' });
+    expect(warnings).toEqual(expected);
+  },
+);

@@ -152,6 +152,32 @@ overEveryHost('auth', (host) => {
     expect(files.ran).toEqual(['list', 'write', 'list']);
   });
 
+  it('refuses a batch without a request that is judged to a token without what every request needs', async () => {
+    const { url, files } = await serveFiles(host);
+    const client = await HttpClient.open(url, WITH_BATCHES, ANN);
+    const began = once(files, 'began');
+    const running = client.call(1, 'wait');
+    await began;
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    for (const others of [
+      [],
+      [{ jsonrpc: '2.0', id: 's1', result: {} }],
+      [{ jsonrpc: '1.0', id: 2, method: 'ping' }],
+      [request(3, 'nobody/knows')],
+      // in flight
+      [request(1, 'ping')],
+    ]) {
+      const batch = [...others, cancel];
+      expect(await refusalOf(await client.post(batch, as({ scopes: ['other'] })))).toEqual(
+        forbidden(undefined, [BASE]),
+      );
+    }
+    expect(files.aborted).toBe(0);
+    expect((await client.post([cancel])).status).toBe(202);
+    expect((await running).status).toBe(202);
+    expect(files.aborted).toBe(1);
+  });
+
   inEveryRevision('refuses every method and route to a token without what every request needs', async (revision) => {
     const { url } = await serveFiles(host, { legacySse: true });
     const client = await HttpClient.open(url, revision, ANN);
@@ -189,6 +215,19 @@ overEveryHost('auth', (host) => {
       { reason: 'insufficient-scope', scopes: NEEDED, principal: { subject: 'ann', scopes: [BASE] }, inSession },
       { reason: 'unauthorized', scopes: [BASE], principal: undefined, inSession },
     ]);
+  });
+
+  inEverySessionRevision('tells `challenge` of a session, also where sessions are not kept', async (revision) => {
+    const denials: Denial[] = [];
+    const challenge = (denial: Denial) => {
+      denials.push(denial);
+      return { status: 403, headers: {} };
+    };
+    const { url } = await serveFiles(host, { sessions: false, auth: { ...AUTH, challenge } });
+    const client = HttpClient.alone(url, revision);
+    expect((await client.call(1, 'write', { headers: ANN })).status).toBe(403);
+    // its client would lose scopes too, by asking for exactly those of a challenge
+    expect(denials).toMatchObject([{ scopes: NEEDED, inSession: true }]);
   });
 
   it.each<[string, NonNullable<Auth['challenge']>]>([

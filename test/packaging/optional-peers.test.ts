@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { newestOf } from '@decorum/core/transport';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { transformSync } from '@swc/core';
 import { buildSync } from 'esbuild';
@@ -89,6 +90,39 @@ describe('without fastify', () => {
       'listen needs fastify, which could not be loaded. Run `npm install fastify`, or serve with `nodeHandler` of ' +
         '@decorum/http/node. [DECORUM_MISSING_LIBRARY]\n',
     );
+  });
+});
+
+describe('without @decorum/http and test runners', () => {
+  const CONNECT = `
+    import { McpServer } from '@decorum/core';
+    import { connect } from '@decorum/testing';
+    const server = new McpServer({ name: 'shop', version: '1.0.0' });
+  `;
+
+  it('`connect` works in memory and over stdio, and names the package that HTTP needs', async () => {
+    project = createProject({ peers: [] });
+    rmSync(project.path('node_modules/@decorum/http'), { recursive: true });
+    project.write(
+      'test.mjs',
+      `${CONNECT}
+       for (const via of ['memory', 'stdio']) console.log((await connect(server, { via })).revision);
+       await connect(server, { via: 'http' }).catch(({ message }) => console.log(message));`,
+    );
+    const newest = newestOf('stateful').id;
+    expect((await project.run('node', ['test.mjs'])).split('\n')).toEqual([
+      newest,
+      newest,
+      "`via: 'http'` needs @decorum/http, which could not be loaded. Run `npm install -D @decorum/http`, or connect with " +
+        "`via: 'memory'` or `via: 'stdio'`. [DECORUM_MISSING_LIBRARY]",
+      '',
+    ]);
+  });
+
+  it('`connect` over HTTP needs no Fastify', async () => {
+    project = createProject({ peers: [] });
+    project.write('test.mjs', `${CONNECT} console.log((await connect(server, { via: 'http' })).revision);`);
+    expect(await project.run('node', ['test.mjs'])).toBe(`${newestOf('stateful').id}\n`);
   });
 });
 

@@ -1,7 +1,8 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { transformSync } from '@swc/core';
 
 import { createProject, type Project, ROOT } from './project.js';
 
@@ -91,5 +92,90 @@ describe('the tests of docs/testing.md pass', () => {
     expect(statuses(await run('node', ['node_modules/jest/bin/jest.js', '--ci', '--json'], { env }))).toEqual({
       'greets by name': 'passed',
     });
+  });
+});
+
+describe('the matchers and targets of @decorum/testing work', () => {
+  const TESTS = ['matchers', 'targets'] as const;
+  const here = (file: string) => join(ROOT, 'packages/testing/test', file);
+
+  /** The tests of the package itself, for a runner. */
+  const projectFor = (runner: 'jest' | 'vitest', tests: readonly string[] = TESTS) => {
+    project = createProject({ from: runner, tools: ['ts7', '@types/node'] });
+    rmSync(project.path('shop.spec.ts'));
+    for (const name of tests) {
+      const text = readFileSync(here(`${name}.test.ts`), 'utf8');
+      const adapted = text
+        .replace('@jest/globals', runner)
+        .replace('@decorum/testing/jest', `@decorum/testing/${runner}`);
+      project.write(`${name}.spec.ts`, runner === 'jest' ? text : adapted);
+    }
+    for (const file of ['weather.js', 'weather.d.ts', 'stdio.js']) {
+      project.write(`servers/${file}`, readFileSync(here(`servers/${file}`), 'utf8'));
+    }
+    project.write('package.json', JSON.stringify({ type: 'module' }));
+    return project;
+  };
+
+  /** The messages of all failing matchers, as the runner stores them. */
+  const snapshots = () => readFileSync(here('__snapshots__/matchers.test.ts.snap'), 'utf8');
+
+  const failed = (report: string) => Object.entries(statuses(report)).filter(([, status]) => status !== 'passed');
+
+  it('in Vitest', async () => {
+    const { run, write } = projectFor('vitest');
+    const [group = ''] = /the message of a failing/.exec(snapshots()) ?? [];
+    const stored = snapshots()
+      .replace(/^.*\n/, '// Vitest Snapshot v1, https://vitest.dev/guide/snapshot.html\n')
+      .replaceAll(`exports[\`${group} `, `exports[\`${group} > `);
+    write('__snapshots__/matchers.spec.ts.snap', stored);
+    const report = await run('node', ['node_modules/vitest/vitest.mjs', 'run', '--reporter=json'], {
+      env: { CI: 'true' },
+    });
+    expect(failed(report)).toEqual([]);
+  });
+
+  /** For Jest's global `expect`. */
+  const GLOBAL = `
+    import '@decorum/testing/jest';
+    import { connect } from '@decorum/testing';
+    import { createServer } from './servers/weather.js';
+
+    it('extends the global expect', async () => {
+      const client = await connect(createServer());
+      await expect(client).toHaveTool('map');
+      await client.close();
+    });
+  `;
+
+  const inJest = async ({ run, write }: Project, type: string) => {
+    write('global.spec.ts', GLOBAL);
+    write('package.json', JSON.stringify({ type }));
+    write('jest.config.json', JSON.stringify(jestConfig(type)));
+    write('__snapshots__/matchers.spec.ts.snap', snapshots());
+    const args = ['node_modules/jest/bin/jest.js', '--ci', '--json', '--config', 'jest.config.json'];
+    const env = { NODE_OPTIONS: type === 'module' ? '--experimental-vm-modules' : '' };
+    return failed(await run('node', args, { env }));
+  };
+
+  it('in Jest, as ES modules', async () => {
+    expect(await inJest(projectFor('jest'), 'module')).toEqual([]);
+  });
+
+  it('in Jest, as CommonJS', async () => {
+    // a CommonJS test can't name a program by `import.meta.url`
+    const own = projectFor('jest', ['matchers']);
+    const { code } = transformSync(readFileSync(here('servers/weather.js'), 'utf8'), { module: { type: 'commonjs' } });
+    own.write('servers/weather.js', code);
+    expect(await inJest(own, 'commonjs')).toEqual([]);
+  });
+
+  it.each(['vitest', 'jest'] as const)('with the types of %s', async (runner) => {
+    const { run, write, path } = projectFor(runner);
+    // npm installs it beside `@jest/globals`
+    if (runner === 'jest') symlinkSync(join(ROOT, 'packages/testing/node_modules/expect'), path('node_modules/expect'));
+    const options = { module: 'nodenext', target: 'es2023', strict: true, noEmit: true, types: ['node'] };
+    write('tsconfig.json', JSON.stringify({ compilerOptions: options, include: ['*.spec.ts'] }));
+    expect(await run('node', ['node_modules/ts7/bin/tsc', '-p', '.'])).toBe('');
   });
 });

@@ -285,17 +285,26 @@ async function oldDoorsOf(url: string, headers: Fields): Promise<Door[]> {
   ];
 }
 
+/** An answer at a door. */
+export interface Entered {
+  readonly status: number;
+  readonly challenge: string | undefined;
+  /** Empty for a stream. */
+  readonly text: string;
+}
+
 /** Sends the request of a door with extra headers. Returns the body of a rejection, and does not wait for streams. */
-export async function enter(door: Door, headers: Fields = {}): Promise<{ status: number; text: string }> {
+export async function enter(door: Door, headers: Fields = {}): Promise<Entered> {
   const sent = httpRequest(door.url, { method: door.method, headers: { ...door.headers, ...headers }, agent: false });
   sent.end(door.body);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   const status = response.statusCode as number;
+  const challenge = response.headers['www-authenticate'];
   if (response.headers['content-type'] === 'text/event-stream') {
     afterwards(() => response.destroy());
-    return { status, text: '' };
+    return { status, challenge, text: '' };
   }
   let text = '';
   for await (const chunk of response.setEncoding('utf8')) text += chunk as string;
-  return { status, text };
+  return { status, challenge, text };
 }

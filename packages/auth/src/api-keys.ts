@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 
 import type { Principal } from '@decorum/core';
 
+import { deepFreeze } from './principal.js';
 import type { KnownApiKey } from './settings.js';
 
 /** Finds the holders of API keys. */
@@ -12,7 +13,7 @@ export class ApiKeys {
   constructor(keys: readonly KnownApiKey[], expand: (scopes: readonly string[]) => readonly string[]) {
     this.keys = keys.map(({ name, digest, scopes }) => ({
       digest,
-      principal: { subject: name, issuer: ISSUER, kind: 'apiKey', scopes: expand(scopes) },
+      principal: deepFreeze({ subject: name, issuer: ISSUER, kind: 'apiKey', scopes: expand(scopes) }),
     }));
   }
 

@@ -1,3 +1,4 @@
+import { isScope } from '@decorum/core/transport';
 import type { AuthRefusal, Challenge, Denial } from '@decorum/http';
 
 import type { Answer } from './reasons.js';
@@ -42,14 +43,14 @@ export class Challenges {
 
   /**
    * The challenge to a denied request.
-   * @param granted the scopes that the token names itself
+   * @param granted the scopes that the token names itself. Those of an application may be anything
    */
   denied({ reason, scopes, inSession }: Denial, granted: readonly string[]): Challenge {
     if (reason === 'unauthorized') {
       return { status: 401, headers: bearer([...this.metadata, ...scopeParam(scopes)]) };
     }
     // clients of sessions ask for exactly these, and would lose the scopes that they have
-    const wanted = inSession ? [...scopes, ...granted] : scopes;
+    const wanted = inSession && Array.isArray(granted) ? [...scopes, ...granted.filter(isScope)] : scopes;
     const description = `error_description="${INSUFFICIENT_SCOPE}"`;
     const params = ['error="insufficient_scope"', ...scopeParam(wanted), ...this.metadata, description];
     return { status: 403, headers: bearer(params) };

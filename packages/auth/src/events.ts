@@ -1,4 +1,5 @@
 import type { Principal } from '@decorum/core';
+import { isPromise } from '@decorum/core/transport';
 import type { RequestHead } from '@decorum/http';
 
 import { type RefusalReason, type Refused, remedyFor } from './reasons.js';
@@ -16,11 +17,13 @@ export interface AuthEvent {
   readonly found?: string;
   /** What the operator can do. */
   readonly remedy?: string;
-  /** The scopes that the request needs, for `step-up`. */
+  /** The scopes that the request needs, for `step-up` and `no-token`. */
   readonly scopes?: readonly string[];
   /** The caller, for `step-up` and `granted`. */
   readonly principal?: Principal;
+  /** The HTTP method of a request whose credentials were refused or accepted. */
   readonly method?: string;
+  /** The address that sent these credentials. */
   readonly remoteAddress?: string;
 }
 
@@ -76,11 +79,14 @@ export class Reporter {
   }
 
   private emit(event: AuthEvent): void {
+    // the request goes on: nobody could log in if the audit failed
+    const failed = (error: unknown) => this.log('on-event', `\`onEvent\` failed: ${printable(String(error))}`);
     try {
-      this.parts.onEvent?.(event);
+      const result: unknown = this.parts.onEvent?.(event);
+      // unhandled, the rejection of an async function would end the process
+      if (isPromise(result)) result.then(undefined, failed);
     } catch (error) {
-      // the request goes on: nobody could log in if the audit failed
-      this.log('on-event', `\`onEvent\` failed: ${printable(String(error))}`);
+      failed(error);
     }
   }
 

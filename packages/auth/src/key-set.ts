@@ -52,7 +52,9 @@ export class IssuerKey {
   fits({ alg, kid }: WantedKey): boolean {
     const { jwk } = this;
     const { kty, crv } = KEY_TYPES[alg];
-    const mayVerify = (jwk.use ?? 'sig') === 'sig' && (jwk.key_ops?.includes('verify') ?? true);
+    const { use = 'sig', key_ops: uses = ['verify'] } = jwk;
+    // the issuer may send anything
+    const mayVerify = use === 'sig' && Array.isArray(uses) && uses.includes('verify');
     const isOfType = jwk.kty === kty && (crv === undefined || jwk.crv === crv) && (jwk.alg ?? alg) === alg;
     return mayVerify && isOfType && (kid === undefined || jwk.kid === kid);
   }

@@ -77,7 +77,7 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
 
   /**
    * Verifies a token once, for transports that have one caller, such as stdio.
-   * @throws {DecorumError} `DECORUM_INVALID_OPTION` if the token is missing or refused, with the reason
+   * @throws {DecorumError} `DECORUM_INVALID_OPTION` if the token is missing, refused, or lacks what every request needs
    * @example
    * ```ts
    * const auth = oauth({ issuer: 'https://id.example.com', audience: 'https://mcp.example.com/mcp' });
@@ -97,8 +97,13 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
       const holder = await this.verifier.verify({ text: token, isApiKey }, undefined);
       found = isRefused(holder) ? found : holder;
     }
-    if (!isRefused(found)) return found;
-    throw invalid(`is refused: ${found.found ?? found.reason}. ${remedyFor(found).replace(/\.$/, '')}`);
+    if (isRefused(found)) {
+      throw invalid(`is refused: ${found.found ?? found.reason}. ${remedyFor(found).replace(/\.$/, '')}`);
+    }
+    const granted = Array.isArray(found.scopes) ? found.scopes : [];
+    const missing = this.scopes.find((scope) => !granted.includes(scope));
+    if (missing === undefined) return found;
+    throw invalid(`lacks the scope "${missing}", which every request needs. Get a token that has it`);
   }
 
   private admit(found: Principal | Refused, head: RequestHead): Principal | AuthRefusal {

@@ -29,7 +29,7 @@ export function principalOf(claims: Claims, issuer: IssuerSettings): Principal {
   };
 }
 
-/** Freezes a value and all parts of it: principals are cached, so a handler must not change them. */
+/** Freezes a value and all parts of it: requests share principals, so a handler must not change them. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

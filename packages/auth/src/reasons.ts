@@ -41,8 +41,9 @@ export interface Refused {
   readonly found?: string | undefined;
 }
 
-/** Whether credentials were refused. */
-export const isRefused = (result: object): result is Refused => (result as Partial<Refused>).reason !== undefined;
+/** Whether credentials were refused. A principal of the application may have a `reason` too. */
+export const isRefused = (result: object): result is Refused =>
+  (result as Partial<Refused>).reason !== undefined && !('subject' in result);
 
 /** How the server answers to refused credentials. */
 export const answerTo = ({ reason }: Refused): Answer => REASONS[reason][0];

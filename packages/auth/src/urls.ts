@@ -26,11 +26,12 @@ export function issuerUrlMistake(url: unknown, allowLoopbackHttp: boolean): stri
 
 /**
  * The form of a resource identifier for comparisons: scheme and host in lower case, and no slash after a host without a
- * path (RFC 3986, section 6.2). Identifiers that aren't web URLs stay as they are.
+ * path (RFC 3986, section 6.2). Identifiers that aren't web URLs, or name a user, stay as they are.
  */
 export function canonicalResource(identifier: string): string {
   if (!isWebUrl(identifier)) return identifier;
-  const { origin, pathname, search } = new URL(identifier);
+  const { origin, pathname, search, username, password } = new URL(identifier);
+  if (username !== '' || password !== '') return identifier;
   const written = /^https?:\/\/[^/?]*(.*)$/i.exec(identifier)?.[1] ?? '';
   // the path as written: its case matters, and dots in it may be part of a name
   return pathname === '/' && search === '' ? origin : `${origin}${written}`;

@@ -129,7 +129,8 @@ export class Verifier<HostRequest> {
     if (verify === undefined) return refused;
     const found = await verify(token, request);
     if (!found) return { reason: 'verify', found: 'the application does not know it' };
-    return found.scopes === undefined ? found : { ...found, scopes: expand(found.scopes) };
+    // anything else than a list grants nothing
+    return Array.isArray(found.scopes) ? { ...found, scopes: expand(found.scopes) } : found;
   }
 }
 

@@ -90,6 +90,16 @@ describe('an API key', () => {
     });
   });
 
+  it('has a principal that no handler can change, because the next request gets the same', async () => {
+    const { enter } = createAuth({ audience: undefined as never, apiKeys: KEYS });
+    const principal = (await enter('key-of-cd')) as { scopes: string[]; subject: string };
+    expect(() => principal.scopes.push('admin')).toThrow(TypeError);
+    expect(() => {
+      principal.subject = 'root';
+    }).toThrow(TypeError);
+    expect(await enter('key-of-cd')).toMatchObject({ subject: 'cd', scopes: [] });
+  });
+
   it('is found synchronously', () => {
     const { auth } = createAuth({ audience: undefined as never, apiKeys: KEYS });
     expect(auth.authenticate(headWith({ authorization: 'Bearer key-of-ci' }), undefined)).toMatchObject({
@@ -148,6 +158,23 @@ describe('verify', () => {
       ['unknown', undefined],
       [foreign, undefined],
     ]);
+  });
+
+  it('grants no scopes by anything but a list', async () => {
+    for (const scopes of ['ab', 7, { 0: 'a' }, null]) {
+      const { enter } = createAuth({
+        audience: undefined as never,
+        hierarchy: { a: ['b'] },
+        verify: () => ({ subject: 'bob', scopes: scopes as never }),
+      });
+      const { scopes: granted } = (await enter('x')) as { scopes?: unknown };
+      expect([scopes, Array.isArray(granted)]).toEqual([scopes, false]);
+    }
+  });
+
+  it('may say more about the caller than a principal does', async () => {
+    const found = { subject: 'bob', reason: 'signature' };
+    expect(await createAuth({ audience: undefined as never, verify: () => found }).enter('x')).toEqual(found);
   });
 
   it('that returns null refuses, and one that throws is an error of the application', async () => {

@@ -1,7 +1,7 @@
 import type { Principal } from '@decorum/core';
 import { describe, expect, it } from '@jest/globals';
 
-import { AUDIENCE, createAuth, headWith, openIssuer } from './fixture.js';
+import { AUDIENCE, bearing, createAuth, headWith, openIssuer } from './fixture.js';
 
 const METADATA = 'resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"';
 const www = (challenge: { headers: Readonly<Record<string, string>> }) => challenge.headers['www-authenticate'];
@@ -38,6 +38,27 @@ describe('a challenge', () => {
     const principal = { subject: 'ada', scopes: ['offline_access', 'x'] };
     const challenge = auth.challenge({ ...denial, scopes: ['offline_access', 'mcp'], principal, inSession: true });
     expect(www(challenge)).toContain('scope="mcp x"');
+  });
+
+  it('in a session leaves out what the application calls a scope, but is none', async () => {
+    const scopes = ['mcp', 'a b', 'a"b', 'ü', 'line\nbreak', 7] as string[];
+    for (const granted of [scopes, 'mcp', 7, null]) {
+      const { auth: own } = createAuth({
+        audience: undefined as never,
+        verify: () => ({ subject: 'ada', scopes: granted as string[] }),
+      });
+      const principal = (await own.authenticate(bearing('any'), undefined)) as Principal;
+      const { headers } = own.challenge({
+        reason: 'insufficient-scope',
+        scopes: ['admin'],
+        principal,
+        inSession: true,
+      });
+      const expected = granted === scopes ? 'admin mcp' : 'admin';
+      expect(headers['www-authenticate']).toContain(
+        `error="insufficient_scope", scope="${expected}", error_description`,
+      );
+    }
   });
 
   it('has at most 4 KiB of scopes, those of the operation first', () => {
@@ -130,6 +151,18 @@ describe('events', () => {
     expect(auth.authenticate(headWith({ authorization: 'Basic x' }), undefined)).toMatchObject({ status: 401 });
     expect(logged).toContain('`onEvent` failed: Error: audit is down');
   });
+
+  it('go on if `onEvent` rejects, which does not end the process', async () => {
+    const { auth, logged } = createAuth({
+      issuer: 'https://id.example.com',
+      // what an async function is when it rejects, also from another copy of Promise
+      // oxlint-disable-next-line unicorn/no-thenable
+      onEvent: () => ({ then: (_done: unknown, fail: (error: Error) => void) => fail(new Error('audit is down')) }),
+    });
+    expect(auth.authenticate(headWith({ authorization: 'Basic x' }), undefined)).toMatchObject({ status: 401 });
+    await new Promise(setImmediate);
+    expect(logged).toContain('`onEvent` failed: Error: audit is down');
+  });
 });
 
 describe('principalOf', () => {
@@ -156,6 +189,18 @@ describe('principalOf', () => {
       expect(await auth.principalOf('key')).toMatchObject({ subject: 'ci' });
       await expect(auth.principalOf('other')).rejects.toMatchObject({ code });
     }
+  });
+
+  it('rejects a token without the scopes that every request needs', async () => {
+    const issuer = await openIssuer();
+    const { auth } = createAuth({ issuer: issuer.url, scopes: ['mcp', 'files'], hierarchy: { admin: ['mcp'] } });
+    await expect(auth.principalOf(issuer.sign({ aud: AUDIENCE, scope: 'mcp other' }))).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining('principalOf: `token` lacks the scope "files", which every request needs.'),
+    });
+    expect(await auth.principalOf(issuer.sign({ aud: AUDIENCE, scope: 'admin files' }))).toMatchObject({
+      subject: 'ada',
+    });
   });
 
   it('rejects with the reason', async () => {

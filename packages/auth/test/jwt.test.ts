@@ -98,6 +98,11 @@ describe('a JWT access token', () => {
     ['without `aud`', 'audience', (issuer) => issuer.sign({})],
     ['for another audience', 'audience', (issuer) => issuer.sign({ aud: 'https://other.example.com/mcp' })],
     ['for a path below this server', 'audience', (issuer) => issuer.sign({ aud: `${AUDIENCE}/admin` })],
+    [
+      'for this server with a user name',
+      'audience',
+      (issuer) => issuer.sign({ aud: 'https://ada@mcp.example.com/mcp' }),
+    ],
     ['for the same path in another case', 'audience', (issuer) => issuer.sign({ aud: 'https://mcp.example.com/MCP' })],
     ['for an audience in an object', 'audience', (issuer) => issuer.sign({ aud: { 0: AUDIENCE } })],
     ['of another issuer', 'issuer', (issuer) => issuer.sign({ aud: AUDIENCE, iss: 'https://evil.example' })],

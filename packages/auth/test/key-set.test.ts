@@ -139,7 +139,16 @@ describe('the keys of an issuer', () => {
 
   it('with anything but keys among them still serve', async () => {
     const { issuer, status } = await open();
-    const keys = [null, 7, {}, { kty: 'oct', k: 'AAAA', kid: 'one' }, { kty: 'EC', crv: 'P-256', kid: 'two' }, ONE.jwk];
+    const keys = [
+      null,
+      7,
+      {},
+      { kty: 'oct', k: 'AAAA', kid: 'one' },
+      { kty: 'EC', crv: 'P-256', kid: 'two' },
+      { ...TWO.jwk, key_ops: 7 },
+      { ...TWO.jwk, key_ops: 'verify' },
+      ONE.jwk,
+    ];
     issuer.handlers.set(JWKS, (_request, response) => sendJson(response, { keys }));
     expect(await status()).toBe(200);
     expect(await status('ada', TWO)).toBe(401);

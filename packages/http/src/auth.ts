@@ -32,7 +32,7 @@ export interface Denial {
   /** All scopes that the operation needs. Only valid scope tokens (RFC 6749, section 3.3), at most 4 KiB of them. */
   readonly scopes: readonly string[];
   readonly principal: Principal | undefined;
-  /** Whether the request belongs to a session. */
+  /** Whether the request belongs to a session, or would if the endpoint kept sessions. */
   readonly inSession: boolean;
 }
 

@@ -241,8 +241,8 @@ export class PostExchange implements Wire {
 
   /** A denied batch gets one error, because nothing of it has run. */
   private deny(failure: McpError, { text, parts: all }: Reply): void {
-    const caller = { principal: this.principal, inSession: this.session !== this.started };
-    const { status, headers } = challengeOf(failure, caller, this.parts.gate?.auth);
+    const inSession = this.session !== this.started || this.transient !== undefined;
+    const { status, headers } = challengeOf(failure, { principal: this.principal, inSession }, this.parts.gate?.auth);
     this.answer(status, (all ? undefined : text) ?? errorFrame(undefined, failure), { ...this.headers, ...headers });
   }
 

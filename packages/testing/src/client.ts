@@ -1,54 +1,50 @@
 import type {
   CallToolResult,
   GetPromptResult,
-  Implementation,
   JsonObject,
   LogLevel,
   PromptEntry,
   ReadResourceResult,
   ResourceEntry,
   ResourceTemplateEntry,
-  ServerCapabilities,
   ToolEntry,
 } from '@decorum/core';
 
-import type { Connection, RequestOptions } from './connection.js';
+import type { Connection, InitializeResult, RequestOptions } from './connection.js';
+import { converse } from './conversation.js';
+import { scriptOf } from './elicits.js';
+import type { Frame } from './frames.js';
 import type { Notification } from './inbox.js';
+import type { Question } from './questions.js';
 
 /** The prompt or resource template of an argument: `{ prompt: 'pack' }` or `{ resource: 'weather://{city}' }`. */
 export type CompletionReference = { readonly prompt: string } | { readonly resource: string };
 
-/** The server's response to `initialize` (MCP, `InitializeResult`). */
-export interface InitializeResult {
-  readonly protocolVersion: string;
-  readonly capabilities: ServerCapabilities;
-  readonly serverInfo: Implementation;
-  readonly instructions?: string;
-}
-
 /**
- * An MCP client in the same process as the server. Create one with `connect`. Every message goes through JSON, as on a
- * real connection, and results have the format of the client's revision. Requests reject with an `McpError` if the
- * server responds with an error, and with an `Error` if the client or the server closes before the response.
+ * An MCP client for tests. Create one with `connect`. Every message goes through JSON, and results have the format of
+ * the client's revision. Requests reject with an `McpError` if the server responds with an error, and with an `Error` if
+ * the connection ends before the response.
  */
 export class TestClient {
   readonly #connection: Connection;
+  #closed: Promise<void> | undefined;
 
   /**
    * Use `connect` instead.
    * @param connection an open connection
-   * @param initialized the server's response to `initialize`; undefined in the stateless era, which doesn't have it
    */
-  constructor(
-    connection: Connection,
-    readonly initialized: InitializeResult | undefined,
-  ) {
+  constructor(connection: Connection) {
     this.#connection = connection;
+  }
+
+  /** The server's response to `initialize`; undefined in the stateless era, which doesn't have it. */
+  get initialized(): InitializeResult | undefined {
+    return this.#connection.initialized;
   }
 
   /** The negotiated revision. */
   get revision(): string {
-    return this.initialized?.protocolVersion ?? this.#connection.identity.revision;
+    return this.#connection.revision;
   }
 
   /** Lists the tools on all pages. */
@@ -146,6 +142,16 @@ export class TestClient {
     return this.#connection.inbox.all;
   }
 
+  /** What the server has asked so far, in order. */
+  get questions(): readonly Question[] {
+    return this.#connection.questions;
+  }
+
+  /** All messages so far, in the order in which they passed. */
+  get frames(): readonly Frame[] {
+    return this.#connection.frames;
+  }
+
   /**
    * Returns the oldest notification of a method that it has not returned before, or waits for the next one.
    * @throws {Error} if the client closes first
@@ -154,9 +160,12 @@ export class TestClient {
     return await this.#connection.inbox.next(method);
   }
 
-  /** Closes the connection. The server stays open. */
+  /**
+   * Closes the connection, and ends the program that the client has started. A server of this process stays open.
+   * @throws {Error} if `elicits` has answers that were not used
+   */
   async close(): Promise<void> {
-    this.#connection.close();
+    await (this.#closed ??= this.#close());
   }
 
   /** For `await using`, if your compiler or Node version supports it. */
@@ -165,17 +174,15 @@ export class TestClient {
   }
 
   async #converse<T extends object>(method: string, params: JsonObject, options: RequestOptions): Promise<T> {
-    return (await this.#connection.converse(method, params, options)) as T;
+    return (await converse(this.#connection, { method, params, options })) as T;
   }
 
   async #list<T>(method: string, member: string): Promise<readonly T[]> {
-    const entries: T[] = [];
-    let cursor: unknown;
-    do {
-      const page = await this.request(method, cursor === undefined ? {} : { cursor });
-      entries.push(...(page[member] as T[]));
-      cursor = page['nextCursor'];
-    } while (cursor !== undefined);
-    return entries;
+    return (await this.#connection.list(method, member)) as readonly T[];
+  }
+
+  async #close(): Promise<void> {
+    await this.#connection.close();
+    scriptOf(this.#connection.identity.handlers.onElicit)?.requireUsed(this.revision);
   }
 }

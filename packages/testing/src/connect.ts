@@ -1,12 +1,18 @@
-import type { ClientCapabilities, Host, Implementation, Principal } from '@decorum/core';
-import { type Era, hostOf, newestOf, type OptionTypes, requireKnown, revisionOf } from '@decorum/core/transport';
+import { type ClientCapabilities, type Implementation, McpError, type Principal } from '@decorum/core';
+import { type Era, newestOf, type OptionTypes, requireKnown, revisionOf, REVISIONS } from '@decorum/core/transport';
 
-import { type InitializeResult, TestClient } from './client.js';
+import { TestClient } from './client.js';
 import { Connection } from './connection.js';
+import { restarted } from './elicits.js';
 import { capabilitiesOf, type ServerRequestHandlers } from './questions.js';
+import { type ConnectTarget, type Via, wayTo } from './target.js';
 
 /** Options of `connect`. */
 export interface ConnectOptions extends ServerRequestHandlers {
+  /** The way to a server of this process: `memory` by default, two streams, or HTTP on a free port. */
+  readonly via?: Via;
+  /** Headers of each request to a URL, such as `authorization`. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The revision to request, such as `2025-11-25`. By default the newest of the era. */
   readonly revision?: string;
   /** `stateful` starts a session; `stateless` sends the client info in each request. By default that of `revision`. */
@@ -15,11 +21,13 @@ export interface ConnectOptions extends ServerRequestHandlers {
   readonly capabilities?: ClientCapabilities;
   /** The client's name and version. */
   readonly clientInfo?: Implementation;
-  /** The authenticated caller, available to handlers as `ctx.principal`. */
+  /** The authenticated caller, available to handlers as `ctx.principal`. Only for a server of this process. */
   readonly principal?: Principal;
 }
 
 const OPTIONS: OptionTypes<ConnectOptions> = {
+  via: 'string',
+  headers: 'object',
   revision: 'string',
   era: true,
   capabilities: 'object',
@@ -32,10 +40,15 @@ const OPTIONS: OptionTypes<ConnectOptions> = {
 
 const CLIENT_INFO: Implementation = { name: '@decorum/testing', version: '0.0.0' };
 
+/** All revisions of the protocol, oldest first, for `describe.each(revisions)`. */
+export const revisions: readonly string[] = REVISIONS.map(({ id }) => id);
+
 /**
- * Connects a client to a server in the same process. In the stateful era, it also starts the session.
+ * Connects a client. In the stateful era, it also starts the session.
+ * @param target a server of this process, the URL of an endpoint, or `{ command, args, env, cwd }` to start a program
  * @throws {McpError} if the server rejects `initialize`
- * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, `DECORUM_INVALID_OPTION`
+ * @throws {Error} if the target can't be reached, or is no MCP server
+ * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, `DECORUM_INVALID_OPTION`, `DECORUM_MISSING_LIBRARY`
  * @example
  * ```ts
  * import { connect } from '@decorum/testing';
@@ -45,22 +58,34 @@ const CLIENT_INFO: Implementation = { name: '@decorum/testing', version: '0.0.0'
  * await client.close();
  * ```
  */
-export async function connect(server: Host, options: ConnectOptions = {}): Promise<TestClient> {
-  hostOf(server, 'connect');
+export async function connect(target: ConnectTarget, options: ConnectOptions = {}): Promise<TestClient> {
   requireKnown('connect', options, OPTIONS);
-  const { era = revisionOf(options.revision)?.era ?? 'stateful', clientInfo = CLIENT_INFO, principal } = options;
+  const { open, server } = wayTo(target, options);
+  const { era = revisionOf(options.revision)?.era ?? 'stateful', clientInfo = CLIENT_INFO } = options;
   const revision = options.revision ?? newestOf(era).id;
   const capabilities = capabilitiesOf(options, options.capabilities);
-  const connection = new Connection({ era, revision, capabilities, clientInfo, principal, handlers: options });
-  await connection.open(server);
-  if (era === 'stateless') return new TestClient(connection, undefined);
+  const identity = {
+    era,
+    revision,
+    capabilities,
+    clientInfo,
+    handlers: restarted(options),
+    server,
+    principal: options.principal,
+  };
+  const connection = await Connection.open(identity, open);
   try {
-    const hello = { protocolVersion: revision, capabilities, clientInfo };
-    const initialized = (await connection.request('initialize', hello, {})) as unknown as InitializeResult;
-    await connection.notify('notifications/initialized');
-    return new TestClient(connection, initialized);
+    if (era === 'stateful') await connection.initialize();
+    // a server of this process is there
+    else if (server === undefined) await connection.request('server/discover', {}).catch(requireAnswer);
+    return new TestClient(connection);
   } catch (error) {
-    connection.close();
+    await connection.close();
     throw error;
   }
+}
+
+/** A server that answers with an MCP error is there, too. */
+function requireAnswer(error: unknown): void {
+  if (!(error instanceof McpError)) throw error;
 }

@@ -1,19 +1,27 @@
 import {
   type ClientCapabilities,
-  connectMemory,
   type Host,
   type Implementation,
   type JsonObject,
   type LogLevel,
   McpError,
-  type MemoryConnection,
   type Principal,
   type RequestId,
+  type ServerCapabilities,
 } from '@decorum/core';
-import type { Era, JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from '@decorum/core/transport';
+import {
+  checkMessage,
+  type Era,
+  type JsonRpcMessage,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+} from '@decorum/core/transport';
 
+import { callSite, thrownAt } from './call-site.js';
+import type { Carrier, OpenCarrier } from './carriers/carrier.js';
+import type { Frame } from './frames.js';
 import { Inbox } from './inbox.js';
-import { answer, type ServerRequestHandlers } from './questions.js';
+import { answer, type Question, type ServerRequestHandlers } from './questions.js';
 
 /** Options of every request. */
 export interface RequestOptions {
@@ -25,84 +33,121 @@ export interface RequestOptions {
   readonly meta?: JsonObject;
 }
 
-/** The client's description of itself, its principal and its handlers. */
+/** The client's description of itself, and its handlers. */
 export interface Identity {
   readonly era: Era;
   readonly revision: string;
   readonly capabilities: ClientCapabilities;
   readonly clientInfo: Implementation;
-  readonly principal: Principal | undefined;
   readonly handlers: ServerRequestHandlers;
+  /** The server, if it is in this process. */
+  readonly server?: Host | undefined;
+  readonly principal?: Principal | undefined;
+}
+
+/** The server's response to `initialize` (MCP, `InitializeResult`). */
+export interface InitializeResult {
+  readonly protocolVersion: string;
+  readonly capabilities: ServerCapabilities;
+  readonly serverInfo: Implementation;
+  readonly instructions?: string;
 }
 
 interface Pending {
+  readonly method: string;
   readonly resolve: (result: JsonObject) => void;
   readonly reject: (error: Error) => void;
   readonly onProgress: RequestOptions['onProgress'];
 }
 
-/** Cap on the rounds of questions before a result. */
-const MAX_ROUNDS = 10;
-
 const PREFIX = 'io.modelcontextprotocol/';
 
 /** One connection. It matches responses to requests, answers the server's requests and collects its notifications. */
 export class Connection {
-  readonly inbox = new Inbox();
+  readonly inbox = new Inbox(() => this.holdCarrier());
+  readonly frames: Frame[] = [];
+  /** What the server has asked, in order. */
+  readonly questions: Question[] = [];
   /** Sent with each request in the stateless era, which has no session to remember it. */
   logLevel: LogLevel | undefined;
+  /** The server's response to `initialize`; undefined in the stateless era, which doesn't have it. */
+  initialized: InitializeResult | undefined;
   private readonly pending = new Map<RequestId, Pending>();
-  private memory: MemoryConnection | undefined;
+  private carrier: Carrier | undefined;
+  /** Why the connection is over. */
+  private over: Error | undefined;
   private sent = 0;
 
-  constructor(readonly identity: Identity) {}
+  private constructor(readonly identity: Identity) {}
 
-  async open(server: Host): Promise<void> {
-    const { principal } = this.identity;
-    const receive = (message: JsonRpcMessage) => this.receive(message);
-    this.memory = await connectMemory(server, { receive, ...(principal && { principal }) });
+  static async open(identity: Identity, open: OpenCarrier): Promise<Connection> {
+    const connection = new Connection(identity);
+    const carrier = await open({
+      receive: (text) => connection.receive(text),
+      deafen: (reason) => connection.inbox.end(reason),
+      lose: (reason) => connection.lose(reason),
+    });
+    connection.carrier = carrier;
+    return connection;
+  }
+
+  /** Whether messages can still be sent. */
+  get isOpen(): boolean {
+    return this.over === undefined;
+  }
+
+  /** Whether the server has to learn about mirrored arguments from headers. */
+  get mirrors(): boolean {
+    return this.carrier?.mirrors === true;
+  }
+
+  /** The negotiated revision. */
+  get revision(): string {
+    return this.initialized?.protocolVersion ?? this.identity.revision;
+  }
+
+  /** Starts the session. */
+  async initialize(): Promise<InitializeResult> {
+    const { revision, capabilities, clientInfo } = this.identity;
+    const hello = { protocolVersion: revision, capabilities, clientInfo };
+    this.initialized = (await this.request('initialize', hello)) as unknown as InitializeResult;
+    await this.notify('notifications/initialized');
+    return this.initialized;
   }
 
   /** Sends a request and waits for its result. */
-  async request(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
+  async request(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
     const { signal, onProgress } = options;
     const id = ++this.sent;
     signal?.throwIfAborted();
     const cancel = () => {
       this.drop(id, signal?.reason as Error);
-      void this.notify('notifications/cancelled', { requestId: id, reason: String(signal?.reason) });
+      void this.cancel(id, signal?.reason).catch(() => {});
     };
     signal?.addEventListener('abort', cancel);
+    const site = callSite(this.request);
     try {
       return await new Promise((resolve, reject) => {
-        this.pending.set(id, { resolve, reject, onProgress });
-        void this.send({ id, method, params: this.complete(params, id, options) }).then(
-          () => this.drop(id, new Error(`The server ended "${method}" without a response.`)),
+        this.pending.set(id, { method, resolve, reject, onProgress });
+        this.holdCarrier();
+        this.send({ id, method, params: this.complete(params, id, options) }).then(
+          (state) =>
+            state === 'finished' && this.drop(id, new Error(`The server ended "${method}" without a response.`)),
           (error: Error) => this.drop(id, error),
         );
       });
+    } catch (error) {
+      throw error === signal?.reason ? error : thrownAt(error, site);
     } finally {
       signal?.removeEventListener('abort', cancel);
+      this.holdCarrier();
     }
-  }
-
-  /** Like `request`, but also answers the server's questions in the stateless era, and retries with the answers. */
-  async converse(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
-    let given: JsonObject = {};
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      const result = await this.request(method, { ...params, ...given }, options);
-      if (result['resultType'] !== 'input_required') return result;
-      given = await this.respond(result);
-    }
-    throw new Error(`"${method}" asked ${MAX_ROUNDS} times without returning a result.`);
   }
 
   /** Answers the questions of a result. Returns the parameters to add to the next round. */
   async respond({ inputRequests = {}, requestState }: JsonObject): Promise<JsonObject> {
     const asked = Object.entries(inputRequests as Record<string, { method: string; params?: JsonObject }>);
-    const answers = asked.map(async ([key, { method, params = {} }]) => {
-      return [key, await answer(this.identity.handlers, method, params)] as const;
-    });
+    const answers = asked.map(async ([key, { method, params = {} }]) => [key, await this.ask(method, params)] as const);
     const inputResponses = Object.fromEntries(await Promise.all(answers));
     return { inputResponses, ...(requestState !== undefined && { requestState }) };
   }
@@ -111,17 +156,37 @@ export class Connection {
     await this.send({ method, ...(params && { params }) });
   }
 
-  close(): void {
-    const closed = new Error('The client is closed.');
-    this.memory?.close();
-    this.memory = undefined;
-    for (const id of this.pending.keys()) this.drop(id, closed);
-    this.inbox.end(closed);
+  /** The entries of a list on all pages. */
+  async list(method: string, member: string): Promise<readonly JsonObject[]> {
+    const entries: JsonObject[] = [];
+    let cursor: unknown;
+    do {
+      const page = await this.request(method, cursor === undefined ? {} : { cursor });
+      entries.push(...(page[member] as JsonObject[]));
+      cursor = page['nextCursor'];
+    } while (cursor !== undefined);
+    return entries;
   }
 
-  private async send(message: object): Promise<void> {
-    if (this.memory === undefined) throw new Error('The client is closed.');
-    await this.memory.send({ jsonrpc: '2.0', ...message });
+  async close(): Promise<void> {
+    this.lose(new Error('The client is closed.'));
+    const { carrier } = this;
+    this.carrier = undefined;
+    await carrier?.close();
+  }
+
+  private async cancel(id: RequestId, reason: unknown): Promise<void> {
+    const { carrier } = this;
+    if (this.identity.era === 'stateless' && carrier?.abort) carrier.abort(id);
+    else await this.notify('notifications/cancelled', { requestId: id, reason: String(reason) });
+  }
+
+  private async send(message: object): Promise<'finished' | 'sent'> {
+    if (this.over !== undefined || this.carrier === undefined) throw this.over ?? new Error('The client is closed.');
+    const text = JSON.stringify({ jsonrpc: '2.0', ...message });
+    const parsed = JSON.parse(text) as JsonRpcMessage;
+    this.frames.push({ direction: 'sent', message: parsed });
+    return await this.carrier.send(text, parsed);
   }
 
   private complete(params: JsonObject, id: RequestId, { onProgress, meta }: RequestOptions): JsonObject {
@@ -137,7 +202,21 @@ export class Connection {
     return Object.keys(complete).length > 0 ? { ...params, _meta: complete } : params;
   }
 
-  private receive(message: JsonRpcMessage): void {
+  private receive(text: string): void {
+    if (this.over !== undefined) return;
+    try {
+      for (const message of [JSON.parse(text) as unknown].flat()) {
+        checkMessage(message);
+        this.frames.push({ direction: 'received', message });
+        this.take(message);
+      }
+    } catch (error) {
+      const shown = text.length > 300 ? `${text.slice(0, 300)}…` : text;
+      this.lose(new Error(`The server sent what is not an MCP message: ${JSON.stringify(shown)}`, { cause: error }));
+    }
+  }
+
+  private take(message: JsonRpcMessage): void {
     if (!('method' in message)) this.settle(message);
     else if ('id' in message) void this.answer(message);
     else {
@@ -152,26 +231,53 @@ export class Connection {
   }
 
   private settle({ id, result, error }: JsonRpcResponse): void {
+    const failure = error && new McpError(error.code, error.message, error.data);
+    // the server couldn't read the id, so nobody knows which request has failed
+    if (failure && (id ?? undefined) === undefined) return this.rejectAll(() => failure);
     const pending = this.pending.get(id as RequestId);
     this.pending.delete(id as RequestId);
-    if (error) pending?.reject(new McpError(error.code, error.message, error.data));
+    if (failure) pending?.reject(failure);
     else pending?.resolve(result ?? {});
+    const isKnown = typeof id === 'number' && id <= this.sent;
+    if (!isKnown) this.lose(new Error(`The server answered ${JSON.stringify(id)}, which the client did not ask.`));
   }
 
   private async answer({ id, method, params = {} }: JsonRpcRequest): Promise<void> {
     let outcome: object;
     try {
-      outcome = { result: await answer(this.identity.handlers, method, params) };
+      outcome = { result: await this.ask(method, params) };
     } catch (error) {
       const { code, message, data } = error instanceof McpError ? error : new McpError('internal-error', String(error));
       outcome = { error: { code, message, data } };
     }
-    if (this.memory) await this.send({ id, ...outcome });
+    // the connection may have ended meanwhile
+    await this.send({ id, ...outcome }).catch(() => {});
+  }
+
+  private async ask(method: string, params: JsonObject): Promise<object> {
+    if (method !== 'ping') this.questions.push({ method, params });
+    return await answer(this.identity.handlers, method, params);
+  }
+
+  /** Rejects everything that waits, now and later. */
+  private lose(reason: Error): void {
+    if (this.over !== undefined) return;
+    this.over = reason;
+    this.rejectAll(() => new Error(reason.message, { cause: reason.cause }));
+    this.inbox.end(reason);
+  }
+
+  private rejectAll(errorFor: (pending: Pending) => Error): void {
+    for (const [id, pending] of this.pending) this.drop(id, errorFor(pending));
   }
 
   private drop(id: RequestId, error: Error): void {
     const pending = this.pending.get(id);
     this.pending.delete(id);
     pending?.reject(error);
+  }
+
+  private holdCarrier(): void {
+    this.carrier?.hold(this.pending.size > 0 || this.inbox.isAwaited);
   }
 }

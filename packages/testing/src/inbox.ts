@@ -19,11 +19,20 @@ export class Inbox {
   private readonly waiters = new Map<string, Waiter[]>();
   private ended: Error | undefined;
 
+  /** @param changed called when somebody begins or ceases to wait */
+  constructor(private readonly changed: () => void) {}
+
+  /** Whether somebody waits for a notification. */
+  get isAwaited(): boolean {
+    return [...this.waiters.values()].some((queue) => queue.length > 0);
+  }
+
   add(notification: Notification): void {
     this.all.push(notification);
     const waiter = this.waiters.get(notification.method)?.shift();
-    if (waiter) waiter.resolve(notification);
-    else queueOf(this.unread, notification.method).push(notification);
+    if (waiter === undefined) return void queueOf(this.unread, notification.method).push(notification);
+    waiter.resolve(notification);
+    this.changed();
   }
 
   /** Returns the oldest undelivered notification of a method, or waits for the next one. */
@@ -31,7 +40,10 @@ export class Inbox {
     const unread = this.unread.get(method)?.shift();
     if (unread) return Promise.resolve(unread);
     if (this.ended) return Promise.reject(this.ended);
-    return new Promise((resolve, reject) => queueOf(this.waiters, method).push({ resolve, reject }));
+    return new Promise((resolve, reject) => {
+      queueOf(this.waiters, method).push({ resolve, reject });
+      this.changed();
+    });
   }
 
   /** Rejects all current and future waiters with `error`. */
@@ -39,6 +51,7 @@ export class Inbox {
     this.ended ??= error;
     for (const waiter of [...this.waiters.values()].flat()) waiter.reject(error);
     this.waiters.clear();
+    this.changed();
   }
 }
 

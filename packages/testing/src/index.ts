@@ -1,6 +1,18 @@
-export { type CompletionReference, type InitializeResult, TestClient } from './client.js';
-export { connect, type ConnectOptions } from './connect.js';
-export type { RequestOptions } from './connection.js';
+export type { Program } from './carriers/program.js';
+export { type CompletionReference, TestClient } from './client.js';
+export { connect, type ConnectOptions, revisions } from './connect.js';
+export type { InitializeResult, RequestOptions } from './connection.js';
+export { contract, type Contract } from './contract.js';
+export { elicits, type Script, type ScriptedAnswer } from './elicits.js';
+export type { Frame } from './frames.js';
 export type { Notification } from './inbox.js';
-export type { ElicitAnswer, ElicitQuestion, SampleAnswer, SampleQuestion, ServerRequestHandlers } from './questions.js';
+export type {
+  ElicitAnswer,
+  ElicitQuestion,
+  Question,
+  SampleAnswer,
+  SampleQuestion,
+  ServerRequestHandlers,
+} from './questions.js';
 export { type Performance, rehearse, type Rehearsal, type Rehearsed, type RehearseOptions } from './rehearse.js';
+export type { ConnectTarget, Via } from './target.js';

@@ -19,6 +19,13 @@ export interface ElicitQuestion {
   readonly elicitationId?: string;
 }
 
+/** What the server asked the client, as a request or in a result. */
+export interface Question {
+  /** Such as `elicitation/create`. */
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
 /** The user's answer (MCP, `ElicitResult`). */
 export interface ElicitAnswer {
   readonly action: 'accept' | 'decline' | 'cancel';

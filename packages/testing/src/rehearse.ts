@@ -8,8 +8,10 @@ import {
 } from '@decorum/core';
 import { type Era, newestOf } from '@decorum/core/transport';
 
+import { overMemory } from './carriers/memory.js';
 import { connect } from './connect.js';
 import { Connection } from './connection.js';
+import { restarted, scriptOf } from './elicits.js';
 import { answer, capabilitiesOf, type ElicitAnswer, type ServerRequestHandlers } from './questions.js';
 
 /** Passed to the function that builds the server under test. */
@@ -126,25 +128,29 @@ async function byReplay({ server, tool, args = {}, ...caller }: RehearseOptions)
   const effects: string[] = [];
   const record = (effect: string) => void effects.push(effect);
   const era = 'stateless';
+  const handlers = restarted<ServerRequestHandlers>(caller);
   let given: JsonObject = {};
   for (let rounds = 1; rounds <= MAX_ROUNDS; rounds++) {
-    const connection = new Connection({
+    const identity = {
       era,
       revision: newestOf(era).id,
       capabilities: capabilitiesOf(caller, caller.capabilities),
       clientInfo: { name: '@decorum/testing', version: '0.0.0' },
-      principal: caller.principal,
-      handlers: caller,
-    });
-    await connection.open(server({ record, secret: SECRET, era }));
+      handlers,
+    } as const;
+    const connection = await Connection.open(
+      identity,
+      overMemory(server({ record, secret: SECRET, era }), caller.principal),
+    );
     try {
-      const result = await connection.request('tools/call', { name: tool, arguments: args, ...given }, {});
+      const result = await connection.request('tools/call', { name: tool, arguments: args, ...given });
       if (result['resultType'] !== 'input_required') {
+        scriptOf(handlers.onElicit)?.requireUsed(identity.revision);
         return { result: result as unknown as CallToolResult, effects, rounds };
       }
       given = await connection.respond(result);
     } finally {
-      connection.close();
+      await connection.close();
     }
   }
   throw unending(tool);

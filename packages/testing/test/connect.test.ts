@@ -121,6 +121,12 @@ describe.each(ERAS)('A test client of the $era era', (options) => {
     await expect(failure).rejects.toMatchObject({ code: -32602, message: 'Unknown tool: nobody' });
   });
 
+  it('rejects with an error whose stack leads to the test', async () => {
+    const client = await connect(serverOf(), options);
+    const error = (await client.callTool('nobody').catch((failure: unknown) => failure)) as Error;
+    expect(error.stack).toMatch(/^McpError: Unknown tool: nobody\n[^]*connect\.test\.ts/);
+  });
+
   it('sends its client info, and passes on the principal and the meta of a request', async () => {
     const clientInfo = { name: 'me', version: '7' };
     const client = await connect(serverOf(), {

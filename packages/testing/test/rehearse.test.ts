@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Context, McpServer } from '@decorum/core';
-import { type ElicitQuestion, rehearse, type Rehearsal } from '@decorum/testing';
+import { type ElicitQuestion, elicits, rehearse, type Rehearsal } from '@decorum/testing';
 
 const SILENT = { warn: () => {}, error: () => {} };
 const BY_URL = { elicitation: { form: {}, url: {} } };
@@ -48,6 +48,14 @@ describe('rehearse', () => {
     const { session, replay } = await rehearse({ server, tool: 'tool', capabilities, principal: ADA });
     expect(session.result.content).toEqual(said(JSON.stringify([ADA, capabilities])));
     expect(replay.result.content).toEqual(session.result.content);
+  });
+
+  it('takes a script of answers, and fails if some are left', async () => {
+    const server = serverWith(async (ctx) => String(await ctx.confirm('Sure?')));
+    const { session, replay } = await rehearse({ server, tool: 'tool', onElicit: elicits('accept') });
+    expect([session.result.content, replay.result.content]).toEqual([said('true'), said('true')]);
+    const left = rehearse({ server, tool: 'tool', onElicit: elicits('accept', 'decline') });
+    await expect(left).rejects.toThrow('elicits(…) has 2 answers, but 1 was not used');
   });
 
   it('asks by URL', async () => {

@@ -1,6 +1,31 @@
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
+
+import type { Kind } from '../add/names.js';
+
+const EXAMPLES = `
+Examples:
+  decorum add tool alerts                         to the only class with members
+  decorum add resource station --to src/weather.ts
+  decorum add prompt pack --to src/weather.ts:14  to the class at line 14
+  decorum add completion pack/city                for an argument of a prompt
+  decorum add completion city                     for all that have the argument
+
+The test runs with vitest, or with jest if the project uses it.`;
 
 /** `decorum add` */
 export function addCommand(): Command {
-  return new Command('add');
+  return new Command('add')
+    .description('Adds a working member, its DTO and a test to a class')
+    .addArgument(new Argument('<kind>', 'what to add').choices(['tool', 'resource', 'prompt', 'completion']))
+    .argument('<name>', 'what clients call it; for a completion, what it completes')
+    .option('--to <file>', 'file of the class, or file:line')
+    .addHelpText('after', EXAMPLES)
+    .action(async (kind: Kind, name: string, { to }: { to?: string }) => {
+      // loads the parser, which other commands don't need
+      const { planAddition } = await import('../add/add.js');
+      const { writeFiles } = await import('../add/write-files.js');
+      const { changes, report } = await planAddition({ kind, name, to });
+      writeFiles(changes);
+      process.stdout.write(`${report.join('\n')}\n`);
+    });
 }

@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { McpError, ToolError } from '../protocol/errors.js';
 import { type ErrorRule, expectedError, failureKind } from './expected.js';
 import type { Exchange } from '../protocol/exchange.js';
+import { isPromise } from '../protocol/maybe-promise.js';
 import type { RequestId } from '../protocol/model.js';
 
 /** Receives messages for the operator. Compatible with Pino's loggers. */
@@ -92,12 +93,15 @@ export class ErrorReporter {
     this.attempt(() => this.logger.warn(details, message), details);
   }
 
-  /** Runs the user's logger or `onError`. If it throws, both errors are logged, and the request is still answered. */
-  private attempt(step: () => void, error: unknown): void {
+  /** Runs the user's logger or `onError`. If it fails, both errors are logged, and the request is still answered. */
+  private attempt(step: () => unknown, error: unknown): void {
+    const failed = (failure: unknown) => STDERR_LOGGER.error({ error, failure }, 'the logger or onError failed');
     try {
-      step();
+      const late = step();
+      // unhandled, its rejection would be reported too, and so on without end
+      if (isPromise(late)) late.then(undefined, failed);
     } catch (failure) {
-      STDERR_LOGGER.error({ error, failure }, 'the logger or onError failed');
+      failed(failure);
     }
   }
 

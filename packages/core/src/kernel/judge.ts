@@ -5,6 +5,7 @@ import type { ServerLimits } from '../protocol/limits.js';
 import { andThen, isPromise } from '../protocol/maybe-promise.js';
 import type { JsonObject } from '../protocol/model.js';
 import { BASE, denialOf, type Need, OPEN } from '../protocol/scopes.js';
+import type { Wire } from '../protocol/wire.js';
 import type { Listed } from '../registry/page.js';
 import type { Registry } from '../registry/registry.js';
 import { isAdmitted } from './admission.js';
@@ -48,15 +49,15 @@ export class Judge {
   }
 
   /**
-   * Judges the requests of a batch together.
-   * @param exchanges requests that came over the same wire
+   * Judges the requests of a batch together. A batch without any needs what every request needs.
+   * @param exchanges requests that came over this wire
    */
-  verdictOnAll(exchanges: readonly Exchange[]): McpError | undefined | Promise<McpError | undefined> {
+  verdictOnAll(exchanges: readonly Exchange[], wire: Wire): McpError | undefined | Promise<McpError | undefined> {
     const needs = exchanges.map((exchange) => this.needsOf(exchange));
     const settled = needs.some((each) => isPromise(each)) ? Promise.all(needs) : (needs as (readonly Need[])[]);
     return andThen(settled, (all) => {
       const [first] = exchanges;
-      if (first === undefined) return undefined;
+      if (first === undefined) return denialOf(wire, [this.parts.registry.hasPublic ? OPEN : BASE]);
       const denial = decide(first, all.flat());
       for (const [index, exchange] of exchanges.entries()) exchange.needs = all[index] as readonly Need[];
       return denial;

@@ -140,7 +140,10 @@ export class Kernel {
     if (fault) return this.failures.reject(fault, conversation.revision.unreadableId, wire);
     const each = wireOfEach(wire);
     const opened = new Map(batch.map((message) => [message, this.preview(message, each, conversation)]));
-    const verdict = this.judge.verdictOnAll([...opened.values()].filter((exchange) => exchange !== undefined));
+    const verdict = this.judge.verdictOnAll(
+      [...opened.values()].filter((exchange) => exchange !== undefined),
+      each,
+    );
     // nothing of a denied batch takes effect
     const take = (message: unknown) =>
       andThen(verdict, (denial) =>

@@ -69,7 +69,8 @@ export function requireNoScopes({ scopedMember }: Kernel, where: string, remedy:
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function requirePrincipal(principal: Principal | undefined, where: string): void {
-  const { subject, scopes = [] }: Partial<Principal> = principal ?? { subject: '…' };
+  if (principal === undefined) return;
+  const { subject, scopes = [] }: Partial<Principal> = principal;
   const wrong = (option: string, problem: string) =>
     startupError(
       'DECORUM_INVALID_OPTION',

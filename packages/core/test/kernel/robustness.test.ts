@@ -105,6 +105,27 @@ describe('a tool', () => {
     expect(await client.callTool('throws')).toMatchObject({ isError: true });
   });
 
+  it('is answered once, and reported once, if an async onError rejects', async () => {
+    let reported = 0;
+    let handled = 0;
+    // the process ends for a promise whose rejection nobody handles
+    const rejected = () => ({
+      // oxlint-disable-next-line unicorn/no-thenable
+      then(_done: unknown, fail: (failure: Error) => void) {
+        fail(new Error('the audit is down'));
+        handled += 1;
+      },
+    });
+    const onError = () => {
+      reported += 1;
+      return rejected() as unknown as void;
+    };
+    const logger = { warn: () => {}, error: () => rejected() as unknown as void };
+    const client = await connect(serverOf(new Odd(), { logger, onError }));
+    expect(await client.callTool('throws')).toMatchObject({ isError: true });
+    expect([reported, handled]).toEqual([1, 2]);
+  });
+
   it('that generates endlessly is stopped when it is cancelled', async () => {
     const odd = new Odd();
     const client = await connect(serverOf(odd));

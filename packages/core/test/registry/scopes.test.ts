@@ -240,10 +240,11 @@ describe('a principal', () => {
     [{ subject: 'ada', scopes: 'pay' }, '`principal.scopes` is not an array of scopes.'],
     [{ subject: 'ada', scopes: ['pay refund'] }, '`principal.scopes` is not an array of scopes.'],
     ['ada', '`principal` is "ada", but must be an object.'],
+    [null, '`principal` is null, but must be an object.'],
     [Promise.resolve({ subject: 'ada' }), '`principal` is a promise. Await it.'],
   ] as const;
 
-  it.each(mistakes)('is rejected if nobody could be told by it: %j', async (given, problem) => {
+  it.each(mistakes)('is rejected if it does not identify a caller: %j', async (given, problem) => {
     const principal = given as unknown as Principal;
     const options = { input: new PassThrough(), output: new PassThrough(), principal };
     await expect(serveStdio(serverOf(), options)).rejects.toThrow(problem);

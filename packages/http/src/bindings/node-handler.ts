@@ -51,7 +51,7 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   const { path } = options;
   const late = new LateEndpoint(server, settings);
   const { report, warn } = portOf(server);
-  let mayWarn = settings.auth?.documents !== undefined;
+  let mayWarn = (settings.auth?.documents ?? []).length > 0;
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const context = new NodeContext(request, response);
     if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 
 import type { Auth } from '../auth.js';
 
-/** A path as a route of Fastify, for which a single colon begins a parameter. */
-export const routeOf = (path: string): string => path.replaceAll(':', '::');
+/** A path as a route of Fastify, which decodes paths, and for which a single colon begins a parameter. */
+export const routeOf = (path: string): string => decodeURI(path).replaceAll(':', '::');
 
 /**
  * Makes an application fail to start if it doesn't serve the documents of `auth`. Clients could not find out where to get

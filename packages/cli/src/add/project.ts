@@ -1,0 +1,178 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, sep } from 'node:path';
+
+import { CommandFailure, EXIT } from 'create-decorum';
+import { getTsconfig, parseTsconfig } from 'get-tsconfig';
+
+import { shown } from './source.js';
+
+/** What of a package.json matters here. */
+export interface PackageJson {
+  readonly type?: string;
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly jest?: object;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+/** The user's project. */
+export interface Project {
+  /** The folder of the package.json. */
+  readonly root: string;
+  /** The folder with the code. */
+  readonly src: string;
+  readonly packageJson: PackageJson;
+  /** Direct dependencies of all kinds and of the workspaces around, with their ranges. */
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+/** The closest folder at or above `folder` that has a file. */
+function closest(folder: string, file: string): string | undefined {
+  if (existsSync(join(folder, file))) return folder;
+  return dirname(folder) === folder ? undefined : closest(dirname(folder), file);
+}
+
+/**
+ * Finds the project of a folder: the closest package.json at or above it, else the closest tsconfig.json.
+ * @throws {CommandFailure} if the package.json is not JSON
+ */
+export function findProject(folder: string): Project {
+  const home = closest(folder, 'package.json');
+  const root = home ?? closest(folder, 'tsconfig.json') ?? process.cwd();
+  const packageJson = home === undefined ? {} : readJson(join(home, 'package.json'));
+  return { root, src: srcOf(root), packageJson, dependencies: dependenciesOf(home, packageJson) };
+}
+
+/** Direct dependencies, and those of the workspaces around the package, which share their tools with it. */
+function dependenciesOf(home: string | undefined, packageJson: PackageJson): Project['dependencies'] {
+  const above = home === undefined || dirname(home) === home ? undefined : closest(dirname(home), 'package.json');
+  const shared = above === undefined ? {} : dependenciesOf(above, readJson(join(above, 'package.json')));
+  const { dependencies, devDependencies, peerDependencies } = packageJson;
+  return { ...shared, ...peerDependencies, ...devDependencies, ...dependencies };
+}
+
+const srcOf = (root: string): string => (existsSync(join(root, 'src')) ? join(root, 'src') : root);
+
+function readJson(path: string): PackageJson {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as PackageJson;
+  } catch (error) {
+    throw new CommandFailure(`${shown(path)} is not valid JSON: ${(error as Error).message}`, EXIT.failed);
+  }
+}
+
+/** Whether the project can import a package. */
+export function hasPackage({ root, dependencies }: Project, name: string): boolean {
+  const folders = createRequire(join(root, 'package.json')).resolve.paths(name) ?? [];
+  return name in dependencies || folders.some((folder) => existsSync(join(folder, name)));
+}
+
+/** Whether Vitest compiles standard decorators: with Vite 7 or a plugin for swc. */
+export function hasOldVite({ dependencies }: Project): boolean {
+  return majorOf(dependencies['vite']) < 8 || 'unplugin-swc' in dependencies;
+}
+
+/** The major version of a range such as `^7.1.0`. */
+const majorOf = (range = ''): number => Number(/\d+/.exec(range)?.[0] ?? Number.POSITIVE_INFINITY);
+
+/** What the compiler makes of decorators. */
+export interface Dialect {
+  /** Whether decorators are those of `experimentalDecorators`, as class-validator needs them. */
+  readonly isLegacy: boolean;
+  /** Whether the types of parameters are emitted. */
+  readonly emitsTypes: boolean;
+  /** Whether imports of files need an extension. */
+  readonly needsExtension: boolean;
+}
+
+type CompilerOptions = NonNullable<ReturnType<typeof parseTsconfig>['compilerOptions']>;
+
+/**
+ * Reads the dialect from the tsconfig, as the loader does: legacy with types where there is none.
+ * @throws {CommandFailure} if the tsconfig can't be read
+ */
+export function dialectOf(file: string, project: Project): Dialect {
+  const options = compilerOptionsOf(file);
+  const isModule = project.packageJson.type === 'module' || file.endsWith('.mts');
+  if (options === undefined) return { isLegacy: true, emitsTypes: true, needsExtension: isModule };
+  const isLegacy = options.experimentalDecorators === true;
+  const { module = '', moduleResolution = module } = options;
+  const followsNode = /^node(?:16|18|20|next)$/i.test(moduleResolution);
+  return {
+    isLegacy,
+    emitsTypes: isLegacy && options.emitDecoratorMetadata === true,
+    needsExtension: followsNode && isModule,
+  };
+}
+
+function compilerOptionsOf(file: string): CompilerOptions | undefined {
+  try {
+    const found = getTsconfig(dirname(file));
+    if (found === null) return undefined;
+    const { compilerOptions = {}, references = [] } = found.config;
+    if (compilerOptions.experimentalDecorators !== undefined) return compilerOptions;
+    // a tsconfig that only lists other ones, as many templates have it
+    for (const { path } of references) {
+      const target = join(dirname(found.path), path);
+      const referenced = parseTsconfig(
+        target.endsWith('.json') ? target : join(target, 'tsconfig.json'),
+      ).compilerOptions;
+      if (referenced?.experimentalDecorators !== undefined) return referenced;
+    }
+    return compilerOptions;
+  } catch (error) {
+    throw new CommandFailure(
+      `The tsconfig.json of ${shown(file)} can't be read: ${(error as Error).message}`,
+      EXIT.failed,
+    );
+  }
+}
+
+/** Tools that run TypeScript without emitting the types of parameters. */
+const WITHOUT_TYPES = ['tsx', 'tsup', 'esbuild', 'esbuild-register'];
+
+/** Whether the project runs its code with a tool that emits no types, whatever the tsconfig says. */
+export function losesTypes({ dependencies }: Project): boolean {
+  return WITHOUT_TYPES.some((tool) => tool in dependencies) || majorOf(dependencies['vitest']) < 4;
+}
+
+const TYPESCRIPT = /(?<!\.d)\.(?:[cm]?ts|tsx)$/;
+const TEST = /\.(?:test|spec)\.[cm]?tsx?$/;
+const NO_CODE = /^(?:node_modules|dist|build|coverage|\..*)$/;
+const TEST_FOLDERS = ['test', 'tests', '__tests__'];
+
+/** Whether a path is that of a TypeScript file with code. */
+export const isTypeScript = (path: string): boolean => TYPESCRIPT.test(path);
+
+/** All TypeScript files under a folder, without dependencies and build output. */
+const filesUnder = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return NO_CODE.test(entry.name) ? [] : filesUnder(path);
+      return isTypeScript(path) ? [path] : [];
+    });
+
+/** A folder without a package.json may hold anything: only what is certainly code is read. */
+const isCertain = ({ root, src }: Project): boolean => src !== root || existsSync(join(root, 'package.json'));
+
+/** All source files of the project, without tests. */
+export function sourceFiles(project: Project): string[] {
+  const { src } = project;
+  if (!isCertain(project)) return [];
+  return filesUnder(src).filter(
+    (path) => !TEST.test(path) && !TEST_FOLDERS.some((name) => path.slice(src.length).split(sep).includes(name)),
+  );
+}
+
+/** All test files of the project. */
+export function testFiles(project: Project): string[] {
+  const { root, src } = project;
+  const folders = [src, ...TEST_FOLDERS.map((name) => join(root, name))].filter((each) => existsSync(each));
+  const isWhole = existsSync(join(root, 'package.json'));
+  const files = isWhole ? filesUnder(root) : folders.filter((each) => each !== root).flatMap(filesUnder);
+  return files.filter((path) => TEST.test(path));
+}

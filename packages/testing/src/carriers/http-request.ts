@@ -1,0 +1,77 @@
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+
+/** Headers of a request, with lower-case names. */
+export type RequestHeaders = Readonly<Record<string, string>>;
+
+/** An HTTP request. */
+export interface HttpCall {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly url: URL;
+  readonly headers: RequestHeaders;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there. Start the server first, or correct the port',
+  ENOTFOUND: 'there is no such host. Correct the name',
+  ECONNRESET: 'the server closed the connection without a response',
+};
+
+/**
+ * Sends a request and waits for the head of its response.
+ * @throws {Error} that says which URL can't be reached, and why
+ */
+export function call({ url, body, ...options }: HttpCall): Promise<IncomingMessage> {
+  const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+  return new Promise((resolve, reject) => {
+    // without an agent, no connection is kept that the server could close at the wrong moment
+    const request = send(url, { ...options, agent: false }, resolve);
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      if (options.signal.aborted) return reject(error);
+      const { code = '', message } = error;
+      reject(new Error(`Cannot reach ${url.href}: ${REASONS[code] ?? message}.`, { cause: error }));
+    });
+    request.end(body);
+  });
+}
+
+/** The whole body of a response as text. */
+export async function bodyOf(response: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of response.setEncoding('utf8')) text += chunk as string;
+  return text;
+}
+
+/** The media type of a response, without parameters. Empty if it has none. */
+export function mediaTypeOf({ headers }: IncomingMessage): string {
+  return (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+const REMEDIES: Readonly<Record<number, string>> = {
+  401: "Pass credentials: `headers: { authorization: 'Bearer …' }`",
+  403: 'Pass credentials that suffice, or a host and an origin that the server allows',
+  404: 'Check the path of the URL: most servers serve MCP at /mcp',
+  405: 'Check the path of the URL: most servers serve MCP at /mcp',
+};
+
+/** The error for a response that is no answer to a message. */
+export function unexpected(response: IncomingMessage, { method, url }: HttpCall, body: string): Error {
+  const { statusCode = 0, statusMessage, headers } = response;
+  const challenge = headers['www-authenticate'];
+  const facts = [
+    `${method} ${url.href} was answered with ${statusCode} ${statusMessage}`,
+    ...(headers.location === undefined ? [] : [`location: ${headers.location}`]),
+    ...(challenge === undefined ? [] : [`www-authenticate: ${challenge}`]),
+  ];
+  const type = mediaTypeOf(response) || 'no content type';
+  const shown = body === '' ? 'and no body' : `and ${type}: ${excerptOf(body)}`;
+  const remedy = REMEDIES[statusCode];
+  return new Error(`${facts.join(', ')} ${shown}${remedy === undefined ? '' : `\n${remedy}.`}`);
+}
+
+/** The beginning of a text that may be long, quoted. */
+export function excerptOf(text: string): string {
+  return JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}…` : text);
+}

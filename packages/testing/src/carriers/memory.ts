@@ -1,0 +1,23 @@
+import { connectMemory, type Host, type Principal } from '@decorum/core';
+
+import type { Carrier, OpenCarrier } from './carrier.js';
+
+/** Opens a connection to a server in the same process. */
+export function overMemory(server: Host, principal: Principal | undefined): OpenCarrier {
+  return async ({ receive }): Promise<Carrier> => {
+    const memory = await connectMemory(server, {
+      receive: (message) => receive(JSON.stringify(message)),
+      ...(principal && { principal }),
+    });
+    return {
+      async send(text) {
+        await memory.send(text);
+        return 'finished';
+      },
+      hold() {},
+      async close() {
+        memory.close();
+      },
+    };
+  };
+}

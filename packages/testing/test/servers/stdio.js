@@ -1,0 +1,5 @@
+import { serveStdio } from '@decorum/core';
+
+import { createServer } from './weather.js';
+
+await serveStdio(createServer());

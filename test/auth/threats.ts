@@ -1,0 +1,54 @@
+// An issuer, an attacker's issuer, and a server for the tokens of the first.
+import { afterAll, beforeAll } from '@jest/globals';
+import { type OAuthOptions, oauth } from '@decorum/auth';
+import type { McpServerOptions } from '@decorum/core';
+
+import type { Fields } from '../../packages/http/test/fixture.js';
+import { serveFiles, type ServedFiles } from '../http-contract/auth-fixture.js';
+import type { HostOptions, HttpHost } from '../http-contract/hosts.js';
+import { HostileIssuer, type Signing } from './hostile-issuer.js';
+
+export const AUDIENCE = 'https://mcp.example.com/mcp';
+
+/** The issuers of a test file. */
+export class Issuers {
+  /** The one that the server trusts. */
+  trusted!: HostileIssuer;
+  /** The attacker's. Its keys have the same names. */
+  evil!: HostileIssuer;
+
+  constructor() {
+    beforeAll(async () => {
+      [this.trusted, this.evil] = await Promise.all([HostileIssuer.open(), HostileIssuer.open()]);
+    });
+    afterAll(async () => {
+      await Promise.all([this.trusted.stop(), this.evil.stop()]);
+    });
+  }
+
+  /** A token for the server. */
+  sign(claims: object = {}, signing: Signing = {}): string {
+    return this.trusted.sign({ aud: AUDIENCE, scope: 'mcp', ...claims }, signing);
+  }
+
+  /** The headers of a user. */
+  as(subject: string, claims: object = {}): Fields {
+    return bearer(this.sign({ sub: subject, ...claims }));
+  }
+
+  /** Serves tools, until the end of the test. */
+  async serve(host: HttpHost, options: Partial<OAuthOptions> = {}, more: Surroundings = {}): Promise<ServedFiles> {
+    const issuer = this.trusted.url;
+    const auth = oauth({ issuer, audience: AUDIENCE, scopes: ['mcp'], allowLoopbackHttp: true, ...options });
+    return await serveFiles(host, { auth, legacySse: true, limits: more.limits ?? {} }, undefined, more.server);
+  }
+}
+
+/** What else is special about a server. */
+export interface Surroundings {
+  readonly limits?: HostOptions['limits'];
+  readonly server?: Partial<McpServerOptions>;
+}
+
+/** The headers of whoever has a token. */
+export const bearer = (token: string): Fields => ({ authorization: `Bearer ${token}` });
