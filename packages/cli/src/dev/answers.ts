@@ -12,6 +12,7 @@ export const LISTS = {
   'resources/templates/list': 'resourceTemplates',
 } as const;
 
+/** What clients without sessions ask first. */
 export const DISCOVER = 'server/discover';
 const SET_LEVEL = 'logging/setLevel';
 const LISTED = ['tools', 'prompts', 'resources'] as const;

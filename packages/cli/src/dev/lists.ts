@@ -69,4 +69,5 @@ export function notificationsOf(changes: readonly Change[]): string[] {
   return [...kinds].map((kind) => `notifications/${kind}s/list_changed`);
 }
 
+/** The notifications for lists of which it isn't known whether they have changed. */
 export const ALL_CHANGED = ['tool', 'prompt', 'resource'].map((kind) => `notifications/${kind}s/list_changed`);

@@ -20,7 +20,9 @@ export function parse(text: string): Json | readonly Json[] | undefined {
   }
 }
 
+/** Whether a message wants a response. */
 export const isRequest = ({ id, method }: Json): boolean => typeof method === 'string' && id !== undefined;
+/** Whether a message answers another. */
 export const isResponse = ({ id, method }: Json): boolean => method === undefined && id !== undefined;
 
 /** The params of a message; empty if it has none. */
@@ -29,8 +31,10 @@ export const paramsOf = ({ params }: Json): Json => (isJson(params) ? params : {
 /** Different ids have different keys: `1` is not `"1"`. */
 export const keyOf = (id: unknown): string => JSON.stringify(id);
 
+/** A request. */
 export const request = (id: Id, method: string, params: Json = {}): Json => ({ jsonrpc: '2.0', id, method, params });
 
+/** A notification. */
 export const notification = (method: string, params: Json = {}): Json => ({ jsonrpc: '2.0', method, params });
 
 /** The response to a request that the program can't answer. */

@@ -1,5 +1,6 @@
 import { isJson, type Json, notification, paramsOf } from './message.js';
 
+/** The first notification of each subscription. */
 export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
 /** What a subscription names the notifications about each list. */

@@ -6,9 +6,9 @@ import { Memory } from '../memory.js';
 import { isJson, type Json, keyOf, request } from '../message.js';
 import type { Program } from '../program.js';
 import { Questions } from '../questions.js';
-import type { PushStream } from './push-stream.js';
 import { type Answered, converse } from './upstream.js';
 
+/** The header that names a session. */
 export const SESSION = 'mcp-session-id';
 const OWN_ID = 'decorum-dev-';
 
@@ -25,13 +25,20 @@ export function lasting(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(all);
 }
 
+/** A stream that a session's client holds open. */
+export interface SessionStream {
+  reopen(program: Program): Promise<void>;
+  notify(method: string, params?: Json): void;
+  end(): void;
+}
+
 /** A client's session. Each program has its own session for it, and the client never learns of them. */
 export class HttpSession {
   readonly memory = new Memory();
   readonly questions = new Questions();
   /** Which program has which request of the client in flight. */
   readonly inFlight = new Map<string, Program>();
-  readonly streams = new Set<PushStream>();
+  readonly streams = new Set<SessionStream>();
   /** Changes that the client has not been told, because it had no stream open. */
   readonly untold = new Set<string>();
   private readonly ids = new Map<Program, Promise<string>>();

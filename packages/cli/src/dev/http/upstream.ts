@@ -66,6 +66,7 @@ export function send(program: Program, { method, path, headers, body }: Sent): P
   });
 }
 
+/** Whether a response is a stream of events. */
 export const isEventStream = ({ headers }: IncomingMessage): boolean =>
   headers['content-type']?.startsWith('text/event-stream') === true;
 
