@@ -1,4 +1,5 @@
 // What clients and the user see of `decorum dev` when the program or the relay fails.
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
@@ -170,6 +171,21 @@ describe('decorum dev --check', () => {
   });
 });
 
+/** The program and the spare process, which may still be starting. */
+const childrenOf = (parent: number | undefined): number[] =>
+  execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .flatMap(([pid = 0, ppid]) => (ppid === parent ? [pid] : []));
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 describe('the end of decorum dev', () => {
   it('is exit code 3 if the port is taken, with the option to pass', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
@@ -235,10 +251,10 @@ describe('the end of decorum dev', () => {
     const called = client.request(...call(tool)).catch(() => {});
     if (tool === 'spin') await run.says(/spinning/);
     else await called;
-    // the pipes close when the last process that holds them has ended
-    const closed = once(run.child, 'close');
+    const children = childrenOf(run.child.pid);
+    expect(children.length).toBeGreaterThan(0);
     run.child.kill('SIGKILL');
-    await closed;
     await expect(run.ended).resolves.toBe('SIGKILL');
+    while (children.some(isAlive)) await new Promise((resolve) => setImmediate(resolve));
   });
 });

@@ -50,7 +50,7 @@ function environment(root: string, secret: string): NodeJS.ProcessEnv {
   } catch {
     // there is none
   }
-  return { DECORUM_SECRET: secret, ...file, ...process.env, DECORUM_DEV: '1' };
+  return { DECORUM_SECRET: secret, ...file, ...process.env, DECORUM_DEV: String(process.pid) };
 }
 
 /** Serves a program, and follows the edits of its files. Resolves when it is told to end. */

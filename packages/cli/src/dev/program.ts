@@ -37,6 +37,7 @@ export class StartFailure extends Error {
 }
 
 const REGISTER = new URL('../register.js', import.meta.url).href;
+const WATCHDOG = new URL('child/watchdog.js', import.meta.url).href;
 const CHILD = fileURLToPath(new URL('child/main.js', import.meta.url));
 const KILL_MS = 2000;
 const REST_MS = 200;
@@ -64,7 +65,7 @@ export class Program {
     { entry, transport, env, packages }: ProgramSettings,
     private readonly events: ProgramEvents,
   ) {
-    const flags = ['--enable-source-maps', '--import', REGISTER];
+    const flags = ['--enable-source-maps', '--import', WATCHDOG, '--import', REGISTER];
     this.child = spawn(process.execPath, [...flags, CHILD, pathToFileURL(entry).href, transport, ...packages], {
       env: env(),
       stdio: ['pipe', 'pipe', 'pipe', 'ipc'],

@@ -15,11 +15,8 @@ import { serveHttp, servePipe } from './exported.js';
 import { failureOf } from './failure.js';
 import { moveServers } from './listening.js';
 import { coreOf, warmUp } from './warm.js';
-import { watchParent } from './watchdog.js';
 
 const PATIENCE_MS = 3000;
-
-watchParent();
 
 const [entryUrl = '', transport = 'http', ...packages] = process.argv.splice(2);
 const entry = fileURLToPath(entryUrl);

@@ -1,20 +1,23 @@
+/**
+ * Ends this process when the relay is gone. Node.js loads this file first, because later it may wait for the thread of the
+ * loader and then hears of nothing, as with a program that never returns to its event loop. So another thread looks.
+ */
 import { Worker } from 'node:worker_threads';
 
 const WATCH = `
-const parent = process.ppid;
+const { workerData: relay } = require('node:worker_threads');
 setInterval(() => {
-  if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL');
-}, 500);
+  if (process.ppid !== relay) process.kill(process.pid, 'SIGKILL');
+}, 250);
 `;
 
-/** Ends this process. `process.exit` may wait for a module that is being loaded. */
+// not `process.exit`, which may wait for a module that is being loaded
 const end = (): void => void process.kill(process.pid, 'SIGKILL');
 
-/** Ends this process when the relay is gone. */
-export function watchParent(): void {
-  // it may have gone before this module was loaded
-  if (!process.connected) return end();
-  process.once('disconnect', end);
-  // in a thread: a program that never returns to its event loop hears of nothing
-  if (process.platform !== 'win32') new Worker(WATCH, { eval: true, execArgv: [], stdout: false }).unref();
+const relay = Number(process.env['DECORUM_DEV']);
+if (process.connected) process.once('disconnect', end);
+else end();
+// elsewhere the id of the parent stays
+if (process.platform !== 'win32') {
+  new Worker(WATCH, { eval: true, execArgv: [], workerData: relay, stdout: false }).unref();
 }
