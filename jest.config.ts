@@ -17,6 +17,8 @@ const config: Config = {
   testEnvironment: 'node',
   roots: ['<rootDir>/packages', '<rootDir>/examples', '<rootDir>/bench', '<rootDir>/test'],
   testMatch: ['**/test/**/*.test.ts'],
+  // they are tests of generated projects, which run them
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/packages/create-decorum/templates/'],
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

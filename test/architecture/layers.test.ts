@@ -64,7 +64,7 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   auth: ['@decorum/core', '@decorum/core/transport', '@decorum/http'],
   testing: ['@decorum/core', '@decorum/core/transport', '@decorum/http/node'],
   'create-decorum': [],
-  cli: ['@decorum/core', '@decorum/core/transport', '@decorum/http', 'create-decorum'],
+  cli: ['@decorum/core', '@decorum/core/transport', '@decorum/http', '@decorum/http/node', 'create-decorum'],
 };
 
 const ENTRIES = new Set([

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { unzipSync } from 'fflate';
 
-import { createProject, GREETER, type Project, TSCONFIG } from './project.js';
+import { CLOCK, createProject, GREETER, type Project, TSCONFIG } from './project.js';
 
 let project: Project;
 afterEach(() => project.remove());
@@ -225,8 +225,10 @@ describe('decorum build --mcpb', () => {
   });
 
   it('gives the same bundle for the same files', async () => {
-    create(`export { Greeter as server } from './greeter.js';`, {
-      'package.json': BUNDLED,
+    project = createProject({
+      'package.json': { ...MODULE, dependencies: { '@decorum/core': '*' } },
+      'tsconfig.json': TSCONFIG,
+      'src/main.ts': CLOCK.replace('export class', 'export default class'),
     });
     const bundle = join(project.folder, 'greeter.mcpb');
     const print = await project.decorum(['build', '--mcpb']);

@@ -154,6 +154,22 @@ export class Greeter extends McpServer {
 }
 `;
 
+/** A server that needs no package but ours: bundling it takes less. */
+export const CLOCK = `
+import { McpServer, Tool } from '@decorum/core';
+
+export class Clock extends McpServer {
+  constructor() {
+    super({ name: 'clock', version: '1.0.0' });
+  }
+
+  @Tool({ description: 'Tells the time' })
+  now() {
+    return 'noon';
+  }
+}
+`;
+
 /** The tsconfig of a project that is built. */
 export const TSCONFIG = {
   compilerOptions: {

@@ -1,0 +1,124 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import type { About, Adoption } from '../front.js';
+import { inTime } from '../in-time.js';
+import { ALL_CHANGED, type Change, differences, notificationsOf } from '../lists.js';
+import type { Program } from '../program.js';
+import type { Exchange } from './exchange.js';
+import type { ListenStream } from './listen-stream.js';
+import type { HttpSession } from './session.js';
+import { keyOfView, Views } from './views.js';
+
+const MAX_SESSIONS = 200;
+const DEFAULT_PATHS = ['/mcp', '/'];
+
+/** All clients over HTTP: their sessions, streams and requests in flight. */
+export class Clients {
+  readonly sessions = new Map<string, HttpSession>();
+  readonly listens = new Set<ListenStream>();
+  readonly exchanges = new Set<Exchange>();
+  private readonly paths = new Set<string>();
+  private readonly views = new Views(() => (this.paths.size > 0 ? [...this.paths] : DEFAULT_PATHS));
+  /** The last program that was not a stand-in: clients know its lists. */
+  private known: Program | undefined;
+
+  /** A client sends messages to this path. */
+  posts(path: string): void {
+    if (!this.paths.has(path) && this.paths.size < 4) this.paths.add(path);
+  }
+
+  /** Takes a new session. Clients that never end theirs must not fill the memory. */
+  add(session: HttpSession): void {
+    this.sessions.set(session.id, session);
+    if (this.sessions.size <= MAX_SESSIONS) return;
+    const idle = [...this.sessions.values()].find(({ streams, inFlight }) => streams.size + inFlight.size === 0);
+    if (idle && idle !== session) this.sessions.delete(idle.id);
+  }
+
+  changed(program: Program): void {
+    this.views.forget(program);
+  }
+
+  async about(program: Program, origin: string): Promise<About> {
+    const view = await this.views.of(program, {});
+    const { name, version } = view?.about ?? {};
+    return {
+      name: typeof name === 'string' ? name : undefined,
+      version: typeof version === 'string' ? version : undefined,
+      lists: view?.lists,
+      place: `${origin}${view?.path ?? ''}`,
+    };
+  }
+
+  /** Moves all sessions and streams to a program, and tells their clients what has changed. */
+  async move(next: Program): Promise<() => Promise<Adoption>> {
+    const before = this.known;
+    // clients keep what they know while a stand-in tells them that the program has ended
+    const isQuiet = next.isStandIn && before !== undefined;
+    if (!isQuiet) this.known = next;
+    const sessions = [...this.sessions.values()];
+    await inTime(Promise.all(sessions.map((session) => session.idIn(next).catch(() => undefined))));
+    return async () => {
+      await inTime(Promise.all([...this.sessions.values()].map((session) => session.catchUp(next))));
+      const pushes = [...this.sessions.values()].flatMap(({ streams }) => [...streams]);
+      await inTime(Promise.all([...pushes, ...this.listens].map((each) => each.reopen(next))));
+      return this.tell(isQuiet ? async () => [] : await this.compare(before, next));
+    };
+  }
+
+  /** What has changed, for clients with certain headers. Undefined if that can't be known. */
+  private async compare(
+    before: Program | undefined,
+    next: Program,
+  ): Promise<(headers: IncomingHttpHeaders) => Promise<readonly Change[] | undefined>> {
+    const changes = async (headers: IncomingHttpHeaders) => {
+      if (before === undefined) return [];
+      const both = Promise.all([this.views.of(before, headers), this.views.of(next, headers)]);
+      const [old, now] = (await inTime(both)) ?? [];
+      return old && now && differences(old.lists, now.lists);
+    };
+    const all = new Map<string, Promise<readonly Change[] | undefined>>();
+    const of = (headers: IncomingHttpHeaders) => {
+      const key = keyOfView(headers);
+      const known = all.get(key) ?? changes(headers);
+      all.set(key, known);
+      return known;
+    };
+    await Promise.all([{}, ...this.headers()].map(of));
+    return of;
+  }
+
+  private headers(): IncomingHttpHeaders[] {
+    return [...this.sessions.values(), ...this.listens].map(({ headers }) => headers);
+  }
+
+  private async tell(
+    changesFor: (headers: IncomingHttpHeaders) => Promise<readonly Change[] | undefined>,
+  ): Promise<Adoption> {
+    let told = 0;
+    const all = new Map<string, Change>();
+    const note = (changes: readonly Change[] | undefined) => {
+      for (const change of changes ?? []) all.set(`${change.sign}${change.kind}${change.name}`, change);
+      return changes ? notificationsOf(changes) : ALL_CHANGED;
+    };
+    note((await changesFor({})) ?? []);
+    for (const session of this.sessions.values()) {
+      const methods = note(await changesFor(session.headers));
+      if (session.memory.joined && tellSession(session, methods)) told += 1;
+    }
+    for (const listen of this.listens) {
+      const methods = note(await changesFor(listen.headers));
+      if (methods.map((method) => listen.notify(method)).includes(true)) told += 1;
+    }
+    return { changes: [...all.values()], told };
+  }
+}
+
+function tellSession(session: HttpSession, methods: readonly string[]): boolean {
+  const [stream] = session.streams;
+  for (const method of methods) {
+    if (stream) stream.notify(method);
+    else session.untold.add(method);
+  }
+  return stream !== undefined && methods.length > 0;
+}

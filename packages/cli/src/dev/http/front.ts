@@ -1,0 +1,115 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { CommandFailure, EXIT } from 'create-decorum';
+
+import { Flights } from '../flights.js';
+import type { About, Adoption, Front, Stage } from '../front.js';
+import type { Program } from '../program.js';
+import { Clients } from './clients.js';
+import { Incoming } from './incoming.js';
+import { Router } from './router.js';
+
+/** The clients over HTTP. The relay owns the port; programs come and go behind it. */
+export class HttpFront implements Front {
+  private readonly server: Server;
+  private readonly clients = new Clients();
+  private readonly flights = new Flights();
+  private readonly router: Router;
+  private host = '127.0.0.1';
+  /** The port that clients use, once the relay listens. */
+  port: number | undefined;
+
+  readonly left = new Promise<void>(() => {});
+
+  constructor(
+    stage: Stage,
+    private readonly defaultPort: number,
+  ) {
+    this.router = new Router(stage, this.clients, this.flights);
+    // streams stay open for as long as clients like
+    this.server = createServer({ requestTimeout: 0, headersTimeout: 60_000 }, (request, response) => {
+      const incoming = new Incoming(request, response);
+      this.router.route(incoming).catch(() => response.destroy());
+    });
+  }
+
+  /**
+   * Listens, unless it does so already.
+   * @throws {CommandFailure} if the port is taken
+   */
+  async listen(port: number, host = '127.0.0.1'): Promise<void> {
+    if (this.port !== undefined) return;
+    const { server } = this;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject).listen({ port, host }, () => {
+          server.off('error', reject);
+          resolve();
+        });
+      });
+    } catch (error) {
+      throw portFailure(error as NodeJS.ErrnoException, port);
+    }
+    this.host = host;
+    this.port = (server.address() as AddressInfo).port;
+  }
+
+  async open(program: Program | undefined): Promise<void> {
+    await this.listen(program?.asked?.port ?? this.defaultPort, program?.asked?.host);
+  }
+
+  hear(): void {}
+
+  async adopt(next: Program, switchOver: () => void): Promise<Adoption> {
+    const tell = await this.clients.move(next);
+    switchOver();
+    return await tell();
+  }
+
+  lost(program: Program, problem: string): void {
+    for (const exchange of this.clients.exchanges) if (exchange.program === program) exchange.fail(problem);
+    for (const session of this.clients.sessions.values()) session.forget(program);
+  }
+
+  idle(program: Program): Promise<void> {
+    return this.flights.idle(program);
+  }
+
+  about(program: Program): Promise<About> {
+    const host = this.host === '0.0.0.0' ? '127.0.0.1' : this.host.includes(':') ? 'localhost' : this.host;
+    return this.clients.about(program, `http://${host}:${this.port}`);
+  }
+
+  log(text: string): void {
+    for (const { memory, streams } of this.clients.sessions.values()) {
+      if (!memory.joined || !memory.wantsErrors) continue;
+      const [stream] = streams;
+      stream?.notify('notifications/message', { level: 'error', logger: 'decorum dev', data: text });
+    }
+  }
+
+  async close(drainMs: number): Promise<void> {
+    this.server.close();
+    await Promise.race([this.flights.allIdle(), wait(drainMs, undefined, { ref: false })]);
+    for (const { streams } of this.clients.sessions.values()) for (const stream of streams) stream.end();
+    for (const stream of this.clients.listens) stream.end();
+    this.server.closeIdleConnections();
+    await Promise.race([
+      new Promise((resolve) => this.server.once('close', resolve)),
+      wait(100, undefined, { ref: false }),
+    ]);
+    this.server.closeAllConnections();
+  }
+}
+
+function portFailure({ code, message }: NodeJS.ErrnoException, port: number): CommandFailure {
+  const problem =
+    code === 'EADDRINUSE'
+      ? `Port ${port} is taken by another program. Stop it, or pass another port: --port ${port + 1}`
+      : code === 'EACCES'
+        ? `Port ${port} needs privileges. Pass another port: --port 3000`
+        : `Can't listen on port ${port}: ${message}. Pass another port with --port`;
+  return new CommandFailure(problem, EXIT.environment);
+}

@@ -1,0 +1,33 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import type { Program } from '../program.js';
+import { look, type View } from './viewer.js';
+
+const KEYS = ['authorization', 'cookie'] as const;
+
+/** Which views of a program are the same: those of clients with the same credentials. */
+export const keyOfView = (headers: IncomingHttpHeaders): string => KEYS.map((name) => headers[name] ?? '').join('\n');
+
+/** The views of programs, each taken once. */
+export class Views {
+  private readonly views = new WeakMap<Program, Map<string, Promise<View | undefined>>>();
+
+  constructor(private readonly paths: () => readonly string[]) {}
+
+  /** A program as clients with the credentials in these headers see it. */
+  of(program: Program, headers: IncomingHttpHeaders): Promise<View | undefined> {
+    const ofProgram = this.views.get(program) ?? new Map<string, Promise<View | undefined>>();
+    this.views.set(program, ofProgram);
+    const key = keyOfView(headers);
+    const known = ofProgram.get(key);
+    if (known) return known;
+    const view = look(program, this.paths(), headers);
+    ofProgram.set(key, view);
+    return view;
+  }
+
+  /** The program has changed its lists while it runs. */
+  forget(program: Program): void {
+    this.views.delete(program);
+  }
+}

@@ -1,0 +1,73 @@
+import { LISTS } from './answers.js';
+import { isJson, type Json } from './message.js';
+
+type Method = keyof typeof LISTS;
+
+/** The entries of a program's lists, by what identifies them. */
+export type Lists = Readonly<Record<Method, ReadonlyMap<string, string>>>;
+
+/** Sends a request to a program. Resolves with its response. */
+export type Ask = (method: string, params: Json) => Promise<Json>;
+
+/** A difference between the lists of two programs. */
+export interface Change {
+  readonly sign: '+' | '-' | '~';
+  readonly kind: 'tool' | 'prompt' | 'resource';
+  readonly name: string;
+}
+
+const KEYS = ['uri', 'uriTemplate', 'name'];
+const MAX_PAGES = 50;
+
+async function listOf(ask: Ask, method: Method): Promise<Map<string, string>> {
+  const entries = new Map<string, string>();
+  let cursor: unknown;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const { result } = await ask(method, cursor === undefined ? {} : { cursor });
+    if (!isJson(result)) break;
+    for (const entry of (result[LISTS[method]] as Json[] | undefined) ?? []) {
+      const key = KEYS.map((name) => entry[name]).find((value) => typeof value === 'string');
+      entries.set(String(key), JSON.stringify(entry));
+    }
+    cursor = result['nextCursor'];
+    if (typeof cursor !== 'string') break;
+  }
+  return entries;
+}
+
+/** Reads all lists of a program. */
+export async function readLists(ask: Ask): Promise<Lists> {
+  const methods = Object.keys(LISTS) as Method[];
+  const lists = await Promise.all(methods.map(async (method) => [method, await listOf(ask, method)] as const));
+  return Object.fromEntries(lists) as unknown as Lists;
+}
+
+const KINDS = {
+  'tools/list': 'tool',
+  'prompts/list': 'prompt',
+  'resources/list': 'resource',
+  'resources/templates/list': 'resource',
+} as const;
+
+/** What differs between the lists of two programs. */
+export function differences(before: Lists, after: Lists): Change[] {
+  return (Object.keys(KINDS) as Method[]).flatMap((method) => {
+    const [old, now] = [before[method], after[method]];
+    const kind = KINDS[method];
+    const there = [...now.keys()].flatMap((name): Change[] => {
+      if (!old.has(name)) return [{ sign: '+', kind, name }];
+      return old.get(name) === now.get(name) ? [] : [{ sign: '~', kind, name }];
+    });
+    const gone = [...old.keys()].filter((name) => !now.has(name));
+    return [...there, ...gone.map((name): Change => ({ sign: '-', kind, name }))];
+  });
+}
+
+/** The notifications about changes. */
+export function notificationsOf(changes: readonly Change[]): string[] {
+  const kinds = new Set(changes.map(({ kind }) => kind));
+  return [...kinds].map((kind) => `notifications/${kind}s/list_changed`);
+}
+
+/** The notifications for lists of which it isn't known whether they have changed. */
+export const ALL_CHANGED = ['tool', 'prompt', 'resource'].map((kind) => `notifications/${kind}s/list_changed`);

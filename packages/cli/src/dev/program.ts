@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+import { lines } from './lines.js';
+import type { Asked, ChildMessage, Failure, StartMessage } from './messages.js';
+
+/** How to run all processes of a program. */
+export interface ProgramSettings {
+  /** The absolute path of the entry. */
+  readonly entry: string;
+  readonly transport: 'stdio' | 'http';
+  /** Packages to load before the entry. */
+  readonly packages: readonly string[];
+  /** The environment of the next process. */
+  readonly env: () => NodeJS.ProcessEnv;
+}
+
+/** What happens in a program's process. */
+export interface ProgramEvents {
+  /** The program has printed something. */
+  readonly printed: (text: string) => void;
+  /** A line of the program's pipe that is a message, or looks like one. */
+  readonly line: (program: Program, text: string) => void;
+  /** The program has loaded more files. */
+  readonly loaded: (program: Program) => void;
+  readonly told: (program: Program, message: ChildMessage) => void;
+}
+
+/** A program that could not be started. */
+export class StartFailure extends Error {
+  constructor(readonly failure: Failure) {
+    super(failure.message);
+  }
+}
+
+const REGISTER = new URL('../register.js', import.meta.url).href;
+const WATCHDOG = new URL('child/watchdog.js', import.meta.url).href;
+const CHILD = fileURLToPath(new URL('child/main.js', import.meta.url));
+const KILL_MS = 2000;
+const REST_MS = 200;
+let count = 0;
+
+/** A process that runs the program once. */
+export class Program {
+  readonly number = ++count;
+  /** The files outside of `node_modules` that it has loaded. */
+  readonly files = new Set<string>();
+  /** The packages that it imports and that load the same anywhere. */
+  readonly packages = new Set<string>();
+  /** Resolves with the reason when the process has ended. */
+  readonly ended: Promise<string>;
+  /** The port it listens on. */
+  port: number | undefined;
+  asked: Asked | undefined;
+  hasEnded = false;
+  isStandIn = false;
+  private readonly child: ChildProcess;
+  private readonly warm: Promise<void>;
+  private settleStart: ((failure?: Failure) => void) | undefined;
+
+  constructor(
+    { entry, transport, env, packages }: ProgramSettings,
+    private readonly events: ProgramEvents,
+  ) {
+    const flags = ['--enable-source-maps', '--import', WATCHDOG, '--import', REGISTER];
+    this.child = spawn(process.execPath, [...flags, CHILD, pathToFileURL(entry).href, transport, ...packages], {
+      env: env(),
+      stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
+      // Ctrl-C in a terminal reaches the whole process group: the relay decides when its children end
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    });
+    this.ended = this.whenEnded();
+    let warmed = () => {};
+    this.warm = new Promise((resolve) => (warmed = resolve));
+    void this.ended.then(warmed);
+    this.child.on('message', (message: ChildMessage) => (message.type === 'warm' ? warmed() : this.hear(message)));
+    this.child.stdin?.on('error', () => {});
+    this.child.stderr?.setEncoding('utf8').on('data', events.printed);
+    if (transport === 'http') this.child.stdout?.setEncoding('utf8').on('data', events.printed);
+    else lines(this.child.stdout as Readable, (text) => this.read(text));
+  }
+
+  /**
+   * Runs the entry. Resolves when it serves.
+   * @throws {StartFailure}
+   */
+  async start(message: StartMessage): Promise<void> {
+    await this.warm;
+    this.isStandIn = message.standIn !== undefined;
+    const started = new Promise<void>((resolve, reject) => {
+      this.settleStart = (failure) => {
+        this.settleStart = undefined;
+        if (failure) reject(new StartFailure(failure));
+        else resolve();
+      };
+    });
+    void this.failUnlessStarted();
+    this.tell(message);
+    await started;
+  }
+
+  private async failUnlessStarted(): Promise<void> {
+    const message = `The program ended before it served anything (${await this.ended}).`;
+    this.settleStart?.({ message, stack: '', code: undefined });
+  }
+
+  /** Sends a message to a program that reads the pipe. */
+  write(line: string): void {
+    this.child.stdin?.write(`${line}\n`);
+  }
+
+  tell(message: object): void {
+    if (this.child.connected) this.child.send(message, () => {});
+  }
+
+  /** Ends the process: politely at first. */
+  async stop(): Promise<void> {
+    if (this.hasEnded) return;
+    this.child.kill('SIGTERM');
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), KILL_MS);
+    await this.ended;
+    clearTimeout(timer);
+  }
+
+  /** Ends the process at once. */
+  kill(): void {
+    this.child.kill('SIGKILL');
+  }
+
+  private hear(message: ChildMessage): void {
+    if (message.type === 'packages') for (const name of message.names) this.packages.add(name);
+    else if (message.type === 'files') {
+      for (const url of message.urls) this.files.add(fileURLToPath(url.replace(/[?#].*$/, '')));
+      this.events.loaded(this);
+    } else if (message.type === 'failed') this.settleStart?.(message.failure);
+    else if (message.type === 'serving') {
+      this.port = message.port;
+      this.asked = message.asked;
+      this.settleStart?.();
+    } else this.events.told(this, message);
+  }
+
+  /** A program may print before it serves, even without ending its line. */
+  private read(text: string): void {
+    const start = text.indexOf('{"jsonrpc"');
+    if (start === 0 || text.startsWith('[{')) return this.events.line(this, text);
+    this.events.printed(start > 0 ? `${text.slice(0, start)}\n` : `${text}\n`);
+    if (start > 0) this.events.line(this, text.slice(start));
+  }
+
+  private async whenEnded(): Promise<string> {
+    const failed = new Promise<string>((resolve) => this.child.once('error', ({ message }) => resolve(message)));
+    const exited = once(this.child, 'exit').then(async ([code, signal]) => {
+      // what it wrote last; a process of its own may keep the pipe open
+      await Promise.race([once(this.child, 'close'), wait(REST_MS, undefined, { ref: false })]);
+      return typeof signal === 'string' ? `signal ${signal}` : `exit code ${code}`;
+    });
+    const reason = await Promise.race([failed, exited]);
+    this.hasEnded = true;
+    return reason;
+  }
+}

@@ -1,0 +1,56 @@
+import type { About, Adoption } from './front.js';
+import type { Lists } from './lists.js';
+
+const KINDS = [
+  ['tool', ['tools/list']],
+  ['resource', ['resources/list', 'resources/templates/list']],
+  ['prompt', ['prompts/list']],
+] as const;
+
+const MAX_CHANGES = 6;
+const INDENT = ' '.repeat(10);
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+function contents(lists: Lists): string {
+  return KINDS.map(([noun, methods]) => [noun, methods.reduce((sum, method) => sum + lists[method].size, 0)] as const)
+    .filter(([noun, count]) => count > 0 || noun === 'tool')
+    .map(([noun, count]) => counted(count, noun))
+    .join(', ');
+}
+
+const time = (): string => new Date().toTimeString().slice(0, 8);
+
+/** What `decorum dev` prints of its own. All of it goes to stderr: over stdio, stdout carries messages. */
+export class Report {
+  constructor(private readonly write: (text: string) => void) {}
+
+  serving({ name, version, lists, place }: About, entry: string): void {
+    const title = name === undefined ? entry : `${name}${version === undefined ? '' : ` ${version}`}`;
+    this.line([title, ...(lists ? [contents(lists)] : []), place]);
+  }
+
+  reloaded(files: readonly string[], ms: number, { changes, told }: Adoption): void {
+    const shown = changes.slice(0, MAX_CHANGES).map(({ sign, kind, name }) => `${sign} ${kind} ${name}`);
+    if (changes.length > MAX_CHANGES) shown.push(`and ${changes.length - MAX_CHANGES} more`);
+    const reached = told > 0 ? [`${counted(told, 'client')} told`] : [];
+    this.line([`${time()}  ${files.join(', ')}  ${Math.round(ms)} ms`, ...shown, ...reached]);
+  }
+
+  /**
+   * Prints a problem once.
+   * @param consequence what the clients notice of it
+   */
+  problem(text: string, consequence: string): void {
+    const lines = `${text}\n${consequence}`.split('\n');
+    this.write(`${[`${time()}  ${lines[0]}`, ...lines.slice(1).map((line) => `${INDENT}${line}`)].join('\n')}\n`);
+  }
+
+  note(text: string): void {
+    this.write(`${time()}  ${text}\n`);
+  }
+
+  private line(parts: readonly string[]): void {
+    this.write(`${parts.join('   ')}\n`);
+  }
+}

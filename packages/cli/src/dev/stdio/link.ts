@@ -1,0 +1,84 @@
+import { INITIALIZE, newestOf } from '@decorum/core/transport';
+
+import { DISCOVER } from '../answers.js';
+import { type Ask, type Lists, readLists } from '../lists.js';
+import { type Id, isJson, type Json, notification, paramsOf, request } from '../message.js';
+import type { Program } from '../program.js';
+
+const OWN = 'decorum-dev-';
+const CLIENT = { name: 'decorum-dev', version: '1.0.0' };
+const STATELESS = newestOf('stateless').id;
+const ENVELOPE = {
+  'io.modelcontextprotocol/protocolVersion': STATELESS,
+  'io.modelcontextprotocol/clientInfo': CLIENT,
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+/** What the relay asks a program of its own, over the pipe that the client's messages take too. */
+export class Link {
+  private readonly waiting = new Map<unknown, (response: Json) => void>();
+  private asked = 0;
+  /** Whether the client's session has begun in this program. */
+  hasSession = false;
+  /** Changes that the program announced before clients were moved to it. */
+  readonly early = new Set<string>();
+  about: Json = {};
+
+  constructor(readonly program: Program) {
+    void this.abandon();
+  }
+
+  private async abandon(): Promise<void> {
+    await this.program.ended;
+    for (const resolve of this.waiting.values()) resolve({});
+  }
+
+  /** Sends a request of the relay. Resolves with an empty object if the program ends. */
+  ask(method: string, params: Json): Promise<Json> {
+    const id = `${OWN}${this.program.number}-${++this.asked}`;
+    return new Promise((resolve) => {
+      if (this.program.hasEnded) return resolve({});
+      this.waiting.set(id, resolve);
+      this.program.write(JSON.stringify(request(id, method, params)));
+    });
+  }
+
+  /** Takes a response to the relay. Returns whether it was one. */
+  takes(message: Json): boolean {
+    const resolve = this.waiting.get(message['id']);
+    if (!resolve || message['method'] !== undefined) return false;
+    this.waiting.delete(message['id']);
+    resolve(message);
+    return true;
+  }
+
+  tell(message: Json): void {
+    this.program.write(JSON.stringify(message));
+  }
+
+  /** Begins the client's session as it began in the program before. */
+  async begin(params: Json, replay: readonly Json[]): Promise<void> {
+    this.hasSession = true;
+    await this.ask(INITIALIZE, params);
+    await Promise.all(
+      replay.map((each) => (each['jsonrpc'] ? this.tell(each) : this.ask(String(each['method']), paramsOf(each)))),
+    );
+  }
+
+  /** The program's lists: asked without a session, or in the client's. Undefined if there is none yet. */
+  async lists(): Promise<Lists | undefined> {
+    const stateless: Ask = (method, params) => this.ask(method, { ...params, _meta: ENVELOPE });
+    const { result } = await stateless(DISCOVER, {});
+    if (isJson(result)) {
+      const meta = isJson(result['_meta']) ? result['_meta'] : {};
+      const info = meta['io.modelcontextprotocol/serverInfo'];
+      if (isJson(info)) this.about = info;
+      return readLists(stateless);
+    }
+    return this.hasSession ? readLists((method, params) => this.ask(method, params)) : undefined;
+  }
+}
+
+/** `notifications/cancelled` for a request. */
+export const cancelled = (requestId: Id): Json =>
+  notification('notifications/cancelled', { requestId, reason: 'The program was replaced.' });

@@ -1,0 +1,42 @@
+import { isJson, type Json, notification, paramsOf } from './message.js';
+
+/** The first notification of each subscription. */
+export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+
+/** What a subscription names the notifications about each list. */
+const FILTERS: Readonly<Record<string, string>> = {
+  'notifications/tools/list_changed': 'toolsListChanged',
+  'notifications/prompts/list_changed': 'promptsListChanged',
+  'notifications/resources/list_changed': 'resourcesListChanged',
+};
+const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
+
+/** Whether a notification says that a list has changed. */
+export const isListChange = (method: unknown): boolean => typeof method === 'string' && method in FILTERS;
+
+/** The subscription that a notification belongs to. */
+export function subscriptionOf(message: Json): unknown {
+  const meta = paramsOf(message)['_meta'];
+  return isJson(meta) ? meta[SUBSCRIPTION] : undefined;
+}
+
+/**
+ * The notification that a list has changed, for one subscription. Undefined if it doesn't want it.
+ * @param listen the `subscriptions/listen` of the client
+ */
+export function changeFor(listen: Json, method: string): Json | undefined {
+  const wanted = paramsOf(listen)['notifications'];
+  const filter = FILTERS[method];
+  if (filter === undefined || !isJson(wanted) || wanted[filter] !== true) return undefined;
+  return notification(method, { _meta: { [SUBSCRIPTION]: listen['id'] } });
+}
+
+/** Acknowledges all lists that the client wants to follow: those that the program lacks may come with the next edit. */
+export function acknowledgeLists(acknowledged: Json, listen: Json): Json {
+  const wanted = paramsOf(listen)['notifications'];
+  if (!isJson(wanted)) return acknowledged;
+  const lists = Object.values(FILTERS).filter((name) => wanted[name] === true);
+  const params = paramsOf(acknowledged);
+  const all = Object.fromEntries(lists.map((name) => [name, true]));
+  return { ...acknowledged, params: { ...params, notifications: { ...(params['notifications'] as Json), ...all } } };
+}

@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+
+import { CommandFailure, EXIT } from './failure.js';
+import { isModernYarn, type Installer } from './installers.js';
+import { isOurs, type Tarball } from './tarballs.js';
+
+type Dependencies = Readonly<Record<string, string>>;
+
+/** A part of a package.json in `templates`. The versions of our own packages are left empty there. */
+export interface ManifestPart {
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: Dependencies;
+  readonly devDependencies?: Dependencies;
+}
+
+/** What the package.json of a project depends on, besides its template. */
+export interface ManifestOptions {
+  readonly packageName: string;
+  readonly installer: Installer;
+  /** Our packages as tarballs in the project, if they don't come from the registry. */
+  readonly tarballs: readonly Tarball[];
+}
+
+/** The folder in a project that holds tarballs of `--packages`. */
+export const TARBALLS = '.packages';
+
+const { version: OWN_VERSION } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+/** Our packages are released together, so they have the version of this one. */
+const specOf = (tarball: Tarball | undefined) =>
+  tarball === undefined ? `^${OWN_VERSION}` : `file:${TARBALLS}/${tarball.file}`;
+
+const sorted = (dependencies: Dependencies): Dependencies =>
+  Object.fromEntries(Object.entries(dependencies).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** Has the packages that ours need taken from the tarballs too. */
+function overrides({ installer, tarballs }: ManifestOptions): object {
+  if (tarballs.length === 0 || installer.name === 'pnpm') return {};
+  const specs = overridesOf(tarballs);
+  return installer.name === 'npm' ? { overrides: specs } : { resolutions: specs };
+}
+
+/** The place of each tarball by the name of its package. */
+export const overridesOf = (tarballs: readonly Tarball[]): Dependencies =>
+  Object.fromEntries(tarballs.map((tarball) => [tarball.name, specOf(tarball)]));
+
+/** The names of our packages in the parts of a template. */
+export function ourPackages(parts: readonly ManifestPart[]): string[] {
+  return parts
+    .flatMap(({ dependencies, devDependencies }) => Object.keys({ ...dependencies, ...devDependencies }))
+    .filter(isOurs);
+}
+
+/**
+ * Composes a package.json.
+ * @param parts of the templates; later ones add to earlier ones
+ * @throws {CommandFailure} if the project has the name of one of its dependencies
+ */
+export function composeManifest(parts: readonly ManifestPart[], options: ManifestOptions): string {
+  const { packageName, installer, tarballs } = options;
+  const filled = (dependencies: Dependencies) =>
+    sorted(
+      Object.fromEntries(
+        Object.entries(dependencies).map(([name, range]) => [
+          name,
+          range === '' ? specOf(tarballs.find((tarball) => tarball.name === name)) : range,
+        ]),
+      ),
+    );
+  const merge = (key: keyof ManifestPart) => Object.assign({}, ...parts.map((part) => part[key])) as Dependencies;
+  const { version, engines, ...rest } = Object.assign({}, ...parts) as Record<string, unknown>;
+  const manifest = {
+    name: packageName,
+    version,
+    ...rest,
+    scripts: merge('scripts'),
+    dependencies: filled(merge('dependencies')),
+    devDependencies: filled(merge('devDependencies')),
+    ...overrides(options),
+    engines,
+    // npm ignores it; the others then run in this version everywhere
+    ...(installer.name !== 'npm' &&
+      installer.version !== undefined && {
+        packageManager: `${installer.name}@${installer.version}`,
+      }),
+  };
+  if (packageName in { ...manifest.dependencies, ...manifest.devDependencies }) {
+    const problem = `${packageName} is the name of a package that the project needs.`;
+    throw new CommandFailure(`${problem} Choose another name.`, EXIT.usage);
+  }
+  return `${JSON.stringify(manifest, undefined, 2)}\n`;
+}
+
+/** The settings that the package manager doesn't take from package.json, by file name. */
+export function settingsOf({ installer, tarballs }: ManifestOptions): Readonly<Record<string, string>> {
+  // the layout that all programs understand; and the lockfile says where the project begins
+  if (isModernYarn(installer)) return { '.yarnrc.yml': 'nodeLinker: node-modules\n', 'yarn.lock': '' };
+  // yarn refuses what names a newer Node.js, also where the older one runs it
+  if (installer.name === 'yarn') return { '.yarnrc': 'ignore-engines true\n' };
+  if (installer.name !== 'pnpm') return {};
+  const specs = Object.entries(overridesOf(tarballs)).map(([name, spec]) => `  '${name}': ${spec}\n`);
+  const lines = [
+    '# install scripts are not run; nothing here needs them, so their absence is no error\n',
+    'strictDepBuilds: false\n',
+    ...(specs.length > 0 ? ['\noverrides:\n', ...specs] : []),
+  ];
+  return { 'pnpm-workspace.yaml': lines.join('') };
+}

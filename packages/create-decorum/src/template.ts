@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { composeManifest, type ManifestPart, ourPackages, settingsOf, TARBALLS } from './manifest.js';
+import type { Installer } from './installers.js';
+import type { Target } from './project-name.js';
+import { closureOf, type Tarball } from './tarballs.js';
+
+/** The templates, with what they are for. */
+export const TEMPLATES = {
+  minimal: 'one tool, over stdio',
+  http: 'a tool, a resource and a prompt, over HTTP',
+  secured: 'over HTTP, for the tokens of your authorization server',
+} as const;
+
+/** The name of a template. */
+export type TemplateName = keyof typeof TEMPLATES;
+
+/** The test runners that a project can have. */
+export const TEST_RUNNERS = ['vitest', 'jest'] as const;
+
+/** What a project is made from. */
+export interface ProjectOptions {
+  readonly target: Target;
+  readonly template: TemplateName;
+  readonly test: (typeof TEST_RUNNERS)[number];
+  readonly installer: Installer;
+  /** The tarballs of `--packages`. */
+  readonly tarballs: ReadonlyMap<string, Tarball> | undefined;
+}
+
+/** The files of a project by their path in it, and the tarballs that it installs. */
+export interface Project {
+  readonly files: ReadonlyMap<string, string>;
+  readonly tarballs: readonly Tarball[];
+}
+
+const FOLDER = fileURLToPath(new URL('../templates/', import.meta.url));
+
+/** npm leaves files with this name out of packages. */
+const RENAMED: Readonly<Record<string, string>> = { _gitignore: '.gitignore' };
+
+function pathsIn(folder: string, inside = ''): string[] {
+  return readdirSync(join(folder, inside), { withFileTypes: true }).flatMap((entry) => {
+    const path = inside === '' ? entry.name : `${inside}/${entry.name}`;
+    return entry.isDirectory() ? pathsIn(folder, path) : [path];
+  });
+}
+
+/** The files of one of the folders in `templates`. */
+function filesOf(name: string): [path: string, text: string][] {
+  const folder = join(FOLDER, name);
+  return pathsIn(folder).map((path) => [RENAMED[path] ?? path, readFileSync(join(folder, path), 'utf8')]);
+}
+
+/** What stands for `{{word}}` in a file. */
+function wordsOf({ target, installer }: ProjectOptions, tarballs: readonly Tarball[]): Record<string, string> {
+  return {
+    name: target.serverName,
+    pm: installer.name,
+    run: installer.run,
+    exec: installer.exec,
+    ...installer.docker,
+    copyPackages: tarballs.length > 0 ? `COPY ${TARBALLS} ./${TARBALLS}\n` : '',
+  };
+}
+
+const isTest = (path: string) => path.endsWith('.test.ts');
+
+/** Renders a project without writing it. */
+export function renderProject(options: ProjectOptions): Project {
+  const { target, template, test, installer } = options;
+  const sources = ['shared', template, test].flatMap(filesOf);
+  const parts = sources.filter(([path]) => path === 'package.json').map(([, text]) => JSON.parse(text) as ManifestPart);
+  const tarballs = options.tarballs ? closureOf(ourPackages(parts), options.tarballs) : [];
+  const manifest = { packageName: target.packageName, installer, tarballs };
+  const words = wordsOf(options, tarballs);
+  const files = new Map<string, string>();
+  for (const [path, text] of sources) {
+    const filled = text.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, word: string) => words[word] ?? placeholder);
+    files.set(path, isTest(path) && test === 'jest' ? filled.replace("'vitest'", "'@jest/globals'") : filled);
+  }
+  for (const [path, text] of Object.entries(settingsOf(manifest))) files.set(path, text);
+  files.set('package.json', composeManifest(parts, manifest));
+  return { files, tarballs };
+}

@@ -1,0 +1,5 @@
+import { serveStdio } from '@decorum/core';
+
+import { server } from './server.js';
+
+await serveStdio(server);

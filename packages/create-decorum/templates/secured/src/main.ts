@@ -1,0 +1,22 @@
+import { oauth } from '@decorum/auth';
+import { listen } from '@decorum/http';
+
+import { server } from './notes.js';
+
+const { ISSUER, PORT = '3000', HOST = '127.0.0.1', ALLOWED_HOSTS = '' } = process.env;
+const { AUDIENCE = `http://127.0.0.1:${PORT}/mcp` } = process.env;
+if (!ISSUER) throw new Error('Set ISSUER to the URL of your authorization server: see .env.example.');
+
+const auth = oauth({
+  issuer: ISSUER,
+  audience: AUDIENCE,
+  // only an issuer on this machine may use http
+  allowLoopbackHttp: true,
+});
+const { url } = await listen(server, {
+  auth,
+  port: Number(PORT),
+  host: HOST,
+  allowedHosts: ALLOWED_HOSTS.split(',').filter(Boolean),
+});
+console.log(`Serving ${url}`);

@@ -1,0 +1,384 @@
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+import { Desk } from './program.js';
+
+let desk: Desk;
+beforeEach(() => {
+  desk = new Desk();
+});
+afterEach(() => desk.remove());
+
+interface Manifest {
+  readonly name: string;
+  readonly packageManager?: string;
+  readonly scripts: Record<string, string>;
+  readonly dependencies: object;
+  readonly devDependencies: object;
+}
+
+const read = (path: string) => readFileSync(desk.path(path), 'utf8');
+const manifestOf = (folder: string) => JSON.parse(read(`${folder}/package.json`)) as Manifest;
+
+const FILES = [
+  '.env.example',
+  '.gitignore',
+  '.mcp.json',
+  'Dockerfile',
+  'README.md',
+  'package.json',
+  'src/main.ts',
+  'src/weather.ts',
+  'test/tsconfig.json',
+  'test/weather.test.ts',
+  'tsconfig.json',
+];
+
+describe('a project', () => {
+  it('has what it takes to develop, test and deploy a server', async () => {
+    const { code, stdout, stderr } = await desk.run(['weather', '--template', 'http', '--no-install']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe(
+      [
+        '✔ weather: 11 files',
+        '  npm install    installs the dependencies',
+        '  npm run dev    serves http://127.0.0.1:3000/mcp and follows your edits\n',
+      ].join('\n'),
+    );
+    expect(desk.files('weather')).toEqual(FILES);
+    expect(manifestOf('weather')).toMatchObject({ name: 'weather', private: true, type: 'module' });
+    expect(JSON.parse(read('weather/tsconfig.json'))).toMatchObject({
+      compilerOptions: {
+        experimentalDecorators: true,
+        emitDecoratorMetadata: true,
+        isolatedModules: true,
+        verbatimModuleSyntax: true,
+      },
+    });
+    expect(read('weather/.gitignore').split('\n')).toEqual(expect.arrayContaining(['node_modules/', 'dist/', '.env']));
+  });
+
+  it.each(['minimal', 'http', 'secured'])(
+    'has no placeholder left, and needs no command line to run: %s',
+    async (template) => {
+      for (const flags of [[], ['--test', 'jest', '--pm', 'yarn'], ['--pm', 'pnpm']]) {
+        const name = `project-${flags.length}`;
+        await desk.run([name, '--template', template, '--no-install', ...flags]);
+        const texts = desk.files(name).map((file) => read(`${name}/${file}`));
+        expect(texts.filter((text) => /\{\{/.test(text))).toEqual([]);
+        const { scripts, dependencies } = manifestOf(name);
+        expect(Object.keys(scripts)).toEqual(['dev', 'test', 'typecheck', 'build', 'start']);
+        expect(scripts['start']).toBe('node dist/main.js');
+        expect(Object.keys(dependencies)).not.toContain('@decorum/cli');
+      }
+    },
+  );
+
+  it('has jest with --test jest, and nothing of vitest', async () => {
+    await desk.run(['weather', '--template', 'http', '--test', 'jest', '--no-install']);
+    expect(desk.files('weather')).toEqual([...FILES, 'jest.config.json'].sort());
+    const { devDependencies } = manifestOf('weather');
+    expect(devDependencies).toHaveProperty(['@swc/jest']);
+    expect(devDependencies).not.toHaveProperty('vitest');
+    expect(read('weather/test/weather.test.ts')).toContain("from '@jest/globals'");
+  });
+
+  it.each([
+    { name: 'the minimal template and vitest with --yes', args: ['--yes'] },
+    { name: 'them in continuous integration', args: [], env: { CI: 'true' } },
+    { name: 'them without a terminal', args: [] },
+  ])('has $name, without a question', async ({ args, env = {} }) => {
+    const { code, stdout } = await desk.run(['--no-install', ...args], { env });
+    expect(code).toBe(0);
+    expect(stdout).toContain('✔ mcp-server: 11 files');
+    expect(desk.files('mcp-server')).toContain('src/server.ts');
+    expect(manifestOf('mcp-server').devDependencies).toHaveProperty('vitest');
+  });
+
+  it.each([
+    ['pnpm/10.34.8 npm/? node/v20.20.0 linux x64', 'pnpm', 'pnpm@10.34.8'],
+    ['yarn/1.22.22 npm/? node/v20.20.0 linux x64', 'yarn', 'yarn@1.22.22'],
+    ['npm/11.0.0 node/v20.20.0 linux x64 workspaces/false', 'npm', undefined],
+    ['bun/1.3.0 npm/? node/v20.20.0 linux x64', 'npm', undefined],
+  ])('is for the package manager that runs the command: %s', async (npm_config_user_agent, name, pinned) => {
+    const { stdout } = await desk.run(['weather', '--no-install'], { env: { npm_config_user_agent } });
+    expect(stdout).toContain(`  ${name} install `);
+    expect(stdout).toContain(`  ${name} run dev `);
+    expect(manifestOf('weather').packageManager).toBe(pinned);
+    expect(read('weather/README.md')).toContain(`${name} run build`);
+  });
+});
+
+describe('questions', () => {
+  // makes pipes look like a terminal
+  const TERMINAL = `data:text/javascript,${encodeURIComponent(`
+    process.stdin.isTTY = process.stdout.isTTY = true;
+    process.stdin.setRawMode = () => process.stdin;
+    process.stdout.columns = 80;`)}`;
+  const DOWN = '\u001b[B';
+
+  /** Waits for each question, and types the answer. */
+  async function answer(args: readonly string[], answers: readonly (readonly [question: string, keys: string])[]) {
+    const { child, ended } = desk.start(args, { env: { NODE_OPTIONS: `--import=${TERMINAL}` } });
+    const waiting = [...answers];
+    let shown = '';
+    child.stdout?.on('data', (text: string) => {
+      shown += text;
+      const [question = '', keys] = waiting[0] ?? [];
+      if (keys === undefined || !shown.includes(question)) return;
+      shown = '';
+      waiting.shift();
+      child.stdin?.write(keys);
+      // unlike a terminal, an open pipe keeps the process alive
+      if (waiting.length === 0) child.stdin?.end();
+    });
+    if (answers.length === 0) child.stdin?.end();
+    return await ended;
+  }
+
+  it('ask for what the command line leaves open', async () => {
+    const { code } = await answer(
+      ['--no-install'],
+      [
+        ['Name or folder', 'weather\r'],
+        ['Template', `${DOWN}\r`],
+        ['Test runner', `${DOWN}\r`],
+      ],
+    );
+    expect(code).toBe(0);
+    expect(desk.files('weather')).toEqual([...FILES, 'jest.config.json'].sort());
+  });
+
+  it('do not ask for what it says', async () => {
+    const { code } = await answer(['weather', '--test', 'vitest', '--no-install'], [['Template', '\r']]);
+    expect(code).toBe(0);
+    expect(desk.files('weather')).toContain('src/server.ts');
+  });
+
+  it('come after the folder was found to be free', async () => {
+    desk.write('weather/README.md', '');
+    expect(await answer(['weather'], [])).toMatchObject({ code: 1, stdout: '' });
+    const { code } = await answer(
+      ['--no-install'],
+      [
+        ['Name or folder', 'weather\r'],
+        ['weather is not empty', '\b\b2\r'],
+        ['Template', '\r'],
+        ['Test runner', '\r'],
+      ],
+    );
+    expect(code).toBe(0);
+    expect(desk.files('weath2')).toHaveLength(11);
+  });
+
+  it('can be cancelled', async () => {
+    const { code, stderr } = await answer([], [['Name or folder', '\u0003']]);
+    expect(stderr).toBe('Cancelled. Nothing was created.\n');
+    expect(code).toBe(1);
+    expect(desk.files()).toEqual([]);
+  });
+});
+
+describe('the name', () => {
+  it.each([
+    ['My Server', 'My Server', 'my-server'],
+    ['Größe', 'Größe', 'gro-e'],
+    ['nested/deep/weather', 'nested/deep/weather', 'weather'],
+    ['@acme/weather', 'weather', '@acme/weather'],
+    ['./weather/', 'weather', 'weather'],
+  ])('"%s" makes the folder "%s" and the package %s', async (given, folder, name) => {
+    const { code, stdout } = await desk.run([given, '--no-install']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`✔ ${folder}: 11 files\n`);
+    expect(manifestOf(folder).name).toBe(name);
+    const isSame = folder.endsWith(name);
+    expect(stdout.includes(`its package is called ${name}`)).toBe(!isSame);
+    expect(read(`${folder}/src/server.ts`)).toContain(`name: '${name.replace(/^@acme\//, '')}'`);
+  });
+
+  it('may be an absolute path', async () => {
+    const { stdout } = await desk.run([desk.path('weather'), '--no-install']);
+    expect(stdout).toContain('✔ weather: 11 files\n');
+    mkdirSync(desk.path('other'));
+    expect((await desk.run([desk.path('elsewhere'), '--no-install'], { cwd: 'other' })).stdout).toContain(
+      `✔ ${desk.path('elsewhere')}: 11 files\n`,
+    );
+  });
+
+  it('may be the folder itself', async () => {
+    mkdirSync(desk.path('weather/.git'), { recursive: true });
+    expect((await desk.run(['.', '--no-install'], { cwd: 'weather' })).stdout).toContain('✔ weather: 11 files\n');
+    expect(manifestOf('weather').name).toBe('weather');
+  });
+
+  it.each([
+    ['..', '.. contains the folder you are in. Give the project a folder of its own.'],
+    ['/', '/ contains the folder you are in. Give the project a folder of its own.'],
+    ['', 'The name of the project is empty.'],
+    ['天気', '"天気" gives no package name. Use letters from a to z, digits, "-", "." or "_".'],
+    ['node_modules', '"node_modules" is no name for a package. Choose another one.'],
+    ['a'.repeat(215), 'The name is 215 characters long. npm accepts 214.'],
+    ['vitest', 'vitest is the name of a package that the project needs. Choose another name.'],
+    ['@decorum/core', '@decorum/core is the name of a package that the project needs. Choose another name.'],
+  ])('"%s" is wrong usage', async (given, message) => {
+    expect(await desk.run([given, '--no-install'])).toEqual({ code: 2, stdout: '', stderr: `${message}\n` });
+    expect(desk.files()).toEqual([]);
+  });
+});
+
+describe('a folder with files', () => {
+  it('is refused', async () => {
+    for (const file of ['a.txt', 'b.txt', 'c.txt', 'd.txt', '.git/HEAD']) desk.write(`weather/${file}`, '');
+    const { code, stderr } = await desk.run(['weather', '--no-install']);
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      'weather is not empty: it has a.txt, b.txt, c.txt and 1 more. Choose another name, or pass --force to add the ' +
+        'files that are missing. No file is overwritten.\n',
+    );
+    expect(desk.files('weather')).toHaveLength(5);
+  });
+
+  it('gets the files that it lacks with --force, and keeps all that it has', async () => {
+    desk.write('weather/README.md', 'mine');
+    desk.write('weather/src/main.ts', 'mine too');
+    symlinkSync('nowhere', desk.path('weather/tsconfig.json'));
+    const { code, stdout } = await desk.run(['weather', '--template', 'http', '--force', '--no-install']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('✔ weather: 8 files\n  kept as they were: ');
+    for (const file of ['README.md', 'src/main.ts', 'tsconfig.json']) expect(stdout).toContain(file);
+    expect(read('weather/README.md')).toBe('mine');
+    expect(read('weather/src/main.ts')).toBe('mine too');
+    expect(desk.files()).not.toContain('weather/nowhere');
+  });
+
+  it('is one with a file where a folder should be: then nothing is created', async () => {
+    desk.write('weather/test', '');
+    const { code, stderr } = await desk.run(['weather', '--force', '--no-install']);
+    expect(code).toBe(3);
+    expect(stderr).toBe(
+      'Could not create the project in weather: a file is where a folder should be. Nothing was created.\n',
+    );
+    expect(desk.files('weather')).toEqual(['test']);
+  });
+
+  it('is no file', async () => {
+    desk.write('weather', '');
+    expect(await desk.run(['weather', '--no-install'])).toMatchObject({
+      code: 1,
+      stderr: 'weather is a file. Choose another name.\n',
+    });
+    expect(await desk.run(['weather/inside', '--no-install'])).toMatchObject({
+      code: 3,
+      stderr:
+        'Could not create the project in weather/inside: a file is where a folder should be. Nothing was created.\n',
+    });
+  });
+
+  it('fails if its path is impossible', async () => {
+    const folder = `${'a'.repeat(300)}/weather`;
+    expect(await desk.run([folder, '--no-install'])).toMatchObject({
+      code: 3,
+      stderr: `Could not create the project in ${folder}: the path is too long. Nothing was created.\n`,
+    });
+  });
+});
+
+describe('an installation', () => {
+  const NEXT = 'All files are written. To install the dependencies:\n  cd weather && npm install\n';
+  const INSTALLING = 'Installing dependencies with npm …\n';
+  // what is called to find out whether it is there
+  const VERSION = "if (process.argv[2] === '--version') { console.log('11.0.0'); process.exit(); }";
+
+  it('has all dependencies, also in production', async () => {
+    const record = `require('fs').writeFileSync('env.json', JSON.stringify([process.argv.slice(2), process.env.NODE_ENV]))`;
+    desk.program('npm', `${VERSION} ${record}`);
+    const { stdout } = await desk.run(['weather', '--yes'], { env: { NODE_ENV: 'production' } });
+    expect(stdout).toBe(
+      '✔ weather: 11 files, dependencies installed\n  npm run dev    serves http://127.0.0.1:3000/mcp and follows your edits\n',
+    );
+    expect(JSON.parse(read('weather/env.json'))).toEqual([['install', '--no-audit', '--no-fund'], null]);
+  });
+
+  it.each([
+    ['npm error code ECONNREFUSED', "npm install failed: the package registry can't be reached."],
+    ['npm error code ENOSPC', 'npm install failed: the disk is full.'],
+    ['npm error EACCES: permission denied, mkdir', 'npm install failed: permission denied.'],
+    [
+      'npm error code E404\nnpm error 404  @decorum/core@^1.0.0 is not in this registry.',
+      'npm install failed: the package registry has no packages of Decorum. Pass --packages with a folder of their tarballs.',
+    ],
+    ['npm error something else', 'npm install failed: exit code 1.'],
+  ])('that fails says why, and what to do next: %s', async (output, message) => {
+    desk.program('npm', `${VERSION} console.error(${JSON.stringify(output)}); process.exit(1);`);
+    const { code, stdout, stderr } = await desk.run(['weather']);
+    expect(stderr).toBe(`${INSTALLING}${output}\n\n${message}\n\n${NEXT}`);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(desk.files('weather')).toHaveLength(11);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('that is interrupted by %s says what to do next', async (signal) => {
+    // its child keeps stderr open, so the command ends only if that child has ended too
+    const child = `spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' })`;
+    const interrupt = `process.kill(process.ppid, ${JSON.stringify(signal)})`;
+    const body = `const { spawn } = require('child_process'); ${child}.on('spawn', () => ${interrupt});`;
+    desk.program('npm', `${VERSION} ${body}`);
+    const { code, stderr } = await desk.run(['weather']);
+    expect(stderr).toBe(`${INSTALLING}Interrupted. ${NEXT}`);
+    expect(code).toBe(1);
+  });
+
+  it('needs its package manager, or nothing is created', async () => {
+    desk.program('pnpm', 'process.exit(127)');
+    expect(await desk.run(['weather', '--pm', 'pnpm'])).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: "pnpm isn't installed. Run `npm install -g pnpm`, or pass another --package-manager, or --no-install.\n",
+    });
+    expect(desk.files()).toEqual(['bin/pnpm']);
+  });
+});
+
+describe('--packages', () => {
+  it.each([
+    ['missing', /^The folder of --packages can't be read: ENOENT.*\.\n$/],
+    ['empty', /empty has no tarballs of Decorum\. Run `npm run pack:all` in a clone of Decorum, .*\n$/],
+    ['broken', /decorum-core-1\.0\.0\.tgz is not a package: incorrect header check\. Pack it again\.\n$/],
+  ])('is a problem of the environment if the folder is %s', async (name, message) => {
+    mkdirSync(desk.path('empty'));
+    desk.write('broken/decorum-core-1.0.0.tgz', 'no tarball');
+    const { code, stderr } = await desk.run(['weather', '--packages', name]);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(message);
+    expect(desk.files()).not.toContain('weather/package.json');
+  });
+});
+
+describe('the command', () => {
+  it('explains itself within 80 columns and 24 lines', async () => {
+    const { code, stdout } = await desk.run(['--help']);
+    const lines = stdout.trimEnd().split('\n');
+    expect(code).toBe(0);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
+    expect(lines.length).toBeLessThanOrEqual(24);
+  });
+
+  it.each([
+    [['weather', '--template', 'other'], 'Allowed choices are minimal, http, secured.'],
+    [['weather', '--test', 'mocha'], 'Allowed choices are vitest, jest.'],
+    [['weather', '--pm', 'bun'], 'Allowed choices are npm, pnpm, yarn.'],
+    [['weather', '--unknown'], "unknown option '--unknown'"],
+    [['weather', 'another'], 'too many arguments'],
+  ])('is used wrongly: %j', async (args, message) => {
+    const { code, stderr } = await desk.run(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain('    at ');
+    expect(desk.files()).toEqual([]);
+  });
+
+  it('prints the stack of an error with --debug only', async () => {
+    expect((await desk.run(['..'])).stderr).not.toContain('    at ');
+    expect((await desk.run(['..', '--debug'])).stderr).toContain('    at ');
+  });
+});

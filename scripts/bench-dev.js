@@ -1,0 +1,176 @@
+/**
+ * `npm run bench:dev`: how fast an edit reaches the clients of `decorum dev`, and what 200 reloads leave behind. Exits
+ * with 1 if a bar is missed.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { ROOT } from './workspace.js';
+
+const EDITS = 20;
+const RELOADS = 200;
+/** Milliseconds between edits: time for the spare process, as people leave it. */
+const PAUSE_MS = 1000;
+const BARS = { medianMs: 200, worstMs: 1000, grownMb: 20 };
+
+const source = (/** @type {number} */ version) => `
+import { McpServer, Tool } from '@decorum/core';
+import { IsString } from 'class-validator';
+class Place { @IsString() city!: string; }
+class Weather {
+  @Tool({ description: 'Forecast, version ${version}' }) forecast({ city }: Place) { return city; }
+}
+export const server = new McpServer({ name: 'weather', version: '1.0.0', providers: [Weather] });
+`;
+
+/** @returns {Promise<number>} */
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+function createProject() {
+  const folder = mkdtempSync(join(tmpdir(), 'decorum-bench-'));
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  mkdirSync(join(folder, 'src'));
+  writeFileSync(join(folder, 'package.json'), '{ "name": "weather", "version": "1.0.0", "type": "module" }');
+  writeFileSync(join(folder, 'src/main.ts'), source(0));
+  return folder;
+}
+
+/** A client with a session and an open stream. */
+class Client {
+  /** @type {(() => void) | undefined} */
+  told;
+  /** @type {string | undefined} */
+  session;
+
+  /** @param {string} url */
+  constructor(url) {
+    this.url = url;
+  }
+
+  /** @param {object} message */
+  post(message) {
+    return fetch(this.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...(this.session && { 'mcp-session-id': this.session }),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+    });
+  }
+
+  async connect() {
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '1.0.0' } };
+    const response = await this.post({ id: 0, method: 'initialize', params });
+    this.session = response.headers.get('mcp-session-id') ?? undefined;
+    await this.post({ method: 'notifications/initialized' });
+    const stream = await fetch(this.url, {
+      headers: { accept: 'text/event-stream', 'mcp-session-id': this.session ?? '' },
+    });
+    void this.read(stream).catch(() => {});
+  }
+
+  /** @param {Response} stream */
+  async read(stream) {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream.body ?? []) {
+      if (decoder.decode(chunk).includes('tools/list_changed')) this.told?.();
+    }
+  }
+
+  /** @param {number} version */
+  async serves(version) {
+    const response = await this.post({ id: 1, method: 'tools/list' });
+    return (await response.text()).includes(`version ${version}`);
+  }
+}
+
+/** The processes that a process has started. @param {number} parent */
+function childrenOf(parent) {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      return (
+        readFileSync(`/proc/${pid}/stat`, 'utf8')
+          .replace(/^.*\) /, '')
+          .split(' ')[1] === String(parent)
+      );
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Resident megabytes of a process. @param {number} pid */
+function megabytesOf(pid) {
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes) / 1024;
+}
+
+const folder = createProject();
+const port = await freePort();
+const main = join(ROOT, 'packages/cli/dist/main.js');
+const relay = spawn(process.execPath, [main, 'dev', '--port', String(port)], {
+  cwd: folder,
+  stdio: ['ignore', 'ignore', 'pipe'],
+});
+const pid = relay.pid ?? 0;
+await once(relay.stderr, 'data');
+relay.stderr.resume();
+const client = new Client(`http://127.0.0.1:${port}/mcp`);
+await client.connect();
+let version = 0;
+
+/** Edits the program. Resolves with the milliseconds until its client has been told and gets the new list. */
+async function edit() {
+  version += 1;
+  const told = new Promise((resolve) => (client.told = () => resolve(undefined)));
+  const began = performance.now();
+  writeFileSync(join(folder, 'src/main.ts'), source(version));
+  await told;
+  if (!(await client.serves(version))) throw new Error(`The client was told of version ${version}, and got another.`);
+  return performance.now() - began;
+}
+
+/** @type {number[]} */
+const times = [];
+for (let count = 0; count < EDITS; count += 1) {
+  await wait(PAUSE_MS);
+  times.push(await edit());
+}
+times.sort((a, b) => a - b);
+const median = times[EDITS / 2] ?? Infinity;
+const worst = times.at(-1) ?? Infinity;
+const before = megabytesOf(pid);
+for (let count = 0; count < RELOADS; count += 1) await edit();
+await wait(2 * PAUSE_MS);
+const grown = megabytesOf(pid) - before;
+const living = childrenOf(pid);
+relay.kill('SIGTERM');
+await once(relay, 'exit');
+const orphans = living.filter((child) => readdirSync('/proc').includes(child));
+rmSync(folder, { recursive: true });
+
+/** @type {[name: string, value: string, bar: string, isMet: boolean][]} */
+const rows = [
+  ['median edit to served', `${median.toFixed(0)} ms`, `${BARS.medianMs} ms`, median <= BARS.medianMs],
+  [`worst of ${EDITS}`, `${worst.toFixed(0)} ms`, `${BARS.worstMs} ms`, worst <= BARS.worstMs],
+  [`growth over ${RELOADS} reloads`, `${grown.toFixed(1)} MB`, `${BARS.grownMb} MB`, grown < BARS.grownMb],
+  ['processes of the program', `${living.length}`, '2', living.length === 2],
+  ['processes after the end', `${orphans.length}`, '0', orphans.length === 0],
+];
+for (const [name, value, bar, isMet] of rows)
+  console.log(`${isMet ? '✔' : '✘'} ${name.padEnd(26)} ${value.padStart(8)}   (bar: ${bar})`);
+if (rows.some(([, , , isMet]) => !isMet)) process.exitCode = 1;

@@ -1,0 +1,153 @@
+// Projects as users make them: from packed packages, installed from the registry.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The package managers that aren't part of Node.js. */
+const DOWNLOADED = { pnpm: 'pnpm@10.34.8', yarn: 'yarn@1.22.22' };
+
+/** A folder for projects, with tarballs of our packages. */
+export class Workshop {
+  private constructor(readonly folder: string) {}
+
+  static async open(): Promise<Workshop> {
+    const workshop = new Workshop(realpathSync(mkdtempSync(join(tmpdir(), 'decorum-created-'))));
+    mkdirSync(workshop.path('bin'));
+    for (const [name, source] of Object.entries(DOWNLOADED)) {
+      writeFileSync(workshop.path('bin', name), `#!/bin/sh\nexec npx --yes ${source} "$@"\n`);
+      chmodSync(workshop.path('bin', name), 0o755);
+    }
+    const pack = ['--filter', './packages/*', 'pack', '--pack-destination', workshop.path('packages')];
+    await workshop.run(ROOT, 'pnpm', pack);
+    // as npm does for `npm create decorum`
+    const [packed = ''] = readdirSync(workshop.path('packages')).filter((file) => file.startsWith('create-decorum-'));
+    await workshop.run(workshop.folder, 'npm', ['install', '--prefix', 'tools', workshop.path('packages', packed)]);
+    return workshop;
+  }
+
+  path(...parts: string[]): string {
+    return join(this.folder, ...parts);
+  }
+
+  /** The environment without the settings of what runs the tests. It may say how to reach the registry. */
+  env(more: object = {}): Record<string, string> {
+    const own = Object.entries(process.env).filter(([name]) => !/^(?:npm_|JEST_|NODE_(?:ENV|OPTIONS)$)/i.test(name));
+    const { PATH = '', ...rest } = Object.fromEntries(own) as Record<string, string>;
+    // yarn takes a tarball of the same path for the same
+    const caches = { YARN_CACHE_FOLDER: this.path('yarn-cache') };
+    return { ...rest, PATH: `${this.path('bin')}${delimiter}${PATH}`, NO_COLOR: '1', ...caches, ...more };
+  }
+
+  /** Runs a program and resolves with what it prints. Rejects with all its output if it fails. */
+  run(cwd: string, program: string, args: readonly string[], env: object = {}): Promise<string> {
+    return new Promise((resolve, reject) => {
+      execFile(program, args, { cwd, env: this.env(env) }, (error, stdout, stderr) => {
+        if (error === null) resolve(stdout);
+        else reject(new Error(`${program} ${args.join(' ')}\n${error.message}\n${stdout}\n${stderr}`));
+      });
+    });
+  }
+
+  /** Creates a project and resolves with what the command prints. */
+  async create(name: string, ...flags: string[]): Promise<string> {
+    const program = this.path('tools/node_modules/create-decorum/bin/create-decorum.js');
+    const args = [program, name, '--yes', '--packages', this.path('packages'), ...flags];
+    return await this.run(this.folder, process.execPath, args);
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** A server in a process of its own that prints its URL. */
+export class Serving {
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly url: string,
+  ) {}
+
+  /** @throws {Error} if it ends without printing its URL */
+  static async start(command: readonly string[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<Serving> {
+    const [program = '', ...args] = command;
+    const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
+    for await (const line of createInterface({ input: child.stdout })) {
+      const url = /https?:\/\/\S+/.exec(line)?.[0];
+      if (url) return new Serving(child, url);
+    }
+    throw new Error(`${command.join(' ')} ended without its URL.`);
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.child, 'exit');
+    this.child.kill('SIGTERM');
+    await ended;
+  }
+}
+
+/** What the last stage of a Dockerfile leaves behind. */
+export interface Image {
+  readonly folder: string;
+  readonly env: Record<string, string>;
+  readonly command: readonly string[];
+}
+
+/**
+ * Does what a Dockerfile says, each stage in a folder of its own: copies only what `COPY` names, and runs each `RUN`.
+ * Knows the instructions that the templates use.
+ */
+export async function buildImage(workshop: Workshop, project: string): Promise<Image> {
+  const stages = new Map<string, string>();
+  let image: Image = { folder: '', env: {}, command: [] };
+  const lines = readFileSync(join(project, 'Dockerfile'), 'utf8').split('\n');
+  for (const line of lines.filter((each) => each !== '' && !each.startsWith('#'))) {
+    const [, instruction = '', rest = ''] = /^([A-Z]+) (.+)$/.exec(line) ?? [];
+    const words = rest.split(' ');
+    if (instruction === 'FROM') {
+      const folder = `${project}-stage-${stages.size}`;
+      mkdirSync(folder);
+      stages.set(words[2] ?? 'last', folder);
+      image = { folder, env: {}, command: [] };
+    } else if (instruction === 'COPY') copy(words, { project, to: image.folder, stages });
+    else if (instruction === 'RUN') await workshop.run(image.folder, 'sh', ['-c', rest], image.env);
+    else if (instruction === 'ENV') Object.assign(image.env, Object.fromEntries(words.map((word) => word.split('='))));
+    else if (instruction === 'CMD') image = { ...image, command: JSON.parse(rest) as string[] };
+    else if (!['WORKDIR', 'USER', 'EXPOSE'].includes(instruction)) throw new Error(`Unknown instruction: ${line}`);
+  }
+  return image;
+}
+
+interface Places {
+  readonly project: string;
+  readonly to: string;
+  readonly stages: ReadonlyMap<string, string>;
+}
+
+function copy(words: readonly string[], { project, to, stages }: Places): void {
+  const stage = /^--from=(\w+)$/.exec(words[0] ?? '')?.[1];
+  const from = stage === undefined ? project : (stages.get(stage) ?? '');
+  const sources = words.slice(stage === undefined ? 0 : 1, -1).map((path) => path.replace(/^\/app\//, ''));
+  const target = words.at(-1) ?? '';
+  for (const source of sources) {
+    const place = join(to, target.endsWith('/') ? join(target, source) : target);
+    mkdirSync(dirname(place), { recursive: true });
+    // links inside node_modules point to each other
+    cpSync(join(from, source), place, { recursive: true, verbatimSymlinks: true });
+  }
+}
