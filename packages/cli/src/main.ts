@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+
 import { Command } from 'commander';
 import { createCommand, runProgram } from 'create-decorum';
 
@@ -6,8 +8,11 @@ import { buildCommand } from './commands/build.js';
 import { devCommand } from './commands/dev.js';
 import { startCommand } from './commands/start.js';
 
+const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+
 const program = new Command('decorum')
   .description('Runs, builds and extends MCP servers')
+  .version(version, '--version', 'print the version')
   .option('--debug', 'print the stack of an error')
   .exitOverride();
 const commands = [createCommand('new'), devCommand(), startCommand(), buildCommand(), addCommand()];

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { unzipSync } from 'fflate';
 
 import { CLOCK, createProject, GREETER, type Project, TSCONFIG } from './project.js';
 
@@ -10,8 +11,8 @@ afterEach(() => project.remove());
 
 const MODULE = { name: 'greeter', version: '1.0.0', type: 'module' };
 
-/** Builds a project whose main file has this code. */
-async function build(code: string, files: Readonly<Record<string, string | object>> = {}) {
+/** Creates a project whose main file has this code. */
+function create(code: string, files: Readonly<Record<string, string | object>> = {}): void {
   project = createProject({
     'package.json': MODULE,
     'tsconfig.json': TSCONFIG,
@@ -19,6 +20,11 @@ async function build(code: string, files: Readonly<Record<string, string | objec
     'src/main.ts': code,
     ...files,
   });
+}
+
+/** Creates a project whose main file has this code, and builds it. */
+async function build(code: string, files: Readonly<Record<string, string | object>> = {}) {
+  create(code, files);
   return await project.decorum(['build']);
 }
 
@@ -156,13 +162,66 @@ describe('decorum build', () => {
 });
 
 describe('decorum build --mcpb', () => {
+  const BUNDLED = {
+    ...MODULE,
+    dependencies: { '@decorum/core': '*', 'class-validator': '*', 'class-transformer': '*' },
+  };
+
   it('explains a program that is not for stdio', async () => {
-    await build(`import { listen } from '@decorum/http'; import { Greeter } from './greeter.js'; await listen(new Greeter(), { port: 0 });
+    create(`import { listen } from '@decorum/http'; import { Greeter } from './greeter.js'; await listen(new Greeter(), { port: 0 });
       setTimeout(() => process.exit(), 1);`);
     const { code, stderr } = await project.decorum(['build', '--mcpb']);
     expect(code).toBe(1);
     expect(stderr).toContain("The bundled dist/main.js doesn't answer over stdio, which is how clients start it.");
     expect(existsSync(join(project.folder, 'greeter.mcpb'))).toBe(false);
+  });
+
+  it('explains a program that only runs in its own folder, where clients do not start it', async () => {
+    create(
+      `import { readFileSync } from 'node:fs'; import { serveStdio } from '@decorum/core'; import { Greeter } from './greeter.js';
+      readFileSync('data/names.json'); await serveStdio(new Greeter());`,
+      { 'package.json': { ...BUNDLED, files: ['data'] }, 'data/names.json': '[]' },
+    );
+    const { code, stderr } = await project.decorum(['build', '--mcpb']);
+    expect(code).toBe(1);
+    expect(stderr).toContain("ENOENT: no such file or directory, open 'data/names.json'");
+    expect(stderr).toContain('Clients start it in another folder: read files relative to `import.meta.url`.');
+  });
+
+  it('bundles what the patterns in `files` mean', async () => {
+    create(`export { Greeter as server } from './greeter.js';`, {
+      'package.json': {
+        ...BUNDLED,
+        files: ['./data/**/*.{json,csv}', 'README*', 'config', '!config/secret.*', '!**/own'],
+      },
+      ...Object.fromEntries(
+        [
+          'data/a.json',
+          'data/more/b.csv',
+          'data/more/c.txt',
+          'README.md',
+          'config/x.txt',
+          'config/secret.txt',
+          'config/own/y',
+        ].map((path) => [path, 'text']),
+      ),
+    });
+    expect(await project.decorum(['build', '--mcpb'])).toMatchObject({ code: 0 });
+    const bundled = Object.keys(unzipSync(readFileSync(join(project.folder, 'greeter.mcpb'))));
+    expect(bundled.filter((path) => /^(?:data|config|README)/.test(path))).toEqual([
+      'README.md',
+      'config/x.txt',
+      'data/a.json',
+      'data/more/b.csv',
+    ]);
+  });
+
+  it('names the manifest.json that it can not read', async () => {
+    create(`export { Greeter as server } from './greeter.js';`, { 'package.json': BUNDLED, 'manifest.json': '{' });
+    expect(await project.decorum(['build', '--mcpb'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^manifest\.json is not valid JSON: /),
+    });
   });
 
   it('gives the same bundle for the same files', async () => {

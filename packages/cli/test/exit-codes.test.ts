@@ -41,6 +41,14 @@ describe('the exit codes', () => {
     },
   );
 
+  it('are 0 for the version', async () => {
+    expect(await project.decorum(['--version'])).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+      stderr: '',
+    });
+  });
+
   it.each(['SIGTERM', 'SIGINT'] as const)('are 0 for a server that is ended by %s', async (signal) => {
     const running = project.start(['start']);
     await running.printed(/\/mcp/);

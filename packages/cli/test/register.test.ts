@@ -166,6 +166,14 @@ try {
     expect(stderr).not.toContain('loader');
   });
 
+  it('says which tsconfig can not be read', async () => {
+    project = createProject({ 'tsconfig.json': { extends: './nothing.json' }, 'main.ts': '' });
+    const says = `The tsconfig.json of ${project.folder} can't be read: File './nothing.json' not found.`;
+    const [loaded, started] = [await run('main.ts'), await project.decorum(['start', 'main.ts'])];
+    expect(loaded).toMatchObject({ code: 1, stderr: expect.stringContaining(says) });
+    expect(started).toMatchObject({ code: 1, stderr: expect.stringContaining(says) });
+  });
+
   it('leaves installed packages to Node.js', async () => {
     project = createProject({
       'node_modules/typed/package.json': { name: 'typed', type: 'module', exports: './index.ts' },

@@ -235,6 +235,24 @@ describe('decorum start explains', () => {
     });
   });
 
+  it('an error of a `main` that nothing awaits, the same way', async () => {
+    const main = `
+async function main() {
+  await null;
+  throw new Error('No key.');
+}
+main();`;
+    expect(await fails(main)).toEqual({ code: 1, stdout: '', stderr: 'main.ts:4:9  No key.\n' });
+  });
+
+  it('a program that waits forever for something that keeps no process alive', async () => {
+    expect(await fails('await new Promise(() => {});\nexport {};')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^main\.ts has ended without serving\./),
+    });
+  });
+
   it('a mistake in a decorator, with the line of the member', async () => {
     const mistake = `
 import { Completion, McpServer } from '@decorum/core';

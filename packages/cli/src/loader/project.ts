@@ -25,9 +25,18 @@ const byConfig = new Map<string, Project>();
 /** The project that a source file belongs to. */
 export function projectOf(file: string): Project {
   const folder = dirname(file);
-  if (!byFolder.has(folder)) byFolder.set(folder, getTsconfig(folder, 'tsconfig.json', files) ?? undefined);
+  if (!byFolder.has(folder)) byFolder.set(folder, nearestTo(folder));
   const nearest = byFolder.get(folder);
   return nearest === undefined ? DEFAULTS : projectFrom(including(file, nearest));
+}
+
+function nearestTo(folder: string): TsConfigResult | undefined {
+  try {
+    return getTsconfig(folder, 'tsconfig.json', files) ?? undefined;
+  } catch (error) {
+    // the message names only what is missing, such as a file that it extends
+    throw new Error(`The tsconfig.json of ${folder} can't be read: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** A tsconfig may hold references only. Then the first of them that includes the file applies. */

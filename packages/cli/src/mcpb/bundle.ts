@@ -1,8 +1,8 @@
 /** `decorum build --mcpb`: an MCP Bundle (github.com/anthropics/mcpb), which desktop clients install with a click. */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-import { CommandFailure } from 'create-decorum';
+import { CommandFailure, EXIT } from 'create-decorum';
 
 import type { Built } from '../build/build.js';
 import { type Exported, EXPORT_A_SERVER, isFile, shown } from '../entry.js';
@@ -10,6 +10,7 @@ import { type Format, formatOf } from '../loader/format.js';
 import { isOwn } from '../loader/resolve.js';
 import { type Manifest, placeDependencies, readManifest } from './dependencies.js';
 import { copy, newFolder, zip } from './files.js';
+import { published } from './published.js';
 import { type Listed, tryProgram } from './try.js';
 
 /** The file in a bundle that serves what a program exports. */
@@ -42,10 +43,11 @@ function projectFolder(file: string): string {
   throw new CommandFailure(`A bundle needs the name, version and dependencies of a package.json, and there is none.`);
 }
 
-/** Copies what a package publishes by its `files`. Patterns among them are for npm. */
+/** Copies what a package publishes by its `files`. */
 function copyPublished(from: string, to: string, more: readonly string[]): void {
-  for (const path of new Set([...more, ...(readManifest(from).files ?? [])])) {
-    if (existsSync(join(from, path))) copy(join(from, path), join(to, path));
+  const { paths, isExcluded } = published(from, readManifest(from).files ?? []);
+  for (const path of new Set([...more, ...paths])) {
+    copy(join(from, path), join(to, path), (each) => isExcluded(relative(from, each).replaceAll('\\', '/')));
   }
 }
 
@@ -98,8 +100,16 @@ function manifestOf(project: string, [main = '', ...args]: readonly string[], { 
     tools: tools.map(({ name: tool, description }) => ({ name: tool, ...(description && { description }) })),
     ...(license && { license }),
     compatibility: { runtimes: { node: '>=20.19.0' } },
-    ...(isFile(own) && (JSON.parse(readFileSync(own, 'utf8')) as object)),
+    ...(isFile(own) && readOwn(own)),
   };
+}
+
+function readOwn(file: string): object {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as object;
+  } catch (error) {
+    throw new CommandFailure(`${shown(file)} is not valid JSON: ${(error as Error).message}`, EXIT.failed, error);
+  }
 }
 
 /** A bundle that was written. */
@@ -120,7 +130,8 @@ export async function bundle(built: Built): Promise<Bundle> {
     const listed = await tryProgram({ folder, args: command });
     if (listed === undefined) {
       const problem = `The bundled ${shown(built.file)} doesn't answer over stdio, which is how clients start it.`;
-      throw new CommandFailure(`${problem} ${EXPORT_A_SERVER} List what it imports in \`dependencies\`.`);
+      const folders = 'Clients start it in another folder: read files relative to `import.meta.url`.';
+      throw new CommandFailure(`${problem} ${EXPORT_A_SERVER} List what it imports in \`dependencies\`. ${folders}`);
     }
     writeFileSync(join(folder, 'manifest.json'), `${JSON.stringify(manifestOf(project, command, listed), null, 2)}\n`);
     const target = join(project, `${nameOf(readManifest(project))}.mcpb`);

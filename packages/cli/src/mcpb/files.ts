@@ -7,13 +7,17 @@ import { zipSync } from 'fflate';
 /** What only compilers and debuggers read. */
 const FOR_TOOLS = /\.d\.[cm]?ts$|\.map$|\.tsbuildinfo$/;
 
-/** Copies a folder or a file without what only tools read. Links are followed. */
-export function copy(from: string, to: string): void {
+/**
+ * Copies a folder or a file without what only tools read. Links are followed.
+ * @param isExcluded for more paths to leave out
+ */
+export function copy(from: string, to: string, isExcluded: (path: string) => boolean = () => false): void {
   mkdirSync(dirname(to), { recursive: true });
   cpSync(from, to, {
     recursive: true,
     dereference: true,
-    filter: (path) => !FOR_TOOLS.test(path) && (path === from || basename(path) !== 'node_modules'),
+    filter: (path) =>
+      !FOR_TOOLS.test(path) && (path === from || basename(path) !== 'node_modules') && !isExcluded(path),
   });
 }
 

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { newestOf } from '@decorum/core/transport';
@@ -8,7 +10,7 @@ export interface Listed {
   readonly tools: readonly { readonly name: string; readonly description?: string }[];
 }
 
-/** A bundled program: its folder and the arguments of Node.js. */
+/** A bundled program: its folder, its file in there, and its arguments. */
 export interface Program {
   readonly folder: string;
   readonly args: readonly string[];
@@ -34,8 +36,12 @@ interface Answer {
  * Starts a bundled program as a client would, and asks for its tools.
  * @returns undefined if it doesn't answer over stdio
  */
-export async function tryProgram({ folder, args }: Program): Promise<Listed | undefined> {
-  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['pipe', 'pipe', 'inherit'] });
+export async function tryProgram({ folder, args: [main = '', ...args] }: Program): Promise<Listed | undefined> {
+  // not in its folder, because clients don't start it there either
+  const child = spawn(process.execPath, [join(folder, main), ...args], {
+    cwd: tmpdir(),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
   const closed = new Promise((resolve) => child.once('close', resolve));
   // it may end before it reads

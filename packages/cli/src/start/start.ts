@@ -48,8 +48,13 @@ export async function start(
   const release = transport === 'stdio' ? divertStdout() : () => {};
   const { created, opened } = watchServers(release);
   const programArgs = isChosen ? [`--${transport}`, ...args] : args;
-  // a program may fail to listen after it has loaded
-  failLater((error) => listenFailure(error));
+  // a program may fail after it has loaded: in a `main` that nothing awaits, for example. Once it serves, an error is its own
+  failLater((error) => (opened.size > 0 ? listenFailure(error) : loadFailure(programOf(file), error)));
+  process.once('beforeExit', () => {
+    if (opened.size > 0 || process.exitCode !== undefined) return;
+    printFailure(new CommandFailure(`${shown(file)} has ended without serving. ${EXPORT_A_SERVER}`));
+    process.exitCode = EXIT.failed;
+  });
   const server = await loadEntry(file, programArgs)
     .then(async (exports) => (opened.size > 0 ? undefined : await exportedServer(exports)))
     .catch((error: unknown) => {
@@ -57,11 +62,6 @@ export async function start(
     });
   if (server !== undefined && !opened.has(server)) return serve(server, transport, programOf(file));
   endWithSignal(created);
-  process.once('beforeExit', () => {
-    if (opened.size > 0 || process.exitCode !== undefined) return;
-    printFailure(new CommandFailure(`${shown(file)} has ended without serving. ${EXPORT_A_SERVER}`));
-    process.exitCode = EXIT.failed;
-  });
 }
 
 const programOf = (file: string) => ({ file, sources: isTypeScript(file) ? installLoader().files() : [] });
