@@ -20,7 +20,9 @@ import { transformSync } from '@swc/core';
 /** The root of the repository. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-const PACKAGES = readdirSync(join(ROOT, 'packages'));
+const PROGRAMS = new Set(['cli', 'create-decorum']);
+/** The packages that a server uses. Those that are run have dependencies that are optional for the others. */
+const PACKAGES = readdirSync(join(ROOT, 'packages')).filter((name) => !PROGRAMS.has(name));
 
 /** A user's project in its own folder, with the published packages. */
 export interface Project {
