@@ -58,7 +58,7 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
     const credentials = credentialsOf(head, this.settings.apiKeyHeader);
     if (credentials === undefined) return undefined;
     if (isRefused(credentials)) return this.refuse(credentials, head);
-    const found = this.verifier.verify(credentials, request);
+    const found = this.verifier.verify(credentials, request, head);
     return isPromise(found) ? found.then((late) => this.admit(late, head)) : this.admit(found, head);
   }
 

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { Buffer } from 'node:buffer';
 
 import type { Principal } from '@decorum/core';
+import type { RequestHead } from '@decorum/http';
 
 import { ApiKeys } from './api-keys.js';
 import { type Credentials, faultIn } from './credentials.js';
@@ -10,6 +11,7 @@ import { Introspection } from './introspection.js';
 import { readJwt, type UnverifiedJwt, verifyJwt } from './jwt.js';
 import { deepFreeze } from './principal.js';
 import { isRefused, type Refused, shown } from './reasons.js';
+import { RecentDigests } from './recent-digests.js';
 import type { Settings } from './settings.js';
 import { TokenCache } from './token-cache.js';
 import type { Verified } from './verified.js';
@@ -23,6 +25,7 @@ export class Verifier<HostRequest> {
   private readonly introspections: readonly Introspection[];
   private readonly verified = new TokenCache<Verified>();
   private readonly inactive = new TokenCache<Refused>();
+  private readonly recent = new RecentDigests();
   private readonly pending = new Map<string, Promise<Verified | Refused>>();
   private readonly ownScopes = new WeakMap<Principal, readonly string[]>();
 
@@ -37,18 +40,26 @@ export class Verifier<HostRequest> {
     );
   }
 
-  /** The principal of credentials, or why they are refused. Synchronous for API keys and tokens that it remembers. */
+  /**
+   * The principal of credentials, or why they are refused. Synchronous for API keys and tokens that it remembers.
+   * @param head of the request that presents them
+   */
   verify(
     { text, isApiKey }: Credentials,
     request: HostRequest | undefined,
+    head?: RequestHead,
   ): Principal | Refused | Promise<Principal | Refused> {
-    const digest = hash('sha256', text, 'base64url');
+    const recent = head && !isApiKey ? this.recent.get(head) : undefined;
+    const digest = recent ?? hash('sha256', text, 'base64url');
     if (this.apiKeys !== undefined && isApiKey === (this.settings.apiKeyHeader !== undefined)) {
       const holder = this.apiKeys.find(Buffer.from(digest, 'base64url'));
       if (holder !== undefined) return holder;
     }
     if (isApiKey) return { reason: 'api-key', found: 'an unknown API key' };
-    return this.remembered(digest) ?? faultIn(text) ?? this.verifyToken(text, digest, request);
+    const known = this.remembered(digest);
+    if (known === undefined) return faultIn(text) ?? this.verifyToken(text, digest, request);
+    if (head && recent === undefined) this.recent.set(head, digest);
+    return known;
   }
 
   /** The scopes that a token names itself, without those that they imply. */

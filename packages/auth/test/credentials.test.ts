@@ -226,6 +226,27 @@ describe('a remembered token', () => {
     expect(auth.authenticate(headWith({ authorization: `Bearer ${token}` }), undefined)).toBeInstanceOf(Promise);
   });
 
+  it('is known again on its connection, where another token is another caller and an expired one is nobody’s', async () => {
+    const issuer = await openIssuer();
+    const { auth, clock } = createAuth({ issuer: issuer.url });
+    const connection = {};
+    const send = async (token: string) => {
+      const found = await auth.authenticate(
+        { ...headWith({ authorization: `Bearer ${token}` }), connection },
+        undefined,
+      );
+      return found && 'subject' in found ? found.subject : statusOf(found);
+    };
+    const exp = Math.floor(Date.now() / 1000) + 100;
+    const [ada, bob] = ['ada', 'bob'].map((sub) => issuer.sign({ aud: AUDIENCE, sub, exp })) as [string, string];
+    const sent = [ada, ada, bob, ada, `${ada.slice(0, -4)}AAAA`, ada, bob, bob];
+    const found: unknown[] = [];
+    for (const token of sent) found.push(await send(token));
+    expect(found).toEqual(['ada', 'ada', 'bob', 'ada', 401, 'ada', 'bob', 'bob']);
+    clock.ahead = 106_000;
+    expect(await send(bob)).toBe(401);
+  });
+
   it('is remembered by its digest: nothing that the object holds contains it', async () => {
     const issuer = await openIssuer();
     const { auth, enter, events } = createAuth({ issuer: issuer.url, reportGranted: true });

@@ -13,6 +13,8 @@ export interface RequestHead {
   /** The values of all `Authorization` headers. Node.js puts only the first into `headers`. */
   readonly authorizations: readonly string[];
   readonly remoteAddress?: string | undefined;
+  /** The same object for all requests of a connection; undefined if the host doesn't know. */
+  readonly connection?: object | undefined;
 }
 
 /** The response to a caller that `Auth.authenticate` rejects. */

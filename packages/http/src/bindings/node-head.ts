@@ -36,6 +36,10 @@ export class NodeHead implements RequestHead {
     return values;
   }
 
+  get connection(): object {
+    return this.request.socket;
+  }
+
   get remoteAddress(): string | undefined {
     return this.framework.ip ?? this.request.socket.remoteAddress;
   }
