@@ -63,9 +63,12 @@ export class Supervisor implements Stage {
 
   /** Starts the program for the first time. Resolves when clients get answers. */
   async start(): Promise<void> {
-    const late = setTimeout(() => void this.substitute(() => this.hasServed), FIRST_START_MS);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => void this.substitute(() => this.hasServed).catch(reject), FIRST_START_MS);
+    });
     this.changed = new Set();
-    await this.work().finally(() => clearTimeout(late));
+    await Promise.race([this.work(), late]).finally(() => clearTimeout(timer));
   }
 
   /** Starts the program again, because files have changed. */
@@ -183,8 +186,8 @@ export class Supervisor implements Stage {
   /** Lets clients connect although there is no program. */
   private async substitute(isLate = () => false): Promise<void> {
     if (this.closing || this.isServing()) return;
-    const program = this.takeSpare([]);
     await this.front.open(undefined);
+    const program = this.takeSpare([]);
     try {
       await program.start({ ...this.message(), inspect: undefined, standIn: this.settings.standIn });
     } catch {
