@@ -1,4 +1,4 @@
-import { dirname, relative, resolve } from 'node:path';
+import { dirname, relative, resolve, sep } from 'node:path';
 
 import { type FSWatcher, watch } from 'chokidar';
 
@@ -31,10 +31,12 @@ export class Watcher {
     for (const file of files) {
       if (this.files.has(file)) continue;
       this.files.add(file);
-      const folder = dirname(file);
-      if (this.folders.has(folder)) continue;
-      this.folders.add(folder);
-      this.watcher.add(folder);
+      // a folder that is removed is seen again by the one above it
+      for (let folder = dirname(file); !this.folders.has(folder); folder = dirname(folder)) {
+        this.folders.add(folder);
+        this.watcher.add(folder);
+        if (!folder.startsWith(this.root + sep)) break;
+      }
     }
   }
 
@@ -44,8 +46,20 @@ export class Watcher {
   }
 
   private take(event: string, path: string): void {
+    if (event === 'addDir' && this.folders.has(path) && path !== this.root) return this.restore(path);
     if (event !== 'add' && event !== 'change' && event !== 'unlink') return;
     if (!this.files.has(path) && !(dirname(path) === this.root && isSetting(relative(this.root, path)))) return;
+    this.note(path);
+  }
+
+  /** A folder is there again, as after `git checkout`: what is in it may have come before the folder was watched. */
+  private restore(folder: string): void {
+    const isIn = (path: string) => path.startsWith(folder + sep);
+    this.watcher.add([folder, ...[...this.folders].filter(isIn)]);
+    for (const file of this.files) if (isIn(file)) this.note(file);
+  }
+
+  private note(path: string): void {
     this.changed.add(path);
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
