@@ -61,5 +61,8 @@ export async function proxy(incoming: Incoming, program: Program, body: Buffer):
   incoming.gone.addEventListener('abort', received.abandon, { once: true });
   response.writeHead(statusCode, endToEnd(headers));
   if (isEventStream(received.response)) response.flushHeaders();
+  received.response.once('close', () => {
+    if (!received.response.complete) response.destroy();
+  });
   received.response.pipe(response);
 }

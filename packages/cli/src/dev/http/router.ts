@@ -119,7 +119,7 @@ export class Router {
     } catch (error) {
       if (error instanceof NotAccepted) this.reject(incoming, error);
       else if (isRefused(error) && !incoming.gone.aborted) exchange.withdraw();
-      else await exchange.failWhenKnown();
+      else if (!incoming.gone.aborted) await exchange.failWhenKnown();
     } finally {
       this.clients.exchanges.delete(exchange);
       for (const land of landings) land();
@@ -147,6 +147,8 @@ export class Router {
       path: incoming.path,
       headers: { ...headers, ...(id !== undefined && { [SESSION]: id }) },
       body: JSON.stringify(message),
+      // without sessions, that is how a client cancels its request
+      signal: incoming.gone,
     });
     await exchange.answer(received);
   }

@@ -10,6 +10,8 @@ export interface Sent {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body?: string | Buffer;
+  /** Abandons it. */
+  readonly signal?: AbortSignal;
 }
 
 // RFC 9110, section 7.6.1; the length is that of what is sent
@@ -42,7 +44,7 @@ export interface Received {
  * Sends a request to a program. Each has a connection of its own: a program may close an idle one at any time, and then
  * the request would be lost.
  */
-export function send(program: Program, { method, path, headers, body }: Sent): Promise<Received> {
+export function send(program: Program, { method, path, headers, body, signal }: Sent): Promise<Received> {
   return new Promise((resolve, reject) => {
     const sent = request({
       host: '127.0.0.1',
@@ -50,6 +52,7 @@ export function send(program: Program, { method, path, headers, body }: Sent): P
       method,
       path,
       agent: false,
+      ...(signal && { signal }),
       headers: {
         // where it believes to listen
         host: `127.0.0.1:${program.asked?.port}`,
