@@ -60,6 +60,11 @@ export class PipeClient {
     return this.responses.next((response) => response['id'] === id);
   }
 
+  /** Resolves with a response that no request waits for. */
+  responds(wants: (response: Json) => boolean): Promise<Json> {
+    return this.responses.next(wants);
+  }
+
   async connect(): Promise<Json> {
     const response = await this.request('initialize', HANDSHAKE);
     this.send({ method: 'notifications/initialized' });

@@ -214,6 +214,34 @@ describe('the end of decorum dev', () => {
     expect(run.printed).toContain('src/missing.ts');
   });
 
+  it('is exit code 3 if the port is taken that clients of a slow program would need', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as { port: number };
+    const never = `await new Promise((resolve) => setInterval(resolve, 1e9));`;
+    const run = project(`${never}\n${MAIN}`).dev([], { PORT: String(port) });
+    await expect(run.ended).resolves.toBe(3);
+    expect(run.printed).toMatch(new RegExp(`Port ${port} is taken.*--port`));
+    expect(run.printed).not.toMatch(/^ +at /m);
+    taken.close();
+  });
+
+  it('comes after the answers to what stdin had, even if it ended before the program served', async () => {
+    const run = project(MAIN).dev(['--stdio']);
+    const client = new PipeClient(run);
+    const clientInfo = { name: 'raw', version: '1.0.0' };
+    const begun = client.request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
+    run.child.stdin?.write('not a message\n');
+    const pinged = client.request('ping');
+    run.child.stdin?.end();
+    await expect(begun).resolves.toMatchObject({ result: { serverInfo: { name: 'clock' } } });
+    await expect(client.responds((response) => 'error' in response)).resolves.toMatchObject({
+      error: { code: -32700 },
+    });
+    await expect(pinged).resolves.toMatchObject({ result: {} });
+    await expect(run.ended).resolves.toBe(0);
+  });
+
   it('comes after the calls in flight: when stdin ends', async () => {
     const clock = project(MAIN);
     const run = clock.dev(['--stdio']);

@@ -1,8 +1,13 @@
 // Sessions, streams and questions while `decorum dev` replaces the program, over raw messages.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { HttpClient, PipeClient } from '../../../test/support/dev-clients.js';
 import { type DevRun, freePort, Project } from '../../../test/support/dev-project.js';
+import { statelessHeaders } from '../../../test/support/http-transports.js';
+import { called } from '../../../test/support/stateless-post.js';
 
 const MEMBERS = `
 import { Context, McpServer, NoInput, Resource, Tool } from '@decorum/core';
@@ -120,6 +125,94 @@ async function connectedWith(via: string, desk: Project, args: readonly string[]
   desk.dev = (all = [], env = {}) => dev([...all, ...args], env);
   return connected(via, desk);
 }
+
+const RESULT_FIRST = `
+import { createInterface } from 'node:readline';
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method } = JSON.parse(line);
+  if (id === undefined) return;
+  console.log(JSON.stringify([{ level: 'info' }]));
+  console.log(JSON.stringify({ result: { asked: method }, jsonrpc: '2.0', id }));
+});
+`;
+
+describe('a pipe', () => {
+  it('carries messages whatever comes first in them, and nothing else', async () => {
+    const { run, client } = await connected('stdio', project(RESULT_FIRST));
+    await expect(client.request('tools/list')).resolves.toMatchObject({ result: { asked: 'tools/list' } });
+    await run.says(/\[\{"level":"info"\}\]/);
+  });
+
+  it('carries the refusal of a request that is none', async () => {
+    const run = project(EXPORTED).dev(['--stdio']);
+    const client = new PipeClient(run);
+    await client.connect();
+    run.child.stdin?.write('{"id":"bad","method":"ping"}\n');
+    await expect(client.responds(({ id }) => id === 'bad')).resolves.toMatchObject({
+      error: { code: -32600 },
+    });
+  });
+});
+
+describe('a folder of the program', () => {
+  it('is followed after it was removed and has come back', async () => {
+    const desk = project(`import './inner/deep/word.js';\n${EXPORTED}`);
+    desk.write('src/inner/deep/word.ts', `console.error('first');`);
+    const run = desk.dev(['--stdio']);
+    await run.says(/desk 1\.0\.0/);
+    rmSync(join(desk.folder, 'src/inner'), { recursive: true });
+    await run.says(/still serving/);
+    desk.write('src/inner/deep/word.ts', `console.error('second');`);
+    await run.says(/second/);
+    desk.edit('src/inner/deep/word.ts', 'second', 'third');
+    await run.says(/third/);
+  });
+});
+
+describe('a client over HTTP that leaves', () => {
+  it('cancels its call where there are no sessions', async () => {
+    const desk = project(
+      EXPORTED.replace(
+        'class Desk {',
+        `class Desk {
+  @Tool({ description: 'Waits' }) async wait(_input: NoInput, ctx: Context) {
+    console.error('waits');
+    await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
+    console.error('was cancelled');
+    return '';
+  }`,
+      ),
+    );
+    const run = desk.dev(['--port', '0']);
+    const url = await run.url();
+    const leaving = new AbortController();
+    const message = called(1, 'wait');
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...statelessHeaders(message),
+    };
+    const sent = { method: 'POST', headers, body: JSON.stringify(message), signal: leaving.signal };
+    const left = fetch(url, sent).catch(() => 'left');
+    await run.says(/waits/);
+    leaving.abort();
+    await left;
+    await run.says(/was cancelled/);
+  });
+
+  it('has its response cut off where the program dies in the middle of it', async () => {
+    const run = project(`
+import { createServer } from 'node:http';
+createServer((request, response) => {
+  if (request.url !== '/half') return void response.end();
+  response.write('half', () => process.kill(process.pid, 'SIGKILL'));
+}).listen(Number(process.env['PORT']));
+`).dev(['--port', '0']);
+    const { origin } = new URL(await run.url());
+    const response = fetch(`${origin}/half`).then((got) => got.text());
+    await expect(response).rejects.toThrow(/terminated|fetch failed/);
+  });
+});
 
 describe('an Express application that serves by itself', () => {
   it('runs unchanged: it believes to listen where clients connect, and serves its other routes', async () => {

@@ -77,7 +77,7 @@ export async function dev(options: DevOptions): Promise<void> {
     standIn: standInOf(root),
     events: {
       printed: (text) => process.stderr.write(text),
-      line: (program, text) => front.hear(program, text),
+      message: (program, message) => front.hear(program, message),
       loaded: (program) => watcher.add(program.files),
       told(_program, message) {
         if (message.type === 'waiting') report.note(`${relative(root, entry)} ${message.problem}`);

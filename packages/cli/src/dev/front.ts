@@ -1,4 +1,5 @@
 import type { Change, Lists } from './lists.js';
+import type { Json } from './message.js';
 import type { Program } from './program.js';
 
 /** What the relay's clients see of a program. */
@@ -25,8 +26,8 @@ export interface Front {
   readonly left: Promise<void>;
   /** Lets clients connect where the program wanted to serve. */
   open(program: Program | undefined): Promise<void>;
-  /** Takes a line that the program has written to its pipe. */
-  hear(program: Program, text: string): void;
+  /** Takes a message, or a batch, that the program has written to its pipe. */
+  hear(program: Program, message: Json | readonly Json[]): void;
   /**
    * Moves all clients to a program.
    * @param switchOver makes it the one that serves new requests: its sessions are ready, and no client has been told

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { lines } from './lines.js';
+import { type Json, parse } from './message.js';
 import type { Asked, ChildMessage, Failure, StartMessage } from './messages.js';
 
 /** How to run all processes of a program. */
@@ -22,8 +23,8 @@ export interface ProgramSettings {
 export interface ProgramEvents {
   /** The program has printed something. */
   readonly printed: (text: string) => void;
-  /** A line of the program's pipe that is a message, or looks like one. */
-  readonly line: (program: Program, text: string) => void;
+  /** A message, or a batch, that the program has written to its pipe. */
+  readonly message: (program: Program, message: Json | readonly Json[]) => void;
   /** The program has loaded more files. */
   readonly loaded: (program: Program) => void;
   readonly told: (program: Program, message: ChildMessage) => void;
@@ -146,10 +147,13 @@ export class Program {
 
   /** A program may print before it serves, even without ending its line. */
   private read(text: string): void {
-    const start = text.indexOf('{"jsonrpc"');
-    if (start === 0 || text.startsWith('[{')) return this.events.line(this, text);
-    this.events.printed(start > 0 ? `${text.slice(0, start)}\n` : `${text}\n`);
-    if (start > 0) this.events.line(this, text.slice(start));
+    const start = /^(?:\{|\[\{)/.test(text) ? 0 : text.indexOf('{"jsonrpc"');
+    const message = start === -1 ? undefined : parse(text.slice(start));
+    // an array of other things is no batch
+    const isMessage = message !== undefined && [message].flat().every((each) => (each as Json)['jsonrpc'] === '2.0');
+    if (!isMessage) return this.events.printed(`${text}\n`);
+    if (start > 0) this.events.printed(`${text.slice(0, start)}\n`);
+    this.events.message(this, message);
   }
 
   private async whenEnded(): Promise<string> {

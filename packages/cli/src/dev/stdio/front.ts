@@ -27,6 +27,10 @@ import { Questions } from '../questions.js';
 import { acknowledgeLists, ACKNOWLEDGED, changeFor, isListChange, subscriptionOf } from '../subscriptions.js';
 import { cancelled, Link } from './link.js';
 
+const INVALID_REQUEST = -32_600;
+
+const isInvalid = ({ error }: Json): boolean => isJson(error) && error['code'] === INVALID_REQUEST;
+
 /** A request of the client in flight. */
 interface Flight {
   readonly program: Program;
@@ -44,13 +48,13 @@ export class StdioFront implements Front {
   /** Open `subscriptions/listen`, and the program that serves each. */
   private readonly listens = new Map<string, { message: Json; program: Program; acknowledged: boolean }>();
   private readonly links = new Map<Program, Link>();
-  /** Messages that came while no program served. */
-  private readonly backlog: Json[] = [];
+  /** Lines that came while no program served. */
+  private readonly backlog: string[] = [];
   /** The lists that the client may know. */
   private known: Promise<Lists | undefined> | undefined;
   /** The program has changed them since they were read. */
   private isStale = false;
-  /** Resolves when the client has closed stdin. */
+  /** Resolves when the client has closed stdin, and a program has what it sent before. */
   readonly left: Promise<void>;
   private closing = false;
 
@@ -60,7 +64,7 @@ export class StdioFront implements Front {
     private readonly output: Writable,
   ) {
     lines(input, (line) => this.take(line));
-    this.left = new Promise((resolve) => input.once('close', resolve).once('end', resolve));
+    this.left = this.whenLeft();
     output.on('error', () => {});
   }
 
@@ -75,7 +79,7 @@ export class StdioFront implements Front {
     if (this.isStale && before) this.known = this.linkTo(before).lists();
     switchOver();
     this.moveListens(link, before);
-    for (const message of this.backlog.splice(0)) this.route(message);
+    for (const line of this.backlog.splice(0)) this.take(line);
     if (isQuiet) return { changes: [], told: 0 };
     const known = this.known;
     this.known = link.lists();
@@ -89,10 +93,9 @@ export class StdioFront implements Front {
 
   async open(): Promise<void> {}
 
-  hear(program: Program, text: string): void {
-    const message = parse(text);
+  hear(program: Program, message: Json | readonly Json[]): void {
     const link = this.linkTo(program);
-    if (message === undefined || this.closing) return;
+    if (this.closing) return;
     if (!isJson(message)) return this.answerBatch(program, message);
     if (link.takes(message)) return;
     if (message['method'] === undefined) return this.answer(program, message);
@@ -134,9 +137,17 @@ export class StdioFront implements Front {
   async close(drainMs: number): Promise<void> {
     await Promise.race([this.flights.allIdle(), wait(drainMs, undefined, { ref: false })]);
     for (const { program } of this.inFlight.values()) this.lost(program, 'it was told to');
+    for (const each of this.backlog.flatMap((line) => parse(line) ?? [])) {
+      if (isRequest(each)) this.send(failure(each['id'], 'The program has ended: it was told to.'));
+    }
     this.closing = true;
     this.input.destroy();
     await new Promise((resolve) => this.output.write('', resolve));
+  }
+
+  private async whenLeft(): Promise<void> {
+    await new Promise((resolve) => this.input.once('close', resolve).once('end', resolve));
+    if (this.backlog.length > 0) await inTime(this.stage.serving());
   }
 
   private linkTo(program: Program): Link {
@@ -157,6 +168,7 @@ export class StdioFront implements Front {
   }
 
   private take(line: string): void {
+    if (this.stage.current === undefined) return void this.backlog.push(line);
     const message = parse(line);
     if (isJson(message)) return this.route(message);
     for (const each of message ?? []) if (isRequest(each)) this.fly(each);
@@ -166,8 +178,7 @@ export class StdioFront implements Front {
 
   /** Sends a message of the client to the program that it belongs to. */
   private route(message: Json): void {
-    const program = this.stage.current;
-    if (program === undefined) return void this.backlog.push(message);
+    const program = this.stage.current as Program;
     if (isResponse(message)) {
       const question = this.questions.answer(message);
       return question && this.linkTo(question.program).tell({ ...message, id: question.id });
@@ -216,6 +227,8 @@ export class StdioFront implements Front {
       flight.land();
       return this.send(adapt(response, flight.message));
     }
+    // it was no request, whatever its id says
+    if (flight === undefined && isInvalid(response)) return this.send(response);
     // the end of a subscription; programs before the current one also end theirs
     if (this.listens.get(key)?.program !== program) return;
     this.listens.delete(key);
