@@ -145,6 +145,21 @@ describe('a program that dies while it serves', () => {
     await expect(client.request(...call('now'))).resolves.toMatchObject(text('one'));
   });
 
+  it('is answered for when the edit before has left a program that never serves', async () => {
+    const clock = project(MAIN);
+    const { run, client } = await overHttp(clock);
+    await client.connect();
+    clock.write('src/main.ts', `console.error('hangs'); setInterval(() => {}, 1e9);`);
+    await run.says(/hangs/);
+    await expect(client.request(...call('end'))).resolves.toMatchObject({ error: { code: -32603 } });
+    await expect(client.request(...call('now'))).resolves.toMatchObject({
+      error: { code: -32603, message: expect.stringMatching(/^The program has ended: exit code 7/) },
+    });
+    clock.write('src/main.ts', MAIN);
+    await run.saysNext(/src\/main\.ts {2}\d+ ms/);
+    await expect(client.request(...call('now'))).resolves.toMatchObject(text('noon'));
+  });
+
   it('is started again when something kills it', async () => {
     const clock = project(MAIN);
     const { run, client } = await overHttp(clock);

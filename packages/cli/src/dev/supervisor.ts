@@ -224,6 +224,8 @@ export class Supervisor implements Stage {
   }
 
   private async restart(): Promise<void> {
+    // the next program, or that of an edit, may never serve
+    setTimeout(() => void this.substitute(), FIRST_START_MS).unref();
     this.changed ??= new Set();
     await this.work();
   }
