@@ -160,6 +160,8 @@ describe('a folder of the program', () => {
     desk.write('src/inner/deep/word.ts', `console.error('first');`);
     const run = desk.dev(['--stdio']);
     await run.says(/desk 1\.0\.0/);
+    desk.edit('src/inner/deep/word.ts', 'first', 'edited');
+    await run.says(/edited/);
     rmSync(join(desk.folder, 'src/inner'), { recursive: true });
     await run.says(/still serving/);
     desk.write('src/inner/deep/word.ts', `console.error('second');`);
