@@ -3,10 +3,21 @@ import { connect, type Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 
-import type { JsonObject } from '@decorum/core';
+import type { JsonObject, LimitHit } from '@decorum/core';
+import { listen } from '@decorum/http';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
-import { afterwards, call, modernCall, modernHeaders, openSession, pipelined, post } from './fixture.js';
+import {
+  afterwards,
+  call,
+  createServer,
+  modernCall,
+  modernHeaders,
+  openSession,
+  pipelined,
+  post,
+  Probe,
+} from './fixture.js';
 import { open, start, untilSlow, untilStuck } from './paused.js';
 
 const MIB = 1_048_576;
@@ -55,6 +66,20 @@ describe('answers that nobody reads', () => {
     expect(unsent(started)).toBeLessThan(60 * MIB);
     const other = await post(url, modernCall(2, 'add', { a: 1, b: 2 }), modernHeaders('tools/call', 'add'));
     expect(other.status).toBe(200);
+  });
+
+  it('count over `listen` too, which writes them without the reply of Fastify', async () => {
+    const hits: LimitHit[] = [];
+    const { server } = createServer(new Probe(), { onLimit: (hit) => void hits.push(hit) });
+    server.addTool({ name: 'large', description: 'Says a lot' }, () => 'x'.repeat(20 * MIB));
+    const { url, close } = await listen(server, { port: 0, limits: { maxTotalBufferedBytes: 30 * MIB } });
+    afterwards(() => server.close());
+    afterwards(() => close());
+    const send = () => open(url, modernHeaders('tools/call', 'large'), modernCall(1, 'large'));
+    await send();
+    expect(hits).toEqual([]);
+    await send();
+    expect(hits).toEqual([{ limit: 'maxTotalBufferedBytes' }]);
   });
 
   it('are sent even if a single one is larger', async () => {

@@ -109,8 +109,7 @@ export class Router {
     try {
       if (session) {
         session.headers = incoming.request.headers;
-        const known = session.idIn(program);
-        const id = await known;
+        const id = await session.idIn(program);
         // after the replay, which would tell the program the same again
         for (const each of [message].flat()) session.memory.note(each as Json);
         await this.exchange(exchange, incoming, { message, id });
