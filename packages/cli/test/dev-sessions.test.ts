@@ -171,6 +171,18 @@ describe('a folder of the program', () => {
   });
 });
 
+describe('a file', () => {
+  it('is followed from the moment the program reads it', async () => {
+    const desk = project(`import './word.js';
+import { readFileSync, writeFileSync } from 'node:fs';
+const word = new URL('word.ts', import.meta.url);
+if (readFileSync(word, 'utf8').includes('first')) writeFileSync(word, "console.error('second');");
+${EXPORTED}`);
+    desk.write('src/word.ts', `console.error('first');`);
+    await desk.dev(['--stdio']).says(/first[^]*second/);
+  });
+});
+
 describe('a client over HTTP that leaves', () => {
   it('cancels its call where there are no sessions', async () => {
     const desk = project(

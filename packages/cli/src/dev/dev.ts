@@ -78,7 +78,7 @@ export async function dev(options: DevOptions): Promise<void> {
     events: {
       printed: (text) => process.stderr.write(text),
       message: (program, message) => front.hear(program, message),
-      loaded: (program) => watcher.add(program.files),
+      loaded: (program) => watcher.add(program.files, program.startedAt),
       told(_program, message) {
         if (message.type === 'waiting') report.note(`${relative(root, entry)} ${message.problem}`);
       },
@@ -97,7 +97,7 @@ export async function dev(options: DevOptions): Promise<void> {
     await told;
   } finally {
     types?.stop();
-    await watcher.close();
+    watcher.close();
     await supervisor.close();
   }
 }

@@ -56,6 +56,8 @@ export class Program {
   /** The port it listens on. */
   port: number | undefined;
   asked: Asked | undefined;
+  /** When it was told to run (milliseconds since the epoch). It reads its files later. */
+  startedAt: number | undefined;
   hasEnded = false;
   isStandIn = false;
   private readonly child: ChildProcess;
@@ -100,6 +102,7 @@ export class Program {
       };
     });
     void this.failUnlessStarted();
+    this.startedAt = Date.now();
     this.tell(message);
     await started;
   }

@@ -1,84 +1,110 @@
-import { existsSync } from 'node:fs';
-import { dirname, relative, resolve } from 'node:path';
-
-import { type FSWatcher, watch } from 'chokidar';
+import { type FSWatcher, readdirSync, type Stats, statSync, unwatchFile, watch, watchFile } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 
 // editors and git write several files, or one file in several steps
 const SETTLE_MS = 15;
 
-/** Time between two looks for files that were removed. */
-const MISSING_MS = 200;
+/** Time between two looks at a file whose folder cannot be watched. */
+const LOOK_MS = 200;
 
 /** Whether a file in the root of the project is read before the program runs. */
 export const isSetting = (name: string): boolean => /^(tsconfig.*\.json|package\.json|\.env)$/.test(name);
 
-/** Watches the files of a program. Their folders are watched, because editors replace a file when they save it. */
+/**
+ * Watches the files of a program. Their folders are watched, because editors replace a file when they save it. A folder
+ * is watched from the moment it is added, before its files are looked at: no edit falls in between.
+ */
 export class Watcher {
-  private readonly watcher: FSWatcher;
-  private readonly files = new Set<string>();
-  private readonly folders = new Set<string>();
+  /** What was seen of each file last. */
+  private readonly files = new Map<string, string>();
+  private readonly folders = new Map<string, FSWatcher>();
+  private readonly polled = new Set<string>();
   private readonly changed = new Set<string>();
-  /** Files that were removed. They may come back with their folders, as after `git checkout`, which nobody watches then. */
-  private readonly missing = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
-  private search: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly root: string,
     private readonly see: (files: readonly string[]) => void,
   ) {
-    this.watcher = watch(root, { depth: 0, ignoreInitial: true, atomic: false });
-    this.folders.add(root);
-    this.watcher.on('all', (event, path) => this.take(event, resolve(root, path)));
-    this.watcher.on('error', () => {});
+    const settings = readdirSync(root).filter(isSetting);
+    this.add(settings.map((name) => join(root, name)));
   }
 
-  /** Watches more files. They need not exist. */
-  add(files: Iterable<string>): void {
+  /**
+   * Watches more files. They need not exist.
+   * @param since what has changed later than this is seen as changed (milliseconds since the epoch)
+   */
+  add(files: Iterable<string>, since = Infinity): void {
     for (const file of files) {
       if (this.files.has(file)) continue;
-      this.files.add(file);
-      const folder = dirname(file);
-      if (this.folders.has(folder)) continue;
-      this.folders.add(folder);
-      this.watcher.add(folder);
+      const isWatched = this.watch(dirname(file));
+      const found = statOf(file);
+      this.files.set(file, stateOf(found));
+      if (!isWatched) this.poll(file);
+      if (found && found.ctimeMs > since) this.note(file);
     }
   }
 
-  async close(): Promise<void> {
+  close(): void {
     clearTimeout(this.timer);
-    clearInterval(this.search);
-    await this.watcher.close();
+    for (const watcher of this.folders.values()) watcher.close();
+    for (const file of this.polled) unwatchFile(file);
   }
 
-  private take(event: string, path: string): void {
-    if (event !== 'add' && event !== 'change' && event !== 'unlink') return;
-    if (!this.files.has(path) && !(dirname(path) === this.root && isSetting(relative(this.root, path)))) return;
-    if (event === 'unlink') {
-      this.missing.add(path);
-      this.search ??= setInterval(() => this.find(), MISSING_MS).unref();
-    } else this.missing.delete(path);
-    this.note(path);
-  }
-
-  /** Looks for the files that were removed, and watches their folders anew. */
-  private find(): void {
-    const found = [...this.missing].filter((file) => existsSync(file));
-    for (const folder of new Set(found.map((file) => dirname(file)))) {
-      this.watcher.unwatch(folder);
-      this.watcher.add(folder);
+  /** Whether the folder is watched now. It may not exist, or the system may watch too many already. */
+  private watch(folder: string): boolean {
+    if (this.folders.has(folder)) return true;
+    try {
+      const watcher = watch(folder, (_event, name) => this.look(folder, name));
+      watcher.on('error', () => this.lose(folder));
+      this.folders.set(folder, watcher);
+      return true;
+    } catch {
+      return false;
     }
-    for (const file of found) {
-      this.missing.delete(file);
-      this.note(file);
-    }
-    if (this.missing.size > 0) return;
-    clearInterval(this.search);
-    this.search = undefined;
   }
 
-  private note(path: string): void {
-    this.changed.add(path);
+  /** Looks at the files of a folder that is not watched any more. */
+  private lose(folder: string): void {
+    this.folders.get(folder)?.close();
+    this.folders.delete(folder);
+    for (const file of this.filesIn(folder)) this.poll(file);
+  }
+
+  private look(folder: string, name: string | null): void {
+    if (name !== null && name !== basename(folder)) return this.compare(join(folder, name));
+    // the folder itself was moved or removed, and another one may have taken its place
+    this.lose(folder);
+    this.watch(folder);
+    for (const file of this.filesIn(folder)) this.compare(file);
+  }
+
+  private filesIn(folder: string): string[] {
+    return [...this.files.keys()].filter((file) => dirname(file) === folder);
+  }
+
+  private compare(file: string): void {
+    const known = this.files.get(file) ?? (dirname(file) === this.root && isSetting(basename(file)) ? '' : undefined);
+    if (known === undefined) return;
+    const state = stateOf(statOf(file));
+    if (state === known) return;
+    this.files.set(file, state);
+    if (state === '') this.poll(file);
+    this.note(file);
+  }
+
+  /** Looks at a file again and again. It may come back with its folder, as after `git checkout`. */
+  private poll(file: string): void {
+    if (this.polled.has(file)) return;
+    this.polled.add(file);
+    watchFile(file, { interval: LOOK_MS, persistent: false }, () => {
+      this.watch(dirname(file));
+      this.compare(file);
+    });
+  }
+
+  private note(file: string): void {
+    this.changed.add(file);
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
       const files = [...this.changed];
@@ -87,3 +113,14 @@ export class Watcher {
     }, SETTLE_MS);
   }
 }
+
+function statOf(file: string): Stats | undefined {
+  try {
+    return statSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
+const stateOf = (found: Stats | undefined): string =>
+  found ? [found.ino, found.mtimeMs, found.ctimeMs, found.size].join(' ') : '';
