@@ -23,6 +23,8 @@ export { MemorySingleUse, type SingleUse } from './kernel/flows.js';
 export type { ErrorRule, ErrorRules, PublicError } from './kernel/expected.js';
 export type { ErrorOrigin, Logger } from './kernel/error-reporter.js';
 export type { Call, CallResult, Interceptor } from './kernel/interceptors.js';
+export type { Outcome } from './kernel/observed.js';
+export type { ObservedRequest } from './protocol/observed.js';
 export type {
   ElicitOptions,
   ElicitResult,
@@ -101,9 +103,12 @@ export type { CompleteResult } from './registry/completion-plan.js';
 export type { Jsonified } from './schema/json-form.js';
 export { type Accepted, NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 export type { McpServerOptions } from './options.js';
+export { definePlugin, type Plugin } from './plugin.js';
+export type { PluginDefinition } from './plugins.js';
 export type { ProviderClass, ProviderEntry, ProviderSource, Resolve } from './providers.js';
 export type { ListingMode, ListName } from './registry/registry.js';
-export { type Lifecycle, McpServer, type Notifier, type Registration } from './server.js';
+export type { Notifier } from './notifier.js';
+export { type Lifecycle, McpServer, type Registration } from './server.js';
 export type { ClosableHost, Host, HostPort, Transport } from './transports/transport.js';
 export { connectMemory, type MemoryConnection, type MemoryOptions } from './transports/memory.js';
 export { serveStdio, type StdioConnection } from './transports/stdio.js';

@@ -280,6 +280,11 @@ export function agreedRevision(params: JsonObject): Revision {
   if (JSON.stringify(params).length > MAX_INITIALIZE_CHARS) {
     throw new McpError('invalid-params', `The params have more than ${MAX_INITIALIZE_CHARS} characters.`);
   }
-  const asked = revisionOf(requireString(params, 'protocolVersion'));
+  return revisionFor(requireString(params, 'protocolVersion'));
+}
+
+/** The revision that a client gets which has requested this one. */
+export function revisionFor(requested: unknown): Revision {
+  const asked = revisionOf(requested);
   return asked?.sessions ? asked : newestOf('stateful');
 }
