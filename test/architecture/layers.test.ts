@@ -21,7 +21,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'hooks.ts': [],
   'notifier.ts': ['kernel'],
   'providers.ts': ['transports', 'kernel', 'registry', 'metadata', 'protocol'],
-  'plugins.ts': ['providers.ts', 'kernel', 'protocol'],
+  'plugins.ts': ['providers.ts', 'transports', 'kernel', 'protocol'],
   'options.ts': ['plugins.ts', 'providers.ts', 'kernel', 'registry', 'metadata', 'protocol'],
   'server.ts': [
     'options.ts',
@@ -39,9 +39,11 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'decorators (types)',
   ],
   'plugin.ts': ['server.ts', 'plugins.ts'],
+  'health.ts': ['plugin.ts', 'transports', 'protocol'],
   'transport.ts': ['transports', 'kernel', 'schema', 'protocol'],
   'index.ts': [
     'server.ts',
+    'health.ts',
     'plugin.ts',
     'plugins.ts',
     'notifier.ts',

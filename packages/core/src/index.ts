@@ -13,6 +13,7 @@ export { RecordOf } from './decorators/record-of.js';
 export { Resource, type ResourceOptions } from './decorators/resource.js';
 export { Schema } from './decorators/schema.js';
 export { Tool, type ToolMethod, type ToolOptions } from './decorators/tool.js';
+export { health, type HealthCheck, type HealthOptions } from './health.js';
 export { rateLimit, type RateLimiter, type RateLimitOptions } from './interceptors/rate-limit.js';
 export { sanitize, type SanitizeOptions } from './interceptors/sanitize.js';
 export { type Change, type ChangeBus, MemoryChangeBus } from './kernel/change-bus.js';
@@ -24,7 +25,8 @@ export type { ErrorRule, ErrorRules, PublicError } from './kernel/expected.js';
 export type { ErrorOrigin, Logger } from './kernel/error-reporter.js';
 export type { Call, CallResult, Interceptor } from './kernel/interceptors.js';
 export type { Outcome } from './kernel/observed.js';
-export type { ObservedRequest } from './protocol/observed.js';
+export type { SessionInfo } from './kernel/observed-sessions.js';
+export type { ObservedQuestion, ObservedRequest, QuestionOutcome } from './protocol/observed.js';
 export type {
   ElicitOptions,
   ElicitResult,
@@ -111,5 +113,6 @@ export type { Notifier } from './notifier.js';
 export { type Lifecycle, McpServer, type Registration } from './server.js';
 export type { ClosableHost, Host, HostPort, Transport } from './transports/transport.js';
 export { connectMemory, type MemoryConnection, type MemoryOptions } from './transports/memory.js';
+export type { Route, RouteAnswer, RouteRequest } from './transports/route.js';
 export { serveStdio, type StdioConnection } from './transports/stdio.js';
 export type { StdioLimits, StdioOptions } from './transports/stdio-pipe.js';

@@ -2,11 +2,13 @@ import type { Extension } from './kernel/extension.js';
 import type { Interceptor } from './kernel/interceptors.js';
 import type { Outcome } from './kernel/observed.js';
 import type { Observing } from './kernel/observed-kernel.js';
+import type { SessionInfo } from './kernel/observed-sessions.js';
 import { startupError } from './protocol/errors.js';
 import { isPromise } from './protocol/maybe-promise.js';
-import type { ObservedRequest } from './protocol/observed.js';
+import type { ObservedQuestion, ObservedRequest, QuestionOutcome } from './protocol/observed.js';
 import { type OptionTypes, requireKnown } from './protocol/option-names.js';
 import type { ProviderSource } from './providers.js';
+import { checkRoutes, type Route } from './transports/route.js';
 
 /**
  * What a plugin adds to a server, and what it wants to know. `definePlugin` creates it. All functions are called as
@@ -31,6 +33,20 @@ export interface PluginDefinition<Server = never> {
    * @param run handles it, on the first call. Call it before you wait for anything: the request waits too
    */
   observe?(request: ObservedRequest, run: () => Promise<Outcome>): unknown;
+  /**
+   * Stands around every question that a handler asks the client. Set keys of `question.meta` to send them as `_meta`. If
+   * it throws, the error is reported once, and the question is asked.
+   * @param question the request to the client
+   * @param run sends it, on the first call
+   */
+  ask?(question: ObservedQuestion, run: () => Promise<QuestionOutcome>): unknown;
+  /**
+   * Called for every session that starts in this process, or is continued in it.
+   * @returns called when the session ends in this process, for whatever reason
+   */
+  session?(info: SessionInfo): (() => void) | void;
+  /** Paths to serve over HTTP, beside the MCP endpoint. */
+  readonly routes?: readonly Route[];
   /** Runs once, before the server handles its first message, and before the hooks of its providers. */
   onStart?(server: Server): void | Promise<void>;
   /** Runs once, after the server has handled its last message, and after the hooks of its providers. */
@@ -44,6 +60,9 @@ const KEYS: OptionTypes<PluginDefinition> = {
   interceptors: 'array',
   extensions: 'array',
   observe: 'function',
+  ask: 'function',
+  session: 'function',
+  routes: 'array',
   onStart: 'function',
   onClose: 'function',
 };
@@ -52,7 +71,7 @@ const invalid = (problem: string) => startupError('DECORUM_INVALID_PLUGIN', prob
 
 /**
  * Rejects plugins that are invalid, or that don't go together.
- * @throws {DecorumError} `DECORUM_INVALID_PLUGIN`, `DECORUM_INVALID_OPTION`, `DECORUM_DUPLICATE_PLUGIN`, `DECORUM_MISSING_PLUGIN`
+ * @throws {DecorumError} `DECORUM_INVALID_PLUGIN`, `DECORUM_INVALID_OPTION`, `DECORUM_DUPLICATE_PLUGIN`, `DECORUM_MISSING_PLUGIN`, `DECORUM_DUPLICATE_ROUTE`
  */
 export function checkPlugins(plugins: readonly PluginDefinition[]): readonly PluginDefinition[] {
   const names = new Set<string>();
@@ -61,6 +80,7 @@ export function checkPlugins(plugins: readonly PluginDefinition[]): readonly Plu
     if (names.has(name)) throw startupError('DECORUM_DUPLICATE_PLUGIN', name);
     names.add(name);
   }
+  checkRoutes(plugins);
   for (const { name, needs = [] } of plugins) {
     const missing = needs.find((each) => !names.has(each));
     if (missing !== undefined) throw startupError('DECORUM_MISSING_PLUGIN', name, missing, names);
@@ -97,13 +117,19 @@ export function hooksOf(plugin: PluginDefinition<object>) {
 
 /** What a server does for its plugins at run time; undefined if none of them wants anything. */
 export function observingOf(plugins: readonly PluginDefinition[]): Observing | undefined {
-  const requests = plugins.filter(({ observe }) => observe !== undefined);
-  if (requests.length === 0) return undefined;
+  const having = (hook: 'observe' | 'ask' | 'session') => plugins.filter((plugin) => plugin[hook] !== undefined);
+  const [observers, askers, watchers] = [having('observe'), having('ask'), having('session')];
+  if (observers.length + askers.length + watchers.length === 0) return undefined;
   return {
-    requests: requests.map((plugin) => ({
+    requests: observers.map((plugin) => ({
       plugin: plugin.name,
       observe: (request, run) => plugin.observe?.(request, run),
     })),
+    questions: askers.map((plugin) => ({
+      plugin: plugin.name,
+      observe: (question, run) => plugin.ask?.(question, run),
+    })),
+    sessions: watchers.map((plugin) => ({ plugin: plugin.name, session: (info) => plugin.session?.(info) })),
   };
 }
 

@@ -21,6 +21,7 @@ import type { Provider } from './registry/plan.js';
 import { type ListName, Registry } from './registry/registry.js';
 import { checkTextOption } from './registry/results.js';
 import { NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
+import { routesOf } from './transports/route.js';
 import { type ClosableHost, HOST, type HostPort, type Transport } from './transports/transport.js';
 
 /** Hooks that providers and subclasses of `McpServer` may implement. */
@@ -108,6 +109,7 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     this.#hooks = new Hooks(this, report);
     this[HOST] = {
       open: (create) => this.#open(create),
+      routes: routesOf(plugins),
       detach: (transport) => void this.#transports.delete(transport),
       report,
       hit: parts.hit,

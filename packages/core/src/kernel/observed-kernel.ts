@@ -1,7 +1,9 @@
+import type { Session } from '../protocol/eras/stateful.js';
 import type { Conversation, Exchange } from '../protocol/exchange.js';
 import type { JsonRpcNotification } from '../protocol/jsonrpc.js';
 import { andThen } from '../protocol/maybe-promise.js';
-import type { ObservedRequest } from '../protocol/observed.js';
+import { beginsConversation } from '../protocol/methods.js';
+import type { ObservedQuestion, ObservedRequest, QuestionOutcome } from '../protocol/observed.js';
 import type { Reply } from '../protocol/reply.js';
 import type { Wire } from '../protocol/wire.js';
 import { Kernel } from './kernel.js';
@@ -9,6 +11,8 @@ import type { CallResult } from './interceptors.js';
 import { type Invocation, Members, type Outcome as Ended } from './members.js';
 import type { KernelParts } from './methods/method.js';
 import { knownMethods, noteEnd, observedExchange, observedMessage, type Outcome, outcomeOf } from './observed.js';
+import { askingOf } from './observed-questions.js';
+import { ObservedSessions, type SessionObserver } from './observed-sessions.js';
 import { type Observer, Observers } from './observers.js';
 import type { Unopened } from './unopened.js';
 
@@ -29,17 +33,22 @@ class ObservedMembers extends Members {
 /** The functions of plugins that stand around messages. */
 export interface Observing {
   readonly requests: readonly Observer<ObservedRequest, Outcome>[];
+  readonly questions: readonly Observer<ObservedQuestion, QuestionOutcome>[];
+  readonly sessions: readonly SessionObserver[];
 }
 
 /** A kernel with plugins around each message. */
 class ObservedKernel extends Kernel {
   private readonly observers: Observers<ObservedRequest, Outcome>;
+  private readonly sessions: ObservedSessions;
   private readonly knownMethods: ReadonlySet<string>;
 
   constructor(parts: KernelParts, observing: Observing) {
-    super(parts, new ObservedMembers(parts.reporter, parts.intercept));
     const report = (error: unknown) => void parts.reporter.report(error);
+    const asking = askingOf(observing.questions, report);
+    super({ ...parts, asking }, new ObservedMembers(parts.reporter, parts.intercept));
     this.observers = new Observers(observing.requests, 'observe', report);
+    this.sessions = new ObservedSessions(observing.sessions, report);
     this.knownMethods = knownMethods(parts.extensions.flatMap(({ methods = {} }) => Object.keys(methods)));
   }
 
@@ -50,13 +59,28 @@ class ObservedKernel extends Kernel {
   ): Reply | Promise<Reply> {
     let held: (() => Reply | undefined) | undefined;
     return this.observers.around(observedExchange(exchange, this.parts.registry), {
-      start: () => held?.() ?? super.begin(exchange, conversation, verdict),
+      start: () => held?.() ?? this.serve(exchange, conversation, verdict),
       end: (reply, milliseconds) => outcomeOf(reply, milliseconds, exchange),
       hold: (reply) =>
         new Promise((resolve) => {
           held = this.hold(exchange, conversation, resolve);
           void reply.then(resolve);
         }),
+    });
+  }
+
+  override closeSession(session: Session): void {
+    super.closeSession(session);
+    this.sessions.end(session);
+  }
+
+  private serve(...[exchange, conversation, verdict]: Parameters<Kernel['begin']>): Reply | Promise<Reply> {
+    this.sessions.see(exchange, true);
+    const reply = super.begin(exchange, conversation, verdict);
+    if (!beginsConversation(exchange)) return reply;
+    return andThen(reply, (begun) => {
+      if (begun.failure === undefined && begun.cancelled === undefined) this.sessions.see(exchange, false);
+      return begun;
     });
   }
 

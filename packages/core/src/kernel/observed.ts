@@ -1,5 +1,5 @@
 import { clientOf } from '../protocol/checks.js';
-import { revisionFor } from '../protocol/eras/stateful.js';
+import { revisionFor } from '../protocol/eras/negotiation.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { beginsConversation } from '../protocol/methods.js';
 import type { JsonObject } from '../protocol/model.js';
@@ -31,7 +31,13 @@ export interface Outcome {
 /** Where the outcome of a member is kept, only while plugins observe. */
 const ENDED = Symbol('ended');
 
-type Observed = Exchange & { [ENDED]?: Ended<unknown> };
+/** Where the request is kept for questions, as plugins see it. */
+const REQUEST = Symbol('request');
+
+type Observed = Exchange & { [ENDED]?: Ended<unknown>; [REQUEST]?: ObservedRequest };
+
+/** A request that is observed, as plugins see it. */
+export const requestOf = (exchange: Observed): ObservedRequest => exchange[REQUEST] as ObservedRequest;
 
 /** Notes how the member of a request has ended. */
 export function noteEnd(exchange: Exchange, ended: Ended<unknown>): void {
@@ -39,10 +45,10 @@ export function noteEnd(exchange: Exchange, ended: Ended<unknown>): void {
 }
 
 /** A request with an exchange, as plugins see it. */
-export function observedExchange(exchange: Exchange, registry: Registry): ObservedRequest {
+export function observedExchange(exchange: Observed, registry: Registry): ObservedRequest {
   const { peer, wire } = exchange;
   const begins = beginsConversation(exchange);
-  return new ObservedMessage({
+  const request = new ObservedMessage({
     sent: exchange,
     wire,
     revision: begins ? revisionFor(exchange.params['protocolVersion']) : exchange.revision,
@@ -51,6 +57,8 @@ export function observedExchange(exchange: Exchange, registry: Registry): Observ
     target: targetOf(exchange, registry),
     client: () => (begins ? clientOf(exchange.params['clientInfo'], undefined) : peer.client).info,
   });
+  exchange[REQUEST] = request;
+  return request;
 }
 
 /** Another message, as plugins see it: a notification, or a request that was rejected. */

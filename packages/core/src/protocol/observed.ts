@@ -99,3 +99,50 @@ export class ObservedMessage implements ObservedRequest {
     return this.#facts.wire.transport.remoteAddress;
   }
 }
+
+/** A question to the client, as plugins see it. */
+export interface ObservedQuestion {
+  /** The method of the client, such as `elicitation/create`. */
+  readonly method: string;
+  /** The id of the request to the client. Undefined in revisions without requests to the client. */
+  readonly id: RequestId | undefined;
+  /** The request whose handler asks. */
+  readonly request: ObservedRequest;
+  /**
+   * What to send as `_meta` of the question: set keys before you call `run`. Keys that the protocol reserves are left
+   * out, and so is all of it beyond 8,192 characters of JSON.
+   */
+  readonly meta: JsonObject;
+}
+
+/** How a question to the client ended. */
+export interface QuestionOutcome {
+  /**
+   * `ok` if the client has answered, even by declining. `input-required` if the question ends the round: the answer
+   * comes with another request.
+   */
+  readonly status: 'ok' | 'error' | 'cancelled' | 'input-required';
+  /** The code of the client's error. */
+  readonly code: number | undefined;
+  readonly error: unknown;
+  readonly milliseconds: number;
+  /** A copy of the answer. */
+  readonly result: JsonObject | undefined;
+}
+
+/** A question that is about to be sent. */
+export interface AskedQuestion {
+  readonly method: string;
+  readonly id: RequestId | undefined;
+  /** The request that asks. */
+  readonly exchange: object;
+}
+
+/**
+ * Stands around sending a question.
+ * @param send sends it with this `_meta`, if there is any
+ */
+export type Asking = (
+  question: AskedQuestion,
+  send: (meta: JsonObject | undefined) => Promise<JsonObject>,
+) => Promise<JsonObject>;
