@@ -12,10 +12,10 @@ export async function inClientSpan(
   run: () => Promise<QuestionOutcome>,
   tracer: Tracer,
 ): Promise<QuestionOutcome> {
-  const { method, id, session } = question;
-  const attributes = commonAttributes({ method }, question);
+  const { method, id, request } = question;
+  const attributes = commonAttributes({ method }, request);
   if (id !== undefined) attributes[ATTRIBUTE.requestId] = cut(String(id));
-  if (session !== undefined) attributes[ATTRIBUTE.session] = session;
+  if (request.session !== undefined) attributes[ATTRIBUTE.session] = request.session;
   const span = tracer.startSpan(method, { kind: SpanKind.CLIENT, attributes });
   const within = trace.setSpan(context.active(), span);
   inject(within, question.meta);

@@ -1,4 +1,12 @@
-import { type Context, context, type Link, propagation, type TextMapGetter, type TextMapSetter, trace } from '@opentelemetry/api';
+import {
+  type Context,
+  context,
+  type Link,
+  propagation,
+  type TextMapGetter,
+  type TextMapSetter,
+  trace,
+} from '@opentelemetry/api';
 import type { JsonObject } from '@decorum/core';
 
 const GETTER: TextMapGetter<Readonly<JsonObject>> = {

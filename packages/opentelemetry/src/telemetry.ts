@@ -60,7 +60,10 @@ export const telemetry = definePlugin((options: TelemetryOptions = {}) => {
       const running = tracer ? inClientSpan(question, run, tracer) : run();
       if (histograms === undefined) return running;
       return running.then((outcome) => {
-        const attributes = { ...commonAttributes(question, question), ...endAttributes(outcome, true) };
+        const attributes = {
+          ...commonAttributes({ method: question.method }, question.request),
+          ...endAttributes(outcome, true),
+        };
         histograms.question.record(outcome.milliseconds / 1000, attributes);
       });
     },

@@ -50,7 +50,11 @@ async function cancel(client: TestClient, weather: Weather): Promise<void> {
 describe.each(['stateful', 'stateless'] as const)('A %s conversation', (era) => {
   it.each(['stdio', 'http'] as const)('over %s leaves the spans and metrics of its golden file', async (via) => {
     const { server, weather } = weatherServer([telemetry()]);
-    const client = await connect(server, { via, era, onElicit: () => ({ action: 'accept', content: { answer: true } }) });
+    const client = await connect(server, {
+      via,
+      era,
+      onElicit: () => ({ action: 'accept', content: { answer: true } }),
+    });
     if (era === 'stateless') await client.request('server/discover', {});
     await converse(client, weather);
     await client.close();

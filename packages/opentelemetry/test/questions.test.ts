@@ -3,12 +3,17 @@ import { telemetry } from '@decorum/opentelemetry';
 import { connect } from '@decorum/testing';
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { IsOptional, IsString } from 'class-validator';
 
 import { CLIENT_SPAN, Sdk, TRACEPARENT } from './sdk.js';
 
+class Nothing {
+  @IsOptional() @IsString() note?: string;
+}
+
 class Curious {
   @Tool()
-  async everything(_input: object, ctx: Context) {
+  async everything(_input: Nothing, ctx: Context) {
     await ctx.confirm('Sure?');
     await ctx.sample('Say hello', { maxTokens: 10 });
     await ctx.roots();
@@ -16,7 +21,7 @@ class Curious {
   }
 
   @Tool()
-  async ping(_input: object, ctx: Context) {
+  async ping(_input: Nothing, ctx: Context) {
     await ctx.ping();
     return 'pong';
   }
@@ -34,7 +39,8 @@ const HANDLERS = {
   onRoots: () => [{ uri: 'file:///home' }],
 };
 const METHODS = ['elicitation/create', 'sampling/createMessage', 'roots/list'];
-const curious = () => new McpServer({ name: 'curious', version: '1.0.0', providers: [Curious], plugins: [telemetry()] });
+const curious = () =>
+  new McpServer({ name: 'curious', version: '1.0.0', providers: [Curious], plugins: [telemetry()] });
 
 describe('Questions to the client', () => {
   it.each(['memory', 'stdio', 'http'] as const)('are client spans below the call over %s', async (via) => {

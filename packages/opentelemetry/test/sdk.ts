@@ -87,7 +87,7 @@ export async function portrait(sdk: Sdk): Promise<object> {
   const spans = sdk.spans.map(({ name, kind, status, attributes, events, links, parentSpanContext }) => ({
     name,
     kind: SpanKind[kind],
-    status: { ...status, code: SpanStatusCode[status.code] },
+    status: { code: SpanStatusCode[status.code], message: status.message?.replace(/reference \w+/, 'reference <id>') },
     parent: nameOf(parentSpanContext),
     attributes: shown(attributes),
     ...(links.length > 0 && { links: links.map((link) => nameOf(link.context)) }),

@@ -61,7 +61,7 @@ export const metrics = definePlugin((options: MetricsOptions = {}) => {
       const outcome = await run();
       const labels = { [LABEL.server]: server, [LABEL.method]: question.method };
       instruments.questions.inc({ ...labels, [LABEL.outcome]: outcome.status });
-      const more = { ...originLabels(question), ...endLabels(outcome, true) };
+      const more = { ...originLabels(question.request), ...endLabels(outcome, true) };
       instruments.question.observe({ ...labels, ...more }, outcome.milliseconds / 1000);
     },
 

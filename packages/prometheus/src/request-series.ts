@@ -17,9 +17,7 @@ export class Series {
   /** Whether a request belongs to this series. */
   has({ status, code, revision, transport }: Facts): boolean {
     const mine = this.facts;
-    return (
-      mine.status === status && mine.code === code && mine.revision === revision && mine.transport === transport
-    );
+    return mine.status === status && mine.code === code && mine.revision === revision && mine.transport === transport;
   }
 
   observe(seconds: number): void {

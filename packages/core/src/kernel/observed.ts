@@ -20,6 +20,8 @@ export interface Outcome {
   readonly status: 'ok' | 'tool-error' | 'error' | 'cancelled' | 'input-required';
   /** The JSON-RPC error code that the client got. */
   readonly code: number | undefined;
+  /** The message of the JSON-RPC error that the client got. */
+  readonly message: string | undefined;
   /** The error that the handler has thrown, before it was masked. */
   readonly error: unknown;
   /** How long the server took, without the plugins. */
@@ -87,6 +89,7 @@ export function knownMethods(extended: Iterable<string>): ReadonlySet<string> {
 class Result implements Outcome {
   readonly status: Outcome['status'];
   readonly code: number | undefined;
+  readonly message: string | undefined;
   readonly error: unknown;
   readonly milliseconds: number;
   readonly #text: string | undefined;
@@ -95,6 +98,7 @@ class Result implements Outcome {
     const { cancelled, failure } = reply;
     this.status = cancelled === undefined ? (failure ? 'error' : statusOf(ended)) : 'cancelled';
     this.code = failure && (reply.code ?? failure.code);
+    this.message = failure?.message;
     this.error = failure ? (reply.thrown ?? failure) : ended?.kind === 'failed' ? ended.error : undefined;
     this.milliseconds = milliseconds;
     this.#text = failure || cancelled !== undefined ? undefined : reply.text;

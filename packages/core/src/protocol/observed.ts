@@ -26,6 +26,8 @@ export interface ObservedRequest {
   readonly client: Implementation | undefined;
   /** A copy of the arguments of a tool or prompt. Read it before you call `run`: the server may let go of them. */
   readonly arguments: JsonObject | undefined;
+  /** The URI of the resource that the request names, as sent. Clients may invent URIs. */
+  readonly uri: string | undefined;
   /** HTTP only: the headers, without those that hold credentials. */
   readonly headers: RequestHeaders | undefined;
   /** HTTP only: the client's IP address. */
@@ -89,6 +91,11 @@ export class ObservedMessage implements ObservedRequest {
   get arguments(): JsonObject | undefined {
     const args = this.#facts.sent.params?.['arguments'];
     return isObject(args) ? (JSON.parse(JSON.stringify(args)) as JsonObject) : undefined;
+  }
+
+  get uri(): string | undefined {
+    const uri = this.#facts.sent.params?.['uri'];
+    return typeof uri === 'string' ? uri : undefined;
   }
 
   get headers(): RequestHeaders | undefined {
