@@ -158,6 +158,10 @@ export class PostExchange implements Wire {
     this.transient = this.parts.kernel.openTransient(revision);
   }
 
+  get kind() {
+    return 'http' as const;
+  }
+
   get transport(): TransportInfo {
     return transportInfo(this.context, this.parts.credentials);
   }

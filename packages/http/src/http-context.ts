@@ -81,19 +81,42 @@ export const STREAM_HEADERS: AnswerHeaders = {
   'x-accel-buffering': 'no',
 };
 
+/** What handlers may see of a request. They may copy it, so its getters are properties of its own. */
+class HttpTransport implements TransportInfo {
+  readonly kind = 'http';
+  declare readonly headers: NonNullable<TransportInfo['headers']>;
+  declare readonly remoteAddress: string | undefined;
+  readonly #request: HttpRequest;
+  readonly #credentials: ReadonlySet<string>;
+
+  // getters in an object literal would be new functions each time, and V8 would create a hidden class for each object
+  static readonly #GETTERS = {
+    headers: {
+      enumerable: true,
+      get(this: HttpTransport) {
+        const all = Object.entries(this.#request.headers);
+        return Object.fromEntries(all.filter(([name]) => !this.#credentials.has(name)));
+      },
+    },
+    remoteAddress: {
+      enumerable: true,
+      get(this: HttpTransport) {
+        return this.#request.remoteAddress;
+      },
+    },
+  };
+
+  constructor(request: HttpRequest, credentials: ReadonlySet<string>) {
+    this.#request = request;
+    this.#credentials = credentials;
+    Object.defineProperties(this, HttpTransport.#GETTERS);
+  }
+}
+
 /**
  * The part of a request that handlers may see. Credentials are left out, so that handlers can't leak them. They get the
  * caller from `principal`.
  * @param credentials lower-case names of the headers to leave out
  */
-export function transportInfo(request: HttpRequest, credentials: ReadonlySet<string>): TransportInfo {
-  return {
-    kind: 'http',
-    get headers() {
-      return Object.fromEntries(Object.entries(request.headers).filter(([name]) => !credentials.has(name)));
-    },
-    get remoteAddress() {
-      return request.remoteAddress;
-    },
-  };
-}
+export const transportInfo = (request: HttpRequest, credentials: ReadonlySet<string>): TransportInfo =>
+  new HttpTransport(request, credentials);

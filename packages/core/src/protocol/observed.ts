@@ -79,7 +79,7 @@ export class ObservedMessage implements ObservedRequest {
     this.era = era;
     this.session = facts.session;
     this.principal = wire.principal;
-    this.transport = wire.transport.kind;
+    this.transport = wire.kind ?? wire.transport.kind;
     this.meta = isObject(meta) ? { ...meta } : NO_META;
     this.#facts = facts;
   }
