@@ -72,6 +72,8 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   core: ['@decorum/uri-template'],
   http: ['@decorum/core', '@decorum/core/transport'],
   auth: ['@decorum/core', '@decorum/core/transport', '@decorum/http'],
+  opentelemetry: ['@decorum/core', '@decorum/core/transport'],
+  prometheus: ['@decorum/core', '@decorum/core/transport'],
   testing: ['@decorum/core', '@decorum/core/transport', '@decorum/http/node'],
   'create-decorum': [],
   cli: ['@decorum/core', '@decorum/core/transport', '@decorum/http', '@decorum/http/node', 'create-decorum'],

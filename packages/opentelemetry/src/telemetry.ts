@@ -1,5 +1,6 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import { definePlugin } from '@decorum/core';
+import { type OptionTypes, requireKnown } from '@decorum/core/transport';
 
 import { commonAttributes, endAttributes, namesOf, originAttributes } from './attributes.js';
 import { inClientSpan } from './client-span.js';
@@ -23,6 +24,14 @@ export interface TelemetryOptions {
 
 const DEFAULT_MAX_CHARS = 4096;
 
+const OPTIONS: OptionTypes<TelemetryOptions> = {
+  arguments: 'boolean',
+  results: 'boolean',
+  maxChars: [0, Number.MAX_SAFE_INTEGER],
+  tracerProvider: true,
+  meterProvider: true,
+};
+
 /**
  * Creates a plugin that reports spans and metrics to OpenTelemetry, by its conventions for MCP. Without an SDK, it does
  * nothing. An SDK may be registered before or after.
@@ -36,6 +45,7 @@ const DEFAULT_MAX_CHARS = 4096;
  * ```
  */
 export const telemetry = definePlugin((options: TelemetryOptions = {}) => {
+  requireKnown('telemetry', options, OPTIONS);
   const { maxChars = DEFAULT_MAX_CHARS, results = false } = options;
   const contents: Contents = { arguments: options.arguments ?? false, results, maxChars };
   const instruments = new Instruments(options);

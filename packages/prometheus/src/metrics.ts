@@ -1,4 +1,5 @@
 import { definePlugin } from '@decorum/core';
+import { type OptionTypes, requireKnown } from '@decorum/core/transport';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
 import { instrumentsOf } from './instruments.js';
@@ -14,6 +15,8 @@ export interface MetricsOptions {
   /** Whether to add prom-client's metrics of the process, such as CPU time and heap. By default, false. */
   readonly defaultMetrics?: boolean;
 }
+
+const OPTIONS: OptionTypes<MetricsOptions> = { registry: true, path: true, defaultMetrics: 'boolean' };
 
 /** A metric that prom-client's metrics of the process have. */
 const DEFAULT_METRIC = 'process_cpu_user_seconds_total';
@@ -31,6 +34,7 @@ const DEFAULT_METRIC = 'process_cpu_user_seconds_total';
  * ```
  */
 export const metrics = definePlugin((options: MetricsOptions = {}) => {
+  requireKnown('metrics', options, OPTIONS);
   const { registry = new Registry(), path = '/metrics', defaultMetrics = false } = options;
   const instruments = instrumentsOf(registry);
   if (defaultMetrics && registry.getSingleMetric(DEFAULT_METRIC) === undefined) {
