@@ -94,11 +94,13 @@ function requirePlugin(plugin: unknown): string {
   if (isPromise(plugin)) throw invalid('a promise. Await it');
   if (typeof plugin !== 'object' || plugin === null)
     throw invalid(`${String(plugin)}, which is not a plugin. Create one with \`definePlugin\``);
-  const { name } = plugin as Partial<PluginDefinition>;
+  const { name, interceptors = [] } = plugin as Partial<PluginDefinition>;
   if (typeof name !== 'string' || name === '')
     throw invalid("a plugin without a name. Give it one, as in `name: 'audit'`");
-  requireKnown(`The plugin "${name}"`, plugin, KEYS);
-  return name;
+  const where = `The plugin "${name}"`;
+  requireKnown(where, plugin, KEYS);
+  if (interceptors.every((each) => typeof each === 'function')) return name;
+  throw startupError('DECORUM_INVALID_OPTION', where, 'interceptors', 'must be an array of functions');
 }
 
 /** The hooks of a plugin. An error from `onStart` names the plugin. */

@@ -77,7 +77,7 @@ export class Observers<Subject, End> {
     };
     const settle = () => {
       if (inside !== undefined) return;
-      this.fail(observer, 'It ended without calling run().');
+      this.fail(observer, new Error('It ended without calling run().'));
       void next();
     };
     const fail = (error: unknown) => {
