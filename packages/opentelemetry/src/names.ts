@@ -1,5 +1,5 @@
-// Every name that the MCP conventions of OpenTelemetry define and this package uses. They are still in development:
-// https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md
+// Every name that the MCP conventions of OpenTelemetry define and this package uses. They are still in development: see
+// docs/gen-ai/mcp.md in the repository open-telemetry/semantic-conventions-genai.
 
 /** The instrumentation scope of all spans and metrics. */
 export const SCOPE = '@decorum/opentelemetry';

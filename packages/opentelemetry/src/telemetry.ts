@@ -1,4 +1,4 @@
-import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
+import type { Attributes, Histogram, MeterProvider, TracerProvider } from '@opentelemetry/api';
 import { definePlugin } from '@decorum/core';
 import { type OptionTypes, requireKnown } from '@decorum/core/transport';
 
@@ -32,6 +32,16 @@ const OPTIONS: OptionTypes<TelemetryOptions> = {
   meterProvider: true,
 };
 
+/** Records how long something took, once it has ended. */
+async function recorded<End extends { readonly milliseconds: number }>(
+  running: Promise<End>,
+  histogram: Histogram | undefined,
+  attributesOf: (end: End) => Attributes,
+): Promise<void> {
+  const end = await running;
+  histogram?.record(end.milliseconds / 1000, attributesOf(end));
+}
+
 /**
  * Creates a plugin that reports spans and metrics to OpenTelemetry, by its conventions for MCP. Without an SDK, it does
  * nothing. An SDK may be registered before or after.
@@ -57,25 +67,21 @@ export const telemetry = definePlugin((options: TelemetryOptions = {}) => {
       if (tracer === undefined && histograms === undefined) return run();
       const named = namesOf(request);
       const running = tracer ? inServerSpan(request, run, { tracer, named, contents }) : run();
-      if (histograms === undefined) return running;
-      return running.then((outcome) => {
-        const attributes = { ...commonAttributes(named, request), ...endAttributes(outcome) };
-        histograms.operation.record(outcome.milliseconds / 1000, attributes);
-      });
+      return recorded(running, histograms?.operation, (outcome) => ({
+        ...commonAttributes(named, request),
+        ...endAttributes(outcome),
+      }));
     },
 
     ask(question, run) {
       const { tracer, histograms } = instruments;
       if (tracer === undefined && histograms === undefined) return run();
+      const { method, request } = question;
       const running = tracer ? inClientSpan(question, run, tracer) : run();
-      if (histograms === undefined) return running;
-      return running.then((outcome) => {
-        const attributes = {
-          ...commonAttributes({ method: question.method }, question.request),
-          ...endAttributes(outcome, true),
-        };
-        histograms.question.record(outcome.milliseconds / 1000, attributes);
-      });
+      return recorded(running, histograms?.question, (outcome) => ({
+        ...commonAttributes({ method }, request),
+        ...endAttributes(outcome, true),
+      }));
     },
 
     session(info) {

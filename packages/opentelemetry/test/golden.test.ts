@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => sdk.shutdown());
 
-const failing = (promise: Promise<unknown>) => expect(promise).rejects.toThrow();
+const failing = (promise: Promise<unknown>) => expect(promise).rejects.toBeInstanceOf(Error);
 
 async function converse(client: TestClient, weather: Weather): Promise<void> {
   await client.listTools();

@@ -15,7 +15,7 @@ class Curious {
   @Tool()
   async everything(_input: Nothing, ctx: Context) {
     await ctx.confirm('Sure?');
-    await ctx.sample('Say hello', { maxTokens: 10 });
+    await ctx.sample({ messages: 'Say hello', maxTokens: 10 });
     await ctx.roots();
     return 'done';
   }

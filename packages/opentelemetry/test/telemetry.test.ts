@@ -20,7 +20,7 @@ afterEach(() => sdk.shutdown());
 const WAYS = (['stdio', 'http', 'memory'] as const).flatMap((via) =>
   (['stateful', 'stateless'] as const).map((era) => ({ via, era })),
 );
-const failing = (promise: Promise<unknown>) => expect(promise).rejects.toThrow();
+const failing = (promise: Promise<unknown>) => expect(promise).rejects.toBeInstanceOf(Error);
 const textOf = ({ content }: { readonly content: readonly object[] }) => (content[0] as { text: string }).text;
 
 describe('The trace of the client', () => {
@@ -48,7 +48,7 @@ describe('The trace of the client', () => {
 
 describe('Inside an HTTP span', () => {
   let http: Server;
-  afterEach(() => http.close());
+  afterEach(() => void http.close());
 
   /** Serves as HTTP instrumentation does: each request has a span, and is handled inside it. */
   async function instrumented(): Promise<string> {

@@ -1,6 +1,6 @@
 import { definePlugin } from '@decorum/core';
 import { type OptionTypes, requireKnown } from '@decorum/core/transport';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, type OpenMetricsContentType, Registry } from 'prom-client';
 
 import { instrumentsOf } from './instruments.js';
 import { endLabels, methodOf, originLabels } from './labels.js';
@@ -9,7 +9,7 @@ import { LABEL } from './names.js';
 /** Options of `metrics`. */
 export interface MetricsOptions {
   /** Where the metrics are registered. Servers may share one. By default, a new registry. */
-  readonly registry?: Registry;
+  readonly registry?: Registry | Registry<OpenMetricsContentType>;
   /** Path of the route that serves the registry; `false` for no route. By default, `/metrics`. */
   readonly path?: string | false;
   /** Whether to add prom-client's metrics of the process, such as CPU time and heap. By default, false. */
@@ -35,7 +35,9 @@ const DEFAULT_METRIC = 'process_cpu_user_seconds_total';
  */
 export const metrics = definePlugin((options: MetricsOptions = {}) => {
   requireKnown('metrics', options, OPTIONS);
-  const { registry = new Registry(), path = '/metrics', defaultMetrics = false } = options;
+  const { path = '/metrics', defaultMetrics = false } = options;
+  // the content type is the only difference
+  const registry = (options.registry ?? new Registry()) as Registry;
   const instruments = instrumentsOf(registry);
   if (defaultMetrics && registry.getSingleMetric(DEFAULT_METRIC) === undefined) {
     collectDefaultMetrics({ register: registry });

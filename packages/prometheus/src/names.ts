@@ -1,6 +1,5 @@
 // Names of metrics and labels. Durations have the names that OpenTelemetry's MCP conventions get in Prometheus, so a
-// dashboard fits both this package and `@decorum/opentelemetry`:
-// https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md
+// dashboard fits both this package and `@decorum/opentelemetry`.
 
 /** Names of metrics, and their help. */
 export const METRIC = {

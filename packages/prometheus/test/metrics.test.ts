@@ -4,7 +4,7 @@ import { metrics } from '@decorum/prometheus';
 import { connect } from '@decorum/testing';
 import { describe, expect, it } from '@jest/globals';
 import { IsString } from 'class-validator';
-import { Registry } from 'prom-client';
+import { type OpenMetricsContentType, Registry } from 'prom-client';
 
 import { sendInvented } from '../../../test/support/invented-names.js';
 
@@ -31,7 +31,7 @@ class Weather {
 }
 
 const HANDLERS = { onElicit: () => ({ action: 'accept' as const, content: { answer: true } }) };
-const failing = (promise: Promise<unknown>) => expect(promise).rejects.toThrow();
+const failing = (promise: Promise<unknown>) => expect(promise).rejects.toBeInstanceOf(Error);
 
 function weatherServer(options: Parameters<typeof metrics>[0], name = 'weather') {
   return new McpServer({ name, version: '1.0.0', providers: [Weather], plugins: [metrics(options)] });
@@ -186,8 +186,9 @@ describe('Two servers in one process', () => {
 
 describe('A registry', () => {
   it('of OpenMetrics is served as such', async () => {
-    const registry = new Registry(Registry.OPENMETRICS_CONTENT_TYPE);
-    const client = await connect(weatherServer({ registry: registry as unknown as Registry }), { era: 'stateless' });
+    const registry = new Registry<OpenMetricsContentType>();
+    registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+    const client = await connect(weatherServer({ registry }), { era: 'stateless' });
     await client.callTool('forecast', { city: 'Oslo' });
     await client.close();
     const text = await registry.metrics();
