@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http';
 
 import { describe, expect, it } from '@jest/globals';
 import { definePlugin, health, type McpServerOptions, type Plugin, type RouteRequest } from '@decorum/core';
-import { listen } from '@decorum/http';
+import { listen, MemorySessionStore } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler } from '@decorum/http/node';
 
@@ -12,6 +12,7 @@ import {
   afterwards,
   call,
   createServer,
+  kernelOf,
   modernCall,
   modernHeaders,
   openSession,
@@ -261,5 +262,58 @@ describe('`session` over HTTP', () => {
     expect((await post(url, call(1, 'add', { a: 1, b: 2 }), last)).status).toBe(200);
     await server.close();
     expect(ended.toSorted()).toEqual(ids.toSorted());
+  });
+
+  it('tells of a session of another process that it continues it', async () => {
+    const told: unknown[] = [];
+    const sessions = definePlugin((process: string) => ({
+      name: 'sessions',
+      session: ({ client, continued }) => void told.push([process, client?.name, continued]),
+    }));
+    const sessionStore = new MemorySessionStore();
+    const urls: string[] = [];
+    for (const process of ['one', 'other']) {
+      const { server } = createServer(new Probe(), { plugins: [sessions(process)] });
+      const { url, close } = await listen(server, { port: 0, sessionStore });
+      afterwards(close);
+      urls.push(url);
+    }
+    const [one = '', other = ''] = urls;
+    const headers = await openSession(one);
+    for (const id of [1, 2]) await post(other, call(id, 'add', { a: 1, b: 2 }), headers);
+    expect(told).toEqual([
+      ['one', 'test', false],
+      ['other', 'test', true],
+    ]);
+  });
+});
+
+describe('A plugin that waits before `run`', () => {
+  it('finds the request cancelled if the client has left meanwhile', async () => {
+    let go = () => {};
+    const statuses: string[] = [];
+    const waits = definePlugin(() => ({
+      name: 'waits',
+      async observe(_request, run) {
+        await new Promise<void>((resolve) => (go = resolve));
+        statuses.push((await run()).status);
+      },
+    }));
+    const probe = new Probe();
+    const { server, errors } = createServer(probe, { plugins: [waits()] });
+    const { url, close } = await listen(server, { port: 0 });
+    afterwards(close);
+    const controller = new AbortController();
+    const headers = modernHeaders('tools/call', 'wait');
+    const left = post(url, modernCall(1, 'wait'), headers, controller.signal).catch(() => 'left');
+    const { inFlight } = await kernelOf(server);
+    const isHeld = () => (inFlight as unknown as { exchanges: unknown[] }).exchanges.length > 0;
+    while (!isHeld()) await new Promise(setImmediate);
+    controller.abort();
+    expect(await left).toBe('left');
+    while (isHeld()) await new Promise(setImmediate);
+    go();
+    while (statuses.length === 0) await new Promise(setImmediate);
+    expect([statuses, probe.contexts, errors]).toEqual([['cancelled'], [], []]);
   });
 });

@@ -88,7 +88,7 @@ function checksOf({ checks = {}, timeoutMs = 1000 }: HealthOptions): readonly Ch
  * ```ts
  * import { health, McpServer } from '@decorum/core';
  *
- * const checks = { db: () => database.query('select 1') };
+ * const checks = { orders: async () => (await fetch('http://127.0.0.1:8080/up')).ok };
  * new McpServer({ name: 'shop', version: '1.0.0', plugins: [health({ checks })] });
  * ```
  */

@@ -103,7 +103,7 @@ function requirePlugin(plugin: unknown): string {
   throw startupError('DECORUM_INVALID_OPTION', where, 'interceptors', 'must be an array of functions');
 }
 
-/** The hooks of a plugin. An error from `onStart` names the plugin. */
+/** The hooks of a plugin. Their errors name the plugin. */
 export function hooksOf(plugin: PluginDefinition<object>) {
   return {
     async onStart(server: object) {
@@ -113,7 +113,13 @@ export function hooksOf(plugin: PluginDefinition<object>) {
         throw startupError('DECORUM_PLUGIN_FAILED', plugin.name, error);
       }
     },
-    onClose: () => plugin.onClose?.(),
+    async onClose() {
+      try {
+        await plugin.onClose?.();
+      } catch (cause) {
+        throw new Error(`The plugin "${plugin.name}" failed in \`onClose\`.`, { cause });
+      }
+    },
   };
 }
 

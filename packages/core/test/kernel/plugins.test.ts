@@ -283,6 +283,9 @@ describe('`observe`', () => {
     await client.request('resources/read', { uri: 'notes://7' });
     await client.request('resources/read', { uri: 'notes://index' });
     await client.request('resources/read', { uri: `notes:${'x'.repeat(100_000)}` });
+    await client.request('resources/read', { uri: 'other://%E0%A4%A' });
+    await client.request('resources/read', { uri: 7 });
+    await client.request('completion/complete', { ref: 'none' });
     await client.request('resources/subscribe', { uri: 'notes://7' });
     await client.request('completion/complete', {
       ref: { type: 'ref/resource', uri: 'notes://{id}' },
@@ -292,6 +295,9 @@ describe('`observe`', () => {
       ['resources/read', 'notes://{id}'],
       ['resources/read', 'notes://index'],
       ['resources/read', undefined],
+      ['resources/read', undefined],
+      ['resources/read', undefined],
+      ['completion/complete', undefined],
       ['resources/subscribe', 'notes://{id}'],
       ['completion/complete', 'notes://{id}'],
     ]);
@@ -478,6 +484,16 @@ describe('A plugin', () => {
       cause,
       message: expect.stringMatching(/"tested".*no disk/),
     });
+  });
+
+  it('is named by the error of its `onClose`, and the others close', async () => {
+    const closed: string[] = [];
+    const fails = plugin({ onClose: () => Promise.reject(new Error('no disk')) });
+    const other = definePlugin(() => ({ name: 'other', onClose: () => void closed.push('other') }));
+    const { server } = serverWith([other(), fails]);
+    await connectMemory(server, { receive: () => {} });
+    await expect(server.close()).rejects.toThrow('The plugin "tested" failed in `onClose`.');
+    expect(closed).toEqual(['other']);
   });
 
   const route = { method: 'GET', path: '/status', handle: () => ({ status: 200 }) } as const;
