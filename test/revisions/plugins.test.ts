@@ -24,7 +24,8 @@ function serverWith(notes: Notes, tools: Readonly<Record<string, Handler>>): Mcp
     logger: new Log(),
     plugins: [witness(notes), companion()],
   });
-  for (const [name, handler] of Object.entries(tools)) server.addTool({ name }, (input, ctx) => handler(ctx, { ...input }));
+  for (const [name, handler] of Object.entries(tools))
+    server.addTool({ name }, (input, ctx) => handler(ctx, { ...input }));
   return server;
 }
 

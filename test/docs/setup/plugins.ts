@@ -4,8 +4,8 @@ import { Tool } from '@decorum/core';
 export interface Sink {
   write(entry: object): void;
 }
-export declare const sink: Sink;
-export declare const db: { query(sql: string): Promise<void> };
+export const sink: Sink = { write: () => {} };
+export const db = { query: async (sql: string) => await Promise.resolve(sql) };
 
 export class Shop {
   @Tool({ description: 'Sells' })
