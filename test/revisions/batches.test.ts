@@ -29,6 +29,27 @@ describe('batches', () => {
     expect(answers).toContainEqual({ jsonrpc: '2.0', id: 2, result: { tools: [expect.anything()] } });
   });
 
+  eachSessionRevision('RPC-16', 'are answered by an array, whatever their size', async (revision) => {
+    const server = serverWith({ now: () => 'now', later: async () => await Promise.resolve('later') });
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const client = await RawClient.connect(server, { revision }, transport);
+      let calls = 0;
+      for (const tools of [['now'], ['later'], ['now', 'later'], ['later', 'now', 'no-such-tool']]) {
+        for (const others of [[], NOTIFICATIONS]) {
+          const requests = tools.map((tool) => {
+            calls += 1;
+            return { jsonrpc: '2.0', id: `${calls}`, method: 'tools/call', params: { name: tool } };
+          });
+          const before = client.texts.length;
+          await client.send([...others, ...requests]);
+          await client.response(`${calls}`);
+          const [answer, ...more] = client.texts.slice(before).map((text) => JSON.parse(text) as Message[]);
+          expect([name, answer?.map(({ id }) => id), more]).toEqual([name, requests.map(({ id }) => id), []]);
+        }
+      }
+    }
+  });
+
   it.each([
     ['at once', () => 'said'],
     ['later', async () => await Promise.resolve('said')],

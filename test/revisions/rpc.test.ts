@@ -77,6 +77,7 @@ const probes = (client: RawClient): readonly (readonly [code: number, message: o
     [-32600, { jsonrpc: '1.0', id: 1, method: 'tools/list' }],
     ...absent.map((method) => [-32601, build(method)] as const),
     ...INVALID.map(([method, params]) => [-32602, build(method, params)] as const),
+    ...[[], [1], 7, 'none', null].map((params) => [-32602, { ...build('tools/list'), params }] as const),
     [-32603, build('tools/call', { name: 'broken' })],
     // an author's code that is not an integer
     ...['1.5', 'NaN', 'Infinity', '1e300'].map((name) => [-32603, build('tools/call', { name })] as const),
@@ -291,6 +292,24 @@ describe('responses', () => {
     expect(client.received.map(({ id }) => id)).not.toContain(0);
   });
 
+  eachRevision('RPC-06', 'have the id of a request that is one too many, or has an invalid state', async (revision) => {
+    const done = deferred();
+    const server = serverWith({ slow: () => done.promise.then(() => 'slow') }, { limits: { maxOpenCalls: 1 } });
+    const client = await RawClient.connect(server, { revision });
+    void client.send(client.buildMessage('first', 'tools/call', { name: 'slow' }));
+    for (const id of IDS) {
+      const refused = await answerTo(client, client.buildMessage(id, 'tools/list'));
+      expect(refused).toMatchObject({ id, error: { code: -32603 } });
+    }
+    done.resolve();
+    await client.response('first');
+    if (!client.stateless) return;
+    for (const id of IDS) {
+      const message = client.buildMessage(id, 'tools/call', { name: 'slow', requestState: 'forged' });
+      expect(await answerTo(client, message)).toMatchObject({ id, error: { code: -32602 } });
+    }
+  });
+
   eachRevision('RPC-12', 'are sent for every string or integer id', async (revision) => {
     for (const [name, transport] of Object.entries(transportsOf(revision))) {
       const client = await RawClient.connect(serverWith(tools), { revision }, transport);
@@ -480,9 +499,10 @@ describe('notifications', () => {
 
   eachRevision('RPC-11', 'of the server have no id', async (revision) => {
     const server = serverWith({
-      tell(context) {
+      async tell(context) {
         context.log.error('no');
         context.progress(1);
+        await context.ping({ timeoutMs: 1 }).catch(() => {});
       },
     });
     const client = await RawClient.connect(server, { revision, logLevel: 'error' });
@@ -494,8 +514,9 @@ describe('notifications', () => {
     await client.result('tools/call', { name: 'tell', _meta: { progressToken: 1 } });
     server.notify.toolsChanged();
     await client.find(({ method }) => method === 'notifications/tools/list_changed');
-    const told = client.received.filter(({ method }) => method !== undefined);
-    expect(told).toHaveLength(client.stateless ? 4 : 3);
+    const told = client.received.filter(({ method }) => method?.startsWith('notifications/'));
+    // a session also hears that the ping is cancelled
+    expect(told).toHaveLength(4);
     for (const notification of told) expect(notification).not.toHaveProperty('id');
   });
 });
