@@ -149,6 +149,34 @@ describe('the GET stream', () => {
   );
 });
 
+describe('a GET stream that was lost', () => {
+  eachSessionRevision('HTTP-33', 'has none of the messages that another one has', async (revision) => {
+    const { client, server, update } = await connect(revision);
+    const lost = await client.listen();
+    update();
+    const { id } = await lost.message();
+    await lost.cancel();
+    const other = await client.listen();
+    let sent = 0;
+    let heard = 0;
+    const hearing = other.message().then(() => (heard += 1));
+    // until the server has noticed that the first stream is lost
+    for (; heard === 0; await new Promise(setImmediate)) {
+      update();
+      sent += 1;
+    }
+    await hearing;
+    const back = await client.listen(id);
+    server.notify.toolsChanged();
+    let replayed = 0;
+    while ((await back.message()).message?.method === UPDATED) replayed += 1;
+    expect(await client.end()).toBe(204);
+    const rest = [...carried(await other.rest()), ...carried(await back.rest())];
+    // the other stream repeats what its reader has
+    expect(replayed + heard + rest.length).toBe(sent);
+  });
+});
+
 describe('GET and DELETE', () => {
   inStateless('HTTP-34', 'are answered with 405', async () => {
     for (const sessions of [true, false]) {
@@ -215,6 +243,23 @@ describe('a client that disconnects', () => {
       expect(probe.aborted).toBe(0);
     },
   );
+
+  eachSessionRevision('HTTP-21', 'cancels nothing if the server keeps no sessions either', async (revision) => {
+    const { url, probe } = await serve({ sessions: false });
+    const client = HttpClient.alone(url, revision);
+    for (const name of ['wait', 'stream']) {
+      const controller = new AbortController();
+      const began = once(probe, 'began');
+      const pending = client.call(name, name, { meta: TOKEN, signal: controller.signal });
+      await began;
+      if (name === 'stream') await pending;
+      controller.abort();
+      await pending.catch(() => {});
+      for (let n = 0; n < 3; n++) expect((await client.post(client.buildMessage(n, 'ping'))).status).toBe(200);
+      expect([name, probe.contexts.at(-1)?.signal.aborted, probe.aborted]).toEqual([name, false, 0]);
+    }
+    probe.emit('go');
+  });
 
   /** Starts a call and drops its connection. Resolves when the handler is aborted. */
   async function dropped(client: HttpClient, probe: Probe, name: string): Promise<{ context: Context; ms: number }> {

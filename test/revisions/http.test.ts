@@ -283,6 +283,19 @@ describe('a POST', () => {
         const response = await client.post(body);
         expect([String(body), await refusal(response)]).toEqual([String(body), { status: 400, code, id: null }]);
       }
+      // also if the message has an id
+      for (const wrong of [
+        { jsonrpc: '1.0' },
+        { jsonrpc: 2 },
+        { method: 7 },
+        { method: null },
+        { jsonrpc: undefined },
+      ]) {
+        for (const id of [7, 0, '', 'x']) {
+          const body = { ...client.buildMessage(id, 'tools/list'), ...wrong };
+          expect([body, await refusal(await client.post(body))]).toEqual([body, { status: 400, code: -32600, id }]);
+        }
+      }
     },
   );
 
@@ -426,6 +439,20 @@ describe('the stream of a request', () => {
 
   inStateless('HTTP-17', 'has only messages of its request', () => ownMessages('2026-07-28'));
 
+  eachSessionRevision('HTTP-16', 'has no other messages, even if nothing else is open', async (revision) => {
+    const { client, server, probe, url } = await connect(revision);
+    await client.post(client.buildMessage(0, 'resources/subscribe', { uri: 'docs://guide' }));
+    const witness = await (await HttpClient.open(url, revision)).listen();
+    const began = once(probe, 'began');
+    const reader = await client.stream('own', 'stream');
+    await began;
+    server.notify.resourceUpdated('docs://guide');
+    server.notify.toolsChanged();
+    expect((await witness.message()).message?.method).toBe('notifications/tools/list_changed');
+    probe.emit('go');
+    expect(carried(await reader.rest())).toEqual([1, 'own']);
+  });
+
   eachSessionRevision('HTTP-18', 'stays open until the response, unless the handler closes it', async (revision) => {
     const { client, probe } = await connect(revision);
     const reader = await client.stream(7, 'stream');
@@ -453,6 +480,10 @@ describe('the stream of a request', () => {
       const reader = await client.stream(name, name, { args: ADD, headers: { accept: 'text/event-stream' } });
       const events = await reader.rest();
       expect([carried(events).at(-1), reader.ended]).toEqual([name, true]);
+      if (client.stateless) continue;
+      // also if it is resumed
+      const resumed = await client.listen(events.find(({ id }) => id)?.id?.replace(/\d+$/, '0'));
+      expect([carried(await resumed.rest()).at(-1), resumed.ended]).toEqual([name, true]);
     }
   };
 

@@ -1,5 +1,6 @@
 import { describe, expect } from '@jest/globals';
 import type { Context, JsonObject } from '@decorum/core';
+import { listen } from '@decorum/http';
 
 import { json, post, request, serve } from '../../packages/http/test/fixture.js';
 import { transportsOf } from '../support/http-transports.js';
@@ -85,7 +86,9 @@ describe('a session', () => {
     'LIFE-04',
     'then uses the newest session revision, even if a stateless one was requested',
     async (revision) => {
-      for (const asked of [`${revision}-draft`, '2026-07-28']) {
+      const older = ['1999-01-01', '2024-11-04', '', '0'];
+      const newer = ['2025-11-26', '9999-12-31', 'latest', ` ${revision}`];
+      for (const asked of [`${revision}-draft`, '2026-07-28', ...older, ...newer]) {
         expect(await ask(asked)).toMatchObject({ protocolVersion: NEWEST });
       }
     },
@@ -172,6 +175,11 @@ describe('a session', () => {
     expect(await client.begin()).toMatchObject({ instructions: 'Ask for the weather.' });
     const other = await RawClient.connect(serverOf(), { revision, begins: false });
     expect(await other.begin()).not.toHaveProperty('instructions');
+    // also without sessions
+    const { url, close } = await listen(serverOf({ instructions: 'Ask first.' }), { port: 0, sessions: false });
+    const begun = await json(await post(url, request(1, 'initialize', hello(revision))));
+    expect(begun).toMatchObject({ result: { instructions: 'Ask first.' } });
+    await close();
   });
 
   eachSessionRevision('LIFE-12', 'has unchanged experimental capabilities on both sides', async (revision) => {

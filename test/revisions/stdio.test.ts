@@ -8,7 +8,7 @@ import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 import { afterEach, describe, expect } from '@jest/globals';
-import { type Context, type Host, type JsonObject, type McpServer, serveStdio } from '@decorum/core';
+import { type Context, type Host, type JsonObject, McpError, type McpServer, serveStdio } from '@decorum/core';
 import { type Frame, HOST, parseMessage } from '@decorum/core/transport';
 
 import { type RawTransport, type Message, overStdio, RawClient, textOf } from '../support/raw-client.js';
@@ -85,6 +85,36 @@ describe('a line', () => {
     const lines = (await until('four')).trimEnd().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as Message).id)).toEqual(['hello', 'call']);
     input.end();
+  });
+
+  eachRevision('STDIO-01', 'is one message, wherever a text with line breaks is', async (revision) => {
+    const text = 'one\ntwo\r\nthree\rfour';
+    const server = serverWith(
+      {
+        tell(context) {
+          context.progress(1, 2, text);
+          context.log.error(text);
+          context.log.error({ [text]: [text] }, text);
+          return text;
+        },
+        fail() {
+          throw new McpError('invalid-params', text, { [text]: text });
+        },
+      },
+      { instructions: text },
+    );
+    const client = await RawClient.connect(server, { revision, logLevel: 'debug' }, overStdio);
+    for (const id of [text, text.repeat(3)]) {
+      const params = { name: 'tell', _meta: { progressToken: id } };
+      expect(textOf((await client.request('tools/call', params, id)).result ?? {})).toBe(text);
+      const { error } = await client.request('tools/call', { name: 'fail' }, `${id}!`);
+      expect(error).toMatchObject({ message: text, data: { [text]: text } });
+    }
+    expect(client.of('notifications/message')).toHaveLength(4);
+    expect(client.of('notifications/progress').map(({ params }) => params?.['message'])).toEqual(
+      revision === '2024-11-05' ? [undefined, undefined] : [text, text],
+    );
+    for (const line of client.texts) expect(line).not.toMatch(/[\r\n]/);
   });
 
   eachRevision('STDIO-04', 'may arrive in pieces, with others, and with a carriage return', async (revision) => {
@@ -303,6 +333,12 @@ describe('a pipe of stateless requests', () => {
     const client = await RawClient.connect(serverWith(LINES), { revision: STATELESS }, overStdio);
     await client.send({ jsonrpc: '2.0', id: 's1', result: { action: 'accept' } });
     await client.send({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'No' } });
+    // invalid ones too
+    const error = { code: 1, message: 'No' };
+    for (const wrong of [{ result: {}, error }, { result: null }, { result: 7 }, { error: 'No' }, { result: [] }]) {
+      for (const id of [1, 's1', null, {}, undefined]) await client.send({ jsonrpc: '2.0', id, ...wrong });
+      await client.send({ jsonrpc: '1.0', id: 1, ...wrong });
+    }
     await client.settled();
     expect(client.received).toHaveLength(1);
   });
