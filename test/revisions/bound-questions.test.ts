@@ -1,14 +1,24 @@
 // Questions belong to their wording, their request and their user, whichever method asks them.
 import { describe, expect } from '@jest/globals';
-import { type Context, type JsonObject, MemorySingleUse, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import {
+  type Context,
+  type InputRequest,
+  type JsonObject,
+  MemorySingleUse,
+  needInput,
+  NoInput,
+  Prompt,
+  Resource,
+  Tool,
+} from '@decorum/core';
 
 import { json, serve } from '../../packages/http/test/fixture.js';
 import { overHttp } from '../support/http-transports.js';
-import { overMemory, RawClient, type RawTransport } from '../support/raw-client.js';
+import { overMemory, RawClient, type RawTransport, textOf } from '../support/raw-client.js';
 import { eachRevision, inStateless } from '../support/requirements.js';
 import { HttpClient, SseClient } from './http-client.js';
 import { ADA, asked, connect, INVALID, NAME } from './rounds.js';
-import { serverOf } from './servers.js';
+import { serverOf, serverWith } from './servers.js';
 
 type Ask = (context: Context, question: string) => Promise<{ action: string } | boolean>;
 
@@ -113,6 +123,60 @@ describe('a question', () => {
         expect(asked(result).inputRequests).toMatchObject({ 'Pay 5?': { method: 'sampling/createMessage' } });
       }
       expect(desk.done).toEqual([]);
+    }
+  });
+});
+
+describe('several questions at once', () => {
+  inStateless('MRTR-05', 'fail together, whichever of them the client does not support', async () => {
+    const all: Readonly<Record<string, InputRequest>> = {
+      roots: { method: 'roots/list' },
+      sampling: {
+        method: 'sampling/createMessage',
+        params: { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 },
+      },
+      elicitation: { method: 'elicitation/create', params: { message: 'Who?', requestedSchema: NAME } },
+    };
+    const names = Object.keys(all);
+    for (const order of [names, [...names].reverse(), ['sampling', 'roots', 'elicitation']]) {
+      const requests = Object.fromEntries(order.map((name) => [name, all[name] as InputRequest]));
+      const server = serverWith({ ask: (context) => (context.answers ? 'answered' : needInput(requests)) });
+      for (const missing of [undefined, ...names]) {
+        const capabilities = Object.fromEntries(names.filter((name) => name !== missing).map((name) => [name, {}]));
+        const client = await connect(server, { capabilities });
+        const { result, error } = await client.request('tools/call', { name: 'ask' });
+        if (missing === undefined) expect(Object.keys(asked(result).inputRequests)).toEqual(order);
+        else
+          expect([order, error]).toMatchObject([
+            order,
+            { code: -32021, data: { requiredCapabilities: { [missing]: {} } } },
+          ]);
+      }
+    }
+  });
+});
+
+describe('many rounds', () => {
+  inStateless('MRTR-12', 'have each effect once, and remember what each returned', async () => {
+    const steps = ['a', 'b', 'c', 'd', 'e'];
+    for (const transport of TRANSPORTS) {
+      const done: string[] = [];
+      const server = serverWith({
+        async many(context) {
+          const returned: unknown[] = [];
+          for (const step of steps) {
+            returned.push(
+              await context.once(step, () => (done.push(step), step === 'c' ? null : `${step}${done.length}`)),
+            );
+            await context.elicit(NAME, { message: step });
+          }
+          return JSON.stringify(returned);
+        },
+      });
+      const answers = { 'elicitation/create': () => ({ result: ADA }) };
+      const client = await connect(server, { answers }, transport);
+      expect(textOf(await client.call('many'))).toBe('["a1","b2",null,"d4","e5"]');
+      expect([done, client.questions.length]).toEqual([steps, 5]);
     }
   });
 });

@@ -153,8 +153,12 @@ describe('elicitation', () => {
       const wrong = await ask(revision, form({ type: 'object', properties: { deep } }));
       expect([deep, wrong.questions]).toEqual([deep, []]);
     }
-    const odd = { type: 'object', properties: { code: { type: 'string', pattern: '^a$', format: 'ipv4' } } };
-    await ask(revision, form(odd), { answer: () => ({ result: { action: 'cancel' } }) });
+    for (const format of ['ipv4', 'time', 'uuid', 'hostname', 'uri-reference', 'duration', 'idn-email']) {
+      const odd = { type: 'object', properties: { code: { type: 'string', pattern: '^a$', format } } };
+      const shown = await ask(revision, form(odd), { answer: () => ({ result: { action: 'cancel' } }) });
+      const requestedSchema = { type: 'object', properties: { code: { type: 'string' } } };
+      expect([format, shown.questions[0]?.params['requestedSchema']]).toEqual([format, requestedSchema]);
+    }
   });
 
   const CHOICES: JsonObject = {
@@ -178,6 +182,8 @@ describe('elicitation', () => {
         },
       },
       name: { type: 'string', default: 'Ada' },
+      age: { type: 'integer', minimum: 0, default: 36 },
+      height: { type: 'number', default: 1.5 },
       news: { type: 'boolean', default: true },
       ads: { type: 'boolean', default: false },
     },
@@ -198,6 +204,8 @@ describe('elicitation', () => {
             'days: sat': { type: 'boolean', title: 'days: Saturday' },
             'days: sun': { type: 'boolean', title: 'days: Sunday' },
             name: { type: 'string' },
+            age: { type: 'integer', minimum: 0 },
+            height: { type: 'number' },
             news: { type: 'boolean', default: true },
             ads: { type: 'boolean', default: false },
           },
@@ -407,6 +415,12 @@ describe('elicitation by URL', () => {
       const { said, questions } = await ask(revision, visit(url), { answer: accept() });
       expect([url, questions]).toEqual([url, []]);
       expect(said).toMatch(/^TypeError/);
+      // also if it is made for the visit, whether the user must make it or not
+      for (const kind of ['elicitUrl', 'requireUrl'] as const) {
+        const made = (context: Context) => context[kind]({ message: 'Please sign in', url: () => url });
+        const refused = await ask(revision, made, { answer: accept() });
+        expect([url, refused.questions, refused.said]).toEqual([url, [], expect.stringMatching(/^TypeError/)]);
+      }
     }
   });
 

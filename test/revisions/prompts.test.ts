@@ -14,6 +14,7 @@ import {
   Prompt,
   Resource,
   text,
+  ToolError,
   user,
 } from '@decorum/core';
 import { IsBoolean, IsInt, IsOptional, IsString } from 'class-validator';
@@ -205,6 +206,35 @@ describe('prompts', () => {
     const error = await (await open(revision)).error('prompts/get', { name: 'broken' });
     expect(error).toMatchObject({ code: -32603 });
     expect(JSON.stringify(error)).not.toContain('10.0.0.1');
+  });
+
+  eachRevision('PROMPT-06', 'that throw or return something wrong are an internal error too', async (revision) => {
+    let fail: () => unknown = () => '';
+    class Failing {
+      @Prompt()
+      now() {
+        return fail() as string;
+      }
+
+      @Prompt()
+      async later() {
+        return (await Promise.resolve().then(fail)) as string;
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Failing] }), { revision });
+    const thrown = [new ToolError('No.'), new TypeError('10.0.0.1'), '10.0.0.1', undefined, { message: '10.0.0.1' }];
+    const failures = thrown.map((error) => () => {
+      throw error;
+    });
+    const wrong = [7, {}, [{ role: 'system', content: '10.0.0.1' }], { messages: [null] }, new Error('10.0.0.1')];
+    for (const each of [...failures, ...wrong.map((value) => () => value)]) {
+      fail = each;
+      for (const name of ['now', 'later']) {
+        const error = await client.error('prompts/get', { name });
+        expect(error).toMatchObject({ code: -32603 });
+        expect(JSON.stringify(error)).not.toContain('10.0.0.1');
+      }
+    }
   });
 
   eachRevision('PROMPT-07', 'accept only valid strings as arguments', async (revision) => {

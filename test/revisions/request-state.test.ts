@@ -50,8 +50,12 @@ describe('the state', () => {
       Buffer.from('{"journal":{"answers":[],"effects":[],"asked":[]}}').toString('base64url'),
       '{}',
       '\u0000',
+      '',
       7,
+      0,
       true,
+      false,
+      null,
       [requestState],
       { requestState },
     ].filter((state) => state !== requestState);
@@ -133,6 +137,13 @@ describe('the state', () => {
     for (const { error } of answers.filter(({ result }) => result === undefined)) expect(error?.code).toBe(-32602);
     expect([...effects, ...other.effects]).toEqual(['7 by {"name":"Ada"}']);
     expect(await retry({})).toMatchObject(INVALID);
+    // however it is spelt
+    const respelt = [`${requestState}=`, `${requestState}\n`, ` ${requestState}`, requestState.replaceAll('', ' ')];
+    respelt.push(Buffer.from(requestState, 'base64url').toString('base64'), `${requestState}====`);
+    for (const state of respelt) {
+      for (const by of [client, other.client]) expect(await retry({ requestState: state }, by)).toMatchObject(INVALID);
+    }
+    expect(effects.length + other.effects.length).toBe(1);
     // a round that leads to another question uses up the state too
     const second = await begin(client, 'greet');
     asked((await again(client, 'greet', { requestState: second.requestState })).result);

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path/posix';
 
 import { describe, expect } from '@jest/globals';
-import { Completion, type Context, type JsonObject, NoInput, Resource } from '@decorum/core';
+import { Completion, type Context, type JsonObject, NoInput, Resource, ToolError } from '@decorum/core';
 import { listen as listenOverHttp } from '@decorum/http';
 import { IsInt, IsString } from 'class-validator';
 import fc from 'fast-check';
@@ -318,7 +318,9 @@ describe('reading', () => {
   eachSessionRevision('RES-07', 'an unknown resource is an error with the URI', async (revision) => {
     const client = await RawClient.connect(library(), { revision });
     for (const uri of ['docs://nothing', 'docs://pages', 'file:///etc/passwd']) {
-      expect(await client.error('resources/read', { uri })).toMatchObject({ code: -32002, data: { uri } });
+      for (const method of ['resources/read', 'resources/subscribe']) {
+        expect([method, await client.error(method, { uri })]).toMatchObject([method, { code: -32002, data: { uri } }]);
+      }
     }
   });
 
@@ -388,6 +390,33 @@ describe('reading', () => {
     const error = await client.error('resources/read', { uri: 'docs://broken' });
     expect(error).toMatchObject({ code: -32603 });
     expect(JSON.stringify(error)).not.toContain('sda1');
+  });
+
+  eachRevision('RES-10', 'whatever a handler throws or returns by mistake is one', async (revision) => {
+    const thrown: readonly unknown[] = [new ToolError('No disk.'), new TypeError('sda1'), 'sda1', undefined, { a: 1 }];
+    const failing = (index: string) => {
+      if (index === 'odd') return { contents: [{ uri: 'docs://a' }] };
+      throw thrown[Number(index)];
+    };
+    class Failing {
+      @Resource('docs://now/{name}')
+      now({ name }: Named) {
+        return failing(name);
+      }
+
+      @Resource('docs://later/{name}')
+      async later({ name }: Named) {
+        return await Promise.resolve().then(() => failing(name));
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Failing] }), { revision });
+    for (const when of ['now', 'later']) {
+      for (const name of [...thrown.keys(), 'odd']) {
+        const error = await client.error('resources/read', { uri: `docs://${when}/${name}` });
+        expect([when, name, error]).toMatchObject([when, name, { code: -32603 }]);
+        expect(JSON.stringify(error)).not.toContain('sda1');
+      }
+    }
   });
 
   eachRevision('RES-11', 'rejects a URI without a match, and runs no handler for it', async (revision) => {

@@ -321,6 +321,49 @@ describe('a subscription', () => {
     }
   });
 
+  inStateless('SUB-09', 'gets every list that changes, also several at once', async () => {
+    const lists = ['tools', 'prompts', 'resources'];
+    class More {
+      @Tool()
+      more() {}
+
+      @Prompt({ name: 'more' })
+      prompt() {
+        return '';
+      }
+
+      @Resource('docs://more')
+      resource() {
+        return '';
+      }
+    }
+    for (const [, transport] of RAW_TRANSPORTS) {
+      const server = shelf();
+      const client = await connect(server, transport);
+      const { resourceSubscriptions: _none, ...all } = ALL;
+      await listen(client, 'all', all);
+      for (const list of lists) await listen(client, list, { [`${list}ListChanged`]: true });
+      let times = 0;
+      const told = async () => {
+        times += 1;
+        await Promise.all([nth(client, 'all', 3 * times), ...lists.map((list) => nth(client, list, times))]);
+        await client.settled();
+        const changes = lists.map((list) => `notifications/${list}/list_changed`);
+        const heardOf = (id: string, count: number) => methodsOf(heard(client, id).slice(-count)).sort();
+        expect(heardOf('all', 3)).toEqual([...changes].sort());
+        for (const [index, list] of lists.entries()) expect(heardOf(list, 1)).toEqual([changes[index]]);
+        expect(client.received.filter(({ method }) => method?.endsWith('list_changed'))).toHaveLength(6 * times);
+      };
+      const added = server.addProvider(More);
+      await told();
+      added.remove();
+      await told();
+      const { toolsChanged, promptsChanged, resourcesChanged } = server.notify;
+      for (const change of [resourcesChanged, promptsChanged, toolsChanged, promptsChanged]) change();
+      await told();
+    }
+  });
+
   inStateless('SUB-10', 'ends with its connection', async () => {
     for (const [, transport] of RAW_TRANSPORTS) {
       const server = shelf();

@@ -241,6 +241,19 @@ describe('a call', () => {
     }
   });
 
+  eachRevision('TOOL-07', 'of a removed tool is the same error, even if it was the last', async (revision) => {
+    const server = serverOf();
+    const added = server.addTool({ name: 'known', input: NoInput }, () => 'here');
+    const before = await RawClient.connect(server, { revision });
+    expect(textOf(await before.call('known'))).toBe('here');
+    added.remove();
+    const message = expect.stringContaining('Unknown tool');
+    for (const client of [before, await RawClient.connect(server, { revision })]) {
+      expect(await client.error('tools/call', { name: 'known' })).toMatchObject({ code: -32602, message });
+      expect(await client.result('tools/list')).toMatchObject({ tools: [] });
+    }
+  });
+
   eachRevision(
     'TOOL-08',
     'without an arguments object is rejected, and with invalid arguments it fails',
@@ -407,6 +420,15 @@ describe('a result', () => {
     for (const handler of [() => ({ degrees: 21 }), () => toolResult({ structuredContent: { degrees: 21 } })]) {
       const result = await resultOf(revision, handler, DEGREES);
       expect(JSON.parse(textOf(result) as string)).toEqual(result['structuredContent']);
+    }
+  });
+
+  eachRevision('TOOL-20', 'has empty and falsy structured content as text too', async (revision) => {
+    for (const value of [0, -1, false, true, '', 'ä "b"', null, [], {}, [null], { a: [] }]) {
+      for (const handler of [() => value, async () => value, () => toolResult({ structuredContent: value })]) {
+        const { content } = await resultOf(revision, handler, {});
+        expect([value, content]).toEqual([value, [{ type: 'text', text: JSON.stringify(value) }]]);
+      }
     }
   });
 
