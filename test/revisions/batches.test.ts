@@ -147,6 +147,16 @@ describe('batches', () => {
     await client.send([]);
     const error = { code: -32600, message: expect.any(String) };
     expect(JSON.parse(client.texts.at(-1) as string)).toEqual({ jsonrpc: '2.0', id: null, error });
+    for (const transport of Object.values(RAW_TRANSPORTS)) {
+      const other = await RawClient.connect(serverWith(echo), { revision }, transport);
+      for (let time = 0; time < 2; time += 1) {
+        expect(await answerTo(other, '[ ]')).toEqual({ jsonrpc: '2.0', id: null, error });
+      }
+      await other.settled();
+    }
+    const { url } = await endpointOf(serverWith(echo));
+    const response = await (await HttpClient.open(url, revision)).post([]);
+    expect([response.status, await response.json()]).toMatchObject([400, { error }]);
   });
 
   eachRevision('RPC-21', 'are one invalid request in revisions without batches', async (revision) => {

@@ -17,7 +17,7 @@ import { overHttp } from '../support/http-transports.js';
 import { overMemory, RawClient, type RawTransport, textOf } from '../support/raw-client.js';
 import { eachRevision, inStateless } from '../support/requirements.js';
 import { HttpClient, SseClient } from './http-client.js';
-import { ADA, asked, connect, INVALID, NAME } from './rounds.js';
+import { ADA, ANSWERS, asked, connect, INVALID, NAME } from './rounds.js';
 import { serverOf, serverWith } from './servers.js';
 
 type Ask = (context: Context, question: string) => Promise<{ action: string } | boolean>;
@@ -125,6 +125,33 @@ describe('a question', () => {
       expect(desk.done).toEqual([]);
     }
   });
+});
+
+describe('a request of each kind', () => {
+  const model: Ask = async (context, messages) => ({ action: (await context.sample({ messages, maxTokens: 5 })).text });
+  const ways: Readonly<Record<string, readonly [method: string, ask: Ask]>> = {
+    form: ['elicitation/create', (context, message) => context.elicit(NAME, { message })],
+    confirmation: ['elicitation/create', (context, message) => context.confirm(message)],
+    visit: ['elicitation/create', (context, message) => context.elicitUrl({ message, url: 'https://example.com' })],
+    sample: ['sampling/createMessage', model],
+    roots: ['roots/list', async (context, key) => (await context.roots({ key })).length > 0],
+  };
+  for (const [index, id] of (['TOOL-30', 'PROMPT-14', 'RES-23'] as const).entries()) {
+    inStateless(id, 'may ask in every way, several times, and is complete in the end', async () => {
+      const [method, params] = METHODS[index] as Request;
+      for (const transport of TRANSPORTS) {
+        for (const [way, [asks, ask]] of Object.entries(ways)) {
+          const desk = Object.assign(new Desk(), { ask });
+          const client = await connect(serverOf({ providers: [desk] }), { answers: ANSWERS }, transport);
+          expect(await client.result(method, { ...params })).toMatchObject({ resultType: 'complete' });
+          expect([way, client.questions.map((question) => question.method)]).toEqual([way, [asks, asks]]);
+          const types = client.received.map(({ result }) => result?.['resultType']);
+          expect(types).toEqual(['input_required', 'input_required', 'complete']);
+          expect(desk.done).toHaveLength(1);
+        }
+      }
+    });
+  }
 });
 
 describe('several questions at once', () => {

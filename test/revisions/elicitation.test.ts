@@ -246,6 +246,18 @@ describe('elicitation', () => {
       const answer = { result: { action, content: { name: 'ignored' } } };
       expect(await ask(revision, form(), { answer: () => answer })).toMatchObject({ said: `{"action":"${action}"}` });
     }
+    for (const [action, confirmed] of [
+      ['accept', 'true'],
+      ['decline', 'false'],
+      ['cancel', 'false'],
+    ]) {
+      const answer: Answer = () => ({ result: { action } });
+      const confirm = await ask(revision, (context) => context.confirm('Sure?'), { answer });
+      expect([action, confirm.said]).toEqual([action, confirmed]);
+      if (revision === '2025-06-18') continue;
+      const visited = await ask(revision, visit('https://example.com'), { answer });
+      expect(visited.said).toBe(`{"action":"${action}"}`);
+    }
     expect(await ask(revision, form(), { answer: () => ({ result: { action: 'maybe' } }) })).toMatchObject({
       said: revision === STATELESS ? 'asked again' : 'client error undefined',
     });
@@ -381,6 +393,25 @@ describe('elicitation', () => {
     const { questions } = await ask(revision, form(), { capabilities: FORM, answer: accept({ name: 'Ada' }) });
     expect(questions).toHaveLength(1);
     expect([undefined, 'form']).toContain(questions[0]?.params?.['mode']);
+    // the first revision with forms has no modes
+    const params = { message: 'Who are you?', requestedSchema: NAME };
+    const ways: Asking[] = [...FORMS];
+    for (const mode of [{}, { mode: 'form' }]) {
+      const request = { method: 'elicitation/create', params: { ...mode, ...params } } as const;
+      ways.push(async (context) => (context.answers ? 'answered' : needInput({ a: request })));
+    }
+    for (const way of ways) {
+      const server = serverWith({ ask: way });
+      const answers = { 'elicitation/create': accept({ name: 'Ada' }) };
+      for (const capabilities of [FORM, { elicitation: { form: {} } }]) {
+        const client = await RawClient.connect(server, { revision, capabilities, answers });
+        await client.call('ask');
+        const [question] = client.questions;
+        expect(client.questions).toHaveLength(1);
+        if (revision === '2025-06-18') expect(Object.keys(question?.params ?? {}).sort()).toEqual(Object.keys(params));
+        else expect(question?.params['mode'] ?? 'form').toBe('form');
+      }
+    }
   });
 });
 

@@ -402,6 +402,15 @@ describe('a stream without a session', () => {
     const { client } = await connect('2026-07-28', { keepAliveMs: 10 });
     const reader = await subscribe(client);
     for (let n = 0; n < 2; n++) expect((await reader.next())?.comment).toBe('keep-alive');
+    // also during a call, before and after it has sent something
+    const { client: other, probe } = await connect('2026-07-28', { keepAliveMs: 10 });
+    const calling = await other.stream('calls', 'stream');
+    await calling.message();
+    for (let n = 0; n < 2; n++) expect((await calling.next())?.comment).toBe('keep-alive');
+    const silent = new EventReader(await other.call('waits', 'wait'));
+    for (let n = 0; n < 2; n++) expect((await silent.next())?.comment).toBe('keep-alive');
+    probe.emit('go');
+    expect((await silent.message()).message).toMatchObject({ id: 'waits', ...LET_GO });
   });
 
   inStateless('HTTP-36', 'has no event ids, and cannot be resumed', async () => {

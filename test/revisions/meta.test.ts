@@ -460,6 +460,18 @@ describe('icons, annotations and titles', () => {
     for (const method of LISTS) {
       expect(listed(await client.result(method))).toMatchObject([{ icons: [icon] }]);
     }
+    // several, with few and with all fields
+    const icons = [
+      { src: 'https://example.com/i' },
+      { ...icon, sizes: ['16x16', '32x32'], theme: 'light' },
+      icon,
+    ] as const;
+    const several = await RawClient.connect(serverOf({ providers: [provider({ icons })], icons }), {
+      revision,
+      begins: false,
+    });
+    expect(identityOf(await several.begin())).toHaveProperty('icons', icons);
+    for (const method of LISTS) expect(listed(await several.result(method))[0]?.['icons']).toEqual(icons);
   });
 
   eachRevision('META-27', 'icons have https, http or data URLs', async (revision) => {

@@ -54,6 +54,34 @@ describe('pages', () => {
     expect([first, second, third].map(namesOf)).toEqual([['n0', 'n1'], ['n2', 'n3'], ['late']]);
   });
 
+  eachRevision('PAGE-02', 'neither repeat nor omit entries when others are removed', async (revision) => {
+    const all = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const removed of [
+      ['a'],
+      ['b'],
+      ['c'],
+      ['f'],
+      ['a', 'c'],
+      ['b', 'd'],
+      ['c', 'd', 'e', 'f'],
+      all.slice(1),
+      all,
+    ]) {
+      const server = serverOf({ pageSize: 2 });
+      const added = new Map(all.map((name) => [name, server.addTool({ name, input: NoInput }, () => '')]));
+      const client = await RawClient.connect(server, { revision });
+      let { nextCursor: cursor } = await client.result('tools/list');
+      for (const name of removed) added.get(name)?.remove();
+      const rest: string[] = [];
+      while (cursor !== undefined) {
+        const page = await client.result('tools/list', { cursor });
+        rest.push(...(page['tools'] as { name: string }[]).map(({ name }) => name));
+        cursor = page['nextCursor'];
+      }
+      expect([removed, rest]).toEqual([removed, all.slice(2).filter((name) => !removed.includes(name))]);
+    }
+  });
+
   eachRevision('PAGE-03', 'accept only cursors from the server', async (revision) => {
     const client = await RawClient.connect(many(3, 2), { revision });
     const { nextCursor } = await client.result('tools/list');

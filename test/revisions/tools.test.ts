@@ -348,6 +348,21 @@ describe('a result', () => {
       content: [{ type: 'text', text: '{"a":1}' }],
     });
     expect(await resultOf(revision, () => toolResult({ isError: true }))).toEqual({ content: [], isError: true });
+    // the text of structured content, even where the author wants none but the revision has nothing else
+    for (const [handler, output] of [
+      [() => ({ a: 1 }), {}],
+      [() => null, {}],
+      [() => toolResult({ structuredContent: { a: 1 } }), undefined],
+      [() => toolResult({ structuredContent: { a: 1 }, isError: true }), undefined],
+    ] as const) {
+      const server = serverWith({ tool: handler }, { ...(output && { output }), text: false });
+      const { content, isError } = await (await RawClient.connect(server, { revision })).call('tool');
+      const count = isError || revision < '2025-06-18' ? 1 : 0;
+      expect([String(handler), blocksOf({ content }).length]).toEqual([String(handler), count]);
+    }
+    for (const handler of [async () => undefined, () => null, function* () {}, async function* () {}]) {
+      expect(Array.isArray((await resultOf(revision, handler))['content'])).toBe(true);
+    }
   });
 
   eachRevision('TOOL-13', 'may contain images', async (revision) => {

@@ -1,0 +1,129 @@
+// What the entries of lists and the contents of resources consist of.
+import { describe, expect } from '@jest/globals';
+import { type JsonObject, Prompt, Resource } from '@decorum/core';
+import { IsString } from 'class-validator';
+
+import { RawClient } from '../support/raw-client.js';
+import { eachRevision } from '../support/requirements.js';
+import { serverOf } from './servers.js';
+
+class Named {
+  @IsString()
+  name!: string;
+}
+
+describe('the entry of a resource or a template', () => {
+  for (const [id, method, member] of [
+    ['RES-02', 'resources/list', 'resources'],
+    ['RES-04', 'resources/templates/list', 'resourceTemplates'],
+  ] as const) {
+    eachRevision(id, 'has the name that the revision shows, and the title where there is one', async (revision) => {
+      const details = { description: 'All of it', mimeType: 'text/plain' };
+      class Titled {
+        @Resource('docs://a', { name: 'a', title: 'The A', ...details })
+        a() {
+          return '';
+        }
+
+        @Resource('docs://{name}', { name: 'a', title: 'The A', ...details })
+        template({ name }: Named) {
+          return name;
+        }
+
+        @Resource('docs://b', details)
+        b() {
+          return '';
+        }
+
+        @Resource('docs://b/{name}', details)
+        b2({ name }: Named) {
+          return name;
+        }
+      }
+      const client = await RawClient.connect(serverOf({ providers: [Titled] }), { revision });
+      const [one, other] = (await client.result(method))[member] as JsonObject[];
+      const names = revision < '2025-06-18' ? { name: 'The A' } : { name: 'a', title: 'The A' };
+      const isTemplate = id === 'RES-04';
+      expect([one, other]).toEqual([
+        { ...(isTemplate ? { uriTemplate: 'docs://{name}' } : { uri: 'docs://a' }), ...names, ...details },
+        isTemplate
+          ? { uriTemplate: 'docs://b/{name}', name: 'b2', ...details }
+          : { uri: 'docs://b', name: 'b', ...details },
+      ]);
+    });
+  }
+});
+
+describe('the entry of a prompt', () => {
+  eachRevision('PROMPT-02', 'has all that the revision has about it and its arguments', async (revision) => {
+    const city = { type: 'string', title: 'City', description: 'Where to' };
+    class Described {
+      @Prompt({ title: 'Pack a bag', input: { type: 'object', properties: { city, days: {} }, required: ['city'] } })
+      pack() {
+        return '';
+      }
+
+      @Prompt()
+      none() {
+        return '';
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Described] }), { revision });
+    const hasTitles = revision >= '2025-06-18';
+    expect((await client.result('prompts/list'))['prompts']).toEqual([
+      {
+        name: 'pack',
+        ...(hasTitles && { title: 'Pack a bag' }),
+        arguments: [
+          { name: 'city', ...(hasTitles && { title: 'City' }), description: 'Where to', required: true },
+          { name: 'days', required: false },
+        ],
+      },
+      { name: 'none' },
+    ]);
+  });
+});
+
+describe('the content of a resource', () => {
+  eachRevision('RES-27', 'is text or bytes as its type says, whatever the handler returns', async (revision) => {
+    const bytes = (text: string) => Buffer.from(text);
+    const cases: readonly (readonly [mimeType: string | undefined, value: () => unknown, content: JsonObject])[] = [
+      ['text/markdown', () => bytes('ü'), { text: 'ü' }],
+      ['text/plain;charset=utf-8', () => bytes('ü'), { text: 'ü' }],
+      ['application/json', () => bytes('{"a":1}'), { text: '{"a":1}' }],
+      ['image/svg+xml', () => '<svg/>', { text: '<svg/>' }],
+      ['text/plain', () => Buffer.from([0xff]), { blob: '/w==' }],
+      ['image/png', () => bytes('a'), { blob: 'YQ==' }],
+      ['application/octet-stream', async () => new Uint8Array([0]), { blob: 'AA==' }],
+      ['text/plain', () => '', { text: '' }],
+      ['application/vnd.own', () => ({ a: 1 }), { text: '{"a":1}' }],
+      [undefined, () => bytes('a'), { mimeType: 'application/octet-stream', blob: 'YQ==' }],
+      [undefined, () => bytes('abc').subarray(1, 2), { mimeType: 'application/octet-stream', blob: 'Yg==' }],
+      [undefined, () => 'a', { mimeType: 'text/plain', text: 'a' }],
+      [undefined, () => [1], { mimeType: 'application/json', text: '[1]' }],
+      [undefined, () => new Blob(['a,b'], { type: 'text/csv' }), { mimeType: 'text/csv', text: 'a,b' }],
+      [undefined, () => new Blob(['a'], { type: 'image/gif' }), { mimeType: 'image/gif', blob: 'YQ==' }],
+    ];
+    for (const [mimeType, value, content] of cases) {
+      class One {
+        @Resource('docs://one', mimeType === undefined ? {} : { mimeType })
+        one() {
+          return value();
+        }
+
+        @Resource('docs://{name}', mimeType === undefined ? {} : { mimeType })
+        template(_input: Named) {
+          return value();
+        }
+      }
+      const client = await RawClient.connect(serverOf({ providers: [One] }), { revision });
+      for (const uri of ['docs://one', 'docs://other']) {
+        const { contents } = await client.result('resources/read', { uri });
+        expect([String(value), contents]).toEqual([
+          String(value),
+          [{ uri, ...(mimeType !== undefined && { mimeType }), ...content }],
+        ]);
+      }
+    }
+  });
+});
