@@ -146,7 +146,12 @@ describe('prompts', () => {
   eachRevision('PROMPT-01', 'are declared if there are any', async (revision) => {
     const declared = await capabilitiesOf(revision, serverOf({ providers: [Prompts] }));
     expect(declared).toMatchObject({ prompts: { listChanged: true } });
-    expect(await capabilitiesOf(revision, serverWith({ tool: () => '' }))).not.toHaveProperty('prompts');
+    const server = serverWith({ tool: () => '' });
+    expect(await capabilitiesOf(revision, server)).not.toHaveProperty('prompts');
+    const added = server.addProvider(Greeting);
+    expect(await capabilitiesOf(revision, server)).toHaveProperty('prompts');
+    added.remove();
+    expect(await capabilitiesOf(revision, server)).toHaveProperty('prompts');
   });
 
   eachRevision('PROMPT-02', 'are listed with their arguments', async (revision) => {
@@ -329,6 +334,20 @@ describe('prompts', () => {
     expect(await contentsOf(revision, 'attached')).toEqual([
       { type: 'resource', resource: { uri: 'docs://a', mimeType: 'text/markdown', text: '# A' } },
       { type: 'resource', resource: { uri: 'docs://b', mimeType: 'application/octet-stream', blob: DATA } },
+    ]);
+    class Untyped {
+      @Prompt()
+      untyped() {
+        const blocks = [{ text: '' }, { blob: DATA }, { text: 'a', mimeType: undefined }];
+        return blocks.map((resource) => ({ type: 'resource', resource: { uri: 'docs://a', ...resource } })) as never;
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Untyped] }), { revision });
+    const { messages } = (await client.result('prompts/get', { name: 'untyped' })) as { messages: JsonObject[] };
+    expect(messages.map(({ content }) => (content as JsonObject)['resource'])).toEqual([
+      { uri: 'docs://a', mimeType: 'text/plain', text: '' },
+      { uri: 'docs://a', mimeType: 'application/octet-stream', blob: DATA },
+      { uri: 'docs://a', mimeType: 'text/plain', text: 'a' },
     ]);
   });
 
