@@ -54,6 +54,32 @@ describe('the entry of a resource or a template', () => {
   }
 });
 
+describe('the entry of a resource that a template lists', () => {
+  eachRevision('RES-24', 'has the fields of its template, and its own', async (revision) => {
+    const annotations = { audience: ['user' as const], priority: 0.5 };
+    class Listed {
+      @Resource('docs://{name}', { mimeType: 'text/plain', annotations, list: 'list' })
+      doc({ name }: Named) {
+        return name;
+      }
+
+      list() {
+        const own = { annotations: { priority: 0 }, mimeType: 'text/html', size: 0, description: '' };
+        return ['docs://a', { uri: 'docs://b', name: 'B', ...own }, { variables: { name: 'c' }, title: 'C' }];
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Listed] }), { revision });
+    const shared = { mimeType: 'text/plain', annotations };
+    const own = { annotations: { priority: 0 }, mimeType: 'text/html', size: 0, description: '' };
+    const titled = revision < '2025-06-18' ? { name: 'C' } : { name: 'docs://c', title: 'C' };
+    expect((await client.result('resources/list'))['resources']).toEqual([
+      { uri: 'docs://a', name: 'docs://a', ...shared },
+      { uri: 'docs://b', name: 'B', ...own },
+      { uri: 'docs://c', ...titled, ...shared },
+    ]);
+  });
+});
+
 describe('the entry of a prompt', () => {
   eachRevision('PROMPT-02', 'has all that the revision has about it and its arguments', async (revision) => {
     const city = { type: 'string', title: 'City', description: 'Where to' };

@@ -356,6 +356,23 @@ describe('a POST', () => {
     }
     const large = await client.call(1, 'add', { args: { a: 'x'.repeat(2000) } });
     expect(await refusal(large)).toMatchObject({ status: 413, code: -32600 });
+    // exactly as large as it may be, and one byte more
+    const whole = (size: number) => {
+      const text = JSON.stringify(
+        client.buildMessage(1, 'tools/call', { name: 'add', arguments: { ...ADD, more: '@' } }),
+      );
+      return text.replace('@', 'x'.repeat(size - text.length + 1));
+    };
+    const own = client.headersOf(client.buildMessage(1, 'tools/call', { name: 'add' }));
+    for (const [size, status] of [
+      [1999, 200],
+      [2000, 200],
+      [2001, 413],
+    ] as const) {
+      const response = await client.post(whole(size), own);
+      expect([size, response.status]).toEqual([size, status]);
+      await response.text();
+    }
     for (const type of [
       'application/json',
       'Application/JSON',

@@ -284,6 +284,19 @@ describe('reading', () => {
     expect(await read(client, 'docs://logo')).toEqual([
       { uri: 'docs://logo', mimeType: 'image/png', blob: BYTES.toString('base64') },
     ]);
+    class Whole {
+      @Resource('docs://whole/{name}')
+      whole({ name }: Named) {
+        const entry = { uri: 'docs://inner', mimeType: 'image/png', blob: BYTES };
+        return name === 'one' ? entry : name === 'list' ? [entry] : { contents: [entry] };
+      }
+    }
+    const other = await RawClient.connect(serverOf({ providers: [Whole] }), { revision });
+    for (const name of ['one', 'list', 'contents']) {
+      expect(await read(other, `docs://whole/${name}`)).toEqual([
+        { uri: 'docs://inner', mimeType: 'image/png', blob: BYTES.toString('base64') },
+      ]);
+    }
   });
 
   eachRevision('RES-05', 'returns empty and falsy values too', async (revision) => {
@@ -530,6 +543,26 @@ describe('reading', () => {
     expect(await textAt('docs://pages/a%2Fb')).toBe('page a/b');
     expect(await textAt('docs://pages/a%252Fb')).toBe('page a%2Fb');
     expect(await textAt('docs://pages/a/raw')).toBe('raw a');
+    // of several templates the most specific one, in whichever order they are added
+    const templates = ['docs://{+path}', 'docs://in/{name}', 'docs://in/{name}.txt', 'docs://in/a{name}'];
+    for (const order of [templates, [...templates].reverse()]) {
+      const server = serverOf();
+      for (const uri of order) {
+        class One {
+          @Resource(uri)
+          one(_variables: NoInput) {
+            return uri;
+          }
+        }
+        server.addProvider(One);
+      }
+      const several = await RawClient.connect(server, { revision });
+      const found = [];
+      for (const path of ['x', 'in/b', 'in/b.txt', 'in/ab', 'in/b/c']) {
+        found.push((await read(several, `docs://${path}`))[0]?.['text']);
+      }
+      expect(found).toEqual([templates[0], templates[1], templates[2], templates[3], templates[0]]);
+    }
     for (const uri of ['docs://pages/a/raw/more', 'xdocs://pages/a', 'docs://pages/a/b']) {
       expect(await client.error('resources/read', { uri })).toMatchObject({ code: unknownIn(revision) });
     }

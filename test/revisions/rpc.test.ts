@@ -155,6 +155,15 @@ describe('messages', () => {
       expect(client.of('notifications/progress').map(({ params }) => params)).toEqual([
         { progressToken: text, progress: 1, total: 1, ...message },
       ]);
+      // also at the end of a long text, in a response and in a stream
+      const long = `${'a'.repeat(70_000)}${text}`;
+      for (const [id, _meta] of [
+        ['long', {}],
+        ['streamed', { progressToken: 1 }],
+      ] as const) {
+        const { result } = await client.request('tools/call', { name: 'echo', arguments: { text: long }, _meta }, id);
+        expect([id, textOf(result as JsonObject) === long]).toEqual([id, true]);
+      }
     }
   });
 

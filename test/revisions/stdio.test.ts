@@ -252,6 +252,24 @@ describe('a pipe', () => {
     await connection.close();
     await connection.closed;
     expect(input.listenerCount('data')).toBe(0);
+    // after it has answered what it had begun, and taken nothing more
+    const [began, go] = [deferred(), deferred()];
+    const slow = () => {
+      began.resolve();
+      return go.promise.then(() => 'the end');
+    };
+    const other = await pipe(serverWith({ slow }));
+    const { hello, call } = messagesOf(revision);
+    other.input.write(`${JSON.stringify(hello)}\n${JSON.stringify(call('last', 'slow'))}\n`);
+    await began.promise;
+    const closing = other.connection.close();
+    other.input.write(`${JSON.stringify(call('late', 'slow'))}\n`);
+    go.resolve();
+    await closing;
+    const lines = (await other.until('"last"')).trimEnd().split('\n');
+    const answers = lines.map((line) => JSON.parse(line) as Message);
+    expect(answers.find(({ id }) => id === 'last')).toMatchObject({ result: { content: [{ text: 'the end' }] } });
+    expect(answers.find(({ id }) => id === 'late')?.result).toBeUndefined();
   });
 
   eachRevision('STDIO-12', 'has an anonymous caller, whatever the client claims', async (revision) => {

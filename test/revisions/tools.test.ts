@@ -51,12 +51,39 @@ describe('the list of tools', () => {
       return (await client.begin())['capabilities'];
     };
     expect(await capabilitiesOf(serverWith({ tool: () => '' }))).toMatchObject({ tools: { listChanged: true } });
-    expect(await capabilitiesOf(serverOf())).not.toHaveProperty('tools');
+    const server = serverOf();
+    expect(await capabilitiesOf(server)).not.toHaveProperty('tools');
+    // also if they come later, and even if they go again
+    const added = server.addTool({ name: 'tool', input: NoInput }, () => '');
+    expect(await capabilitiesOf(server)).toMatchObject({ tools: { listChanged: true } });
+    added.remove();
+    expect(await capabilitiesOf(server)).toMatchObject({ tools: { listChanged: true } });
   });
 
   eachRevision('TOOL-02', 'has a name and an object schema for each tool', async (revision) => {
     for (const tool of await toolsOf(revision)) {
       expect(tool).toMatchObject({ name: expect.any(String), inputSchema: { type: 'object' } });
+    }
+    // whatever the schema of the author has at its root
+    const properties = { a: { type: 'string' } };
+    for (const input of [
+      { type: 'object' },
+      { properties },
+      { $ref: '#/$defs/a', $defs: { a: { type: 'object', properties } } },
+      { allOf: [{ type: 'object', properties }] },
+      z.object({ a: z.string() }),
+      z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]),
+    ] as SchemaSource[]) {
+      let server;
+      try {
+        server = serverWith({ tool: () => '' }, { input });
+      } catch (error) {
+        // refused at startup instead
+        expect(error).toMatchObject({ code: 'DECORUM_INVALID_SCHEMA' });
+        continue;
+      }
+      const { tools } = await (await RawClient.connect(server, { revision })).result('tools/list');
+      expect(tools).toMatchObject([{ name: 'tool', inputSchema: { type: 'object' } }]);
     }
   });
 
@@ -79,6 +106,10 @@ describe('the list of tools', () => {
     expect(await changed(1)).toEqual(['first', 'second']);
     added.remove();
     expect(await changed(2)).toEqual(['first']);
+    // also right after another list has changed
+    if (!client.stateless) server.notify.promptsChanged();
+    server.addTool({ name: 'third', input: NoInput }, () => '').remove();
+    expect(await changed(3)).toEqual(['first']);
   });
 
   eachRevision('TOOL-18', 'has the output schema, in sessions with an object at the root', async (revision) => {
@@ -378,6 +409,19 @@ describe('a result', () => {
   eachRevision('TOOL-15', 'may contain links', async (revision) => {
     const [block] = blocksOf(await resultOf(revision, () => link('docs://manual', { name: 'manual', size: 12 })));
     expect(block).toEqual({ type: 'resource_link', uri: 'docs://manual', name: 'manual', size: 12 });
+    const annotations: Annotations = { audience: ['user'], priority: 0, lastModified: '2025-01-12T15:00:58Z' };
+    const all = {
+      name: 'm',
+      title: 'T',
+      description: '',
+      mimeType: 'text/plain',
+      size: 0,
+      annotations,
+      _meta: { a: 1 },
+    };
+    const [whole, plain] = blocksOf(await resultOf(revision, async () => [link('docs://a', all), link('docs://b')]));
+    expect(whole).toEqual({ type: 'resource_link', uri: 'docs://a', ...all });
+    expect(plain).toEqual({ type: 'resource_link', uri: 'docs://b', name: 'docs://b' });
   });
 
   eachRevision('TOOL-16', 'may contain resources', async (revision) => {
@@ -392,6 +436,15 @@ describe('a result', () => {
         type: 'resource',
         resource: { uri: 'docs://b', mimeType: 'application/octet-stream', blob: BYTES.toString('base64') },
       },
+    ]);
+    // empty ones too
+    const empty = await resultOf(revision, () => [
+      embedded({ uri: 'docs://a', data: '' }),
+      embedded({ uri: 'docs://b', data: new Uint8Array() }),
+    ]);
+    expect(blocksOf(empty).map(({ resource }) => resource)).toEqual([
+      { uri: 'docs://a', mimeType: 'text/plain', text: '' },
+      { uri: 'docs://b', mimeType: 'application/octet-stream', blob: '' },
     ]);
   });
 
@@ -486,6 +539,12 @@ describe('a result', () => {
     expect(await resultOf(revision, failing, DEGREES)).toEqual({ content, isError: true });
     const declared = () => toolResult({ content: 'No weather today.', isError: true });
     expect(await resultOf(revision, declared, DEGREES)).toEqual({ content, isError: true });
+    // nor does any that it has need to fit the schema
+    for (const structuredContent of [{}, { degrees: 'unknown' }, undefined]) {
+      const partly = () => toolResult({ content: 'No weather today.', structuredContent, isError: true });
+      const result = await resultOf(revision, partly, DEGREES);
+      expect([blocksOf(result)[0], result['isError']]).toEqual([content[0], true]);
+    }
   });
 });
 
