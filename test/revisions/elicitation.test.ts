@@ -1,5 +1,6 @@
 import { describe, expect } from '@jest/globals';
 import { type Context, type JsonObject, type McpServer, needInput } from '@decorum/core';
+import { z } from 'zod';
 import { IsInt, IsString, Max } from 'class-validator';
 
 import { cpuMs } from '../support/cpu.js';
@@ -104,10 +105,26 @@ describe('elicitation', () => {
 
   for (const id of ['ELIC-03', 'ELIC-04']) {
     eachRevision(id, 'does not ask for secrets by a form', async (revision) => {
-      for (const name of ['password', 'apiKey', 'access_token', 'creditCardNumber', 'clientSecret']) {
-        const schema = { type: 'object', properties: { [name]: { type: 'string' } } };
-        const { questions } = await ask(revision, form(schema), { answer: accept({}) });
-        expect([name, questions]).toEqual([name, []]);
+      const names = ['password', 'apiKey', 'access_token', 'creditCardNumber', 'clientSecret', 'PASSPHRASE', 'api-key'];
+      names.push(
+        'pwd',
+        'newPasswd',
+        'private_key',
+        'card_number',
+        'credit card',
+        'API key',
+        'private.key',
+        'cvv',
+        'cardCVC',
+        'refreshToken',
+      );
+      const fields = [{ type: 'string' }, { type: 'integer' }, { type: 'string', enum: ['a'] }, { type: 'boolean' }];
+      for (const name of names) {
+        for (const field of fields) {
+          const schema = { type: 'object', properties: { city: { type: 'string' }, [name]: field } };
+          const { questions } = await ask(revision, form(schema), { answer: accept({}) });
+          expect([name, questions]).toEqual([name, []]);
+        }
       }
     });
   }
@@ -289,6 +306,15 @@ describe('elicitation', () => {
       const { said } = await ask(revision, person, { answer: accept(content) });
       expect(said).toMatch(revision === STATELESS ? /^asked again$/ : /^ToolError: .*Who are you\?/);
     }
+  });
+
+  eachRevision('ELIC-09', 'rejects an answer that breaks a rule which is checked later', async (revision) => {
+    const free = z.object({ name: z.string() }).refine(async ({ name }) => name !== 'taken', 'is taken');
+    const pick = (context: Context) => context.elicit(free, { message: 'Which name?' });
+    const right = await ask(revision, pick, { answer: accept({ name: 'free' }) });
+    expect(right.said).toBe('{"action":"accept","content":{"name":"free"}}');
+    const wrong = await ask(revision, pick, { answer: accept({ name: 'taken' }) });
+    expect(wrong.said).toMatch(/^asked again$|^ToolError: .*Which name\?/);
   });
 
   eachRevision('ELIC-09', 'costs a bounded amount of work to reject', async (revision) => {
