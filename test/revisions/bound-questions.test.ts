@@ -154,6 +154,84 @@ describe('a request of each kind', () => {
   }
 });
 
+describe('a question with all its options', () => {
+  const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: 'Hi' } }];
+  const model = {
+    maxTokens: 5,
+    systemPrompt: 'Be brief.',
+    temperature: 0,
+    stopSequences: ['.'],
+    metadata: { a: 1 },
+    modelPreferences: { costPriority: 1 },
+    includeContext: 'none' as const,
+  };
+  const options = { key: 'own', sealed: true, timeoutMs: 1 };
+  const visit = { message: 'Please', url: 'https://example.com/', elicitationId: 'own' };
+  const returned = (request: InputRequest) => (context: Context) =>
+    context.answers ? 'answered' : needInput({ own: request });
+  const WAYS: Readonly<Record<string, readonly ((context: Context) => unknown)[]>> = {
+    'elicitation/create': [
+      (context) => context.elicit(NAME, { message: 'Who?', ...options }),
+      (context) => context.confirm('Sure?', options),
+      (context) => context.elicitUrl({ ...visit, ...options }),
+      (context) => context.requireUrl({ ...visit, ...options, url: () => 'https://example.com/' }).then(() => 'there'),
+      returned({ method: 'elicitation/create', params: { mode: 'url', ...visit } }),
+      returned({ method: 'elicitation/create', params: { message: 'Who?', requestedSchema: NAME } }),
+    ],
+    'sampling/createMessage': [
+      (context) => context.sample({ messages, ...model, ...options }),
+      (context) => context.sample({ messages: 'Hi', ...model }),
+      returned({ method: 'sampling/createMessage', params: { messages, ...model } }),
+    ],
+    'roots/list': [(context) => context.roots(options), returned({ method: 'roots/list' })],
+  };
+  for (const [id, methods] of [
+    ['MRTR-01', Object.keys(WAYS)],
+    ['SAMP-13', ['sampling/createMessage']],
+    ['ROOT-06', ['roots/list']],
+    ['ELIC-12', ['elicitation/create']],
+  ] as const) {
+    inStateless(id, 'is in the result and nowhere else, in the form of the revision', async () => {
+      for (const transport of TRANSPORTS) {
+        for (const method of methods) {
+          for (const way of WAYS[method] ?? []) {
+            const client = await connect(serverWith({ ask: way }), { answers: ANSWERS }, transport);
+            expect(await client.call('ask')).toMatchObject({ resultType: 'complete' });
+            expect(client.questions.map((question) => question.method)).toEqual([method]);
+            const [{ params }] = client.questions as [{ params: JsonObject }];
+            expect(params).not.toHaveProperty('elicitationId');
+            if (params['mode'] === 'url') expect(Object.keys(params).sort()).toEqual(['message', 'mode', 'url']);
+            for (const message of client.received) expect(Object.keys(message)).toEqual(['jsonrpc', 'id', 'result']);
+          }
+        }
+      }
+    });
+  }
+
+  inStateless('MRTR-20', 'is answered by a refusal too, which counts in every later round', async () => {
+    for (const action of ['decline', 'cancel']) {
+      const seen: unknown[] = [];
+      const server = serverWith({
+        async ask(context) {
+          const answers = [
+            await context.elicit(NAME, { message: 'Who?' }),
+            await context.confirm('Sure?'),
+            await context.elicitUrl({ message: 'Please', url: 'https://example.com/' }),
+            await context.requireUrl({ message: 'Go', url: 'https://example.com/' }).catch(() => 'refused'),
+          ];
+          seen.push(answers);
+          return 'done';
+        },
+      });
+      const client = await connect(server, { answers: { 'elicitation/create': () => ({ result: { action } }) } });
+      expect(textOf(await client.call('ask'))).toBe('done');
+      // also where the handler swallows what interrupts it
+      expect(seen.at(-1)).toEqual([{ action }, false, { action }, 'refused']);
+      expect(client.questions).toHaveLength(4);
+    }
+  });
+});
+
 describe('several questions at once', () => {
   inStateless('MRTR-05', 'fail together, whichever of them the client does not support', async () => {
     const all: Readonly<Record<string, InputRequest>> = {

@@ -173,6 +173,11 @@ describe('server/discover', () => {
     const result = await discover(serverOf({ instructions: 'Ask first.' }));
     expect(result).toMatchObject({ resultType: 'complete', capabilities: { logging: {} }, instructions: 'Ask first.' });
     expect(await discover(serverOf())).not.toHaveProperty('instructions');
+    for (const instructions of [' Ask\n first. ', 'ü'.repeat(5000), '']) {
+      for (const transport of RAW_TRANSPORTS) {
+        expect(await discover(serverOf({ instructions }), transport)).toHaveProperty('instructions', instructions);
+      }
+    }
   });
 
   inStateless('DISC-03', 'has the complete server info in _meta', async () => {

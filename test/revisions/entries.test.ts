@@ -1,16 +1,39 @@
 // What the entries of lists and the contents of resources consist of.
 import { describe, expect } from '@jest/globals';
-import { type JsonObject, Prompt, Resource } from '@decorum/core';
+import { type JsonObject, NoInput, type Principal, Prompt, Resource } from '@decorum/core';
 import { IsString } from 'class-validator';
 
 import { RawClient } from '../support/raw-client.js';
-import { eachRevision } from '../support/requirements.js';
+import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { pagesOf } from './lists.js';
 import { serverOf } from './servers.js';
 
 class Named {
   @IsString()
   name!: string;
 }
+
+describe('the list of tools', () => {
+  inStateless('TOOL-05', 'has the same order each time, also where it depends on the caller', async () => {
+    const names = ['m', 'z', '10', 'a', '2', 'Z'];
+    const server = serverOf({ pageSize: 2 });
+    for (const [index, name] of names.entries()) {
+      const access = (principal?: Principal) => index % 3 > 0 || principal?.subject === 'ada';
+      server.addTool({ name, input: NoInput, access }, () => '');
+    }
+    for (const [subject, visible] of [
+      ['ada', names],
+      ['bob', ['z', '10', '2', 'Z']],
+    ] as const) {
+      const client = await RawClient.connect(server, { revision: STATELESS, principal: { subject } });
+      for (let time = 0; time < 20; time += 1) {
+        const pages = await pagesOf(client, 'tools/list');
+        const listed = pages.flatMap(({ tools }) => (tools as { name: string }[]).map(({ name }) => name));
+        expect([subject, listed]).toEqual([subject, visible]);
+      }
+    }
+  });
+});
 
 describe('the entry of a resource or a template', () => {
   for (const [id, method, member] of [
@@ -106,6 +129,26 @@ describe('the entry of a prompt', () => {
         ],
       },
       { name: 'none' },
+    ]);
+  });
+});
+
+describe('a resource in a prompt', () => {
+  eachRevision('PROMPT-11', 'has a type, even if the handler gives none', async (revision) => {
+    const DATA = 'AA==';
+    class Untyped {
+      @Prompt()
+      untyped() {
+        const blocks = [{ text: '' }, { blob: DATA }, { text: 'a', mimeType: undefined }];
+        return blocks.map((resource) => ({ type: 'resource', resource: { uri: 'docs://a', ...resource } })) as never;
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Untyped] }), { revision });
+    const { messages } = (await client.result('prompts/get', { name: 'untyped' })) as { messages: JsonObject[] };
+    expect(messages.map(({ content }) => (content as JsonObject)['resource'])).toEqual([
+      { uri: 'docs://a', mimeType: 'text/plain', text: '' },
+      { uri: 'docs://a', mimeType: 'application/octet-stream', blob: DATA },
+      { uri: 'docs://a', mimeType: 'text/plain', text: 'a' },
     ]);
   });
 });

@@ -40,6 +40,14 @@ describe('HTTP+SSE', () => {
     expect([new URL(sse).pathname, new URL(target).pathname]).toEqual(['/sse', '/messages']);
     expect((await client.send(initialize(revision))).status).toBe(202);
     expect((await reader.message()).message).toMatchObject({ result: { protocolVersion: revision } });
+    // those of one client work after those of another have ended
+    const other = await SseClient.open(sse);
+    await other.reader.cancel();
+    let { status } = await other.send(request(1, 'ping'));
+    for (let turn = 0; turn < 1000 && status !== 404; turn += 1) ({ status } = await other.send(request(1, 'ping')));
+    expect(status).toBe(404);
+    for (const id of ['a', 'b']) expect(await client.ask(request(id, 'ping'))).toMatchObject({ id, result: {} });
+    expect(await (await SseClient.open(sse)).ask(request(1, 'ping'))).toMatchObject({ id: 1 });
   });
 
   eachSessionRevision('SSE-02', 'sends the URL for messages first and once', async () => {

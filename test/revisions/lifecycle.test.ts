@@ -1,5 +1,5 @@
 import { describe, expect } from '@jest/globals';
-import type { Context, JsonObject } from '@decorum/core';
+import { Completion, type Context, type JsonObject, Prompt, Resource, Tool } from '@decorum/core';
 import { listen } from '@decorum/http';
 
 import { json, post, request, serve } from '../../packages/http/test/fixture.js';
@@ -64,6 +64,41 @@ describe('a session', () => {
       capabilities: { tools: {} },
       serverInfo: { name: 'golden', version: '1.2.3' },
     });
+  });
+
+  eachSessionRevision('LIFE-01', 'starts alike over every transport, with all capabilities', async (revision) => {
+    class Everything {
+      @Tool()
+      tool() {}
+
+      @Prompt({ input: { type: 'object', properties: { a: { type: 'string' } } } })
+      prompt() {
+        return '';
+      }
+
+      @Resource('docs://one')
+      resource() {
+        return '';
+      }
+
+      @Completion({ for: 'prompt', argument: 'a' })
+      complete() {
+        return [];
+      }
+    }
+    const list = { listChanged: true };
+    const all = { tools: list, prompts: list, resources: { ...list, subscribe: true }, logging: {} };
+    for (const transport of Object.values(transportsOf(revision))) {
+      const server = serverOf({ providers: [Everything] });
+      for (const capabilities of [{}, { roots: {}, sampling: {} }]) {
+        const client = await RawClient.connect(server, { revision, capabilities, begins: false }, transport);
+        expect(await client.begin()).toEqual({
+          protocolVersion: revision,
+          capabilities: { ...all, ...(revision > '2024-11-05' && { completions: {} }) },
+          serverInfo: { name: 'revisions', version: '1.0.0' },
+        });
+      }
+    }
   });
 
   eachSessionRevision('LIFE-02', 'uses the requested revision', async (revision) => {

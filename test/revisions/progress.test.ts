@@ -92,7 +92,7 @@ describe('progress', () => {
         ] as const) {
           const before = client.of('notifications/progress').length;
           await client.result(method, { ...params, _meta: { progressToken: method } });
-          for (const _meta of [{}, { progresstoken: 1 }]) await client.result(method, { ...params, _meta });
+          for (const meta of [{}, { progresstoken: 1 }]) await client.result(method, { ...params, _meta: meta });
           await client.settled();
           const told = client.of('notifications/progress').slice(before);
           expect(told.map((message) => message.params)).toEqual([{ progressToken: method, progress: 0 }]);

@@ -73,6 +73,11 @@ describe('the state', () => {
       changed[bit >> 3]! ^= 1 << (bit & 7);
       expect(await retry({ requestState: changed.toString('base64url') })).toMatchObject(INVALID);
     }
+    // whether the retry has answers or not
+    const changed = `${requestState.startsWith('A') ? 'B' : 'A'}${requestState.slice(1)}`;
+    for (const given of [undefined, {}, { other: ADA }]) {
+      expect(await retry({ requestState: changed, inputResponses: given as never })).toMatchObject(INVALID);
+    }
     expect(effects).toEqual([]);
   });
 

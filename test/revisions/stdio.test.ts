@@ -8,12 +8,22 @@ import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 import { afterEach, describe, expect } from '@jest/globals';
-import { type Context, type Host, type JsonObject, McpError, type McpServer, serveStdio } from '@decorum/core';
+import {
+  Completion,
+  type Context,
+  type Host,
+  type JsonObject,
+  McpError,
+  type McpServer,
+  Prompt,
+  Resource,
+  serveStdio,
+} from '@decorum/core';
 import { type Frame, HOST, parseMessage } from '@decorum/core/transport';
 
 import { type RawTransport, type Message, overStdio, RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
-import { deferred, serverWith } from './servers.js';
+import { deferred, serverOf, serverWith } from './servers.js';
 
 const PROGRAM = fileURLToPath(new URL('../../packages/core/test/transports/fixtures/server.mjs', import.meta.url));
 
@@ -346,6 +356,63 @@ describe('a pipe of stateless requests', () => {
       expect.any(Array),
     ]);
   }
+
+  inStateless('STDIO-10', 'sends nothing more for one of another method either', async () => {
+    const input = { type: 'object', properties: { x: { type: 'string' } } };
+    let [began, go] = [deferred(), deferred()];
+    const work = async (context: Context) => {
+      began.resolve();
+      await go.promise;
+      context.progress(1);
+      context.log.error('still here');
+      if (context.requestId === 'fails') throw new Error('too late');
+      return 'too late';
+    };
+    class Working {
+      @Prompt({ input })
+      prompt(_input: object, context: Context) {
+        return work(context);
+      }
+
+      @Resource('work://{x}', { input, list: 'list' })
+      resource(_input: object, context: Context) {
+        return work(context);
+      }
+
+      @Completion({ for: 'resource', argument: 'x' })
+      async complete(_value: string, context: Context) {
+        return [await work(context)];
+      }
+
+      async list(context: Context) {
+        return [`work://${await work(context)}`];
+      }
+    }
+    const client = await RawClient.connect(
+      serverOf({ providers: [Working] }),
+      { revision: STATELESS, logLevel: 'debug' },
+      overStdio,
+    );
+    const ref = { type: 'ref/resource', uri: 'work://{x}' };
+    for (const [method, params] of [
+      ['prompts/get', { name: 'prompt' }],
+      ['resources/read', { uri: 'work://x' }],
+      ['resources/list', {}],
+      ['completion/complete', { ref, argument: { name: 'x', value: '' } }],
+    ] as const) {
+      for (const id of [method, 'fails', 0]) {
+        [began, go] = [deferred(), deferred()];
+        const before = client.received.length;
+        void client.send(client.buildMessage(id, method, { ...params, _meta: { progressToken: 'token' } }));
+        await began.promise;
+        await client.notify('notifications/cancelled', { requestId: id });
+        await client.settled();
+        go.resolve();
+        await client.settled();
+        expect([method, id, client.received.slice(before).length]).toEqual([method, id, 2]);
+      }
+    }
+  });
 
   inStateless('STDIO-11', 'ignores responses, because the server asked nothing', async () => {
     const client = await RawClient.connect(serverWith(LINES), { revision: STATELESS }, overStdio);

@@ -310,6 +310,12 @@ describe('a call', () => {
       const result = await client.call('tool', { b: 'no' });
       expect(result).toMatchObject({ isError: true });
       for (const name of ['a', 'b']) expect(textOf(result)).toMatch(new RegExp(`^- ${name}:`, 'm'));
+      // also by rules that are checked later
+      const later = z.object({ a: z.string().refine(async (a) => a === 'x', 'must be x') });
+      const slow = await RawClient.connect(serverWith({ tool: () => 'ran' }, { input: later }), { revision });
+      expect(textOf(await slow.call('tool', { a: 'x' }))).toBe('ran');
+      const refused = await slow.call('tool', { a: 'y' });
+      expect([refused['isError'], textOf(refused)]).toEqual([true, expect.stringContaining('must be x')]);
     },
   );
 
@@ -404,6 +410,9 @@ describe('a result', () => {
   eachRevision('TOOL-14', 'may contain audio', async (revision) => {
     const [block] = blocksOf(await resultOf(revision, () => audio(BYTES, 'audio/wav')));
     expect(block).toEqual({ type: 'audio', mimeType: 'audio/wav', data: BYTES.toString('base64') });
+    const sound = audio(BYTES, 'audio/wav', { annotations: { priority: 1 } });
+    const several = await resultOf(revision, () => [text('a'), sound, image(BYTES, 'image/png'), sound]);
+    expect(blocksOf(several)).toEqual([text('a'), sound, image(BYTES, 'image/png'), sound]);
   });
 
   eachRevision('TOOL-15', 'may contain links', async (revision) => {
