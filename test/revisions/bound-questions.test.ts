@@ -10,6 +10,7 @@ import {
   Prompt,
   Resource,
   Tool,
+  toolResult,
 } from '@decorum/core';
 
 import { json, serve } from '../../packages/http/test/fixture.js';
@@ -198,7 +199,7 @@ describe('a question with all its options', () => {
             const client = await connect(serverWith({ ask: way }), { answers: ANSWERS }, transport);
             expect(await client.call('ask')).toMatchObject({ resultType: 'complete' });
             expect(client.questions.map((question) => question.method)).toEqual([method]);
-            const [{ params }] = client.questions as [{ params: JsonObject }];
+            const { params = {} } = client.questions[0] ?? {};
             expect(params).not.toHaveProperty('elicitationId');
             if (params['mode'] === 'url') expect(Object.keys(params).sort()).toEqual(['message', 'mode', 'url']);
             for (const message of client.received) expect(Object.keys(message)).toEqual(['jsonrpc', 'id', 'result']);
@@ -256,6 +257,56 @@ describe('several questions at once', () => {
             order,
             { code: -32021, data: { requiredCapabilities: { [missing]: {} } } },
           ]);
+      }
+    }
+  });
+});
+
+describe('the type of a result', () => {
+  inStateless('RPC-24', 'says whether it is one, whichever method asks', async () => {
+    for (const transport of TRANSPORTS) {
+      for (const request of METHODS) {
+        const client = await connect(serverOf({ providers: [new Desk()] }), {}, transport);
+        let { result } = await round(client, request);
+        for (let turn = 0; turn < 2; turn += 1) {
+          expect(result).toMatchObject({ resultType: 'input_required', inputRequests: {} });
+          ({ result } = await round(client, request, result));
+        }
+        expect(result).toMatchObject({ resultType: 'complete' });
+        expect(result).not.toHaveProperty('inputRequests');
+      }
+    }
+  });
+
+  inStateless('RPC-25', 'is no choice of a handler', async () => {
+    const own = { resultType: 'task', 'example.com/resultType': 'task' };
+    class Choosing {
+      @Tool()
+      tool() {
+        return toolResult({ content: 'a', structuredContent: own, _meta: own });
+      }
+
+      @Prompt()
+      prompt() {
+        return { ...own, messages: [{ role: 'user', content: 'a' }], _meta: own };
+      }
+
+      @Resource('docs://a')
+      resource() {
+        return { ...own, contents: [{ uri: 'docs://a', text: 'a' }], _meta: own };
+      }
+    }
+    for (const transport of TRANSPORTS) {
+      const client = await connect(serverOf({ providers: [Choosing] }), {}, transport);
+      for (const [method, params] of [
+        ['tools/call', { name: 'tool' }],
+        ['prompts/get', { name: 'prompt' }],
+        ['resources/read', { uri: 'docs://a' }],
+      ] as const) {
+        expect([method, await client.result(method, { ...params })]).toMatchObject([
+          method,
+          { resultType: 'complete' },
+        ]);
       }
     }
   });

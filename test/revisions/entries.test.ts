@@ -1,12 +1,12 @@
 // What the entries of lists and the contents of resources consist of.
 import { describe, expect } from '@jest/globals';
-import { type JsonObject, NoInput, type Principal, Prompt, Resource } from '@decorum/core';
+import { type JsonObject, NoInput, type Principal, Prompt, Resource, ToolError } from '@decorum/core';
 import { IsString } from 'class-validator';
 
 import { RawClient } from '../support/raw-client.js';
 import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { pagesOf } from './lists.js';
-import { serverOf } from './servers.js';
+import { type Handler, serverOf, serverWith } from './servers.js';
 
 class Named {
   @IsString()
@@ -31,6 +31,34 @@ describe('the list of tools', () => {
         const listed = pages.flatMap(({ tools }) => (tools as { name: string }[]).map(({ name }) => name));
         expect([subject, listed]).toEqual([subject, visible]);
       }
+    }
+  });
+});
+
+describe('a tool that fails later', () => {
+  eachRevision('TOOL-11', 'returns the same error for the model as one that fails at once', async (revision) => {
+    const error = new ToolError('No weather today.');
+    const fail = (): never => {
+      throw error;
+    };
+    const handlers: Readonly<Record<string, Handler>> = {
+      now: fail,
+      later: async () => await Promise.resolve().then(fail),
+      rejected: () => Promise.reject(error),
+      returned: () => error,
+      *generator() {
+        yield 1;
+        fail();
+      },
+      async *stream() {
+        yield 1;
+        fail();
+      },
+    };
+    const client = await RawClient.connect(serverWith(handlers), { revision });
+    for (const name of Object.keys(handlers)) {
+      const { content, isError } = await client.call(name);
+      expect([name, content, isError]).toEqual([name, [{ type: 'text', text: 'No weather today.' }], true]);
     }
   });
 });
@@ -150,6 +178,36 @@ describe('a resource in a prompt', () => {
       { uri: 'docs://a', mimeType: 'application/octet-stream', blob: DATA },
       { uri: 'docs://a', mimeType: 'text/plain', text: 'a' },
     ]);
+  });
+});
+
+describe('the contents of a resource', () => {
+  eachRevision('RES-06', 'may be several of all kinds, in their order', async (revision) => {
+    const blob = 'AH//';
+    const contents = [
+      { uri: 'docs://a', mimeType: 'text/plain', text: 'a' },
+      { uri: 'docs://b', mimeType: 'image/png', blob },
+      { uri: 'docs://a', text: '' },
+      { uri: 'docs://c', mimeType: 'text/html', text: '<p>' },
+      { uri: 'docs://b', blob },
+    ];
+    for (const order of [contents, [...contents].reverse(), contents.slice(1, 2), contents.slice(0, 1)]) {
+      class Several {
+        @Resource('docs://several')
+        several() {
+          return order;
+        }
+
+        @Resource('docs://{name}')
+        async template(_input: Named) {
+          return { contents: order.map((each) => (each.blob ? { ...each, blob: Buffer.from(blob, 'base64') } : each)) };
+        }
+      }
+      const client = await RawClient.connect(serverOf({ providers: [Several] }), { revision });
+      for (const uri of ['docs://several', 'docs://other']) {
+        expect((await client.result('resources/read', { uri }))['contents']).toEqual(order);
+      }
+    }
   });
 });
 

@@ -69,6 +69,16 @@ describe('the GET stream', () => {
     expect((await listening.message()).message?.method).toBe(UPDATED);
     server.notify.toolsChanged();
     expect((await listening.message()).message?.method).toBe(CHANGED);
+    const { toolsChanged, promptsChanged, resourcesChanged } = server.notify;
+    for (const [change, method] of [
+      [promptsChanged, 'notifications/prompts/list_changed'],
+      [resourcesChanged, 'notifications/resources/list_changed'],
+      [toolsChanged, CHANGED],
+      [update, UPDATED],
+    ] as const) {
+      change();
+      expect((await listening.message()).message?.method).toBe(method);
+    }
   });
 
   eachSessionRevision('HTTP-30', 'has no messages that belong to a request', async (revision) => {
@@ -85,6 +95,12 @@ describe('the GET stream', () => {
     probe.contexts[0]?.log.error('unheard');
     void probe.contexts[0]?.ping().catch(() => {});
     expect(carried(await (await client.stream(5, 'steps')).rest())).toEqual([1, 2, 3, 5]);
+    // nor once the server has noticed it
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect(await client.status()).toBe(200);
+      probe.contexts[0]?.progress(3 + turn);
+      probe.contexts[0]?.log.error('unheard');
+    }
     server.addTool(
       { name: 'reach', input: { type: 'object' } },
       async (_input: object, context) => await context.ping(),

@@ -112,7 +112,8 @@ describe('a session', () => {
   });
 
   eachSessionRevision('LIFE-03', 'uses another revision if the requested one is unknown', async (revision) => {
-    for (const asked of ['1999-01-01', '9999-12-31', '', `${revision}x`]) {
+    const odd = ['x'.repeat(1000), '2025-11-25T00:00:00Z', 'größe', '__proto__', ' ', '0'];
+    for (const asked of ['1999-01-01', '9999-12-31', '', `${revision}x`, ...odd]) {
       expect(SESSION_REVISIONS).toContain((await ask(asked))['protocolVersion']);
     }
   });
@@ -237,6 +238,15 @@ describe('a session', () => {
     expect(await client.begin()).toMatchObject({ protocolVersion: revision });
     expect(await client.error('initialize', hello(revision))).toMatchObject({ code: -32600 });
     expect(await client.result('ping')).toEqual({});
+    // what the client says about itself may be anything
+    for (const wrong of [null, [], 'all', 7, true, undefined]) {
+      for (const field of ['capabilities', 'clientInfo']) {
+        const other = await RawClient.connect(serverWith(QUESTIONS), { revision, begins: false });
+        const begun = await other.result('initialize', { ...hello(revision), [field]: wrong });
+        expect([field, wrong, begun]).toMatchObject([field, wrong, { protocolVersion: revision }]);
+        expect(await other.call('sample')).toMatchObject({ isError: true });
+      }
+    }
   });
 
   eachSessionRevision('LIFE-19', 'has server info with all fields of the revision', async (revision) => {

@@ -1,6 +1,6 @@
 // The pages of lists.
 import { describe, expect } from '@jest/globals';
-import { type CacheHint, type JsonObject, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import { type CacheHint, type JsonObject, NoInput, type Principal, Prompt, Resource, Tool } from '@decorum/core';
 import { fetchHandler } from '@decorum/http/fetch';
 
 import { overHttp, statelessHeaders } from '../support/http-transports.js';
@@ -40,6 +40,44 @@ describe('pages', () => {
       expect(pages).toHaveLength(15);
       const entries = pages.flatMap((page) => page[member] as { name: string; uri?: string }[]);
       expect(new Set(entries.map((entry) => JSON.stringify(entry))).size).toBe(100);
+    }
+  });
+
+  eachRevision('PAGE-01', 'contain each entry that the caller may see once', async (revision) => {
+    const restricted = (name: string, index: number) => {
+      const sees = (principal?: Principal) => index % 2 === 0 || principal?.subject === 'ada';
+      class Restricted {
+        @Tool({ name, access: sees })
+        tool() {}
+
+        @Prompt({ name, access: sees })
+        prompt() {
+          return '';
+        }
+
+        @Resource(`docs://${name}`, { access: sees })
+        resource() {
+          return '';
+        }
+
+        @Resource(`docs://${name}/{id}`, { access: sees })
+        template(_variables: NoInput) {
+          return '';
+        }
+      }
+      return Restricted;
+    };
+    const server = serverOf({ providers: names(9).map(restricted), pageSize: 2 });
+    for (const [subject, count] of [
+      ['ada', 9],
+      ['bob', 5],
+    ] as const) {
+      const client = await RawClient.connect(server, { revision, principal: { subject } });
+      for (const [method, member] of LISTS) {
+        const pages = await pagesOf(client, method);
+        const entries = pages.flatMap((page) => page[member] as JsonObject[]).map((entry) => JSON.stringify(entry));
+        expect([method, pages.length, new Set(entries).size]).toEqual([method, Math.ceil(count / 2), count]);
+      }
     }
   });
 
