@@ -396,6 +396,9 @@ describe('the stream of a request', () => {
       client.buildMessage('a', 'tools/call', steps),
       client.buildMessage('b', 'ping'),
       client.buildMessage('c', 'tools/call', steps),
+      client.buildMessage('d', 'no/method'),
+      client.buildMessage('e', 'tools/call', { name: 'fail' }),
+      { ...client.buildMessage('f', 'ping'), params: [] },
     ];
     const messages = (await new EventReader(await client.post(batch)).rest()).flatMap(({ message }) => message ?? []);
     expect(
@@ -403,7 +406,7 @@ describe('the stream of a request', () => {
         .flat()
         .flatMap(({ id }) => (id === undefined ? [] : [id]))
         .sort(),
-    ).toEqual(['a', 'b', 'c']);
+    ).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
   eachSessionRevision('HTTP-15', 'has the messages of the request before the response', async (revision) => {

@@ -199,6 +199,9 @@ describe('a session', () => {
       for (const value of [false, null, true, 'yes', []]) {
         await askInVain(revision, { sampling: value, roots: value, elicitation: value }, names);
       }
+      // in another place or spelling, it is another capability
+      const others = { sampling: {}, roots: {}, elicitation: {} };
+      await askInVain(revision, { experimental: others, extensions: others, Sampling: {}, ROOTS: {} }, names);
     });
   }
 

@@ -548,6 +548,8 @@ describe('completions', () => {
   eachRevision('COMP-06', 'keep the order of the author, and reject unknown references', async (revision) => {
     const client = await open(revision);
     expect(await complete(client, 'OS')).toEqual({ values: ['Oslo', 'Ostrava', 'Moss'] });
+    const { values } = await complete(client, 'many');
+    expect(values).toEqual(Array.from({ length: 100 }, (_item, index) => `city ${index}`));
     for (const ref of [{ type: 'ref/tool', name: 'pack' }, { type: 7 }, 'pack', null]) {
       const params = { ref, argument: { name: 'city', value: '' } };
       expect(await client.error('completion/complete', params)).toMatchObject({ code: -32602 });

@@ -110,8 +110,8 @@ describe('the list of resources', () => {
     const without = await RawClient.connect(serverWith({ tool: () => '' }), { revision, begins: false });
     expect((await without.begin())['capabilities']).not.toHaveProperty('resources');
     expect(await without.error('resources/list')).toMatchObject({ code: -32601 });
-    for (const provider of [Tree, Family, Library]) {
-      const server = serverWith({ tool: () => '' });
+    for (const [index, provider] of [Tree, Family, Library].entries()) {
+      const server = index === 0 ? serverWith({ tool: () => '' }) : serverOf();
       server.addProvider(provider);
       const client = await RawClient.connect(server, { revision, begins: false });
       const { capabilities } = await client.begin();

@@ -379,6 +379,11 @@ describe('responses', () => {
       expect(client.received.at(-1)).toMatchObject({ id: null, error: { code: text === '{' ? -32700 : -32600 } });
     }
     expect(await client.result('ping')).toEqual({});
+    const pipe = await RawClient.connect(serverWith(echo), { revision }, RAW_TRANSPORTS.stdio);
+    for (const text of ['{', '7', 'x'.repeat(5_000_000), ...UNREADABLE]) {
+      expect(await answerTo(pipe, text)).toMatchObject({ id: null, error: { code: expect.any(Number) } });
+    }
+    expect(await pipe.result('ping')).toEqual({});
   });
 
   eachRevision('RPC-15', 'have no id if the id cannot be read', async (revision) => {

@@ -218,6 +218,11 @@ describe('errors without a session', () => {
     });
     const [, { error }] = await answerTo(server, called(1, 'buy'));
     expect(error).toEqual({ code: 4711, message: 'Out of stock.', data: { until: 'Monday' } });
+    for (const code of [0, 1, -1, -31_999, -32_769, -40_000, Number.MAX_SAFE_INTEGER]) {
+      for (const message of [reads(`docs://${code}`), fails(`${code}`)]) {
+        expect((await answerTo(FAILING, message))[1].error?.code).toBe(code);
+      }
+    }
     for (const reserved of [-32000, -32019, -32050]) {
       const [, answer] = await answerTo(failing(), reads(`docs://${reserved}`));
       expect(answer.error?.code).toBe(-32603);
