@@ -1,11 +1,12 @@
 import type { Host } from '@decorum/core';
 
 import { internalError } from '../answer.js';
+import { checkedPrincipal } from '../authenticate.js';
 import { documentAt, serveDocument } from '../documents.js';
 import { LateEndpoint, portOf, requireServer } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
 import { isServed, Pipeline } from '../pipeline.js';
-import { noEndpoint } from '../http-error.js';
+import { MaskedError, noEndpoint } from '../http-error.js';
 import { type ConnectionInfo, FetchContext } from './fetch-context.js';
 
 /** Options of the handler for web requests. */
@@ -37,7 +38,7 @@ export interface FetchHandler {
 export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): FetchHandler {
   requireServer(server, 'fetchHandler');
   checkOptionNames('fetchHandler', options);
-  const settings = resolveOptions(options);
+  const settings = { ...resolveOptions(options), callersByRequest: true };
   const { path } = options;
   const late = new LateEndpoint(server, settings);
   const { report } = portOf(server);
@@ -51,10 +52,21 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
       () => context.answer(500, internalError()),
     );
   };
+  const identify = checkedPrincipal<ConnectionInfo>(({ principal }) => {
+    if (principal === undefined || (settings.auth ?? settings.principal) === undefined) return principal;
+    throw new TypeError(`\`principal\` of a request can't be combined with the options \`auth\` and \`principal\``);
+  });
   const handle = (request: Request, info: ConnectionInfo = {}): Promise<Response> =>
     new Promise((resolve) => {
       requireRequest(request);
-      serve(new FetchContext(request, info, resolve), request);
+      const context = new FetchContext(request, info, resolve);
+      try {
+        context.principal = identify(info);
+      } catch (error) {
+        report(error instanceof MaskedError ? error.cause : error);
+        return context.answer(500, internalError());
+      }
+      serve(context, request);
     });
   return Object.assign(handle, { ready: late.ready, close: () => late.close() });
 }

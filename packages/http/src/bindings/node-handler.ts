@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 
 import type { Host } from '@decorum/core';
 
@@ -15,10 +16,14 @@ import { sentUrl } from './node-head.js';
 /** Options of the handler for Node. */
 export type NodeHandlerOptions = EndpointOptions<IncomingMessage>;
 
-/** Handles requests from `http.createServer`, Express or Connect. */
+/** Handles requests from `http.createServer`, `http2.createServer`, Express or Connect. */
 export interface NodeHandler {
   /** @param next called for requests to other paths; without it, they get a 404 */
-  (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void;
+  (
+    request: IncomingMessage | Http2ServerRequest,
+    response: ServerResponse | Http2ServerResponse,
+    next?: (error?: unknown) => void,
+  ): void;
   /** Resolves when the server has started. Earlier requests wait for it. */
   readonly ready: Promise<void>;
   /** Waits for requests in flight and answers new ones with 503. The server itself stays open for other transports. */
@@ -77,5 +82,5 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
     } else if (next) next();
     else new NodeContext(request, response).answer(404, noEndpoint().body());
   };
-  return Object.assign(handle, { ready: late.ready, close: () => late.close() });
+  return Object.assign(handle as NodeHandler, { ready: late.ready, close: () => late.close() });
 }
