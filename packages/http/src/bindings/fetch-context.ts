@@ -2,6 +2,7 @@ import type { Principal } from '@decorum/core';
 
 import type { RequestHead } from '../auth.js';
 import type { Bodies, BodyReceiver } from '../body.js';
+import { announcesBody } from '../headers.js';
 import { type AnswerHeaders, type Headers, JSON_TYPE, type Sink } from '../http-context.js';
 import type { UnreadContext } from '../pipeline.js';
 import type { PostEndpoint } from '../endpoint.js';
@@ -71,7 +72,8 @@ export class FetchContext implements UnreadContext {
   }
 
   get hasBody(): boolean {
-    return this.request.body !== null;
+    // some hosts give every request a stream
+    return this.request.body !== null && announcesBody(this.headers);
   }
 
   get gone(): boolean {
