@@ -1,10 +1,9 @@
 // Run with Bun: Elysia at /mcp, and Bun's own server. Prints both URLs.
 import { McpServer } from '@decorum/core';
+import { Weather } from '@decorum/example-weather/weather';
+import { WeatherApi } from '@decorum/example-weather/weather-api';
 import { fetchHandler } from '@decorum/http/fetch';
 import { Elysia } from 'elysia';
-
-import { Weather } from '../../examples/weather/dist/weather.js';
-import { WeatherApi } from '../../examples/weather/dist/weather-api.js';
 
 const server = new McpServer({ name: 'weather', version: '1.0.0', providers: [new Weather(new WeatherApi())] });
 const handler = fetchHandler(server, { limits: { bodyLimit: 1_500_000 } });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 
 import { type Hosted, HOSTS, MORE_HOSTS } from './hosts.js';
 import { CLIENTS, sendLargeBodies, useWeather } from './weather.js';

@@ -4,6 +4,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { Context, McpServer, NoInput, Tool } from '@decorum/core';
+import { Weather } from '@decorum/example-weather/weather';
+import { WeatherApi } from '@decorum/example-weather/weather-api';
 import { mcp } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler } from '@decorum/http/node';
@@ -17,8 +19,6 @@ import fastify from 'fastify';
 import helmet from 'helmet';
 import { Hono } from 'hono';
 
-import { Weather } from '../../examples/weather/src/weather.js';
-import { WeatherApi } from '../../examples/weather/src/weather-api.js';
 import { BODY_LIMIT } from './weather.js';
 
 /** A tool that goes on only when the client has seen its progress. */

@@ -39,7 +39,7 @@ const withV1 =
   async (url) => {
     const client = new ClientV1(INFO);
     await client.connect(offering(revision, new HttpV1(new URL(url))) as Parameters<ClientV1['connect']>[0]);
-    return client;
+    return client as unknown as Client;
   };
 
 const withV2 =
@@ -65,7 +65,7 @@ async function walk(client: Client): Promise<void> {
   const options = {
     onprogress: () => void seen.push(client.callTool({ name: 'seen', arguments: {} })),
   };
-  const given = client instanceof ClientV1 ? [undefined, options] : [options];
+  const given = (client as object) instanceof ClientV1 ? [undefined, options] : [options];
   const result = await client.callTool({ name: 'walk', arguments: {} }, ...given);
   expect(result).toMatchObject({ content: [{ text: 'walked' }] });
   expect(await Promise.all(seen)).toHaveLength(1);

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 
 import type { Principal } from '@decorum/core';
 
@@ -11,19 +11,11 @@ import type { UnreadContext } from '../pipeline.js';
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
 import { noteUnread, postInOrder } from './node-answers.js';
 import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
-import { NodeHead, streamHeaders } from './node-head.js';
+import { NodeHead, type NodeRequest, streamHeaders } from './node-head.js';
 import { NodeSink } from './node-sink.js';
 import { channelOf, isUnread, onSocketClose } from './node-socket.js';
 import { isTaken, takeBody } from './parsed-body.js';
 import { writeWhole } from './one-write.js';
-
-/** A Node request with the properties that frameworks add. */
-export interface NodeRequest extends IncomingMessage {
-  /** The parsed body, if the application's body parser has read it. */
-  readonly body?: unknown;
-  /** The client's address, if the framework resolves trusted proxies. */
-  readonly ip?: string | undefined;
-}
 
 /** A Node request and its response. */
 export class NodeContext implements UnreadContext {

@@ -5,6 +5,14 @@ import type { Headers } from '../http-context.js';
 
 const AUTHORIZATION = 'authorization';
 
+/** A Node request with the properties that frameworks add. */
+export interface NodeRequest extends IncomingMessage {
+  /** The parsed body, if the application's body parser has read it. */
+  readonly body?: unknown;
+  /** The client's address, if the framework resolves trusted proxies. */
+  readonly ip?: string | undefined;
+}
+
 /** What `auth` gets of a Node request. It looks up only what is asked for, because it is made for each request. */
 export class NodeHead implements RequestHead {
   readonly method: string;

@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { type Bodies, BodyReader, type BodyReceiver } from '../body.js';
 import type { HttpRequest } from '../http-context.js';
 import { HttpError, MaskedError } from '../http-error.js';
-import type { NodeRequest } from './node-context.js';
+import type { NodeRequest } from './node-head.js';
 
 /** Whether something else has read the body of a request, or the client has disconnected meanwhile. */
 export function isTaken(request: NodeRequest): boolean {
