@@ -72,6 +72,16 @@ describe('a call of a session whose place others need', () => {
 });
 
 describe('fetchHandler', () => {
+  it('tells if the first request is for another path than its own', async () => {
+    const warnings: string[] = [];
+    const logger = { warn: (_details: object, message: string) => void warnings.push(message), error() {} };
+    const { server } = createServer(new Probe(), { logger });
+    const handler = fetchHandler(server, { path: '/rpc' });
+    afterwards(() => handler.close());
+    for (let n = 0; n < 2; n += 1) expect((await handler(new Request(URL_OF))).status).toBe(404);
+    expect(warnings).toEqual([expect.stringContaining('leave out `path`')]);
+  });
+
   it('takes the caller and the address from the host', async () => {
     const { handler, probe } = create();
     const asked = (info: ConnectionInfo) => {

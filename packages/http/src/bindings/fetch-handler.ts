@@ -1,4 +1,5 @@
 import type { Host } from '@decorum/core';
+import { excerpt } from '@decorum/core/transport';
 
 import { internalError } from '../answer.js';
 import { checkedPrincipal } from '../authenticate.js';
@@ -41,11 +42,18 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
   const settings = { ...resolveOptions(options), callersByRequest: true };
   const { path } = options;
   const late = new LateEndpoint(server, settings);
-  const { report } = portOf(server);
+  const { report, warn } = portOf(server);
+  // a path that hides the endpoint shows in the first request
+  let mayWarn = path !== undefined;
   const serve = (context: FetchContext, request: Request): void => {
     const document = documentAt(settings.auth, context.url);
     if (document) return serveDocument(document, { head: context.head, responder: context, report });
-    if (!isServed(settings, path, context.url)) return context.answer(404, noEndpoint().body());
+    if (!isServed(settings, path, context.url)) {
+      if (mayWarn) warn(unserved(context.url, path));
+      mayWarn = false;
+      return context.answer(404, noEndpoint().body());
+    }
+    mayWarn = false;
     if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();
     late.ready.then(
       () => serve(context, request),
@@ -70,6 +78,10 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
     });
   return Object.assign(handle, { ready: late.ready, close: () => late.close() });
 }
+
+const unserved = (url: string, path = '') =>
+  `The first request, for "${excerpt(url)}", got 404, because fetchHandler has the path "${path}". If a router chooses the path, ` +
+  'leave out `path`.';
 
 /** Catches the request objects of frameworks, which are not web requests. */
 function requireRequest(request: Partial<Request> | undefined): void {

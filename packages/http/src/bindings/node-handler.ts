@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 
 import type { Host } from '@decorum/core';
+import { excerpt } from '@decorum/core/transport';
 
 import { internalError } from '../answer.js';
 import { documentAt, serveDocument } from '../documents.js';
@@ -34,6 +35,10 @@ const MOUNTED =
   'nodeHandler is mounted at a path, so clients may not find the documents of `auth` at the root. Unless something else ' +
   "serves them, mount it at the root: `app.use(nodeHandler(server, { auth, path: '/mcp' }))`.";
 
+const hiddenPath = (mountedAt: string, path = '') =>
+  `nodeHandler is mounted at a path and has the path "${path}", so a request for "${excerpt(mountedAt)}" is not for it. Leave ` +
+  'out `path`, because the mount point is the path of the endpoint.';
+
 /**
  * Serves MCP over Streamable HTTP on Node's HTTP server, `http.createServer(nodeHandler(server))`, or in Express,
  * `app.use('/mcp', nodeHandler(server))`. `ready` rejects with `DECORUM_SERVER_CLOSED` or with the error that one of
@@ -57,6 +62,7 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   const late = new LateEndpoint(server, settings);
   const { report, warn } = portOf(server);
   let mayWarn = (settings.auth?.documents ?? []).length > 0;
+  let mayWarnOfPath = path !== undefined;
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const context = new NodeContext(request, response);
     if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();
@@ -79,7 +85,14 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
       if (document === undefined) return serve(request, response);
       const context = new NodeContext(request, response);
       serveDocument(document, { head: context.head, responder: context, report });
-    } else if (next) next();
+      return;
+    }
+    // the mount point itself, so nobody asks for another handler
+    if (mayWarnOfPath && originalUrl !== url && isServed(settings, '', url)) {
+      mayWarnOfPath = false;
+      warn(hiddenPath(originalUrl, path));
+    }
+    if (next) next();
     else new NodeContext(request, response).answer(404, noEndpoint().body());
   };
   return Object.assign(handle as NodeHandler, { ready: late.ready, close: () => late.close() });
