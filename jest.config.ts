@@ -32,6 +32,7 @@ const config: Config = {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^@decorum/core/transport$': '<rootDir>/packages/core/src/transport.ts',
     '^@decorum/http/(node|fetch)$': '<rootDir>/packages/http/src/$1.ts',
+    '^@decorum/example-weather/(.*)$': '<rootDir>/examples/weather/src/$1.ts',
     '^@decorum/testing/(jest|vitest)$': '<rootDir>/packages/testing/src/$1.ts',
     '^@decorum/(auth|core|http|opentelemetry|prometheus|testing|uri-template)$': '<rootDir>/packages/$1/src/index.ts',
   },

@@ -80,6 +80,9 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
 };
 
 const ENTRIES = new Set([
+  // other examples and tests serve it too
+  '@decorum/example-weather/weather',
+  '@decorum/example-weather/weather-api',
   ...PACKAGES.map((name) => `@decorum/${name}`),
   '@decorum/core/transport',
   '@decorum/http/node',

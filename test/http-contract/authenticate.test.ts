@@ -9,7 +9,14 @@ import { type Fields, json, post, raw } from '../../packages/http/test/fixture.j
 import { doorsOf, enter, HttpClient, initialize, TOKEN } from '../revisions/http-client.js';
 import type { Revision } from '../support/requirements.js';
 import { Connection } from './connection.js';
-import { inEveryRevision, inEverySessionRevision, inTheStatelessRevision, overEveryHost, serveOn } from './contract.js';
+import {
+  inEveryRevision,
+  inEverySessionRevision,
+  inTheStatelessRevision,
+  holds,
+  overEveryHost,
+  serveOn,
+} from './contract.js';
 import type { HostOptions } from './hosts.js';
 
 type Authenticate = Auth['authenticate'];
@@ -99,14 +106,15 @@ overEveryHost('auth', (host) => {
     expect(probe.contexts).toEqual([]);
   });
 
-  it('runs before the body is read: a body that never ends does not delay the refusal', async () => {
-    const { url, errors } = await serveOn(host, { auth: { authenticate: byToken } });
-    const text = await (await Connection.open(url)).endless('POST', JSON_TYPE).closed();
-    expect(text).toMatch(/^HTTP\/1\.1 401 /);
-    expect(text.toLowerCase()).toContain(`www-authenticate: ${CHALLENGE.toLowerCase()}\r\n`);
-    expect(text).toContain(REFUSAL.body);
-    expect(errors).toEqual([]);
-  });
+  if (holds(host, 'runs before the body is read'))
+    it('runs before the body is read: a body that never ends does not delay the refusal', async () => {
+      const { url, errors } = await serveOn(host, { auth: { authenticate: byToken } });
+      const text = await (await Connection.open(url)).endless('POST', JSON_TYPE).closed();
+      expect(text).toMatch(/^HTTP\/1\.1 401 /);
+      expect(text.toLowerCase()).toContain(`www-authenticate: ${CHALLENGE.toLowerCase()}\r\n`);
+      expect(text).toContain(REFUSAL.body);
+      expect(errors).toEqual([]);
+    });
 
   it('gets method, headers, address and the host’s request, once per request that passes the guard', async () => {
     const asked: unknown[] = [];

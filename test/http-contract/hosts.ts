@@ -7,8 +7,14 @@ import type { McpServer, Principal } from '@decorum/core';
 import { type Auth, authRoutes, type HttpOptions, listen, mcp } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler } from '@decorum/http/node';
+import { type HttpBindings, serve as serveHono } from '@hono/node-server';
+import compression from 'compression';
 import express from 'express';
+// @ts-expect-error -- its types are those of Express 5
+import express4 from 'express-4';
 import fastify from 'fastify';
+import helmet from 'helmet';
+import { Hono } from 'hono';
 
 import { bridge } from './fetch-bridge.js';
 
@@ -30,6 +36,9 @@ export interface Hosted {
   close(): Promise<void>;
 }
 
+/** Beginnings of sentences of this suite, each with the reason why they don't hold over a host. */
+type Exceptions = Readonly<Record<string, string>>;
+
 /** One way to host an endpoint. */
 export interface HttpHost {
   readonly name: string;
@@ -38,6 +47,8 @@ export interface HttpHost {
    * listening: the endpoint answers 503, and its route `/health` still works.
    */
   readonly listener: 'host' | 'application';
+  /** Sentences of this suite that don't hold over this host, each with the reason. */
+  readonly exceptions?: Exceptions;
   /** Serves MCP on a free port of the loopback interface. */
   serve(server: McpServer, options: HostOptions): Promise<Hosted>;
 }
@@ -56,6 +67,32 @@ function byFields(principal: HostOptions['principal']) {
 function byHeaders(principal: HostOptions['principal']) {
   return principal && { principal: ({ headers }: Request) => principal((name) => headers.get(name) ?? undefined) };
 }
+
+const NOT_JSON = 'the parser rejects bodies that are not JSON, and the application words its errors';
+const NO_LIMITS = 'the parser reads bodies within its own limits, and before the handler sees the request';
+
+/** What a parser decides before the handler sees the request. Mount the handler before the parser to decide it here. */
+const PARSED: Exceptions = {
+  'rejects a body that is not a JSON-RPC message': NOT_JSON,
+  'is JSON if the request is rejected': NOT_JSON,
+  'rejects unknown session keys and invalid messages': NOT_JSON,
+  'lets pages of an allowed origin send and read MCP headers': NOT_JSON,
+  'reject a large body that does not declare its length': NO_LIMITS,
+  'gets 408 after bodyTimeoutMs': NO_LIMITS,
+  'does not delay the answer': NO_LIMITS,
+  'refuses callers before the body is read': NO_LIMITS,
+  'runs before the body is read': NO_LIMITS,
+  'unfinished bodies may hold': NO_LIMITS,
+};
+
+const MANAGED = '@hono/node-server decides when to close a connection whose request has an unread body';
+
+const ON_HONO: Exceptions = {
+  'gets 408 after bodyTimeoutMs': MANAGED,
+  'does not delay the answer': MANAGED,
+  'rejects a foreign Host on every route and method':
+    '@hono/node-server answers a malformed Host itself, without a body',
+};
 
 const listening: HttpHost = {
   name: 'listen',
@@ -100,6 +137,49 @@ const inExpress: HttpHost = {
     const handler = nodeHandler(server, { ...options, ...byFields(principal), ...(!isMounted && { path: PATH }) });
     app.use(isMounted ? PATH : '/', handler);
     return await listenOn(handler, app);
+  },
+};
+
+/** An application of Express with the middleware that most have. Its parser reads bodies before the handler does. */
+function behindMiddleware(name: string, createApp: typeof express): HttpHost {
+  return {
+    name,
+    listener: 'application',
+    exceptions: PARSED,
+    async serve(server, { principal, ...options }) {
+      const app = createApp();
+      app.use(helmet(), compression({ threshold: 0 }), createApp.json({ limit: '4mb' }));
+      app.get(HEALTH, (_request, response) => void response.send('healthy'));
+      const isMounted = options.legacySse === undefined && options.auth?.documents === undefined;
+      const handler = nodeHandler(server, { ...options, ...byFields(principal), ...(!isMounted && { path: PATH }) });
+      app.use(isMounted ? PATH : '/', handler);
+      return await listenOn(handler, app);
+    },
+  };
+}
+
+const inHono: HttpHost = {
+  name: 'Hono',
+  listener: 'application',
+  exceptions: ON_HONO,
+  async serve(server, { principal, ...options }) {
+    const handler = fetchHandler(server, { ...options, ...byHeaders(principal), path: PATH });
+    await handler.ready;
+    const app = new Hono<{ Bindings: HttpBindings }>();
+    app.get(HEALTH, (c) => c.text('healthy'));
+    app.all('*', (c) => {
+      const { remoteAddress, localPort } = c.env.incoming.socket;
+      return handler(c.req.raw, { remoteAddress, localPort });
+    });
+    const listener = serveHono({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server;
+    await once(listener, 'listening');
+    return {
+      url: urlOf(listener),
+      async close() {
+        await handler.close();
+        await closeServer(listener);
+      },
+    };
   },
 };
 
@@ -152,4 +232,13 @@ function urlOf(server: Server): string {
 }
 
 /** All hosts. */
-export const HOSTS: readonly HttpHost[] = [listening, plugin, plainNode, inExpress, fetching];
+export const HOSTS: readonly HttpHost[] = [
+  listening,
+  plugin,
+  plainNode,
+  inExpress,
+  behindMiddleware('Express 5 behind middleware', express),
+  behindMiddleware('Express 4 behind middleware', express4 as unknown as typeof express),
+  fetching,
+  inHono,
+];

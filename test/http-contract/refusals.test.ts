@@ -9,6 +9,7 @@ import {
   inEveryRevision,
   inEverySessionRevision,
   inTheStatelessRevision,
+  holds,
   overEveryHost,
   serveOn,
 } from './contract.js';
@@ -191,11 +192,12 @@ overEveryHost('406, 413 and 415', (host) => {
     if (!client.stateless) expect((await client.get({ accept: 'application/json' })).status).toBe(406);
   });
 
-  it('reject a large body that does not declare its length', async () => {
-    const { url } = await serveOn(host, { limits: { bodyLimit: 2000 } });
-    const [answer, text] = await raw(url, 'POST', { ...JSON_TYPE, 'transfer-encoding': 'chunked' }, 'x'.repeat(3000));
-    expect([answer.statusCode, JSON.parse(text)]).toMatchObject([413, REFUSED]);
-  });
+  if (holds(host, 'reject a large body that does not declare its length'))
+    it('reject a large body that does not declare its length', async () => {
+      const { url } = await serveOn(host, { limits: { bodyLimit: 2000 } });
+      const [answer, text] = await raw(url, 'POST', { ...JSON_TYPE, 'transfer-encoding': 'chunked' }, 'x'.repeat(3000));
+      expect([answer.statusCode, JSON.parse(text)]).toMatchObject([413, REFUSED]);
+    });
 });
 
 overEveryHost('429 and 503', (host) => {
@@ -216,17 +218,18 @@ overEveryHost('429 and 503', (host) => {
 });
 
 overEveryHost('a body that never ends', (host) => {
-  it('gets 408 after bodyTimeoutMs', async () => {
-    const { url, errors } = await serveOn(host, { limits: { bodyTimeoutMs: 40 } });
-    const trickling = (await Connection.open(url)).endless('POST', JSON_TYPE);
-    const silent = await Connection.open(url);
-    silent.head('POST', JSON_TYPE, 1000);
-    for (const connection of [trickling, silent]) {
-      const text = await connection.closed();
-      expect(text).toMatch(/^HTTP\/1\.1 408 [^]*\r\nconnection: close\r\n[^]*"code":-32600/i);
-    }
-    expect(errors).toEqual([]);
-  });
+  if (holds(host, 'gets 408 after bodyTimeoutMs'))
+    it('gets 408 after bodyTimeoutMs', async () => {
+      const { url, errors } = await serveOn(host, { limits: { bodyTimeoutMs: 40 } });
+      const trickling = (await Connection.open(url)).endless('POST', JSON_TYPE);
+      const silent = await Connection.open(url);
+      silent.head('POST', JSON_TYPE, 1000);
+      for (const connection of [trickling, silent]) {
+        const text = await connection.closed();
+        expect(text).toMatch(/^HTTP\/1\.1 408 [^]*\r\nconnection: close\r\n[^]*"code":-32600/i);
+      }
+      expect(errors).toEqual([]);
+    });
 
   const cases: [method: string, headers: Fields, status: number][] = [
     ['PUT', JSON_TYPE, 405],
@@ -238,11 +241,15 @@ overEveryHost('a body that never ends', (host) => {
   ];
 
   describe('of a rejected request', () => {
-    it.each(cases)('does not delay the answer to %s %j', async (method, headers, status) => {
-      const { url } = await serveOn(host);
-      const text = await (await Connection.open(url)).endless(method, headers).closed();
-      expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*\r\nconnection: close\r\n`, 'i'));
-    });
+    for (const [method, headers, status] of cases) {
+      const request = `${method} ${JSON.stringify(headers)}`;
+      if (holds(host, 'does not delay the answer'))
+        it(`does not delay the answer: ${request}`, async () => {
+          const { url } = await serveOn(host);
+          const text = await (await Connection.open(url)).endless(method, headers).closed();
+          expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*\r\nconnection: close\r\n`, 'i'));
+        });
+    }
   });
 
   it('is the only reason to close a connection', async () => {

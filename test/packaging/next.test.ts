@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 
 import { afterEach, expect, it, jest } from '@jest/globals';
 
+import { CLIENTS, sendLargeBodies } from '../frameworks/weather.js';
 import { createProject, type Project } from './project.js';
 
 // compilers and servers run in separate processes
@@ -69,4 +70,10 @@ it('a route handler of Next.js serves a tool with a nested DTO', async () => {
   expect(await post(url, 'tools/call', order)).toMatchObject({ result: { content: [{ text: 'true 2 tea' }] } });
   const wrong = { name: 'order', arguments: { lines: [{ sku: 'TEA', quantity: 0 }] } };
   expect(await post(url, 'tools/call', wrong)).toMatchObject({ result: { isError: true } });
+  for (const [, connect] of CLIENTS) {
+    const client = await connect(`${url}/mcp`);
+    expect(await client.callTool(order)).toMatchObject({ content: [{ text: 'true 2 tea' }] });
+    await client.close();
+  }
+  await sendLargeBodies(`${url}/mcp`, order.name, order.arguments);
 });

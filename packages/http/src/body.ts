@@ -267,7 +267,7 @@ export abstract class BodyReader {
   }
 
   /** Removes the reader from its slot, which the last one takes. */
-  private finish(): boolean {
+  protected finish(): boolean {
     if (this.over) return false;
     this.over = true;
     const { bodies, slot, held } = this;

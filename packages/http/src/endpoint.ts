@@ -84,7 +84,7 @@ export class Endpoint<HostRequest> {
     this.parts = { ...shared, gate: this.gate, retryMs, keepsSessions, credentials, ...own };
     this.legacy = legacySse && new LegacySse(this.parts, legacySse);
     this.timer = setInterval(() => this.tick(), keepAliveMs).unref();
-    if (knowsCallers(settings))
+    if (knowsCallers(settings) || settings.callersByRequest)
       this.expiry = setInterval(() => this.expire(), Math.min(keepAliveMs, EXPIRY_MS)).unref();
   }
 

@@ -102,6 +102,8 @@ export interface ResolvedOptions<HostRequest>
   /** Built from `allowedHosts` and `allowedOrigins`. */
   readonly guard: Guard;
   readonly legacySse: Required<LegacyPaths> | undefined;
+  /** The host may tell the caller with each request. */
+  readonly callersByRequest?: boolean;
 }
 
 /** Default and maximum of each option that is a whole number. */

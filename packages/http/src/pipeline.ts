@@ -94,7 +94,7 @@ export class Pipeline<HostRequest> implements BodyReceiver {
 
   private read(principal: Principal | undefined): void {
     const { context, endpoint } = this;
-    context.principal = principal;
+    if (endpoint.gate) context.principal = principal;
     if (expectsBody(context, context.hasBody)) context.read(endpoint.bodies, this);
     else this.body(null);
   }

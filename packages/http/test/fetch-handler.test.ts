@@ -72,6 +72,54 @@ describe('a call of a session whose place others need', () => {
 });
 
 describe('fetchHandler', () => {
+  it('tells if the first request is for another path than its own', async () => {
+    const warnings: string[] = [];
+    const logger = { warn: (_details: object, message: string) => void warnings.push(message), error() {} };
+    const { server } = createServer(new Probe(), { logger });
+    const handler = fetchHandler(server, { path: '/rpc' });
+    afterwards(() => handler.close());
+    for (let n = 0; n < 2; n += 1) expect((await handler(new Request(URL_OF))).status).toBe(404);
+    expect(warnings).toEqual([expect.stringContaining('leave out `path`')]);
+  });
+
+  it('takes the caller and the address from the host', async () => {
+    const { handler, probe } = create();
+    const asked = (info: ConnectionInfo) => {
+      const headers = { ...JSON_HEADERS, ...WAIT[1] };
+      return handler(new Request(URL_OF, { method: 'POST', headers, body: JSON.stringify(WAIT[0]) }), info);
+    };
+    const cases = [
+      { remoteAddress: '203.0.113.7', principal: { subject: 'ann' } },
+      { requestIP: () => ({ address: '203.0.113.7' }), principal: { subject: 'bob' } },
+      { remoteAddr: { hostname: '203.0.113.7' } },
+    ] as const;
+    for (const [index, info] of cases.entries()) {
+      const began = once(probe, 'began');
+      const pending = asked(info);
+      await began;
+      const { principal, transport } = probe.contexts[index] ?? {};
+      const expected = 'principal' in info ? info.principal : undefined;
+      expect([principal, transport?.remoteAddress]).toEqual([expected, '203.0.113.7']);
+      probe.emit('go');
+      expect((await pending).status).toBe(200);
+    }
+  });
+
+  it('binds sessions to the caller that the host names, and fails closed for anything else', async () => {
+    const { handler, open, errors, send } = create();
+    const session = await open();
+    const ann = { principal: { subject: 'ann' } };
+    expect((await send('DELETE', session, ann)).status).toBe(404);
+    const wrong = { principal: 'ann' } as unknown as ConnectionInfo;
+    expect((await send('DELETE', session, wrong)).status).toBe(500);
+    expect(String(errors.at(-1))).toContain('must return a principal with a `subject`');
+    expect((await send('DELETE', session)).status).toBe(204);
+    const other = create({ principal: () => ({ subject: 'bob' }) });
+    expect((await other.send('DELETE', session, ann)).status).toBe(500);
+    expect(String(other.errors)).toContain("can't be combined");
+    await handler.close();
+  });
+
   it('serves both eras, sessions and streams', async () => {
     const { post, send, open, server } = create();
     expect((await json(await post(...ADD))).result?.content?.[0]?.text).toBe('3');

@@ -175,6 +175,30 @@ describe('nodeHandler', () => {
     expect(await (await fetch(`${among}/other`)).text()).toBe('mine');
   });
 
+  it('tells once that the mount point hides its path', async () => {
+    const warnings: string[] = [];
+    const logger = { warn: (_details: object, message: string) => void warnings.push(message), error() {} };
+    const { server } = createServer(new Probe(), { logger });
+    const handler = nodeHandler(server, { path: '/rpc' });
+    afterwards(() => handler.close());
+    const app = express();
+    app.use('/mcp', handler);
+    const url = await start(app);
+    for (let n = 0; n < 2; n += 1) expect((await post(`${url}/mcp`, ...ADD)).status).toBe(404);
+    expect((await post(`${url}/mcp/rpc`, ...ADD)).status).toBe(200);
+    expect(warnings).toEqual([expect.stringContaining('Leave out `path`')]);
+  });
+
+  it('serves one endpoint if it is mounted twice', async () => {
+    const { handler } = createHandler();
+    const app = express();
+    app.use('/a', handler);
+    app.use('/b', handler);
+    const url = await start(app);
+    const session = await openSession(`${url}/a`);
+    expect((await post(`${url}/b`, call(1, 'add', { a: 1, b: 2 }), session)).status).toBe(200);
+  });
+
   it('holds requests until the server has started, and reports a failed start', async () => {
     const probe = Object.assign(new Probe(), { onStart: () => new Promise((resolve) => setTimeout(resolve, 30)) });
     const handler = nodeHandler(createServer(probe).server);

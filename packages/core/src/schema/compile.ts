@@ -5,6 +5,7 @@ import { startupError } from '../protocol/errors.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 import { compileGenerated, type Inspection } from './ajv.js';
+import { requireCodeGeneration } from './code-generation.js';
 import { hasTinyObjects, TOO_COMPLEX } from './bounded-work.js';
 import { type Direction, loadTransformer, missingLibrary } from './class-facts.js';
 import type { ClassReading } from './class-model.js';
@@ -143,6 +144,7 @@ function classShape(cls: Class, where: string, direction: Direction): Shape {
 
 function build(source: SchemaSource, where: string, direction: Direction): Shape {
   if (isStandardSchema(source)) return standardShape(source, where, direction);
+  requireCodeGeneration(where);
   if (typeof source === 'function') return classShape(source, where, direction);
   return rawShape(source as JsonObject, where);
 }
@@ -155,7 +157,7 @@ const compiled = { input: new WeakMap<object, Shape>(), output: new WeakMap<obje
  * @param where the schema's owner, such as `Weather.forecast`, for error messages
  * @param direction whether it describes input (the default) or output. A schema with transformations or defaults may
  *   differ between the two
- * @throws {DecorumError} `DECORUM_MISSING_LIBRARY`, `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`,
+ * @throws {DecorumError} `DECORUM_MISSING_LIBRARY`, `DECORUM_NO_CODE_GENERATION`, `DECORUM_NO_RULES`, `DECORUM_UNSUPPORTED_RULE`,
  *   `DECORUM_UNKNOWN_FIELD_TYPE`, `DECORUM_INVALID_FIELD` or `DECORUM_INVALID_SCHEMA`
  */
 export function compileShape(source: unknown, where: string, direction: Direction = 'input'): Shape {

@@ -2,6 +2,7 @@ import type { Principal } from '@decorum/core';
 
 import type { RequestHead } from '../auth.js';
 import type { Bodies, BodyReceiver } from '../body.js';
+import { announcesBody } from '../headers.js';
 import { type AnswerHeaders, type Headers, JSON_TYPE, type Sink } from '../http-context.js';
 import type { UnreadContext } from '../pipeline.js';
 import type { PostEndpoint } from '../endpoint.js';
@@ -15,6 +16,20 @@ export interface ConnectionInfo {
   readonly remoteAddress?: string | undefined;
   /** Local port of the connection. By default the port in the request's URL. */
   readonly localPort?: number | undefined;
+  /** The caller, if the host has authenticated the request. Can't be combined with the options `auth` and `principal`. */
+  readonly principal?: Principal | undefined;
+  /** Bun's server, which it passes as the second argument, tells the address with this method. */
+  requestIP?(request: Request): { readonly address: string } | null;
+  /** Where `Deno.serve` tells the address. */
+  readonly remoteAddr?: { readonly hostname?: string | undefined } | undefined;
+}
+
+/** The client's address, from what the host tells. */
+function addressOf(request: Request, info: ConnectionInfo): string | undefined {
+  const { remoteAddress, remoteAddr } = info;
+  if (remoteAddress !== undefined) return remoteAddress;
+  if (typeof info.requestIP === 'function') return info.requestIP(request)?.address;
+  return remoteAddr?.hostname;
 }
 
 /** A web `Request` and the means to resolve its `Response`. */
@@ -33,15 +48,15 @@ export class FetchContext implements UnreadContext {
 
   constructor(
     private readonly request: Request,
-    { remoteAddress, localPort }: ConnectionInfo,
+    info: ConnectionInfo,
     private readonly resolve: (response: Response) => void,
   ) {
     const { host, port, pathname, search } = new URL(request.url);
     // some hosts leave out the `Host` header
     this.headers = { host, ...Object.fromEntries(request.headers) };
     this.url = pathname + search;
-    this.localPort = localPort ?? (port === '' ? undefined : Number(port));
-    this.remoteAddress = remoteAddress;
+    this.localPort = info.localPort ?? (port === '' ? undefined : Number(port));
+    this.remoteAddress = addressOf(request, info);
   }
 
   get method(): string {
@@ -57,7 +72,8 @@ export class FetchContext implements UnreadContext {
   }
 
   get hasBody(): boolean {
-    return this.request.body !== null;
+    // some hosts give every request a stream
+    return this.request.body !== null && announcesBody(this.headers);
   }
 
   get gone(): boolean {

@@ -1,11 +1,13 @@
 import type { Host } from '@decorum/core';
+import { excerpt } from '@decorum/core/transport';
 
 import { internalError } from '../answer.js';
+import { checkedPrincipal } from '../authenticate.js';
 import { documentAt, serveDocument } from '../documents.js';
 import { LateEndpoint, portOf, requireServer } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
 import { isServed, Pipeline } from '../pipeline.js';
-import { noEndpoint } from '../http-error.js';
+import { MaskedError, noEndpoint } from '../http-error.js';
 import { requireFreeRoutes, routesAt, serveRoute } from '../routes.js';
 import { type ConnectionInfo, FetchContext } from './fetch-context.js';
 
@@ -38,16 +40,24 @@ export interface FetchHandler {
 export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): FetchHandler {
   requireServer(server, 'fetchHandler');
   checkOptionNames('fetchHandler', options);
-  const settings = resolveOptions(options);
+  const settings = { ...resolveOptions(options), callersByRequest: true };
   const { path } = options;
   const port = portOf(server);
   requireFreeRoutes(port, settings, path === undefined);
   const late = new LateEndpoint(server, settings);
+  const { report, warn } = port;
+  // a path that hides the endpoint shows in the first request
+  let mayWarn = path !== undefined;
   const serve = (context: FetchContext, request: Request): void => {
     const document = documentAt(settings.auth, context.url);
-    if (document) return serveDocument(document, { head: context.head, responder: context, report: port.report });
+    if (document) return serveDocument(document, { head: context.head, responder: context, report });
     const routes = routesAt(port, context.url);
-    if (!routes && !isServed(settings, path, context.url)) return context.answer(404, noEndpoint().body());
+    if (!routes && !isServed(settings, path, context.url)) {
+      if (mayWarn) warn(unserved(context.url, path));
+      mayWarn = false;
+      return context.answer(404, noEndpoint().body());
+    }
+    mayWarn = false;
     if (late.endpoint && routes) return serveRoute(routes, context, late.endpoint);
     if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();
     late.ready.then(
@@ -55,13 +65,28 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
       () => context.answer(500, internalError()),
     );
   };
+  const identify = checkedPrincipal<ConnectionInfo>(({ principal }) => {
+    if (principal === undefined || (settings.auth ?? settings.principal) === undefined) return principal;
+    throw new TypeError(`\`principal\` of a request can't be combined with the options \`auth\` and \`principal\``);
+  });
   const handle = (request: Request, info: ConnectionInfo = {}): Promise<Response> =>
     new Promise((resolve) => {
       requireRequest(request);
-      serve(new FetchContext(request, info, resolve), request);
+      const context = new FetchContext(request, info, resolve);
+      try {
+        context.principal = identify(info);
+      } catch (error) {
+        report(error instanceof MaskedError ? error.cause : error);
+        return context.answer(500, internalError());
+      }
+      serve(context, request);
     });
   return Object.assign(handle, { ready: late.ready, close: () => late.close() });
 }
+
+const unserved = (url: string, path = '') =>
+  `The first request, for "${excerpt(url)}", got 404, because fetchHandler has the path "${path}". If a router chooses the path, ` +
+  'leave out `path`.';
 
 /** Catches the request objects of frameworks, which are not web requests. */
 function requireRequest(request: Partial<Request> | undefined): void {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 
 import type { Principal } from '@decorum/core';
 
@@ -11,18 +11,11 @@ import type { UnreadContext } from '../pipeline.js';
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
 import { noteUnread, postInOrder } from './node-answers.js';
 import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
-import { NodeHead } from './node-head.js';
+import { NodeHead, type NodeRequest, streamHeaders } from './node-head.js';
 import { NodeSink } from './node-sink.js';
-import { isUnread, onSocketClose } from './node-socket.js';
+import { channelOf, isUnread, onSocketClose } from './node-socket.js';
+import { isTaken, takeBody } from './parsed-body.js';
 import { writeWhole } from './one-write.js';
-
-/** A Node request with the properties that frameworks add. */
-export interface NodeRequest extends IncomingMessage {
-  /** The parsed body, if the application's body parser has read it. */
-  readonly body?: unknown;
-  /** The client's address, if the framework resolves trusted proxies. */
-  readonly ip?: string | undefined;
-}
 
 /** A Node request and its response. */
 export class NodeContext implements UnreadContext {
@@ -34,7 +27,7 @@ export class NodeContext implements UnreadContext {
     private readonly request: NodeRequest,
     private readonly response: ServerResponse,
   ) {
-    this.headers = request.headers as Headers;
+    this.headers = request.httpVersionMajor === 1 ? (request.headers as Headers) : streamHeaders(request);
     this.principal = undefined;
     this.readers = undefined;
   }
@@ -69,7 +62,7 @@ export class NodeContext implements UnreadContext {
   }
 
   get gone(): boolean {
-    return this.request.socket.destroyed;
+    return channelOf(this.request).destroyed;
   }
 
   post(endpoint: PostEndpoint, message: unknown): void {
@@ -80,13 +73,12 @@ export class NodeContext implements UnreadContext {
   }
 
   onClose(callback: () => void): () => void {
-    return onSocketClose(this.request.socket, callback);
+    return onSocketClose(channelOf(this.request), callback);
   }
 
   read(bodies: Bodies, receiver: BodyReceiver): void {
     const { request } = this;
-    // the application's body parser has read it
-    if (request.readableEnded) receiver.body(null, request.body);
+    if (isTaken(request)) takeBody({ bodies, request, remoteAddress: this.remoteAddress }, this, receiver);
     else new NodeBody({ bodies, raw: request, request }, this, receiver).read();
   }
 
@@ -98,6 +90,7 @@ export class NodeContext implements UnreadContext {
     const { request, response } = this;
     // without this header, Node would wait for the rest of the body
     if (isUnread(request)) response.setHeader('connection', 'close');
+    if (request.httpVersionMajor !== 1) return this.answerStream(status, body, headers);
     if (body === undefined) {
       // without a length, Node would send an empty chunk
       response.writeHead(status, status === 204 ? headers : { 'content-length': 0, ...headers });
@@ -114,13 +107,25 @@ export class NodeContext implements UnreadContext {
 
   open(headers: AnswerHeaders): Sink {
     const close = isUnread(this.request) ? { connection: 'close' } : undefined;
-    return new NodeSink(this.response.writeHead(200, { ...headers, ...close }));
+    const all = { ...headers, ...close };
+    return new NodeSink(this.response.writeHead(200, this.request.httpVersionMajor === 1 ? all : withoutClose(all)));
   }
 
   drop(): void {
-    this.request.socket.destroy();
+    channelOf(this.request).destroy();
   }
 
   /** Nothing to do: the host does not keep it. */
   forgetBody(): void {}
+
+  /** Answers over HTTP/2, where headers of the connection are invalid and Node writes the body of a HEAD as it is. */
+  private answerStream(status: number, body: string | undefined, headers: AnswerHeaders = {}): void {
+    const described = body === undefined ? headers : { 'content-type': JSON_TYPE, ...headers };
+    this.response.writeHead(status, withoutClose(described));
+    this.response.end(this.method === 'HEAD' ? undefined : body);
+  }
+}
+
+function withoutClose({ connection: _connection, ...headers }: AnswerHeaders): AnswerHeaders {
+  return headers;
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 
 import type { Host } from '@decorum/core';
-import type { OwnedRoute } from '@decorum/core/transport';
+import { excerpt, type OwnedRoute } from '@decorum/core/transport';
 
 import { internalError } from '../answer.js';
 import { documentAt, serveDocument } from '../documents.js';
@@ -17,10 +18,14 @@ import { sentUrl } from './node-head.js';
 /** Options of the handler for Node. */
 export type NodeHandlerOptions = EndpointOptions<IncomingMessage>;
 
-/** Handles requests from `http.createServer`, Express or Connect. */
+/** Handles requests from `http.createServer`, `http2.createServer`, Express or Connect. */
 export interface NodeHandler {
   /** @param next called for requests to other paths; without it, they get a 404 */
-  (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void;
+  (
+    request: IncomingMessage | Http2ServerRequest,
+    response: ServerResponse | Http2ServerResponse,
+    next?: (error?: unknown) => void,
+  ): void;
   /** Resolves when the server has started. Earlier requests wait for it. */
   readonly ready: Promise<void>;
   /** Waits for requests in flight and answers new ones with 503. The server itself stays open for other transports. */
@@ -30,6 +35,10 @@ export interface NodeHandler {
 const MOUNTED =
   'nodeHandler is mounted at a path, so clients may not find the documents of `auth` at the root. Unless something else ' +
   "serves them, mount it at the root: `app.use(nodeHandler(server, { auth, path: '/mcp' }))`.";
+
+const hiddenPath = (mountedAt: string, path = '') =>
+  `nodeHandler is mounted at a path and has the path "${path}", so a request for "${excerpt(mountedAt)}" is not for it. Leave ` +
+  'out `path`, because the mount point is the path of the endpoint.';
 
 /**
  * Serves MCP over Streamable HTTP on Node's HTTP server, `http.createServer(nodeHandler(server))`, or in Express,
@@ -56,6 +65,7 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   requireFreeRoutes(port, settings, path === undefined);
   const late = new LateEndpoint(server, settings);
   let mayWarn = (settings.auth?.documents ?? []).length > 0;
+  let mayWarnOfPath = path !== undefined;
   const serve = (request: IncomingMessage, response: ServerResponse, routes?: readonly OwnedRoute[]): void => {
     const context = new NodeContext(request, response);
     if (late.endpoint && routes) return serveRoute(routes, context, late.endpoint);
@@ -80,8 +90,15 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
       if (document === undefined) return serve(request, response, routes);
       const context = new NodeContext(request, response);
       serveDocument(document, { head: context.head, responder: context, report });
-    } else if (next) next();
+      return;
+    }
+    // the mount point itself, so nobody asks for another handler
+    if (mayWarnOfPath && originalUrl !== url && isServed(settings, '', url)) {
+      mayWarnOfPath = false;
+      warn(hiddenPath(originalUrl, path));
+    }
+    if (next) next();
     else new NodeContext(request, response).answer(404, noEndpoint().body());
   };
-  return Object.assign(handle, { ready: late.ready, close: () => late.close() });
+  return Object.assign(handle as NodeHandler, { ready: late.ready, close: () => late.close() });
 }

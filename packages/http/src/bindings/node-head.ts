@@ -5,6 +5,14 @@ import type { Headers } from '../http-context.js';
 
 const AUTHORIZATION = 'authorization';
 
+/** A Node request with the properties that frameworks add. */
+export interface NodeRequest extends IncomingMessage {
+  /** The parsed body, if the application's body parser has read it. */
+  readonly body?: unknown;
+  /** The client's address, if the framework resolves trusted proxies. */
+  readonly ip?: string | undefined;
+}
+
 /** What `auth` gets of a Node request. It looks up only what is asked for, because it is made for each request. */
 export class NodeHead implements RequestHead {
   readonly method: string;
@@ -16,7 +24,7 @@ export class NodeHead implements RequestHead {
     private readonly framework: { readonly ip?: string | undefined },
   ) {
     this.method = request.method ?? '';
-    this.headers = request.headers as Headers;
+    this.headers = request.httpVersionMajor === 1 ? (request.headers as Headers) : streamHeaders(request);
   }
 
   get url(): string {
@@ -43,6 +51,13 @@ export class NodeHead implements RequestHead {
   get remoteAddress(): string | undefined {
     return this.framework.ip ?? this.request.socket.remoteAddress;
   }
+}
+
+/** The headers of a request over HTTP/2, which sends the host in a pseudo-header. The other pseudo-headers are left out. */
+export function streamHeaders({ headers }: IncomingMessage): Headers {
+  const { ':authority': authority, ...all } = headers as Headers;
+  const plain = Object.entries(all).filter(([name]) => !name.startsWith(':'));
+  return { ...Object.fromEntries(plain), ...(authority !== undefined && { host: authority }) };
 }
 
 /** Path and query as sent. Express removes the mount path of a handler from `url`. */

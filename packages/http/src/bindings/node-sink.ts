@@ -5,7 +5,8 @@ import { leftOn, onSocketClose } from './node-socket.js';
 
 const SINK = Symbol('sink');
 
-type Response = ServerResponse & { [SINK]?: NodeSink };
+/** A response. Compression middleware, such as `compression`, adds a method that sends what it holds back. */
+type Response = ServerResponse & { [SINK]?: NodeSink; flush?(): void };
 
 /** A streamed Node response. */
 export class NodeSink implements Sink {
@@ -54,8 +55,12 @@ export class NodeSink implements Sink {
   }
 
   write(text: string): boolean {
+    const { response } = this;
     if (!this.begun) this.begin();
-    return this.response.write(text, encodingOf(text));
+    const isTaken = response.write(text, encodingOf(text));
+    // Node's own method of this name is deprecated
+    if (Object.hasOwn(response, 'flush')) response.flush?.();
+    return isTaken;
   }
 
   end(text: string): void {

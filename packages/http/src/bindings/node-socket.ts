@@ -5,14 +5,22 @@ import { announcesBody } from '../headers.js';
 import type { Headers } from '../http-context.js';
 import type { Waiting } from '../pending-callbacks.js';
 
+/** The connection of a request, or its stream in HTTP/2, where the client can cancel each request on its own. */
+export type Channel = Pick<Socket, 'destroyed' | 'destroy' | 'once'>;
+
 /** Close callbacks by connection. */
-const watched = new WeakMap<Socket, Set<() => void>>();
+const watched = new WeakMap<Channel, Set<() => void>>();
+
+/** The channel whose end tells that the client of a request has disconnected. */
+export function channelOf(request: IncomingMessage & { readonly stream?: Channel }): Channel {
+  return request.httpVersionMajor === 1 ? request.socket : (request.stream ?? request.socket);
+}
 
 /**
  * Calls back when a connection closes. All requests on a connection share one listener.
  * @returns a function that removes the callback
  */
-export function onSocketClose(socket: Socket, callback: () => void): () => void {
+export function onSocketClose(socket: Channel, callback: () => void): () => void {
   let callbacks = watched.get(socket);
   if (callbacks === undefined) {
     callbacks = new Set();
@@ -23,7 +31,7 @@ export function onSocketClose(socket: Socket, callback: () => void): () => void 
   return () => void known.delete(callback);
 }
 
-function onClose(this: Socket): void {
+function onClose(this: Channel): void {
   for (const callback of watched.get(this) ?? []) callback();
 }
 
@@ -38,7 +46,7 @@ export function leftOn(socket: Socket): number {
 
 /** Whether the body of a request was not read completely. Its connection can't be reused then. */
 export function isUnread(raw: IncomingMessage): boolean {
-  return !raw.readableEnded && announcesBody(raw.headers as Headers);
+  return raw.httpVersionMajor === 1 && !raw.readableEnded && announcesBody(raw.headers as Headers);
 }
 
 /** The client at the other end of a connection. */

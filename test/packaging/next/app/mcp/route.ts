@@ -26,6 +26,8 @@ class Shop {
   }
 }
 
-const handler = fetchHandler(new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop] }));
+const handler = fetchHandler(new McpServer({ name: 'shop', version: '1.0.0', providers: [Shop] }), {
+  limits: { bodyLimit: 1_500_000 },
+});
 
 export { handler as DELETE, handler as GET, handler as POST };

@@ -1,0 +1,5 @@
+import { McpServer } from '@decorum/core';
+import { Weather } from '@decorum/example-weather/weather';
+import { WeatherApi } from '@decorum/example-weather/weather-api';
+
+export const server = new McpServer({ name: 'weather', version: '1.0.0', providers: [new Weather(new WeatherApi())] });

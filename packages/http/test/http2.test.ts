@@ -1,0 +1,115 @@
+// The Node.js handler on servers for HTTP/2.
+import { once } from 'node:events';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  createServer as createHttp2Server,
+  type IncomingHttpHeaders,
+} from 'node:http2';
+import type { AddressInfo } from 'node:net';
+
+import { describe, expect, it } from '@jest/globals';
+import type { Context } from '@decorum/core';
+import { nodeHandler, type NodeHandlerOptions } from '@decorum/http/node';
+
+import { afterwards, createServer, INITIALIZE, modernCall, modernHeaders, Probe } from './fixture.js';
+
+const ADD = [modernCall(1, 'add', { a: 1, b: 2 }), modernHeaders('tools/call', 'add')] as const;
+const ACCEPT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+async function serve(options: NodeHandlerOptions = {}) {
+  const probe = new Probe();
+  const { server, errors } = createServer(probe);
+  const handler = nodeHandler(server, options);
+  const http = createHttp2Server(handler).listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  const client = connect(`http://127.0.0.1:${(http.address() as AddressInfo).port}`);
+  afterwards(async () => {
+    probe.emit('go');
+    client.destroy();
+    await handler.close();
+    await server.close();
+    http.close();
+  });
+  return { probe, client, errors, server };
+}
+
+type Fields = Record<string, string>;
+
+function send(client: ClientHttp2Session, method: string, headers: Fields = {}, message?: unknown): ClientHttp2Stream {
+  const stream = client.request(
+    { ':method': method, ':path': '/mcp', ...headers },
+    { endStream: message === undefined },
+  );
+  if (message !== undefined) stream.end(JSON.stringify(message));
+  return stream.setEncoding('utf8');
+}
+
+async function answerTo(
+  stream: ClientHttp2Stream,
+): Promise<[status: number, body: string, headers: IncomingHttpHeaders]> {
+  const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+  return [Number(headers[':status']), ((await stream.toArray()) as string[]).join(''), headers];
+}
+
+describe('over HTTP/2, the handler', () => {
+  it('answers with JSON and streams, in sessions and without', async () => {
+    const { client, errors } = await serve();
+    const [status, body] = await answerTo(send(client, 'POST', { ...ACCEPT, ...ADD[1] }, ADD[0]));
+    expect([status, JSON.parse(body).result.content[0].text]).toEqual([200, '3']);
+    const [, , { 'mcp-session-id': id }] = await answerTo(send(client, 'POST', ACCEPT, INITIALIZE));
+    const session = { ...ACCEPT, 'mcp-session-id': String(id) };
+    await answerTo(send(client, 'POST', session, { jsonrpc: '2.0', method: 'notifications/initialized' }));
+    const params = { name: 'steps', arguments: {}, _meta: { progressToken: 1 } };
+    const [, events] = await answerTo(
+      send(client, 'POST', session, { jsonrpc: '2.0', id: 2, method: 'tools/call', params }),
+    );
+    expect(events.match(/notifications\/progress/g)).toHaveLength(3);
+    expect((await answerTo(send(client, 'DELETE', session)))[0]).toBe(204);
+    expect(errors).toEqual([]);
+  });
+
+  it('checks the host that HTTP/2 sends as :authority', async () => {
+    const { client } = await serve();
+    const evil = { ...ACCEPT, ...ADD[1], ':authority': 'evil.example' };
+    expect((await answerTo(send(client, 'POST', evil, ADD[0])))[0]).toBe(403);
+    const disguised = { ...evil, host: '127.0.0.1' };
+    expect((await answerTo(send(client, 'POST', disguised, ADD[0])))[0]).toBe(403);
+  });
+
+  it('answers HEAD without a body, and rejects large bodies', async () => {
+    const { client, errors } = await serve({ limits: { bodyLimit: 300 } });
+    const [status, body] = await answerTo(send(client, 'HEAD'));
+    expect([status, body]).toEqual([405, '']);
+    const [tooLarge] = await answerTo(send(client, 'POST', ACCEPT, 'x'.repeat(400)));
+    expect(tooLarge).toBe(413);
+    expect(errors).toEqual([]);
+  });
+
+  it('cancels a call whose stream the client cancels, and keeps the others of the connection', async () => {
+    const { client, probe } = await serve();
+    const began = once(probe, 'began');
+    const headers = { ...ACCEPT, ...modernHeaders('tools/call', 'wait') };
+    const stream = send(client, 'POST', headers, modernCall(1, 'wait'));
+    await began;
+    const aborted = once(probe, 'aborted');
+    stream.close();
+    await aborted;
+    const [status] = await answerTo(send(client, 'POST', { ...ACCEPT, ...ADD[1] }, ADD[0]));
+    expect(status).toBe(200);
+  });
+
+  it('shows handlers no pseudo-headers', async () => {
+    const { client, probe } = await serve();
+    const began = once(probe, 'began');
+    const headers = { ...ACCEPT, ...modernHeaders('tools/call', 'wait') };
+    const pending = answerTo(send(client, 'POST', headers, modernCall(1, 'wait')));
+    await began;
+    const { transport } = probe.contexts[0] as Context;
+    expect(Object.keys(transport.headers ?? {}).filter((name) => name.startsWith(':'))).toEqual([]);
+    expect(transport.remoteAddress).toBe('127.0.0.1');
+    probe.emit('go');
+    expect((await pending)[0]).toBe(200);
+  });
+});

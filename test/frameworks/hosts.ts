@@ -1,0 +1,120 @@
+// The weather server inside the web applications that people have.
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { Context, McpServer, NoInput, Tool } from '@decorum/core';
+import { Weather } from '@decorum/example-weather/weather';
+import { WeatherApi } from '@decorum/example-weather/weather-api';
+import { mcp } from '@decorum/http';
+import { fetchHandler } from '@decorum/http/fetch';
+import { nodeHandler } from '@decorum/http/node';
+import { type HttpBindings, serve } from '@hono/node-server';
+import compression from 'compression';
+import cors from 'cors';
+import express, { type RequestHandler } from 'express';
+// @ts-expect-error -- its types are those of Express 5
+import express4 from 'express-4';
+import fastify from 'fastify';
+import helmet from 'helmet';
+import { Hono } from 'hono';
+
+import { BODY_LIMIT } from './weather.js';
+
+/** A tool that goes on only when the client has seen its progress. */
+export class Steps {
+  private go: (() => void) | undefined;
+
+  @Tool({ description: 'Reports progress, and waits until `seen` is called' })
+  async walk(_input: NoInput, ctx: Context) {
+    const seen = new Promise<void>((resolve) => {
+      this.go = resolve;
+    });
+    ctx.progress(1);
+    await seen;
+    return 'walked';
+  }
+
+  @Tool({ description: 'Lets `walk` go on' })
+  seen() {
+    this.go?.();
+    return 'seen';
+  }
+}
+
+const OPTIONS = { limits: { bodyLimit: BODY_LIMIT } };
+
+export interface Hosted {
+  /** URL of the MCP endpoint. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export function weatherServer(): McpServer {
+  const providers = [new Weather(new WeatherApi()), Steps];
+  return new McpServer({ name: 'weather', version: '1.0.0', providers });
+}
+
+async function listening(server: Server, close: () => Promise<unknown>): Promise<Hosted> {
+  if (!server.listening) await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    async close() {
+      await close();
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+const onNode = (listener: RequestListener, close: () => Promise<unknown>): Promise<Hosted> =>
+  listening(createServer(listener).listen(0, '127.0.0.1'), close);
+
+/** Express with the usual middleware. `compression` would compress each answer, however small. */
+async function inExpress(create: typeof express, ...more: RequestHandler[]): Promise<Hosted> {
+  const handler = nodeHandler(weatherServer(), OPTIONS);
+  const app = create();
+  app.use(helmet(), cors(), compression({ threshold: 0, filter: () => true }));
+  app.use('/mcp', ...more, handler);
+  app.use(create.json());
+  return await onNode(app, () => handler.close());
+}
+
+async function inFastify(): Promise<Hosted> {
+  const app = fastify({ forceCloseConnections: true });
+  await app.register(mcp, { server: weatherServer(), ...OPTIONS });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  return await listening(app.server, () => app.close());
+}
+
+async function inHono(): Promise<Hosted> {
+  const handler = fetchHandler(weatherServer(), OPTIONS);
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.all('/mcp', (c) => handler(c.req.raw, { remoteAddress: c.env.incoming.socket.remoteAddress }));
+  return await listening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server, () => handler.close());
+}
+
+/** The applications that each client of each revision talks to. */
+export const HOSTS: Readonly<Record<string, () => Promise<Hosted>>> = {
+  Fastify: inFastify,
+  'Express 5': () => inExpress(express),
+  'node:http': async () => {
+    const handler = nodeHandler(weatherServer(), { ...OPTIONS, path: '/mcp' });
+    return await onNode(handler, () => handler.close());
+  },
+  Hono: inHono,
+};
+
+/** Removes what keeps `compression` from compressing event streams. */
+const permitTransforms: RequestHandler = (_request, response, next) => {
+  const writeHead = response.writeHead.bind(response) as (status: number, headers: object) => typeof response;
+  response.writeHead = (status: number, headers?: unknown) =>
+    writeHead(status, { ...(headers as object), 'cache-control': 'no-cache' });
+  next();
+};
+
+/** More applications. */
+export const MORE_HOSTS: typeof HOSTS = {
+  'Express 4': () => inExpress(express4 as unknown as typeof express),
+  'Express that compresses event streams': () => inExpress(express, permitTransforms),
+};
