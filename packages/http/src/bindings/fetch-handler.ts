@@ -8,6 +8,7 @@ import { LateEndpoint, portOf, requireServer } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
 import { isServed, Pipeline } from '../pipeline.js';
 import { MaskedError, noEndpoint } from '../http-error.js';
+import { requireFreeRoutes, routesAt, serveRoute } from '../routes.js';
 import { type ConnectionInfo, FetchContext } from './fetch-context.js';
 
 /** Options of the handler for web requests. */
@@ -41,19 +42,23 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
   checkOptionNames('fetchHandler', options);
   const settings = { ...resolveOptions(options), callersByRequest: true };
   const { path } = options;
+  const port = portOf(server);
+  requireFreeRoutes(port, settings, path === undefined);
   const late = new LateEndpoint(server, settings);
-  const { report, warn } = portOf(server);
+  const { report, warn } = port;
   // a path that hides the endpoint shows in the first request
   let mayWarn = path !== undefined;
   const serve = (context: FetchContext, request: Request): void => {
     const document = documentAt(settings.auth, context.url);
     if (document) return serveDocument(document, { head: context.head, responder: context, report });
-    if (!isServed(settings, path, context.url)) {
+    const routes = routesAt(port, context.url);
+    if (!routes && !isServed(settings, path, context.url)) {
       if (mayWarn) warn(unserved(context.url, path));
       mayWarn = false;
       return context.answer(404, noEndpoint().body());
     }
     mayWarn = false;
+    if (late.endpoint && routes) return serveRoute(routes, context, late.endpoint);
     if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();
     late.ready.then(
       () => serve(context, request),
