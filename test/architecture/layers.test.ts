@@ -34,7 +34,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'schema (types)',
     'decorators (types)',
   ],
-  'transport.ts': ['transports', 'kernel', 'schema', 'protocol'],
+  'transport.ts': ['transports', 'kernel', 'schema', 'metadata', 'protocol'],
   'index.ts': [
     'server.ts',
     'options.ts',
@@ -63,6 +63,7 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   http: ['@decorum/core', '@decorum/core/transport'],
   auth: ['@decorum/core', '@decorum/core/transport', '@decorum/http'],
   testing: ['@decorum/core', '@decorum/core/transport', '@decorum/http/node'],
+  nestjs: ['@decorum/core', '@decorum/core/transport', '@decorum/http', '@decorum/http/node'],
   'create-decorum': [],
   cli: ['@decorum/core', '@decorum/core/transport', '@decorum/http', '@decorum/http/node', 'create-decorum'],
 };

@@ -102,6 +102,7 @@ export type { Jsonified } from './schema/json-form.js';
 export { type Accepted, NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 export type { McpServerOptions } from './options.js';
 export type { ProviderClass, ProviderEntry, ProviderSource, Resolve } from './providers.js';
+export type { MemberHost, UncheckedInput } from './registry/plan.js';
 export type { ListingMode, ListName } from './registry/registry.js';
 export { type Lifecycle, McpServer, type Notifier, type Registration } from './server.js';
 export type { ClosableHost, Host, HostPort, Transport } from './transports/transport.js';

@@ -40,6 +40,8 @@ export interface Responder {
 
 /** A request and the means to answer it. */
 export interface HttpContext extends HttpRequest, Responder {
+  /** The web framework's request. */
+  readonly request: unknown;
   /** The authenticated caller, once known. */
   principal: Principal | undefined;
   /** Where an answer is noted if the client doesn't take it at once. Undefined for small answers, such as errors. */
@@ -86,8 +88,8 @@ export const STREAM_HEADERS: AnswerHeaders = {
  * caller from `principal`.
  * @param credentials lower-case names of the headers to leave out
  */
-export function transportInfo(request: HttpRequest, credentials: ReadonlySet<string>): TransportInfo {
-  return {
+export function transportInfo(request: HttpContext, credentials: ReadonlySet<string>): TransportInfo {
+  const info: TransportInfo = {
     kind: 'http',
     get headers() {
       return Object.fromEntries(Object.entries(request.headers).filter(([name]) => !credentials.has(name)));
@@ -96,4 +98,19 @@ export function transportInfo(request: HttpRequest, credentials: ReadonlySet<str
       return request.remoteAddress;
     },
   };
+  REQUESTS.set(info, request.request);
+  return info;
+}
+
+/** The web framework's request by what handlers may see of it. */
+const REQUESTS = new WeakMap<TransportInfo, unknown>();
+
+/**
+ * The web framework's request that a call came with, for code that stands around handlers: guards, metrics. It holds the
+ * caller's credentials.
+ * @param transport `ctx.transport`
+ * @returns a Node, Fastify or fetch request; undefined for other transports
+ */
+export function hostRequest(transport: TransportInfo): unknown {
+  return REQUESTS.get(transport);
 }

@@ -32,7 +32,7 @@ export class FetchContext implements UnreadContext {
   private onGone: (() => void) | undefined;
 
   constructor(
-    private readonly request: Request,
+    readonly request: Request,
     { remoteAddress, localPort }: ConnectionInfo,
     private readonly resolve: (response: Response) => void,
   ) {

@@ -31,7 +31,7 @@ export class NodeContext implements UnreadContext {
   readers: SlowReaders | undefined;
 
   constructor(
-    private readonly request: NodeRequest,
+    readonly request: NodeRequest,
     private readonly response: ServerResponse,
   ) {
     this.headers = request.headers as Headers;
