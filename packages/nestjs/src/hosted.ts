@@ -99,15 +99,18 @@ export class HostedProvider implements MemberHost {
     const isText = typeof input === 'string';
     const kind = isText ? 'completion' : input.kind;
     const member = this.members.get(idOf({ kind, key })) as HostedMember;
+    let isAdmitted = false;
     const check = () => {
       // a guard or interceptor may have waited until after the client has gone
       context.signal.throwIfAborted();
+      isAdmitted = true;
       return isText ? input : input.check();
     };
     const args = isText ? { [member.name]: input } : input.args;
     const call = new McpExecutionContext({ member: publicPart(member), arguments: args, context, check });
+    const running = this.run(member, requestOf(context.transport, context.principal), call);
     try {
-      return await this.run(member, requestOf(context.transport, context.principal), call);
+      return await unlessAborted(running, context.signal, () => isAdmitted);
     } catch (error) {
       throw publicError(error, member.kind);
     }
@@ -140,6 +143,26 @@ export class HostedProvider implements MemberHost {
       }
       return false;
     };
+  }
+}
+
+/** Ends a call that is cancelled while its guards or interceptors wait: they may never settle. */
+async function unlessAborted(
+  running: Promise<unknown>,
+  signal: AbortSignal,
+  isAdmitted: () => boolean,
+): Promise<unknown> {
+  let onAbort = noop;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => {
+      if (!isAdmitted()) reject(signal.reason);
+    };
+    signal.addEventListener('abort', onAbort);
+  });
+  try {
+    return await Promise.race([running, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
   }
 }
 

@@ -126,7 +126,6 @@ export class Runtime {
 
   /** Lets calls in flight finish and closes the server, before the providers that they use are destroyed. */
   async stop(): Promise<void> {
-    await this.handler?.close();
     const { closeDeadlineMs } = this.options.http ?? {};
     await this.server.close(closeDeadlineMs === undefined ? {} : { deadlineMs: closeDeadlineMs });
   }
