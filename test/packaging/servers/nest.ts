@@ -1,6 +1,4 @@
 // One application with each kind of guard, interceptor, pipe and filter at each level: `node nest.js express|fastify|stdio`.
-import 'reflect-metadata';
-
 import { Completion, type CompletionContext, Context, Prompt, Resource, Tool } from '@decorum/core';
 import { McpExecutionContext, McpModule, McpRequest, serveNestStdio } from '@decorum/nestjs';
 import {
