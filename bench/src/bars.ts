@@ -13,6 +13,12 @@ export const BARS: Readonly<Record<string, Readonly<Record<string, Bar>>>> = {
   blob: { session: { atLeast: 0.95 }, stateless: { atLeast: 0.95 } },
   'progress-1000': { session: { atLeast: 5 }, stateless: { atLeast: 5 } },
   auth: { 'token cached': { atLeast: 1 / 1.15 } },
+  plugins: {
+    'session, telemetry': { atLeast: 0.95 },
+    'stateless, telemetry': { atLeast: 0.95 },
+    'session, metrics': { atLeast: 0.95 },
+    'stateless, metrics': { atLeast: 0.95 },
+  },
   fastify: { session: { atLeast: 0.88 }, stateless: { atLeast: 0.83 } },
   node: { session: { atLeast: 1.08 }, stateless: { atLeast: 1.08 } },
   stdio: { session: { atLeast: 0.9 }, 'stateless ÷ same bytes': { atLeast: 0.9 } },

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { Context, McpServer, Prompt, Resource, Tool, toolResult } from '@decorum/core';
+import { Context, McpServer, type Plugin, Prompt, Resource, Tool, toolResult } from '@decorum/core';
 import { IsInt, IsNumber, IsString, Min } from 'class-validator';
 
 import { Order } from './order.js';
@@ -72,12 +72,14 @@ class BenchTools {
 /**
  * Creates the server to measure.
  * @param moreTools number of additional tools shaped like `add`
+ * @param plugins by default, none
  */
-export function createBenchServer(moreTools = 0): McpServer {
+export function createBenchServer(moreTools = 0, plugins: readonly Plugin[] = []): McpServer {
   const server = new McpServer({
     name: 'bench',
     version: '1.0.0',
     providers: [BenchTools],
+    plugins,
     // all tools on one page, so that listing them is a single response
     pageSize: moreTools + 100,
   });

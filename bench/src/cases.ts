@@ -69,6 +69,10 @@ const overHttp: Omit<SliceCase, 'name'> = {
 const heavy: Omit<SliceCase, 'name'> = { ...overHttp, entrants: [LIMIT, ...erasOf('listen')], maxConnections: 8 };
 const FEW = ', 4 tools';
 
+const NONE = ', no plugin';
+/** Servers that differ only in their plugin. `telemetry` has no SDK. */
+const PLUGINS = ['none', 'observe', 'telemetry', 'metrics'] as const;
+
 /** All cases in running order. */
 export const CASES: readonly Case[] = [
   {
@@ -115,6 +119,18 @@ export const CASES: readonly Case[] = [
       { name: 'RS256 verified each time', cost: 'RS256', against: 'off' },
       { name: 'ES256 verified each time', cost: 'ES256', against: 'off' },
     ],
+  },
+  {
+    ...overHttp,
+    name: 'plugins',
+    entrants: PLUGINS.flatMap((plugin) => (plugin === 'none' ? erasOf('listen', NONE) : erasOf(plugin, `, ${plugin}`))),
+    lines: PLUGINS.filter((plugin) => plugin !== 'none').flatMap((plugin) =>
+      ERA_LINES.map(({ cost }) => ({
+        name: `${cost}, ${plugin}`,
+        cost: `${cost}, ${plugin}`,
+        against: `${cost}${NONE}`,
+      })),
+    ),
   },
   { ...overHttp, name: 'fastify', entrants: [LIMIT, ...erasOf('fastify')] },
   {

@@ -3,8 +3,10 @@ import type { Readable, Writable } from 'node:stream';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { oauth } from '@decorum/auth';
-import { connectMemory, type McpServer, serveStdio } from '@decorum/core';
+import { connectMemory, definePlugin, type McpServer, serveStdio } from '@decorum/core';
 import { listen, mcp } from '@decorum/http';
+import { telemetry } from '@decorum/opentelemetry';
+import { metrics } from '@decorum/prometheus';
 import { fastify } from 'fastify';
 
 import { createBenchServer } from './bench-server.js';
@@ -73,6 +75,9 @@ async function protectedBy(alg: 'RS256' | 'ES256', cacheMs?: number): Promise<Pa
   return { url, tokens, close: () => Promise.all([close(), closeIssuer()]) };
 }
 
+/** The least that a plugin around requests can do. */
+const observer = definePlugin(() => ({ name: 'observer', observe: (_request, run) => run() }));
+
 /** All parts: the limits, and Decorum in each of its bindings. */
 export const PARTS = {
   limit: ({ list }: PartOptions): Promise<Part> => serveFastify(list),
@@ -80,6 +85,10 @@ export const PARTS = {
   'bare node': ({ list }: PartOptions): Promise<Part> => serveNode(list),
   listen: ({ moreTools }: PartOptions): Promise<Part> => listenWith(createBenchServer(moreTools)),
   'few tools': (): Promise<Part> => listenWith(createBenchServer()),
+
+  observe: (): Promise<Part> => listenWith(createBenchServer(0, [observer()])),
+  telemetry: (): Promise<Part> => listenWith(createBenchServer(0, [telemetry()])),
+  metrics: (): Promise<Part> => listenWith(createBenchServer(0, [metrics()])),
 
   auth: (): Promise<Part> => protectedBy('RS256'),
   'auth, RS256': (): Promise<Part> => protectedBy('RS256', 0),

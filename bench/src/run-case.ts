@@ -47,6 +47,9 @@ export async function runCase(one: Case, connections: number): Promise<Samples> 
   }
 }
 
+/** The parts that serve MCP over HTTP, besides those with `auth`. */
+const SERVERS = ['listen', 'few tools', 'fastify', 'node', 'observe', 'telemetry', 'metrics'];
+
 /** A measured process with pipes. */
 export interface ArenaWithPipes extends Measured {
   /** This process's ends of the pipes of entrant `index`. */
@@ -65,7 +68,7 @@ export async function openEntrants(
   const open = (spec: EntrantSpec, index: number): Entrant => {
     const { part, style } = spec;
     const url = urls[part] ?? '';
-    const bare = !['listen', 'few tools', 'fastify', 'node'].includes(part) && !part.startsWith('auth');
+    const bare = !SERVERS.includes(part) && !part.startsWith('auth');
     if (one.load === 'in process') return new InProcessEntrant(arena, part, style);
     if (one.load === 'listen') return new ListenEntrant(arena, { part, url, bare, streams: one.maxConnections });
     if (one.load === 'lines') {

@@ -98,6 +98,8 @@ const ENTRIES: Readonly<Record<string, string>> = {
   '@decorum/http': 'packages/http/src/index.ts',
   '@decorum/auth': 'packages/auth/src/index.ts',
   '@decorum/nestjs': 'packages/nestjs/src/index.ts',
+  '@decorum/opentelemetry': 'packages/opentelemetry/src/index.ts',
+  '@decorum/prometheus': 'packages/prometheus/src/index.ts',
   '@decorum/core': 'packages/core/src/index.ts',
 };
 

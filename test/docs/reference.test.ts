@@ -25,6 +25,8 @@ const ENTRIES = [
   'testing/src/index',
   'testing/src/jest',
   'auth/src/index',
+  'opentelemetry/src/index',
+  'prometheus/src/index',
 ]
   .map((entry) => join(ROOT, `packages/${entry}.ts`))
   .filter((file) => existsSync(file));

@@ -182,7 +182,10 @@ describe('every page with a server', () => {
     ['docs/getting-started.md', 'getting-started.test.ts'],
     ['docs/production.md', 'production.test.ts'],
     ['docs/schemas.md', 'shows an option only'],
+    ['docs/telemetry.md', 'shows plugins only'],
     ['docs/testing.md', 'shows how to call a server, and not one'],
+    ['packages/opentelemetry/README.md', 'shows a plugin only'],
+    ['packages/prometheus/README.md', 'shows a plugin only'],
     ['packages/core/README.md', 'has the first example of the README, which getting-started.test.ts runs'],
   ]);
   const HERE = [

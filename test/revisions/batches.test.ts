@@ -29,6 +29,27 @@ describe('batches', () => {
     expect(answers).toContainEqual({ jsonrpc: '2.0', id: 2, result: { tools: [expect.anything()] } });
   });
 
+  eachSessionRevision('RPC-16', 'are answered by an array, whatever their size', async (revision) => {
+    const server = serverWith({ now: () => 'now', later: async () => await Promise.resolve('later') });
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const client = await RawClient.connect(server, { revision }, transport);
+      let calls = 0;
+      for (const tools of [['now'], ['later'], ['now', 'later'], ['later', 'now', 'no-such-tool']]) {
+        for (const others of [[], NOTIFICATIONS]) {
+          const requests = tools.map((tool) => {
+            calls += 1;
+            return { jsonrpc: '2.0', id: `${calls}`, method: 'tools/call', params: { name: tool } };
+          });
+          const before = client.texts.length;
+          await client.send([...others, ...requests]);
+          await client.response(`${calls}`);
+          const [answer, ...more] = client.texts.slice(before).map((text) => JSON.parse(text) as Message[]);
+          expect([name, answer?.map(({ id }) => id), more]).toEqual([name, requests.map(({ id }) => id), []]);
+        }
+      }
+    }
+  });
+
   it.each([
     ['at once', () => 'said'],
     ['later', async () => await Promise.resolve('said')],
@@ -126,6 +147,16 @@ describe('batches', () => {
     await client.send([]);
     const error = { code: -32600, message: expect.any(String) };
     expect(JSON.parse(client.texts.at(-1) as string)).toEqual({ jsonrpc: '2.0', id: null, error });
+    for (const transport of Object.values(RAW_TRANSPORTS)) {
+      const other = await RawClient.connect(serverWith(echo), { revision }, transport);
+      for (let time = 0; time < 2; time += 1) {
+        expect(await answerTo(other, '[ ]')).toEqual({ jsonrpc: '2.0', id: null, error });
+      }
+      await other.settled();
+    }
+    const { url } = await endpointOf(serverWith(echo));
+    const response = await (await HttpClient.open(url, revision)).post([]);
+    expect([response.status, await response.json()]).toMatchObject([400, { error }]);
   });
 
   eachRevision('RPC-21', 'are one invalid request in revisions without batches', async (revision) => {

@@ -1,14 +1,25 @@
 // Questions belong to their wording, their request and their user, whichever method asks them.
 import { describe, expect } from '@jest/globals';
-import { type Context, type JsonObject, MemorySingleUse, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import {
+  type Context,
+  type InputRequest,
+  type JsonObject,
+  MemorySingleUse,
+  needInput,
+  NoInput,
+  Prompt,
+  Resource,
+  Tool,
+  toolResult,
+} from '@decorum/core';
 
 import { json, serve } from '../../packages/http/test/fixture.js';
 import { overHttp } from '../support/http-transports.js';
-import { overMemory, RawClient, type RawTransport } from '../support/raw-client.js';
+import { overMemory, RawClient, type RawTransport, textOf } from '../support/raw-client.js';
 import { eachRevision, inStateless } from '../support/requirements.js';
 import { HttpClient, SseClient } from './http-client.js';
-import { ADA, asked, connect, INVALID, NAME } from './rounds.js';
-import { serverOf } from './servers.js';
+import { ADA, ANSWERS, asked, connect, INVALID, NAME } from './rounds.js';
+import { serverOf, serverWith } from './servers.js';
 
 type Ask = (context: Context, question: string) => Promise<{ action: string } | boolean>;
 
@@ -113,6 +124,215 @@ describe('a question', () => {
         expect(asked(result).inputRequests).toMatchObject({ 'Pay 5?': { method: 'sampling/createMessage' } });
       }
       expect(desk.done).toEqual([]);
+    }
+  });
+});
+
+describe('a request of each kind', () => {
+  const model: Ask = async (context, messages) => ({ action: (await context.sample({ messages, maxTokens: 5 })).text });
+  const ways: Readonly<Record<string, readonly [method: string, ask: Ask]>> = {
+    form: ['elicitation/create', (context, message) => context.elicit(NAME, { message })],
+    confirmation: ['elicitation/create', (context, message) => context.confirm(message)],
+    visit: ['elicitation/create', (context, message) => context.elicitUrl({ message, url: 'https://example.com' })],
+    sample: ['sampling/createMessage', model],
+    roots: ['roots/list', async (context, key) => (await context.roots({ key })).length > 0],
+  };
+  for (const [index, id] of (['TOOL-30', 'PROMPT-14', 'RES-23'] as const).entries()) {
+    inStateless(id, 'may ask in every way, several times, and is complete in the end', async () => {
+      const [method, params] = METHODS[index] as Request;
+      for (const transport of TRANSPORTS) {
+        for (const [way, [asks, ask]] of Object.entries(ways)) {
+          const desk = Object.assign(new Desk(), { ask });
+          const client = await connect(serverOf({ providers: [desk] }), { answers: ANSWERS }, transport);
+          expect(await client.result(method, { ...params })).toMatchObject({ resultType: 'complete' });
+          expect([way, client.questions.map((question) => question.method)]).toEqual([way, [asks, asks]]);
+          const types = client.received.map(({ result }) => result?.['resultType']);
+          expect(types).toEqual(['input_required', 'input_required', 'complete']);
+          expect(desk.done).toHaveLength(1);
+        }
+      }
+    });
+  }
+});
+
+describe('a question with all its options', () => {
+  const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: 'Hi' } }];
+  const model = {
+    maxTokens: 5,
+    systemPrompt: 'Be brief.',
+    temperature: 0,
+    stopSequences: ['.'],
+    metadata: { a: 1 },
+    modelPreferences: { costPriority: 1 },
+    includeContext: 'none' as const,
+  };
+  const options = { key: 'own', sealed: true, timeoutMs: 1 };
+  const visit = { message: 'Please', url: 'https://example.com/', elicitationId: 'own' };
+  const returned = (request: InputRequest) => (context: Context) =>
+    context.answers ? 'answered' : needInput({ own: request });
+  const WAYS: Readonly<Record<string, readonly ((context: Context) => unknown)[]>> = {
+    'elicitation/create': [
+      (context) => context.elicit(NAME, { message: 'Who?', ...options }),
+      (context) => context.confirm('Sure?', options),
+      (context) => context.elicitUrl({ ...visit, ...options }),
+      (context) => context.requireUrl({ ...visit, ...options, url: () => 'https://example.com/' }).then(() => 'there'),
+      returned({ method: 'elicitation/create', params: { mode: 'url', ...visit } }),
+      returned({ method: 'elicitation/create', params: { message: 'Who?', requestedSchema: NAME } }),
+    ],
+    'sampling/createMessage': [
+      (context) => context.sample({ messages, ...model, ...options }),
+      (context) => context.sample({ messages: 'Hi', ...model }),
+      returned({ method: 'sampling/createMessage', params: { messages, ...model } }),
+    ],
+    'roots/list': [(context) => context.roots(options), returned({ method: 'roots/list' })],
+  };
+  for (const [id, methods] of [
+    ['MRTR-01', Object.keys(WAYS)],
+    ['SAMP-13', ['sampling/createMessage']],
+    ['ROOT-06', ['roots/list']],
+    ['ELIC-12', ['elicitation/create']],
+  ] as const) {
+    inStateless(id, 'is in the result and nowhere else, in the form of the revision', async () => {
+      for (const transport of TRANSPORTS) {
+        for (const method of methods) {
+          for (const way of WAYS[method] ?? []) {
+            const client = await connect(serverWith({ ask: way }), { answers: ANSWERS }, transport);
+            expect(await client.call('ask')).toMatchObject({ resultType: 'complete' });
+            expect(client.questions.map((question) => question.method)).toEqual([method]);
+            const { params = {} } = client.questions[0] ?? {};
+            expect(params).not.toHaveProperty('elicitationId');
+            if (params['mode'] === 'url') expect(Object.keys(params).sort()).toEqual(['message', 'mode', 'url']);
+            for (const message of client.received) expect(Object.keys(message)).toEqual(['jsonrpc', 'id', 'result']);
+          }
+        }
+      }
+    });
+  }
+
+  inStateless('MRTR-20', 'is answered by a refusal too, which counts in every later round', async () => {
+    for (const action of ['decline', 'cancel']) {
+      const seen: unknown[] = [];
+      const server = serverWith({
+        async ask(context) {
+          const answers = [
+            await context.elicit(NAME, { message: 'Who?' }),
+            await context.confirm('Sure?'),
+            await context.elicitUrl({ message: 'Please', url: 'https://example.com/' }),
+            await context.requireUrl({ message: 'Go', url: 'https://example.com/' }).catch(() => 'refused'),
+          ];
+          seen.push(answers);
+          return 'done';
+        },
+      });
+      const client = await connect(server, { answers: { 'elicitation/create': () => ({ result: { action } }) } });
+      expect(textOf(await client.call('ask'))).toBe('done');
+      // also where the handler swallows what interrupts it
+      expect(seen.at(-1)).toEqual([{ action }, false, { action }, 'refused']);
+      expect(client.questions).toHaveLength(4);
+    }
+  });
+});
+
+describe('several questions at once', () => {
+  inStateless('MRTR-05', 'fail together, whichever of them the client does not support', async () => {
+    const all: Readonly<Record<string, InputRequest>> = {
+      roots: { method: 'roots/list' },
+      sampling: {
+        method: 'sampling/createMessage',
+        params: { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 },
+      },
+      elicitation: { method: 'elicitation/create', params: { message: 'Who?', requestedSchema: NAME } },
+    };
+    const names = Object.keys(all);
+    for (const order of [names, [...names].reverse(), ['sampling', 'roots', 'elicitation']]) {
+      const requests = Object.fromEntries(order.map((name) => [name, all[name] as InputRequest]));
+      const server = serverWith({ ask: (context) => (context.answers ? 'answered' : needInput(requests)) });
+      for (const missing of [undefined, ...names]) {
+        const capabilities = Object.fromEntries(names.filter((name) => name !== missing).map((name) => [name, {}]));
+        const client = await connect(server, { capabilities });
+        const { result, error } = await client.request('tools/call', { name: 'ask' });
+        if (missing === undefined) expect(Object.keys(asked(result).inputRequests)).toEqual(order);
+        else
+          expect([order, error]).toMatchObject([
+            order,
+            { code: -32021, data: { requiredCapabilities: { [missing]: {} } } },
+          ]);
+      }
+    }
+  });
+});
+
+describe('the type of a result', () => {
+  inStateless('RPC-24', 'says whether it is one, whichever method asks', async () => {
+    for (const transport of TRANSPORTS) {
+      for (const request of METHODS) {
+        const client = await connect(serverOf({ providers: [new Desk()] }), {}, transport);
+        let { result } = await round(client, request);
+        for (let turn = 0; turn < 2; turn += 1) {
+          expect(result).toMatchObject({ resultType: 'input_required', inputRequests: {} });
+          ({ result } = await round(client, request, result));
+        }
+        expect(result).toMatchObject({ resultType: 'complete' });
+        expect(result).not.toHaveProperty('inputRequests');
+      }
+    }
+  });
+
+  inStateless('RPC-25', 'is no choice of a handler', async () => {
+    const own = { resultType: 'task', 'example.com/resultType': 'task' };
+    class Choosing {
+      @Tool()
+      tool() {
+        return toolResult({ content: 'a', structuredContent: own, _meta: own });
+      }
+
+      @Prompt()
+      prompt() {
+        return { ...own, messages: [{ role: 'user', content: 'a' }], _meta: own };
+      }
+
+      @Resource('docs://a')
+      resource() {
+        return { ...own, contents: [{ uri: 'docs://a', text: 'a' }], _meta: own };
+      }
+    }
+    for (const transport of TRANSPORTS) {
+      const client = await connect(serverOf({ providers: [Choosing] }), {}, transport);
+      for (const [method, params] of [
+        ['tools/call', { name: 'tool' }],
+        ['prompts/get', { name: 'prompt' }],
+        ['resources/read', { uri: 'docs://a' }],
+      ] as const) {
+        expect([method, await client.result(method, { ...params })]).toMatchObject([
+          method,
+          { resultType: 'complete' },
+        ]);
+      }
+    }
+  });
+});
+
+describe('many rounds', () => {
+  inStateless('MRTR-12', 'have each effect once, and remember what each returned', async () => {
+    const steps = ['a', 'b', 'c', 'd', 'e'];
+    for (const transport of TRANSPORTS) {
+      const done: string[] = [];
+      const server = serverWith({
+        async many(context) {
+          const returned: unknown[] = [];
+          for (const step of steps) {
+            returned.push(
+              await context.once(step, () => (done.push(step), step === 'c' ? null : `${step}${done.length}`)),
+            );
+            await context.elicit(NAME, { message: step });
+          }
+          return JSON.stringify(returned);
+        },
+      });
+      const answers = { 'elicitation/create': () => ({ result: ADA }) };
+      const client = await connect(server, { answers }, transport);
+      expect(textOf(await client.call('many'))).toBe('["a1","b2",null,"d4","e5"]');
+      expect([done, client.questions.length]).toEqual([steps, 5]);
     }
   });
 });

@@ -97,6 +97,42 @@ describe('results', () => {
     }
   });
 
+  inStateless('CACHE-01', 'that depend on the caller have them too', async () => {
+    const access = () => true;
+    class Restricted {
+      @Tool({ access })
+      tool() {}
+
+      @Prompt({ access })
+      prompt() {
+        return '';
+      }
+
+      @Resource('docs://one', { access })
+      one() {
+        return '';
+      }
+
+      @Resource('docs://{id}', { access, list: 'list' })
+      template(_variables: NoInput) {
+        return '';
+      }
+
+      list() {
+        return ['docs://1'];
+      }
+    }
+    for (const scope of ['public', 'private'] as const) {
+      const client = await open({ providers: [Restricted], cache: { ttlMs: 1000, scope } });
+      for (const [method] of LISTS) {
+        expect([method, hintOf(await client.result(method))]).toEqual([method, [1000, 'private']]);
+      }
+      for (const uri of ['docs://one', 'docs://1']) {
+        expect(hintOf(await client.result('resources/read', { uri }))).toEqual([0, 'private']);
+      }
+    }
+  });
+
   inStateless('CACHE-02', 'have a duration in whole milliseconds, and other values are rejected', async () => {
     for (const ttlMs of [0, 1, Number.MAX_SAFE_INTEGER]) {
       const results = await hintsOf(await open({ cache: { ttlMs, scope: 'private' } }));

@@ -74,7 +74,7 @@ describe('a request without a session', () => {
     ];
     let runs = 0;
     for (const transport of RAW_TRANSPORTS) {
-      const server = serverOf({ providers: [Anyone] });
+      const server = serverOf({ providers: [Anyone], instructions: 'Ask first.', title: 'Anyone' });
       server.addTool({ name: 'who', input: NoInput }, () => `run ${(runs += 1) && 'by anyone'}`);
       for (const [method, params] of [...SERVED, ['tools/fly', {}] as const]) {
         const answers = [];

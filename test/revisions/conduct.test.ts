@@ -15,7 +15,7 @@ import {
 } from '@decorum/core';
 import fc from 'fast-check';
 
-import { overHttp, statelessHeaders, transportsOf } from '../support/http-transports.js';
+import { endpointOf, overHttp, statelessHeaders, transportsOf } from '../support/http-transports.js';
 import { type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
 import {
   eachRevision,
@@ -247,7 +247,8 @@ describe('a cancelled request', () => {
     const before = client.received.length;
     void client.send(call(client, 1, 'endless'));
     const context = await started;
-    const malformed = [undefined, {}, { requestId: null }, { requestId: ['1'] }, { requestId: '1' }, { requestId: {} }];
+    const ids = [null, ['1'], [1], [[1]], '1', {}, { id: 1 }, true, 1.5];
+    const malformed = [undefined, {}, { id: 1 }, ...ids.map((requestId) => ({ requestId }))];
     for (const params of malformed) await client.notify('notifications/cancelled', params);
     expect(context.signal.aborted).toBe(false);
     expect(client.received.slice(before)).toEqual([]);
@@ -374,13 +375,18 @@ describe('a client without a session', () => {
       const client = await RawClient.connect(server, { revision }, transport);
       await listening(client, 'a');
       await listening(client, 0);
-      await server.close();
+      // the whole server, or only one of its transports
+      await (transport === overHttp ? (await endpointOf(server)).close() : server.close());
       for (const id of ['a', 0]) {
         const result = { resultType: 'complete', _meta: { 'io.modelcontextprotocol/subscriptionId': id } };
         expect(await client.response(id)).toMatchObject({ result });
       }
       expect(client.received).toHaveLength(4);
     }
+    const client = await RawClient.connect(serverWith({ quick: () => 'quick' }), { revision }, overStdio);
+    await listening(client, 'pipe');
+    await client.close();
+    expect(client.received.at(-1)).toMatchObject({ id: 'pipe', result: { resultType: 'complete' } });
   });
 
   inStateless('CANC-12', 'gets no other cancellation, however a request ends', async () => {

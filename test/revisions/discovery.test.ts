@@ -7,7 +7,7 @@ import { Completion, type Extension, type JsonObject, type McpServer, NoInput, P
 
 import { overHttp } from '../support/http-transports.js';
 import { type RawTransport, type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
-import { inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { inStateless, type Revision, SESSION_REVISIONS, STATELESS } from '../support/requirements.js';
 import {
   answerTo,
   asked,
@@ -35,6 +35,28 @@ describe('clients with and without a session', () => {
     );
     const results = await Promise.all(clients.map((client) => client.call('revision')));
     expect(results.map((result) => textOf(result))).toEqual(['2025-11-25', revision, '2025-03-26', revision]);
+  });
+
+  inStateless('LIFE-24', 'can take turns, over every transport', async () => {
+    for (const transport of RAW_TRANSPORTS) {
+      const server = serverWith({ revision: (context) => context.revision });
+      for (const date of SESSION_REVISIONS) {
+        const [old, modern] = [
+          await RawClient.connect(server, { revision: date }, transport),
+          await RawClient.connect(server, { revision }, transport),
+        ];
+        for (let turn = 0; turn < 2; turn += 1) {
+          expect(textOf(await old.call('revision'))).toBe(date);
+          expect(textOf(await modern.call('revision'))).toBe(revision);
+          if (transport === overHttp) continue;
+          // on the same pipe too
+          await old.send(called(`turn ${turn}`, 'revision'));
+          const { result } = await old.find(({ id }) => id === `turn ${turn}`);
+          expect(textOf(result as JsonObject)).toBe(revision);
+          old.problems.length = 0;
+        }
+      }
+    }
   });
 
   inStateless('LIFE-25', 'can share a pipe, because each message names its era', async () => {
@@ -78,6 +100,11 @@ describe('clients with and without a session', () => {
     }
     expect(await send(session('s4', 'ping', {}))).toEqual([{ jsonrpc: '2.0', id: 's4', result: {} }]);
     expect(await send(asked('m4', 'ping'))).toMatchObject([{ id: 'm4', error: { code: -32601 } }]);
+    // whatever names a revision has no session, even if it names it in a wrong way
+    for (const version of [7, null, [], {}, true]) {
+      const message = session('wrong', 'tools/list', { _meta: { [VERSION]: version } });
+      expect([version, await send(message)]).toMatchObject([version, [{ id: 'wrong', error: { code: -32602 } }]]);
+    }
     await line.close();
   });
 });
@@ -173,6 +200,11 @@ describe('server/discover', () => {
     const result = await discover(serverOf({ instructions: 'Ask first.' }));
     expect(result).toMatchObject({ resultType: 'complete', capabilities: { logging: {} }, instructions: 'Ask first.' });
     expect(await discover(serverOf())).not.toHaveProperty('instructions');
+    for (const instructions of [' Ask\n first. ', 'ü'.repeat(5000), '']) {
+      for (const transport of RAW_TRANSPORTS) {
+        expect(await discover(serverOf({ instructions }), transport)).toHaveProperty('instructions', instructions);
+      }
+    }
   });
 
   inStateless('DISC-03', 'has the complete server info in _meta', async () => {

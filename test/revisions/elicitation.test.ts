@@ -1,5 +1,6 @@
 import { describe, expect } from '@jest/globals';
 import { type Context, type JsonObject, type McpServer, needInput } from '@decorum/core';
+import { z } from 'zod';
 import { IsInt, IsString, Max } from 'class-validator';
 
 import { cpuMs } from '../support/cpu.js';
@@ -104,10 +105,26 @@ describe('elicitation', () => {
 
   for (const id of ['ELIC-03', 'ELIC-04']) {
     eachRevision(id, 'does not ask for secrets by a form', async (revision) => {
-      for (const name of ['password', 'apiKey', 'access_token', 'creditCardNumber', 'clientSecret']) {
-        const schema = { type: 'object', properties: { [name]: { type: 'string' } } };
-        const { questions } = await ask(revision, form(schema), { answer: accept({}) });
-        expect([name, questions]).toEqual([name, []]);
+      const names = ['password', 'apiKey', 'access_token', 'creditCardNumber', 'clientSecret', 'PASSPHRASE', 'api-key'];
+      names.push(
+        'pwd',
+        'newPasswd',
+        'private_key',
+        'card_number',
+        'credit card',
+        'API key',
+        'private.key',
+        'cvv',
+        'cardCVC',
+        'refreshToken',
+      );
+      const fields = [{ type: 'string' }, { type: 'integer' }, { type: 'string', enum: ['a'] }, { type: 'boolean' }];
+      for (const name of names) {
+        for (const field of fields) {
+          const schema = { type: 'object', properties: { city: { type: 'string' }, [name]: field } };
+          const { questions } = await ask(revision, form(schema), { answer: accept({}) });
+          expect([name, questions]).toEqual([name, []]);
+        }
       }
     });
   }
@@ -153,8 +170,12 @@ describe('elicitation', () => {
       const wrong = await ask(revision, form({ type: 'object', properties: { deep } }));
       expect([deep, wrong.questions]).toEqual([deep, []]);
     }
-    const odd = { type: 'object', properties: { code: { type: 'string', pattern: '^a$', format: 'ipv4' } } };
-    await ask(revision, form(odd), { answer: () => ({ result: { action: 'cancel' } }) });
+    for (const format of ['ipv4', 'time', 'uuid', 'hostname', 'uri-reference', 'duration', 'idn-email']) {
+      const odd = { type: 'object', properties: { code: { type: 'string', pattern: '^a$', format } } };
+      const shown = await ask(revision, form(odd), { answer: () => ({ result: { action: 'cancel' } }) });
+      const requestedSchema = { type: 'object', properties: { code: { type: 'string' } } };
+      expect([format, shown.questions[0]?.params['requestedSchema']]).toEqual([format, requestedSchema]);
+    }
   });
 
   const CHOICES: JsonObject = {
@@ -178,6 +199,8 @@ describe('elicitation', () => {
         },
       },
       name: { type: 'string', default: 'Ada' },
+      age: { type: 'integer', minimum: 0, default: 36 },
+      height: { type: 'number', default: 1.5 },
       news: { type: 'boolean', default: true },
       ads: { type: 'boolean', default: false },
     },
@@ -198,6 +221,8 @@ describe('elicitation', () => {
             'days: sat': { type: 'boolean', title: 'days: Saturday' },
             'days: sun': { type: 'boolean', title: 'days: Sunday' },
             name: { type: 'string' },
+            age: { type: 'integer', minimum: 0 },
+            height: { type: 'number' },
             news: { type: 'boolean', default: true },
             ads: { type: 'boolean', default: false },
           },
@@ -238,6 +263,18 @@ describe('elicitation', () => {
       const answer = { result: { action, content: { name: 'ignored' } } };
       expect(await ask(revision, form(), { answer: () => answer })).toMatchObject({ said: `{"action":"${action}"}` });
     }
+    for (const [action, confirmed] of [
+      ['accept', 'true'],
+      ['decline', 'false'],
+      ['cancel', 'false'],
+    ]) {
+      const answer: Answer = () => ({ result: { action } });
+      const confirm = await ask(revision, (context) => context.confirm('Sure?'), { answer });
+      expect([action, confirm.said]).toEqual([action, confirmed]);
+      if (revision === '2025-06-18') continue;
+      const visited = await ask(revision, visit('https://example.com'), { answer });
+      expect(visited.said).toBe(`{"action":"${action}"}`);
+    }
     expect(await ask(revision, form(), { answer: () => ({ result: { action: 'maybe' } }) })).toMatchObject({
       said: revision === STATELESS ? 'asked again' : 'client error undefined',
     });
@@ -269,6 +306,15 @@ describe('elicitation', () => {
       const { said } = await ask(revision, person, { answer: accept(content) });
       expect(said).toMatch(revision === STATELESS ? /^asked again$/ : /^ToolError: .*Who are you\?/);
     }
+  });
+
+  eachRevision('ELIC-09', 'rejects an answer that breaks a rule which is checked later', async (revision) => {
+    const free = z.object({ name: z.string() }).refine(async ({ name }) => name !== 'taken', 'is taken');
+    const pick = (context: Context) => context.elicit(free, { message: 'Which name?' });
+    const right = await ask(revision, pick, { answer: accept({ name: 'free' }) });
+    expect(right.said).toBe('{"action":"accept","content":{"name":"free"}}');
+    const wrong = await ask(revision, pick, { answer: accept({ name: 'taken' }) });
+    expect(wrong.said).toMatch(/^asked again$|^ToolError: .*Which name\?/);
   });
 
   eachRevision('ELIC-09', 'costs a bounded amount of work to reject', async (revision) => {
@@ -373,6 +419,25 @@ describe('elicitation', () => {
     const { questions } = await ask(revision, form(), { capabilities: FORM, answer: accept({ name: 'Ada' }) });
     expect(questions).toHaveLength(1);
     expect([undefined, 'form']).toContain(questions[0]?.params?.['mode']);
+    // the first revision with forms has no modes
+    const params = { message: 'Who are you?', requestedSchema: NAME };
+    const ways: Asking[] = [...FORMS];
+    for (const mode of [{}, { mode: 'form' }]) {
+      const request = { method: 'elicitation/create', params: { ...mode, ...params } } as const;
+      ways.push(async (context) => (context.answers ? 'answered' : needInput({ a: request })));
+    }
+    for (const way of ways) {
+      const server = serverWith({ ask: way });
+      const answers = { 'elicitation/create': accept({ name: 'Ada' }) };
+      for (const capabilities of [FORM, { elicitation: { form: {} } }]) {
+        const client = await RawClient.connect(server, { revision, capabilities, answers });
+        await client.call('ask');
+        const [question] = client.questions;
+        expect(client.questions).toHaveLength(1);
+        if (revision === '2025-06-18') expect(Object.keys(question?.params ?? {}).sort()).toEqual(Object.keys(params));
+        else expect(question?.params['mode'] ?? 'form').toBe('form');
+      }
+    }
   });
 });
 
@@ -407,6 +472,12 @@ describe('elicitation by URL', () => {
       const { said, questions } = await ask(revision, visit(url), { answer: accept() });
       expect([url, questions]).toEqual([url, []]);
       expect(said).toMatch(/^TypeError/);
+      // also if it is made for the visit, whether the user must make it or not
+      for (const kind of ['elicitUrl', 'requireUrl'] as const) {
+        const made = (context: Context) => context[kind]({ message: 'Please sign in', url: () => url });
+        const refused = await ask(revision, made, { answer: accept() });
+        expect([url, refused.questions, refused.said]).toEqual([url, [], expect.stringMatching(/^TypeError/)]);
+      }
     }
   });
 

@@ -168,6 +168,10 @@ describe('a session', () => {
     const { client } = await open(revision);
     const response = await client.post(initialize(revision));
     expect([response.status, await json(response)]).toMatchObject([400, { id: 'hello', error: { code: -32600 } }]);
+    const { id: _id, ...notification } = initialize(revision);
+    for (const again of [{ ...initialize(revision), id: 0 }, { ...initialize(revision), params: {} }, notification]) {
+      expect((await client.post(again)).status).toBe(400);
+    }
     expect(await client.status()).toBe(200);
   });
 

@@ -40,6 +40,14 @@ describe('HTTP+SSE', () => {
     expect([new URL(sse).pathname, new URL(target).pathname]).toEqual(['/sse', '/messages']);
     expect((await client.send(initialize(revision))).status).toBe(202);
     expect((await reader.message()).message).toMatchObject({ result: { protocolVersion: revision } });
+    // those of one client work after those of another have ended
+    const other = await SseClient.open(sse);
+    await other.reader.cancel();
+    let { status } = await other.send(request(1, 'ping'));
+    for (let turn = 0; turn < 1000 && status !== 404; turn += 1) ({ status } = await other.send(request(1, 'ping')));
+    expect(status).toBe(404);
+    for (const id of ['a', 'b']) expect(await client.ask(request(id, 'ping'))).toMatchObject({ id, result: {} });
+    expect(await (await SseClient.open(sse)).ask(request(1, 'ping'))).toMatchObject({ id: 1 });
   });
 
   eachSessionRevision('SSE-02', 'sends the URL for messages first and once', async () => {
@@ -154,6 +162,27 @@ describe('HTTP+SSE', () => {
       expect([query, response.status]).toEqual([query, 404]);
     }
     expect(await client.ask(request(1, 'ping'))).toMatchObject({ id: 1, result: {} });
+    // nor is it the key of another user, or that of a stream that has ended
+    const { url } = await serve({
+      legacySse: true,
+      principal: ({ headers }) => (headers['x-user'] ? { subject: String(headers['x-user']) } : undefined),
+    });
+    for (const [owner, others] of [
+      [{ 'x-user': 'ann' }, ['bob', 'Ann', '']],
+      [{}, ['ann']],
+    ] as const) {
+      const own = await SseClient.open(new URL('/sse', url).href, owner);
+      for (const other of others) {
+        for (const message of [request(2, 'ping'), { jsonrpc: '2.0', method: 'notifications/initialized' }]) {
+          expect([owner, other, (await own.send(message, { 'x-user': other })).status]).toEqual([owner, other, 404]);
+        }
+      }
+      expect(await own.ask(request(3, 'ping'))).toMatchObject({ id: 3 });
+      await own.reader.cancel();
+      let { status } = await own.send(request(4, 'ping'));
+      for (let turn = 0; turn < 1000 && status !== 404; turn += 1) ({ status } = await own.send(request(4, 'ping')));
+      expect(status).toBe(404);
+    }
   });
 
   eachSessionRevision('SSE-08', 'works under a prefix and behind a proxy that rewrites paths', async () => {

@@ -6,7 +6,7 @@ import { mcp } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import fastify from 'fastify';
 
-import { EventReader } from '../../packages/http/test/events.js';
+import { EventReader, type ServerEvent } from '../../packages/http/test/events.js';
 import { afterwards, call, createServer, json, Probe, request, serve } from '../../packages/http/test/fixture.js';
 import { overHttp, statelessHeaders } from '../support/http-transports.js';
 import { RawClient, textOf } from '../support/raw-client.js';
@@ -69,6 +69,16 @@ describe('the GET stream', () => {
     expect((await listening.message()).message?.method).toBe(UPDATED);
     server.notify.toolsChanged();
     expect((await listening.message()).message?.method).toBe(CHANGED);
+    const { toolsChanged, promptsChanged, resourcesChanged } = server.notify;
+    for (const [change, method] of [
+      [promptsChanged, 'notifications/prompts/list_changed'],
+      [resourcesChanged, 'notifications/resources/list_changed'],
+      [toolsChanged, CHANGED],
+      [update, UPDATED],
+    ] as const) {
+      change();
+      expect((await listening.message()).message?.method).toBe(method);
+    }
   });
 
   eachSessionRevision('HTTP-30', 'has no messages that belong to a request', async (revision) => {
@@ -85,6 +95,12 @@ describe('the GET stream', () => {
     probe.contexts[0]?.log.error('unheard');
     void probe.contexts[0]?.ping().catch(() => {});
     expect(carried(await (await client.stream(5, 'steps')).rest())).toEqual([1, 2, 3, 5]);
+    // nor once the server has noticed it
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect(await client.status()).toBe(200);
+      probe.contexts[0]?.progress(3 + turn);
+      probe.contexts[0]?.log.error('unheard');
+    }
     server.addTool(
       { name: 'reach', input: { type: 'object' } },
       async (_input: object, context) => await context.ping(),
@@ -147,6 +163,34 @@ describe('the GET stream', () => {
       expect(all).toEqual(one);
     },
   );
+});
+
+describe('a GET stream that was lost', () => {
+  eachSessionRevision('HTTP-33', 'has none of the messages that another one has', async (revision) => {
+    const { client, server, update } = await connect(revision);
+    const lost = await client.listen();
+    update();
+    const { id } = await lost.message();
+    await lost.cancel();
+    const other = await client.listen();
+    let sent = 0;
+    const heard: ServerEvent[] = [];
+    const hearing = other.message().then((event) => heard.push(event));
+    // until the server has noticed that the first stream is lost
+    for (; heard.length === 0; await new Promise(setImmediate)) {
+      update();
+      sent += 1;
+    }
+    await hearing;
+    const back = await client.listen(id);
+    server.notify.toolsChanged();
+    let replayed = 0;
+    while ((await back.message()).message?.method === UPDATED) replayed += 1;
+    expect(await client.end()).toBe(204);
+    const rest = [...carried(await other.rest()), ...carried(await back.rest())];
+    // the other stream repeats what its reader has
+    expect(replayed + heard.length + rest.length).toBe(sent);
+  });
 });
 
 describe('GET and DELETE', () => {
@@ -215,6 +259,23 @@ describe('a client that disconnects', () => {
       expect(probe.aborted).toBe(0);
     },
   );
+
+  eachSessionRevision('HTTP-21', 'cancels nothing if the server keeps no sessions either', async (revision) => {
+    const { url, probe } = await serve({ sessions: false });
+    const client = HttpClient.alone(url, revision);
+    for (const name of ['wait', 'stream']) {
+      const controller = new AbortController();
+      const began = once(probe, 'began');
+      const pending = client.call(name, name, { meta: TOKEN, signal: controller.signal });
+      await began;
+      if (name === 'stream') await pending;
+      controller.abort();
+      await pending.catch(() => {});
+      for (let n = 0; n < 3; n++) expect((await client.post(client.buildMessage(n, 'ping'))).status).toBe(200);
+      expect([name, probe.contexts.at(-1)?.signal.aborted, probe.aborted]).toEqual([name, false, 0]);
+    }
+    probe.emit('go');
+  });
 
   /** Starts a call and drops its connection. Resolves when the handler is aborted. */
   async function dropped(client: HttpClient, probe: Probe, name: string): Promise<{ context: Context; ms: number }> {
@@ -308,7 +369,9 @@ describe('a client that disconnects', () => {
       probe.emit('go');
       // once a later request has ended, this one has too
       await json(await client.call('next', 'add', { args: ADD }));
-      expect(written.slice(before).join('\n')).not.toMatch(/progress|too late|let go/);
+      const after = written.slice(before).join('\n');
+      expect(after).not.toMatch(/progress|too late|let go/);
+      expect(after).not.toContain(`"id":"${name}"`);
       expect(written.at(-1)).toContain('"next"');
     }
     expect(errors).toEqual([]);
@@ -357,6 +420,15 @@ describe('a stream without a session', () => {
     const { client } = await connect('2026-07-28', { keepAliveMs: 10 });
     const reader = await subscribe(client);
     for (let n = 0; n < 2; n++) expect((await reader.next())?.comment).toBe('keep-alive');
+    // also during a call, before and after it has sent something
+    const { client: other, probe } = await connect('2026-07-28', { keepAliveMs: 10 });
+    const calling = await other.stream('calls', 'stream');
+    await calling.message();
+    for (let n = 0; n < 2; n++) expect((await calling.next())?.comment).toBe('keep-alive');
+    const silent = new EventReader(await other.call('waits', 'wait'));
+    for (let n = 0; n < 2; n++) expect((await silent.next())?.comment).toBe('keep-alive');
+    probe.emit('go');
+    expect((await silent.message()).message).toMatchObject({ id: 'waits', ...LET_GO });
   });
 
   inStateless('HTTP-36', 'has no event ids, and cannot be resumed', async () => {

@@ -283,6 +283,19 @@ describe('a POST', () => {
         const response = await client.post(body);
         expect([String(body), await refusal(response)]).toEqual([String(body), { status: 400, code, id: null }]);
       }
+      // also if the message has an id
+      for (const wrong of [
+        { jsonrpc: '1.0' },
+        { jsonrpc: 2 },
+        { method: 7 },
+        { method: null },
+        { jsonrpc: undefined },
+      ]) {
+        for (const id of [7, 0, '', 'x']) {
+          const body = { ...client.buildMessage(id, 'tools/list'), ...wrong };
+          expect([body, await refusal(await client.post(body))]).toEqual([body, { status: 400, code: -32600, id }]);
+        }
+      }
     },
   );
 
@@ -343,6 +356,23 @@ describe('a POST', () => {
     }
     const large = await client.call(1, 'add', { args: { a: 'x'.repeat(2000) } });
     expect(await refusal(large)).toMatchObject({ status: 413, code: -32600 });
+    // exactly as large as it may be, and one byte more
+    const whole = (size: number) => {
+      const text = JSON.stringify(
+        client.buildMessage(1, 'tools/call', { name: 'add', arguments: { ...ADD, more: '@' } }),
+      );
+      return text.replace('@', 'x'.repeat(size - text.length + 1));
+    };
+    const own = client.headersOf(client.buildMessage(1, 'tools/call', { name: 'add' }));
+    for (const [size, status] of [
+      [1999, 200],
+      [2000, 200],
+      [2001, 413],
+    ] as const) {
+      const response = await client.post(whole(size), own);
+      expect([size, response.status]).toEqual([size, status]);
+      await response.text();
+    }
     for (const type of [
       'application/json',
       'Application/JSON',
@@ -366,6 +396,9 @@ describe('the stream of a request', () => {
       client.buildMessage('a', 'tools/call', steps),
       client.buildMessage('b', 'ping'),
       client.buildMessage('c', 'tools/call', steps),
+      client.buildMessage('d', 'no/method'),
+      client.buildMessage('e', 'tools/call', { name: 'fail' }),
+      { ...client.buildMessage('f', 'ping'), params: [] },
     ];
     const messages = (await new EventReader(await client.post(batch)).rest()).flatMap(({ message }) => message ?? []);
     expect(
@@ -373,7 +406,7 @@ describe('the stream of a request', () => {
         .flat()
         .flatMap(({ id }) => (id === undefined ? [] : [id]))
         .sort(),
-    ).toEqual(['a', 'b', 'c']);
+    ).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
   eachSessionRevision('HTTP-15', 'has the messages of the request before the response', async (revision) => {
@@ -426,6 +459,20 @@ describe('the stream of a request', () => {
 
   inStateless('HTTP-17', 'has only messages of its request', () => ownMessages('2026-07-28'));
 
+  eachSessionRevision('HTTP-16', 'has no other messages, even if nothing else is open', async (revision) => {
+    const { client, server, probe, url } = await connect(revision);
+    await client.post(client.buildMessage(0, 'resources/subscribe', { uri: 'docs://guide' }));
+    const witness = await (await HttpClient.open(url, revision)).listen();
+    const began = once(probe, 'began');
+    const reader = await client.stream('own', 'stream');
+    await began;
+    server.notify.resourceUpdated('docs://guide');
+    server.notify.toolsChanged();
+    expect((await witness.message()).message?.method).toBe('notifications/tools/list_changed');
+    probe.emit('go');
+    expect(carried(await reader.rest())).toEqual([1, 'own']);
+  });
+
   eachSessionRevision('HTTP-18', 'stays open until the response, unless the handler closes it', async (revision) => {
     const { client, probe } = await connect(revision);
     const reader = await client.stream(7, 'stream');
@@ -453,6 +500,10 @@ describe('the stream of a request', () => {
       const reader = await client.stream(name, name, { args: ADD, headers: { accept: 'text/event-stream' } });
       const events = await reader.rest();
       expect([carried(events).at(-1), reader.ended]).toEqual([name, true]);
+      if (client.stateless) continue;
+      // also if it is resumed
+      const resumed = await client.listen(events.find(({ id }) => id)?.id?.replace(/\d+$/, '0'));
+      expect([carried(await resumed.rest()).at(-1), resumed.ended]).toEqual([name, true]);
     }
   };
 

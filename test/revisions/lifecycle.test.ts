@@ -1,5 +1,6 @@
 import { describe, expect } from '@jest/globals';
-import type { Context, JsonObject } from '@decorum/core';
+import { Completion, type Context, type JsonObject, Prompt, Resource, Tool } from '@decorum/core';
+import { listen } from '@decorum/http';
 
 import { json, post, request, serve } from '../../packages/http/test/fixture.js';
 import { transportsOf } from '../support/http-transports.js';
@@ -65,6 +66,41 @@ describe('a session', () => {
     });
   });
 
+  eachSessionRevision('LIFE-01', 'starts alike over every transport, with all capabilities', async (revision) => {
+    class Everything {
+      @Tool()
+      tool() {}
+
+      @Prompt({ input: { type: 'object', properties: { a: { type: 'string' } } } })
+      prompt() {
+        return '';
+      }
+
+      @Resource('docs://one')
+      resource() {
+        return '';
+      }
+
+      @Completion({ for: 'prompt', argument: 'a' })
+      complete() {
+        return [];
+      }
+    }
+    const list = { listChanged: true };
+    const all = { tools: list, prompts: list, resources: { ...list, subscribe: true }, logging: {} };
+    for (const transport of Object.values(transportsOf(revision))) {
+      const server = serverOf({ providers: [Everything] });
+      for (const capabilities of [{}, { roots: {}, sampling: {} }]) {
+        const client = await RawClient.connect(server, { revision, capabilities, begins: false }, transport);
+        expect(await client.begin()).toEqual({
+          protocolVersion: revision,
+          capabilities: { ...all, ...(revision > '2024-11-05' && { completions: {} }) },
+          serverInfo: { name: 'revisions', version: '1.0.0' },
+        });
+      }
+    }
+  });
+
   eachSessionRevision('LIFE-02', 'uses the requested revision', async (revision) => {
     for (const transport of Object.values(transportsOf(revision))) {
       const client = await RawClient.connect(serverOf(), { revision, begins: false }, transport);
@@ -76,7 +112,8 @@ describe('a session', () => {
   });
 
   eachSessionRevision('LIFE-03', 'uses another revision if the requested one is unknown', async (revision) => {
-    for (const asked of ['1999-01-01', '9999-12-31', '', `${revision}x`]) {
+    const odd = ['x'.repeat(1000), '2025-11-25T00:00:00Z', 'größe', '__proto__', ' ', '0'];
+    for (const asked of ['1999-01-01', '9999-12-31', '', `${revision}x`, ...odd]) {
       expect(SESSION_REVISIONS).toContain((await ask(asked))['protocolVersion']);
     }
   });
@@ -85,7 +122,9 @@ describe('a session', () => {
     'LIFE-04',
     'then uses the newest session revision, even if a stateless one was requested',
     async (revision) => {
-      for (const asked of [`${revision}-draft`, '2026-07-28']) {
+      const older = ['1999-01-01', '2024-11-04', '', '0'];
+      const newer = ['2025-11-26', '9999-12-31', 'latest', ` ${revision}`];
+      for (const asked of [`${revision}-draft`, '2026-07-28', ...older, ...newer]) {
         expect(await ask(asked)).toMatchObject({ protocolVersion: NEWEST });
       }
     },
@@ -160,6 +199,9 @@ describe('a session', () => {
       for (const value of [false, null, true, 'yes', []]) {
         await askInVain(revision, { sampling: value, roots: value, elicitation: value }, names);
       }
+      // in another place or spelling, it is another capability
+      const others = { sampling: {}, roots: {}, elicitation: {} };
+      await askInVain(revision, { experimental: others, extensions: others, Sampling: {}, ROOTS: {} }, names);
     });
   }
 
@@ -172,6 +214,11 @@ describe('a session', () => {
     expect(await client.begin()).toMatchObject({ instructions: 'Ask for the weather.' });
     const other = await RawClient.connect(serverOf(), { revision, begins: false });
     expect(await other.begin()).not.toHaveProperty('instructions');
+    // also without sessions
+    const { url, close } = await listen(serverOf({ instructions: 'Ask first.' }), { port: 0, sessions: false });
+    const begun = await json(await post(url, request(1, 'initialize', hello(revision))));
+    expect(begun).toMatchObject({ result: { instructions: 'Ask first.' } });
+    await close();
   });
 
   eachSessionRevision('LIFE-12', 'has unchanged experimental capabilities on both sides', async (revision) => {
@@ -194,6 +241,15 @@ describe('a session', () => {
     expect(await client.begin()).toMatchObject({ protocolVersion: revision });
     expect(await client.error('initialize', hello(revision))).toMatchObject({ code: -32600 });
     expect(await client.result('ping')).toEqual({});
+    // what the client says about itself may be anything
+    for (const wrong of [null, [], 'all', 7, true, undefined]) {
+      for (const field of ['capabilities', 'clientInfo']) {
+        const other = await RawClient.connect(serverWith(QUESTIONS), { revision, begins: false });
+        const begun = await other.result('initialize', { ...hello(revision), [field]: wrong });
+        expect([field, wrong, begun]).toMatchObject([field, wrong, { protocolVersion: revision }]);
+        expect(await other.call('sample')).toMatchObject({ isError: true });
+      }
+    }
   });
 
   eachSessionRevision('LIFE-19', 'has server info with all fields of the revision', async (revision) => {

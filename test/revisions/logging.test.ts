@@ -59,13 +59,16 @@ describe('log messages', () => {
   });
 
   eachSessionRevision('LOG-04', 'have the default level of the server before the client sets one', async (revision) => {
-    const told = async (options: object) => {
-      const client = await RawClient.connect(serverWith({ talk }, options), { revision });
-      await client.call('talk');
-      return heard(client);
-    };
-    expect(await told({})).toEqual(LEVELS.slice(1));
-    expect(await told({ logLevel: 'alert' })).toEqual(['alert', 'emergency']);
+    for (const transport of Object.values(transportsOf(revision))) {
+      const told = async (options: object) => {
+        const client = await RawClient.connect(serverWith({ talk }, options), { revision }, transport);
+        await client.call('talk');
+        await client.settled();
+        return heard(client);
+      };
+      expect(await told({})).toEqual(LEVELS.slice(1));
+      for (const [at, logLevel] of LEVELS.entries()) expect(await told({ logLevel })).toEqual(LEVELS.slice(at));
+    }
   });
 
   eachRevision('LOG-05', 'have a level, an optional logger, and any data', async (revision) => {

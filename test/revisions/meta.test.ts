@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { describe, expect } from '@jest/globals';
-import { type JsonObject, NoInput, Prompt, Resource, text, Tool } from '@decorum/core';
+import { type Context, type JsonObject, NoInput, Prompt, Resource, text, Tool, toolResult, user } from '@decorum/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { IsEmail, IsInt, IsOptional, IsString, Matches, Min } from 'class-validator';
 
@@ -110,6 +110,48 @@ describe('_meta', () => {
     expect(sent).toMatchObject(meta);
   });
 
+  eachRevision('META-01', 'is passed to every kind of handler, also after a question', async (revision) => {
+    const SAMPLED = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Ho' } };
+    const see = async (context: Context) => {
+      const before = JSON.stringify(context.meta);
+      await context.sample({ messages: 'Hi', maxTokens: 1 });
+      return JSON.stringify([before, JSON.stringify(context.meta)]);
+    };
+    class Seeing {
+      @Tool()
+      tool(_input: NoInput, context: Context) {
+        return see(context);
+      }
+
+      @Prompt()
+      prompt(_input: NoInput, context: Context) {
+        return see(context);
+      }
+
+      @Resource('meta://seen')
+      resource(_input: NoInput, context: Context) {
+        return see(context);
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Seeing] }), {
+      revision,
+      capabilities: { sampling: {} },
+      answers: { 'sampling/createMessage': () => ({ result: SAMPLED }) },
+    });
+    const meta = { 'io.modelcontextprotocol/unheard-of': { deep: [null] }, 'mcp.dev/x': null, '': false };
+    for (const [method, params] of [
+      ['tools/call', { name: 'tool' }],
+      ['prompts/get', { name: 'prompt' }],
+      ['resources/read', { uri: 'meta://seen' }],
+    ] as const) {
+      const sent = client.buildMessage('x', method, { _meta: meta }).params?.['_meta'];
+      const result = await client.result(method, { ...params, _meta: meta });
+      const [, seen = '[]'] = /"text":("(?:[^"\\]|\\.)*")/.exec(JSON.stringify(result)) ?? [];
+      const metas = JSON.parse(JSON.parse(seen) as string) as string[];
+      expect([method, metas.map((each) => JSON.parse(each) as unknown)]).toEqual([method, [sent, sent]]);
+    }
+  });
+
   eachRevision('META-02', 'has valid keys in all places', async (revision) => {
     const client = await RawClient.connect(golden('contents'), { revision });
     await client.call('everything');
@@ -149,6 +191,31 @@ describe('_meta', () => {
     expect(authored(await client.call('complete'))).toHaveLength(1);
     expect(authored(await client.result('prompts/get', { name: 'conversation' }))).toHaveLength(1);
     expect(authored(await client.result('resources/read', { uri: 'docs://folder' }))).toHaveLength(1);
+    const ours = { 'example.com/ours': { deep: [0, null, ''] } };
+    const contents = [{ uri: 'docs://a', text: 'a', _meta: ours }];
+    const block = text('a', { _meta: ours });
+    class Marked {
+      @Tool()
+      tool() {
+        return toolResult({ content: [block], _meta: ours });
+      }
+
+      @Prompt()
+      prompt() {
+        return { messages: [user(block)], _meta: ours };
+      }
+
+      @Resource('docs://a')
+      resource() {
+        return { contents, _meta: ours };
+      }
+    }
+    const marking = await RawClient.connect(serverOf({ providers: [Marked] }), { revision });
+    const called = await marking.call('tool');
+    expect(called).toMatchObject({ _meta: ours, content: [{ _meta: ours }] });
+    const prompted = await marking.result('prompts/get', { name: 'prompt' });
+    expect(prompted).toMatchObject({ _meta: ours, messages: [{ content: { _meta: ours } }] });
+    expect(await marking.result('resources/read', { uri: 'docs://a' })).toMatchObject({ _meta: ours, contents });
   });
 
   eachSessionRevision('META-06', 'is on results only, not on the objects in them', async (revision) => {
@@ -393,6 +460,18 @@ describe('icons, annotations and titles', () => {
     for (const method of LISTS) {
       expect(listed(await client.result(method))).toMatchObject([{ icons: [icon] }]);
     }
+    // several, with few and with all fields
+    const icons = [
+      { src: 'https://example.com/i' },
+      { ...icon, sizes: ['16x16', '32x32'], theme: 'light' },
+      icon,
+    ] as const;
+    const several = await RawClient.connect(serverOf({ providers: [provider({ icons })], icons }), {
+      revision,
+      begins: false,
+    });
+    expect(identityOf(await several.begin())).toHaveProperty('icons', icons);
+    for (const method of LISTS) expect(listed(await several.result(method))[0]?.['icons']).toEqual(icons);
   });
 
   eachRevision('META-27', 'icons have https, http or data URLs', async (revision) => {

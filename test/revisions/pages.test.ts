@@ -1,6 +1,6 @@
 // The pages of lists.
 import { describe, expect } from '@jest/globals';
-import { type CacheHint, type JsonObject, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import { type CacheHint, type JsonObject, NoInput, type Principal, Prompt, Resource, Tool } from '@decorum/core';
 import { fetchHandler } from '@decorum/http/fetch';
 
 import { overHttp, statelessHeaders } from '../support/http-transports.js';
@@ -43,6 +43,44 @@ describe('pages', () => {
     }
   });
 
+  eachRevision('PAGE-01', 'contain each entry that the caller may see once', async (revision) => {
+    const restricted = (name: string, index: number) => {
+      const sees = (principal?: Principal) => index % 2 === 0 || principal?.subject === 'ada';
+      class Restricted {
+        @Tool({ name, access: sees })
+        tool() {}
+
+        @Prompt({ name, access: sees })
+        prompt() {
+          return '';
+        }
+
+        @Resource(`docs://${name}`, { access: sees })
+        resource() {
+          return '';
+        }
+
+        @Resource(`docs://${name}/{id}`, { access: sees })
+        template(_variables: NoInput) {
+          return '';
+        }
+      }
+      return Restricted;
+    };
+    const server = serverOf({ providers: names(9).map(restricted), pageSize: 2 });
+    for (const [subject, count] of [
+      ['ada', 9],
+      ['bob', 5],
+    ] as const) {
+      const client = await RawClient.connect(server, { revision, principal: { subject } });
+      for (const [method, member] of LISTS) {
+        const pages = await pagesOf(client, method);
+        const entries = pages.flatMap((page) => page[member] as JsonObject[]).map((entry) => JSON.stringify(entry));
+        expect([method, pages.length, new Set(entries).size]).toEqual([method, Math.ceil(count / 2), count]);
+      }
+    }
+  });
+
   eachRevision('PAGE-02', 'continue at the same position when entries are added and removed', async (revision) => {
     const server = many(4, 2);
     const client = await RawClient.connect(server, { revision });
@@ -52,6 +90,34 @@ describe('pages', () => {
     const second = await client.result('tools/list', { cursor: first['nextCursor'] });
     const third = await client.result('tools/list', { cursor: second['nextCursor'] });
     expect([first, second, third].map(namesOf)).toEqual([['n0', 'n1'], ['n2', 'n3'], ['late']]);
+  });
+
+  eachRevision('PAGE-02', 'neither repeat nor omit entries when others are removed', async (revision) => {
+    const all = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const removed of [
+      ['a'],
+      ['b'],
+      ['c'],
+      ['f'],
+      ['a', 'c'],
+      ['b', 'd'],
+      ['c', 'd', 'e', 'f'],
+      all.slice(1),
+      all,
+    ]) {
+      const server = serverOf({ pageSize: 2 });
+      const added = new Map(all.map((name) => [name, server.addTool({ name, input: NoInput }, () => '')]));
+      const client = await RawClient.connect(server, { revision });
+      let { nextCursor: cursor } = await client.result('tools/list');
+      for (const name of removed) added.get(name)?.remove();
+      const rest: string[] = [];
+      while (cursor !== undefined) {
+        const page = await client.result('tools/list', { cursor });
+        rest.push(...(page['tools'] as { name: string }[]).map(({ name }) => name));
+        cursor = page['nextCursor'];
+      }
+      expect([removed, rest]).toEqual([removed, all.slice(2).filter((name) => !removed.includes(name))]);
+    }
   });
 
   eachRevision('PAGE-03', 'accept only cursors from the server', async (revision) => {

@@ -1,5 +1,5 @@
 import { describe, expect } from '@jest/globals';
-import { type Context, type JsonObject, McpError } from '@decorum/core';
+import { Completion, type Context, type JsonObject, McpError, NoInput, Prompt, Resource, Tool } from '@decorum/core';
 
 import { overHttp, transportsOf } from '../support/http-transports.js';
 import { type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
@@ -7,7 +7,7 @@ import { eachRevision, inStateless, type Revision, STATELESS } from '../support/
 import { asked, declares, messagesOf, postTo } from '../support/stateless-post.js';
 import { ACKNOWLEDGED, listening } from './listening.js';
 import { ADA, form } from './rounds.js';
-import { deferred, serverWith } from './servers.js';
+import { deferred, serverOf, serverWith } from './servers.js';
 
 const call = (client: RawClient, id: unknown, name: string, meta?: JsonObject) =>
   client.buildMessage(id as string, 'tools/call', { name, ...(meta && { _meta: meta }) });
@@ -44,6 +44,62 @@ describe('progress', () => {
       client.received.findIndex(({ id }) => id === 1),
     );
   });
+
+  eachRevision(
+    'PROG-01',
+    'is sent from every kind of handler, and only for the token of its request',
+    async (revision) => {
+      const input = { type: 'object', properties: { id: { type: 'string' } } };
+      class Working {
+        @Tool({ input: NoInput })
+        tool(_input: NoInput, context: Context) {
+          return this.work(context);
+        }
+
+        @Prompt({ input: NoInput })
+        prompt(_input: NoInput, context: Context) {
+          return this.work(context);
+        }
+
+        @Resource('work://{id}', { input, list: 'listed' })
+        resource(_input: object, context: Context) {
+          return this.work(context);
+        }
+
+        @Completion({ for: 'resource', argument: 'id' })
+        complete(_value: string, context: Context) {
+          return [this.work(context)];
+        }
+
+        listed(context: Context) {
+          return [`work://${this.work(context)}`];
+        }
+
+        private work(context: Context) {
+          context.progress(0);
+          return 'worked';
+        }
+      }
+      const ref = { type: 'ref/resource', uri: 'work://{id}' };
+      for (const transport of Object.values(transportsOf(revision))) {
+        const client = await RawClient.connect(serverOf({ providers: [Working] }), { revision }, transport);
+        for (const [method, params] of [
+          ['tools/call', { name: 'tool' }],
+          ['prompts/get', { name: 'prompt' }],
+          ['resources/read', { uri: 'work://x' }],
+          ['resources/list', {}],
+          ['completion/complete', { ref, argument: { name: 'id', value: '' } }],
+        ] as const) {
+          const before = client.of('notifications/progress').length;
+          await client.result(method, { ...params, _meta: { progressToken: method } });
+          for (const meta of [{}, { progresstoken: 1 }]) await client.result(method, { ...params, _meta: meta });
+          await client.settled();
+          const told = client.of('notifications/progress').slice(before);
+          expect(told.map((message) => message.params)).toEqual([{ progressToken: method, progress: 0 }]);
+        }
+      }
+    },
+  );
 
   eachRevision('PROG-02', 'grows', async (revision) => {
     const values = [1, 1, 0.5, 2, Number.NaN, 1.5, 2.5, Number.NEGATIVE_INFINITY, 2.5, 3];
@@ -111,6 +167,18 @@ describe('progress', () => {
   eachRevision('PROG-06', 'has a message for users', async (revision) => {
     const told = await progressOf(revision, (context) => context.progress(1, 2, 'Half way'), 't');
     expect(told).toEqual([{ progressToken: 't', progress: 1, total: 2, message: 'Half way' }]);
+    const messages = ['', 'a', undefined, 'ü "q"\n\\', '0', 'x'.repeat(100)];
+    const report = (context: Context) => {
+      for (const [at, message] of messages.entries()) context.progress(at, at % 2 ? 9 : undefined, message);
+    };
+    expect(await progressOf(revision, report, 't')).toEqual(
+      messages.map((message, at) => ({
+        progressToken: 't',
+        progress: at,
+        ...(at % 2 && { total: 9 }),
+        ...(message !== undefined && { message }),
+      })),
+    );
   });
 
   eachRevision('PROG-08', 'is optional', async (revision) => {

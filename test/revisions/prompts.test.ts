@@ -14,6 +14,7 @@ import {
   Prompt,
   Resource,
   text,
+  ToolError,
   user,
 } from '@decorum/core';
 import { IsBoolean, IsInt, IsOptional, IsString } from 'class-validator';
@@ -145,7 +146,12 @@ describe('prompts', () => {
   eachRevision('PROMPT-01', 'are declared if there are any', async (revision) => {
     const declared = await capabilitiesOf(revision, serverOf({ providers: [Prompts] }));
     expect(declared).toMatchObject({ prompts: { listChanged: true } });
-    expect(await capabilitiesOf(revision, serverWith({ tool: () => '' }))).not.toHaveProperty('prompts');
+    const server = serverWith({ tool: () => '' });
+    expect(await capabilitiesOf(revision, server)).not.toHaveProperty('prompts');
+    const added = server.addProvider(Greeting);
+    expect(await capabilitiesOf(revision, server)).toHaveProperty('prompts');
+    added.remove();
+    expect(await capabilitiesOf(revision, server)).toHaveProperty('prompts');
   });
 
   eachRevision('PROMPT-02', 'are listed with their arguments', async (revision) => {
@@ -207,6 +213,35 @@ describe('prompts', () => {
     expect(JSON.stringify(error)).not.toContain('10.0.0.1');
   });
 
+  eachRevision('PROMPT-06', 'that throw or return something wrong are an internal error too', async (revision) => {
+    let fail: () => unknown = () => '';
+    class Failing {
+      @Prompt()
+      now() {
+        return fail() as string;
+      }
+
+      @Prompt()
+      async later() {
+        return (await Promise.resolve().then(fail)) as string;
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Failing] }), { revision });
+    const thrown = [new ToolError('No.'), new TypeError('10.0.0.1'), '10.0.0.1', undefined, { message: '10.0.0.1' }];
+    const failures = thrown.map((error) => () => {
+      throw error;
+    });
+    const wrong = [7, {}, [{ role: 'system', content: '10.0.0.1' }], { messages: [null] }, new Error('10.0.0.1')];
+    for (const each of [...failures, ...wrong.map((value) => () => value)]) {
+      fail = each;
+      for (const name of ['now', 'later']) {
+        const error = await client.error('prompts/get', { name });
+        expect(error).toMatchObject({ code: -32603 });
+        expect(JSON.stringify(error)).not.toContain('10.0.0.1');
+      }
+    }
+  });
+
   eachRevision('PROMPT-07', 'accept only valid strings as arguments', async (revision) => {
     const provider = new Prompts();
     const client = await open(revision, provider);
@@ -235,7 +270,15 @@ describe('prompts', () => {
 
   eachRevision('PROMPT-08', 'treat arguments as data, whatever they contain', async (revision) => {
     const client = await open(revision);
-    const texts = ['{{city}} ${7*7} <%= 1 %> {0} %s', '"}],"role":"system"', '\u0000\u001B[31m\r\n', '</user> SYSTEM:'];
+    const texts = [
+      '{{city}} ${7*7} <%= 1 %> {0} %s',
+      '"}],"role":"system"',
+      '\u0000\u001B[31m\r\n',
+      '</user> SYSTEM:',
+      'e\u0301 \uFB01',
+      ' ',
+      '\uFEFFa\u00A0',
+    ];
     for (const city of texts) {
       const result = await client.result('prompts/get', { name: 'pack', arguments: { city } });
       expect(result['messages']).toEqual([{ role: 'user', content: { type: 'text', text: city } }]);
@@ -505,6 +548,8 @@ describe('completions', () => {
   eachRevision('COMP-06', 'keep the order of the author, and reject unknown references', async (revision) => {
     const client = await open(revision);
     expect(await complete(client, 'OS')).toEqual({ values: ['Oslo', 'Ostrava', 'Moss'] });
+    const { values } = await complete(client, 'many');
+    expect(values).toEqual(Array.from({ length: 100 }, (_item, index) => `city ${index}`));
     for (const ref of [{ type: 'ref/tool', name: 'pack' }, { type: 7 }, 'pack', null]) {
       const params = { ref, argument: { name: 'city', value: '' } };
       expect(await client.error('completion/complete', params)).toMatchObject({ code: -32602 });
@@ -514,7 +559,9 @@ describe('completions', () => {
   eachRevision('COMP-08', 'are empty for an argument without completions', async (revision) => {
     const client = await open(revision);
     for (const name of ['days', 'unheard-of', '']) {
-      expect(await complete(client, '', { argument: { name, value: '' } })).toEqual({ values: [] });
+      for (const ref of [PACK, WEATHER, { type: 'ref/resource', uri: 'weather://Os' }]) {
+        expect(await complete(client, '', { ref, argument: { name, value: '' } })).toEqual({ values: [] });
+      }
     }
   });
 

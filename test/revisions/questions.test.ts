@@ -106,8 +106,9 @@ describe('roots', () => {
     const capabilities = { roots: {} };
     const refuse: Answer = () => ({ error: { code: -32601, message: 'Roots not supported' } });
     expect(await ask(revision, roots, { capabilities, answer: refuse })).toMatchObject({ said: 'client error -32601' });
-    for (const answer of [result({}), result({ roots: 'none' })]) {
-      expect(await ask(revision, roots, { capabilities, answer })).toMatchObject({ said: 'client error undefined' });
+    for (const wrong of [{}, { roots: 'none' }, { roots: null }, { roots: {} }, { roots: [null] }, { root: [] }]) {
+      const { said } = await ask(revision, roots, { capabilities, answer: result(wrong) });
+      expect([wrong, said]).toEqual([wrong, 'client error undefined']);
     }
     expect(await ask(revision, roots, { capabilities })).toMatchObject({ said: 'client error undefined' });
   });
@@ -137,10 +138,9 @@ describe('roots', () => {
 
   inStateless('ROOT-04', 'may be unavailable, and the handler learns it or the client is asked again', async () => {
     expect(await ask(STATELESS, roots, { capabilities: {} })).toMatchObject({ said: 'mcp error missing-capability' });
-    for (const answer of [result({}), result({ roots: 'none' })]) {
-      expect(await ask(STATELESS, roots, { capabilities: { roots: {} }, answer })).toMatchObject({
-        said: 'asked again',
-      });
+    for (const wrong of [{}, { roots: 'none' }, { roots: null }, { roots: {} }, { roots: [null] }, { root: [] }]) {
+      const { said } = await ask(STATELESS, roots, { capabilities: { roots: {} }, answer: result(wrong) });
+      expect([wrong, said]).toEqual([wrong, 'asked again']);
     }
     const none = await ask(STATELESS, roots, { capabilities: { roots: {} }, answer: result({ roots: [] }) });
     expect(none).toMatchObject({ said: '[]' });
@@ -244,6 +244,23 @@ describe('sampling', () => {
     const tools = [{ name: 'weather', inputSchema: { type: 'object' } }];
     const { said } = await ask(revision, sample({ tools }), { capabilities: { sampling: { tools: {} } }, answer });
     expect(JSON.parse(said)).toMatchObject({ content, stopReason: 'toolUse', text: 'Let me see.' });
+    // a single block is a list of one, and every block counts
+    for (const [given, seen] of [
+      [use, [use]],
+      [[use], [use]],
+      [SAID.content, [SAID.content]],
+      [[], undefined],
+      [[use, { type: 'text' }], undefined],
+      [[{ ...use, input: 'Oslo' }], undefined],
+      [[use, null], undefined],
+      [undefined, undefined],
+    ] as const) {
+      const options = { capabilities: { sampling: { tools: {} } }, answer: result({ ...SAID, content: given }) };
+      const answered = await ask(revision, sample({ tools }), options);
+      const refused = revision === STATELESS ? 'asked again' : 'client error undefined';
+      if (seen === undefined) expect([given, answered.said]).toEqual([given, refused]);
+      else expect(JSON.parse(answered.said)).toMatchObject({ content: seen });
+    }
   });
 
   const TOOLS = { sampling: { tools: {} } };
@@ -381,8 +398,19 @@ describe('sampling', () => {
     const kinds = [
       { type: 'video', data: 'AA==' },
       { type: 'text' },
+      { type: 'text', text: 7 },
+      { type: 'image', data: 'AA==' },
+      { type: 'image', mimeType: 'image/png' },
+      { type: 'audio', data: 'AA==' },
+      { type: 'audio', mimeType: 'audio/wav' },
       link('docs://a', { name: 'a' }),
+      [
+        { type: 'text', text: 'a' },
+        { type: 'image', data: 'AA==' },
+      ],
+      {},
       'text',
+      null,
       undefined,
     ];
     for (const content of kinds) {

@@ -50,8 +50,12 @@ describe('the state', () => {
       Buffer.from('{"journal":{"answers":[],"effects":[],"asked":[]}}').toString('base64url'),
       '{}',
       '\u0000',
+      '',
       7,
+      0,
       true,
+      false,
+      null,
       [requestState],
       { requestState },
     ].filter((state) => state !== requestState);
@@ -68,6 +72,11 @@ describe('the state', () => {
       const changed = Buffer.from(bytes);
       changed[bit >> 3]! ^= 1 << (bit & 7);
       expect(await retry({ requestState: changed.toString('base64url') })).toMatchObject(INVALID);
+    }
+    // whether the retry has answers or not
+    const changed = `${requestState.startsWith('A') ? 'B' : 'A'}${requestState.slice(1)}`;
+    for (const given of [undefined, {}, { other: ADA }]) {
+      expect(await retry({ requestState: changed, inputResponses: given as never })).toMatchObject(INVALID);
     }
     expect(effects).toEqual([]);
   });
@@ -133,6 +142,13 @@ describe('the state', () => {
     for (const { error } of answers.filter(({ result }) => result === undefined)) expect(error?.code).toBe(-32602);
     expect([...effects, ...other.effects]).toEqual(['7 by {"name":"Ada"}']);
     expect(await retry({})).toMatchObject(INVALID);
+    // however it is spelt
+    const respelt = [`${requestState}=`, `${requestState}\n`, ` ${requestState}`, requestState.replaceAll('', ' ')];
+    respelt.push(Buffer.from(requestState, 'base64url').toString('base64'), `${requestState}====`);
+    for (const state of respelt) {
+      for (const by of [client, other.client]) expect(await retry({ requestState: state }, by)).toMatchObject(INVALID);
+    }
+    expect(effects.length + other.effects.length).toBe(1);
     // a round that leads to another question uses up the state too
     const second = await begin(client, 'greet');
     asked((await again(client, 'greet', { requestState: second.requestState })).result);

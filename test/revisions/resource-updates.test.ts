@@ -88,6 +88,13 @@ describe('a subscription', () => {
         uris.map((uri) => ({ uri })),
       );
       expect(other.of('notifications/resources/updated')).toEqual([]);
+      // of what is inside, by its own URI
+      const before = one.of('notifications/resources/updated').length;
+      const inner = ['docs://readme/1', 'docs://readme/2'];
+      for (const uri of inner) server.notify.resourceUpdated(uri, URI);
+      await one.find(() => one.of('notifications/resources/updated').length === before + 2);
+      const told = one.of('notifications/resources/updated').slice(before);
+      expect(told.map(({ params }) => params)).toEqual(inner.map((uri) => ({ uri })));
     }
   });
 

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path/posix';
 
 import { describe, expect } from '@jest/globals';
-import { Completion, type Context, type JsonObject, NoInput, Resource } from '@decorum/core';
+import { Completion, type Context, type JsonObject, NoInput, Resource, ToolError } from '@decorum/core';
 import { listen as listenOverHttp } from '@decorum/http';
 import { IsInt, IsString } from 'class-validator';
 import fc from 'fast-check';
@@ -110,8 +110,8 @@ describe('the list of resources', () => {
     const without = await RawClient.connect(serverWith({ tool: () => '' }), { revision, begins: false });
     expect((await without.begin())['capabilities']).not.toHaveProperty('resources');
     expect(await without.error('resources/list')).toMatchObject({ code: -32601 });
-    for (const provider of [Tree, Family, Library]) {
-      const server = serverWith({ tool: () => '' });
+    for (const [index, provider] of [Tree, Family, Library].entries()) {
+      const server = index === 0 ? serverWith({ tool: () => '' }) : serverOf();
       server.addProvider(provider);
       const client = await RawClient.connect(server, { revision, begins: false });
       const { capabilities } = await client.begin();
@@ -284,6 +284,19 @@ describe('reading', () => {
     expect(await read(client, 'docs://logo')).toEqual([
       { uri: 'docs://logo', mimeType: 'image/png', blob: BYTES.toString('base64') },
     ]);
+    class Whole {
+      @Resource('docs://whole/{name}')
+      whole({ name }: Named) {
+        const entry = { uri: 'docs://inner', mimeType: 'image/png', blob: BYTES };
+        return name === 'one' ? entry : name === 'list' ? [entry] : { contents: [entry] };
+      }
+    }
+    const other = await RawClient.connect(serverOf({ providers: [Whole] }), { revision });
+    for (const name of ['one', 'list', 'contents']) {
+      expect(await read(other, `docs://whole/${name}`)).toEqual([
+        { uri: 'docs://inner', mimeType: 'image/png', blob: BYTES.toString('base64') },
+      ]);
+    }
   });
 
   eachRevision('RES-05', 'returns empty and falsy values too', async (revision) => {
@@ -318,7 +331,9 @@ describe('reading', () => {
   eachSessionRevision('RES-07', 'an unknown resource is an error with the URI', async (revision) => {
     const client = await RawClient.connect(library(), { revision });
     for (const uri of ['docs://nothing', 'docs://pages', 'file:///etc/passwd']) {
-      expect(await client.error('resources/read', { uri })).toMatchObject({ code: -32002, data: { uri } });
+      for (const method of ['resources/read', 'resources/subscribe']) {
+        expect([method, await client.error(method, { uri })]).toMatchObject([method, { code: -32002, data: { uri } }]);
+      }
     }
   });
 
@@ -388,6 +403,33 @@ describe('reading', () => {
     const error = await client.error('resources/read', { uri: 'docs://broken' });
     expect(error).toMatchObject({ code: -32603 });
     expect(JSON.stringify(error)).not.toContain('sda1');
+  });
+
+  eachRevision('RES-10', 'whatever a handler throws or returns by mistake is one', async (revision) => {
+    const thrown: readonly unknown[] = [new ToolError('No disk.'), new TypeError('sda1'), 'sda1', undefined, { a: 1 }];
+    const failing = (index: string) => {
+      if (index === 'odd') return { contents: [{ uri: 'docs://a' }] };
+      throw thrown[Number(index)];
+    };
+    class Failing {
+      @Resource('docs://now/{name}')
+      now({ name }: Named) {
+        return failing(name);
+      }
+
+      @Resource('docs://later/{name}')
+      async later({ name }: Named) {
+        return await Promise.resolve().then(() => failing(name));
+      }
+    }
+    const client = await RawClient.connect(serverOf({ providers: [Failing] }), { revision });
+    for (const when of ['now', 'later']) {
+      for (const name of [...thrown.keys(), 'odd']) {
+        const error = await client.error('resources/read', { uri: `docs://${when}/${name}` });
+        expect([when, name, error]).toMatchObject([when, name, { code: -32603 }]);
+        expect(JSON.stringify(error)).not.toContain('sda1');
+      }
+    }
   });
 
   eachRevision('RES-11', 'rejects a URI without a match, and runs no handler for it', async (revision) => {
@@ -501,6 +543,26 @@ describe('reading', () => {
     expect(await textAt('docs://pages/a%2Fb')).toBe('page a/b');
     expect(await textAt('docs://pages/a%252Fb')).toBe('page a%2Fb');
     expect(await textAt('docs://pages/a/raw')).toBe('raw a');
+    // of several templates the most specific one, in whichever order they are added
+    const templates = ['docs://{+path}', 'docs://in/{name}', 'docs://in/{name}.txt', 'docs://in/a{name}'];
+    for (const order of [templates, [...templates].reverse()]) {
+      const server = serverOf();
+      for (const uri of order) {
+        class One {
+          @Resource(uri)
+          one(_variables: NoInput) {
+            return uri;
+          }
+        }
+        server.addProvider(One);
+      }
+      const several = await RawClient.connect(server, { revision });
+      const found = [];
+      for (const path of ['x', 'in/b', 'in/b.txt', 'in/ab', 'in/b/c']) {
+        found.push((await read(several, `docs://${path}`))[0]?.['text']);
+      }
+      expect(found).toEqual([templates[0], templates[1], templates[2], templates[3], templates[0]]);
+    }
     for (const uri of ['docs://pages/a/raw/more', 'xdocs://pages/a', 'docs://pages/a/b']) {
       expect(await client.error('resources/read', { uri })).toMatchObject({ code: unknownIn(revision) });
     }

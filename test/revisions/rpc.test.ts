@@ -77,6 +77,7 @@ const probes = (client: RawClient): readonly (readonly [code: number, message: o
     [-32600, { jsonrpc: '1.0', id: 1, method: 'tools/list' }],
     ...absent.map((method) => [-32601, build(method)] as const),
     ...INVALID.map(([method, params]) => [-32602, build(method, params)] as const),
+    ...[[], [1], 7, 'none', null].map((params) => [-32602, { ...build('tools/list'), params }] as const),
     [-32603, build('tools/call', { name: 'broken' })],
     // an author's code that is not an integer
     ...['1.5', 'NaN', 'Infinity', '1e300'].map((name) => [-32603, build('tools/call', { name })] as const),
@@ -154,6 +155,15 @@ describe('messages', () => {
       expect(client.of('notifications/progress').map(({ params }) => params)).toEqual([
         { progressToken: text, progress: 1, total: 1, ...message },
       ]);
+      // also at the end of a long text, in a response and in a stream
+      const long = `${'a'.repeat(70_000)}${text}`;
+      for (const [id, _meta] of [
+        ['long', {}],
+        ['streamed', { progressToken: 1 }],
+      ] as const) {
+        const { result } = await client.request('tools/call', { name: 'echo', arguments: { text: long }, _meta }, id);
+        expect([id, textOf(result as JsonObject) === long]).toEqual([id, true]);
+      }
     }
   });
 
@@ -291,6 +301,24 @@ describe('responses', () => {
     expect(client.received.map(({ id }) => id)).not.toContain(0);
   });
 
+  eachRevision('RPC-06', 'have the id of a request that is one too many, or has an invalid state', async (revision) => {
+    const done = deferred();
+    const server = serverWith({ slow: () => done.promise.then(() => 'slow') }, { limits: { maxOpenCalls: 1 } });
+    const client = await RawClient.connect(server, { revision });
+    void client.send(client.buildMessage('first', 'tools/call', { name: 'slow' }));
+    for (const id of IDS) {
+      const refused = await answerTo(client, client.buildMessage(id, 'tools/list'));
+      expect(refused).toMatchObject({ id, error: { code: -32603 } });
+    }
+    done.resolve();
+    await client.response('first');
+    if (!client.stateless) return;
+    for (const id of IDS) {
+      const message = client.buildMessage(id, 'tools/call', { name: 'slow', requestState: 'forged' });
+      expect(await answerTo(client, message)).toMatchObject({ id, error: { code: -32602 } });
+    }
+  });
+
   eachRevision('RPC-12', 'are sent for every string or integer id', async (revision) => {
     for (const [name, transport] of Object.entries(transportsOf(revision))) {
       const client = await RawClient.connect(serverWith(tools), { revision }, transport);
@@ -351,6 +379,11 @@ describe('responses', () => {
       expect(client.received.at(-1)).toMatchObject({ id: null, error: { code: text === '{' ? -32700 : -32600 } });
     }
     expect(await client.result('ping')).toEqual({});
+    const pipe = await RawClient.connect(serverWith(echo), { revision }, RAW_TRANSPORTS.stdio);
+    for (const text of ['{', '7', 'x'.repeat(5_000_000), ...UNREADABLE]) {
+      expect(await answerTo(pipe, text)).toMatchObject({ id: null, error: { code: expect.any(Number) } });
+    }
+    expect(await pipe.result('ping')).toEqual({});
   });
 
   eachRevision('RPC-15', 'have no id if the id cannot be read', async (revision) => {
@@ -480,9 +513,10 @@ describe('notifications', () => {
 
   eachRevision('RPC-11', 'of the server have no id', async (revision) => {
     const server = serverWith({
-      tell(context) {
+      async tell(context) {
         context.log.error('no');
         context.progress(1);
+        await context.ping({ timeoutMs: 1 }).catch(() => {});
       },
     });
     const client = await RawClient.connect(server, { revision, logLevel: 'error' });
@@ -494,8 +528,9 @@ describe('notifications', () => {
     await client.result('tools/call', { name: 'tell', _meta: { progressToken: 1 } });
     server.notify.toolsChanged();
     await client.find(({ method }) => method === 'notifications/tools/list_changed');
-    const told = client.received.filter(({ method }) => method !== undefined);
-    expect(told).toHaveLength(client.stateless ? 4 : 3);
+    const told = client.received.filter(({ method }) => method?.startsWith('notifications/'));
+    // a session also hears that the ping is cancelled
+    expect(told).toHaveLength(4);
     for (const notification of told) expect(notification).not.toHaveProperty('id');
   });
 });

@@ -239,5 +239,16 @@ describe('the caller', () => {
     });
     const params = { name: 'who', _meta: { principal: { subject: 'eve' }, 'example.com/user': 'eve' } };
     expect(textOf(await client.result('tools/call', params))).toBe('ada after accept');
+    // nor is an anonymous caller anybody
+    const nobody = await RawClient.connect(server, {
+      revision,
+      capabilities: { elicitation: {} },
+      answers: { 'elicitation/create': () => ({ result: { action: 'accept', content: { user: 'eve' } } }) },
+    });
+    const claims = { subject: 'eve', principal: { subject: 'eve' }, user: 'eve', clientId: 'eve' };
+    for (const meta of [claims, { authorization: 'Bearer eve' }, { 'io.modelcontextprotocol/principal': claims }]) {
+      const said = textOf(await nobody.result('tools/call', { name: 'who', ...claims, _meta: meta }));
+      expect(said).toBe('undefined after accept');
+    }
   });
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 
 import { describe, expect } from '@jest/globals';
-import { type Context, type Extension, type JsonObject, McpError, NoInput } from '@decorum/core';
+import { type Context, type Extension, type JsonObject, McpError, NoInput, Prompt, Resource } from '@decorum/core';
 
 import { overHttp, statelessHeaders } from '../support/http-transports.js';
 import { type RawTransport, type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
@@ -128,6 +128,34 @@ describe('results without a session', () => {
         for (const message of client.received) expect('method' in message && 'id' in message).toBe(false);
       }
     });
+
+    inStateless(id, 'has no pings, whichever kind of handler wants one', async () => {
+      class Pinging {
+        @Prompt()
+        prompt(_input: NoInput, context: Context) {
+          return context.ping().then(() => 'pong');
+        }
+
+        @Resource('ping://client')
+        resource(_input: NoInput, context: Context) {
+          return context.ping().then(() => 'pong');
+        }
+      }
+      for (const transport of transports) {
+        const server = serverWith({ tool: (context) => context.ping() }, { providers: [Pinging] });
+        const capabilities = { roots: {}, sampling: {}, elicitation: {} };
+        const client = await RawClient.connect(server, { revision, capabilities }, transport);
+        for (const [method, params] of [
+          ['tools/call', { name: 'tool' }],
+          ['prompts/get', { name: 'prompt' }],
+          ['resources/read', { uri: 'ping://client' }],
+        ] as const) {
+          const { result, error } = await client.request(method, params);
+          expect([method, error !== undefined || result?.['isError']]).toEqual([method, true]);
+        }
+        expect(client.received.filter((message) => 'method' in message)).toEqual([]);
+      }
+    });
   }
 });
 
@@ -165,6 +193,17 @@ describe('errors without a session', () => {
     for (const { error } of await provoked()) expect(between(error?.code, -32019, -32000)).toBe(false);
     const [, { error }] = await answerTo(failing(), asked(1, 'tools/list'), { 'mcp-session-id': 'gone' });
     expect(error).toBeUndefined();
+    const server = failing();
+    for (let code = -32019; code <= -32000; code += 1) {
+      for (const message of [
+        reads(`docs://${code}`),
+        asked(1, 'prompts/get', { name: 'pack', arguments: { city: `${code}` } }),
+        fails(`${code}`),
+      ]) {
+        const [, { error: chosen }] = await answerTo(server, message);
+        expect([code, between(chosen?.code, -32019, -32000)]).toEqual([code, false]);
+      }
+    }
   });
 
   inStateless('RPC-30', 'use the code of the author outside of the reserved range', async () => {
@@ -179,6 +218,11 @@ describe('errors without a session', () => {
     });
     const [, { error }] = await answerTo(server, called(1, 'buy'));
     expect(error).toEqual({ code: 4711, message: 'Out of stock.', data: { until: 'Monday' } });
+    for (const code of [0, 1, -1, -31_999, -32_769, -40_000, Number.MAX_SAFE_INTEGER]) {
+      for (const message of [reads(`docs://${code}`), fails(`${code}`)]) {
+        expect((await answerTo(FAILING, message))[1].error?.code).toBe(code);
+      }
+    }
     for (const reserved of [-32000, -32019, -32050]) {
       const [, answer] = await answerTo(failing(), reads(`docs://${reserved}`));
       expect(answer.error?.code).toBe(-32603);

@@ -8,12 +8,22 @@ import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 import { afterEach, describe, expect } from '@jest/globals';
-import { type Context, type Host, type JsonObject, type McpServer, serveStdio } from '@decorum/core';
+import {
+  Completion,
+  type Context,
+  type Host,
+  type JsonObject,
+  McpError,
+  type McpServer,
+  Prompt,
+  Resource,
+  serveStdio,
+} from '@decorum/core';
 import { type Frame, HOST, parseMessage } from '@decorum/core/transport';
 
 import { type RawTransport, type Message, overStdio, RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
-import { deferred, serverWith } from './servers.js';
+import { deferred, serverOf, serverWith } from './servers.js';
 
 const PROGRAM = fileURLToPath(new URL('../../packages/core/test/transports/fixtures/server.mjs', import.meta.url));
 
@@ -85,6 +95,36 @@ describe('a line', () => {
     const lines = (await until('four')).trimEnd().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as Message).id)).toEqual(['hello', 'call']);
     input.end();
+  });
+
+  eachRevision('STDIO-01', 'is one message, wherever a text with line breaks is', async (revision) => {
+    const text = 'one\ntwo\r\nthree\rfour';
+    const server = serverWith(
+      {
+        tell(context) {
+          context.progress(1, 2, text);
+          context.log.error(text);
+          context.log.error({ [text]: [text] }, text);
+          return text;
+        },
+        fail() {
+          throw new McpError('invalid-params', text, { [text]: text });
+        },
+      },
+      { instructions: text },
+    );
+    const client = await RawClient.connect(server, { revision, logLevel: 'debug' }, overStdio);
+    for (const id of [text, text.repeat(3)]) {
+      const params = { name: 'tell', _meta: { progressToken: id } };
+      expect(textOf((await client.request('tools/call', params, id)).result ?? {})).toBe(text);
+      const { error } = await client.request('tools/call', { name: 'fail' }, `${id}!`);
+      expect(error).toMatchObject({ message: text, data: { [text]: text } });
+    }
+    expect(client.of('notifications/message')).toHaveLength(4);
+    expect(client.of('notifications/progress').map(({ params }) => params?.['message'])).toEqual(
+      revision === '2024-11-05' ? [undefined, undefined] : [text, text],
+    );
+    for (const line of client.texts) expect(line).not.toMatch(/[\r\n]/);
   });
 
   eachRevision('STDIO-04', 'may arrive in pieces, with others, and with a carriage return', async (revision) => {
@@ -222,6 +262,24 @@ describe('a pipe', () => {
     await connection.close();
     await connection.closed;
     expect(input.listenerCount('data')).toBe(0);
+    // after it has answered what it had begun, and taken nothing more
+    const [began, go] = [deferred(), deferred()];
+    const slow = () => {
+      began.resolve();
+      return go.promise.then(() => 'the end');
+    };
+    const other = await pipe(serverWith({ slow }));
+    const { hello, call } = messagesOf(revision);
+    other.input.write(`${JSON.stringify(hello)}\n${JSON.stringify(call('last', 'slow'))}\n`);
+    await began.promise;
+    const closing = other.connection.close();
+    other.input.write(`${JSON.stringify(call('late', 'slow'))}\n`);
+    go.resolve();
+    await closing;
+    const lines = (await other.until('"last"')).trimEnd().split('\n');
+    const answers = lines.map((line) => JSON.parse(line) as Message);
+    expect(answers.find(({ id }) => id === 'last')).toMatchObject({ result: { content: [{ text: 'the end' }] } });
+    expect(answers.find(({ id }) => id === 'late')?.result).toBeUndefined();
   });
 
   eachRevision('STDIO-12', 'has an anonymous caller, whatever the client claims', async (revision) => {
@@ -299,10 +357,73 @@ describe('a pipe of stateless requests', () => {
     ]);
   }
 
+  inStateless('STDIO-10', 'sends nothing more for one of another method either', async () => {
+    const input = { type: 'object', properties: { x: { type: 'string' } } };
+    let [began, go] = [deferred(), deferred()];
+    const work = async (context: Context) => {
+      began.resolve();
+      await go.promise;
+      context.progress(1);
+      context.log.error('still here');
+      if (context.requestId === 'fails') throw new Error('too late');
+      return 'too late';
+    };
+    class Working {
+      @Prompt({ input })
+      prompt(_input: object, context: Context) {
+        return work(context);
+      }
+
+      @Resource('work://{x}', { input, list: 'list' })
+      resource(_input: object, context: Context) {
+        return work(context);
+      }
+
+      @Completion({ for: 'resource', argument: 'x' })
+      async complete(_value: string, context: Context) {
+        return [await work(context)];
+      }
+
+      async list(context: Context) {
+        return [`work://${await work(context)}`];
+      }
+    }
+    const client = await RawClient.connect(
+      serverOf({ providers: [Working] }),
+      { revision: STATELESS, logLevel: 'debug' },
+      overStdio,
+    );
+    const ref = { type: 'ref/resource', uri: 'work://{x}' };
+    for (const [method, params] of [
+      ['prompts/get', { name: 'prompt' }],
+      ['resources/read', { uri: 'work://x' }],
+      ['resources/list', {}],
+      ['completion/complete', { ref, argument: { name: 'x', value: '' } }],
+    ] as const) {
+      for (const id of [method, 'fails', 0]) {
+        [began, go] = [deferred(), deferred()];
+        const before = client.received.length;
+        void client.send(client.buildMessage(id, method, { ...params, _meta: { progressToken: 'token' } }));
+        await began.promise;
+        await client.notify('notifications/cancelled', { requestId: id });
+        await client.settled();
+        go.resolve();
+        await client.settled();
+        expect([method, id, client.received.slice(before).length]).toEqual([method, id, 2]);
+      }
+    }
+  });
+
   inStateless('STDIO-11', 'ignores responses, because the server asked nothing', async () => {
     const client = await RawClient.connect(serverWith(LINES), { revision: STATELESS }, overStdio);
     await client.send({ jsonrpc: '2.0', id: 's1', result: { action: 'accept' } });
     await client.send({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'No' } });
+    // invalid ones too
+    const error = { code: 1, message: 'No' };
+    for (const wrong of [{ result: {}, error }, { result: null }, { result: 7 }, { error: 'No' }, { result: [] }]) {
+      for (const id of [1, 's1', null, {}, undefined]) await client.send({ jsonrpc: '2.0', id, ...wrong });
+      await client.send({ jsonrpc: '1.0', id: 1, ...wrong });
+    }
     await client.settled();
     expect(client.received).toHaveLength(1);
   });

@@ -183,6 +183,13 @@ describe('a subscription', () => {
       expect(await listen(onlyResources, 1, ALL)).toEqual(resources);
       const everything = await connect(shelf(), transport);
       expect(await listen(everything, 1, { ...ALL, tasksListChanged: true, more: ['x'] })).toEqual(ALL);
+      const odd = {
+        toolsListChanged: 1,
+        promptsListChanged: 'true',
+        resourcesListChanged: {},
+        resourceSubscriptions: [],
+      };
+      expect(await listen(everything, 'odd', odd)).toEqual({});
       for (const one of Object.keys(ALL)) {
         const asks = { [one]: ALL[one as keyof typeof ALL] };
         expect(await listen(everything, one, asks)).toEqual(asks);
@@ -289,16 +296,22 @@ describe('a subscription', () => {
       await listen(witness, 'witness', { toolsListChanged: true, progress: true, message: true, loggingMessage: true });
       const worker = await connect(server, transport, { logLevel: 'debug' });
       await listen(worker, 'own', { toolsListChanged: true });
+      const tokened = { notifications: { toolsListChanged: true }, _meta: { progressToken: 'of listening' } };
+      void witness.send(witness.buildMessage('tokened', 'subscriptions/listen', tokened));
+      await nth(witness, 'tokened', 0);
       const work = worker.request('tools/call', { name: 'work', _meta: { progressToken: 'p' } });
       await worker.find(({ params }) => params?.['data'] === 'step 3');
       server.notify.toolsChanged();
-      await Promise.all([nth(witness, 'witness', 1), nth(worker, 'own', 1)]);
+      await Promise.all([nth(witness, 'witness', 1), nth(witness, 'tokened', 1), nth(worker, 'own', 1)]);
       going.resolve();
       await work;
       await witness.settled();
+      const changed = 'notifications/tools/list_changed';
       expect(methodsOf(witness.received).filter((method) => method !== undefined)).toEqual([
         ACKNOWLEDGED,
-        'notifications/tools/list_changed',
+        ACKNOWLEDGED,
+        changed,
+        changed,
       ]);
       expect(methodsOf(heard(worker, 'own'))).toEqual([ACKNOWLEDGED, 'notifications/tools/list_changed']);
       const spoken = [...worker.of('notifications/progress'), ...worker.of('notifications/message')];
@@ -318,6 +331,49 @@ describe('a subscription', () => {
       await nth(hears, 1, 2);
       await other.settled();
       expect(methodsOf(other.received).filter((method) => method !== undefined)).toEqual([ACKNOWLEDGED]);
+    }
+  });
+
+  inStateless('SUB-09', 'gets every list that changes, also several at once', async () => {
+    const lists = ['tools', 'prompts', 'resources'];
+    class More {
+      @Tool()
+      more() {}
+
+      @Prompt({ name: 'more' })
+      prompt() {
+        return '';
+      }
+
+      @Resource('docs://more')
+      resource() {
+        return '';
+      }
+    }
+    for (const [, transport] of RAW_TRANSPORTS) {
+      const server = shelf();
+      const client = await connect(server, transport);
+      const { resourceSubscriptions: _none, ...all } = ALL;
+      await listen(client, 'all', all);
+      for (const list of lists) await listen(client, list, { [`${list}ListChanged`]: true });
+      let times = 0;
+      const told = async () => {
+        times += 1;
+        await Promise.all([nth(client, 'all', 3 * times), ...lists.map((list) => nth(client, list, times))]);
+        await client.settled();
+        const changes = lists.map((list) => `notifications/${list}/list_changed`);
+        const heardOf = (id: string, count: number) => methodsOf(heard(client, id).slice(-count)).sort();
+        expect(heardOf('all', 3)).toEqual([...changes].sort());
+        for (const [index, list] of lists.entries()) expect(heardOf(list, 1)).toEqual([changes[index]]);
+        expect(client.received.filter(({ method }) => method?.endsWith('list_changed'))).toHaveLength(6 * times);
+      };
+      const added = server.addProvider(More);
+      await told();
+      added.remove();
+      await told();
+      const { toolsChanged, promptsChanged, resourcesChanged } = server.notify;
+      for (const change of [resourcesChanged, promptsChanged, toolsChanged, promptsChanged]) change();
+      await told();
     }
   });
 

@@ -91,6 +91,19 @@ describe('server.openTicket', () => {
     expect(bank.server.openTicket(ticket, EVE).subject).toBe('eve');
   });
 
+  eachRevision('ELIC-20', 'belongs to the user of one issuer', async (revision) => {
+    const bank = new Bank();
+    const user = { subject: 'ada', issuer: 'https://one.example' };
+    const ticket = await ticketOf(bank, revision, user);
+    const plain = await ticketOf(bank, revision, ADA);
+    expect(bank.server.openTicket(ticket, user)).toMatchObject(user);
+    const others = ['https://two.example', 'https://one.example/', '', undefined];
+    for (const issuer of others) {
+      expect(opening(bank.server, ticket, { subject: 'ada', issuer })).toThrow(TicketError);
+    }
+    expect(opening(bank.server, plain, user)).toThrow(TicketError);
+  });
+
   it.each([WITH_SESSIONS, WITHOUT])('of an anonymous caller opens for nobody in %s', async (revision) => {
     const bank = new Bank();
     const ticket = await ticketOf(bank, revision);

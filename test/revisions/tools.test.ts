@@ -51,12 +51,39 @@ describe('the list of tools', () => {
       return (await client.begin())['capabilities'];
     };
     expect(await capabilitiesOf(serverWith({ tool: () => '' }))).toMatchObject({ tools: { listChanged: true } });
-    expect(await capabilitiesOf(serverOf())).not.toHaveProperty('tools');
+    const server = serverOf();
+    expect(await capabilitiesOf(server)).not.toHaveProperty('tools');
+    // also if they come later, and even if they go again
+    const added = server.addTool({ name: 'tool', input: NoInput }, () => '');
+    expect(await capabilitiesOf(server)).toMatchObject({ tools: { listChanged: true } });
+    added.remove();
+    expect(await capabilitiesOf(server)).toMatchObject({ tools: { listChanged: true } });
   });
 
   eachRevision('TOOL-02', 'has a name and an object schema for each tool', async (revision) => {
     for (const tool of await toolsOf(revision)) {
       expect(tool).toMatchObject({ name: expect.any(String), inputSchema: { type: 'object' } });
+    }
+    // whatever the schema of the author has at its root
+    const properties = { a: { type: 'string' } };
+    for (const input of [
+      { type: 'object' },
+      { properties },
+      { $ref: '#/$defs/a', $defs: { a: { type: 'object', properties } } },
+      { allOf: [{ type: 'object', properties }] },
+      z.object({ a: z.string() }),
+      z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]),
+    ] as SchemaSource[]) {
+      let server;
+      try {
+        server = serverWith({ tool: () => '' }, { input });
+      } catch (error) {
+        // refused at startup instead
+        expect(error).toMatchObject({ code: 'DECORUM_INVALID_SCHEMA' });
+        continue;
+      }
+      const { tools } = await (await RawClient.connect(server, { revision })).result('tools/list');
+      expect(tools).toMatchObject([{ name: 'tool', inputSchema: { type: 'object' } }]);
     }
   });
 
@@ -79,6 +106,10 @@ describe('the list of tools', () => {
     expect(await changed(1)).toEqual(['first', 'second']);
     added.remove();
     expect(await changed(2)).toEqual(['first']);
+    // also right after another list has changed
+    if (!client.stateless) server.notify.promptsChanged();
+    server.addTool({ name: 'third', input: NoInput }, () => '').remove();
+    expect(await changed(3)).toEqual(['first']);
   });
 
   eachRevision('TOOL-18', 'has the output schema, in sessions with an object at the root', async (revision) => {
@@ -241,6 +272,19 @@ describe('a call', () => {
     }
   });
 
+  eachRevision('TOOL-07', 'of a removed tool is the same error, even if it was the last', async (revision) => {
+    const server = serverOf();
+    const added = server.addTool({ name: 'known', input: NoInput }, () => 'here');
+    const before = await RawClient.connect(server, { revision });
+    expect(textOf(await before.call('known'))).toBe('here');
+    added.remove();
+    const message = expect.stringContaining('Unknown tool');
+    for (const client of [before, await RawClient.connect(server, { revision })]) {
+      expect(await client.error('tools/call', { name: 'known' })).toMatchObject({ code: -32602, message });
+      expect(await client.result('tools/list')).toMatchObject({ tools: [] });
+    }
+  });
+
   eachRevision(
     'TOOL-08',
     'without an arguments object is rejected, and with invalid arguments it fails',
@@ -266,6 +310,12 @@ describe('a call', () => {
       const result = await client.call('tool', { b: 'no' });
       expect(result).toMatchObject({ isError: true });
       for (const name of ['a', 'b']) expect(textOf(result)).toMatch(new RegExp(`^- ${name}:`, 'm'));
+      // also by rules that are checked later
+      const later = z.object({ a: z.string().refine(async (a) => a === 'x', 'must be x') });
+      const slow = await RawClient.connect(serverWith({ tool: () => 'ran' }, { input: later }), { revision });
+      expect(textOf(await slow.call('tool', { a: 'x' }))).toBe('ran');
+      const refused = await slow.call('tool', { a: 'y' });
+      expect([refused['isError'], textOf(refused)]).toEqual([true, expect.stringContaining('must be x')]);
     },
   );
 
@@ -335,6 +385,21 @@ describe('a result', () => {
       content: [{ type: 'text', text: '{"a":1}' }],
     });
     expect(await resultOf(revision, () => toolResult({ isError: true }))).toEqual({ content: [], isError: true });
+    // the text of structured content, even where the author wants none but the revision has nothing else
+    for (const [handler, output] of [
+      [() => ({ a: 1 }), {}],
+      [() => null, {}],
+      [() => toolResult({ structuredContent: { a: 1 } }), undefined],
+      [() => toolResult({ structuredContent: { a: 1 }, isError: true }), undefined],
+    ] as const) {
+      const server = serverWith({ tool: handler }, { ...(output && { output }), text: false });
+      const { content, isError } = await (await RawClient.connect(server, { revision })).call('tool');
+      const count = isError || revision < '2025-06-18' ? 1 : 0;
+      expect([String(handler), blocksOf({ content }).length]).toEqual([String(handler), count]);
+    }
+    for (const handler of [async () => undefined, () => null, function* () {}, async function* () {}]) {
+      expect(Array.isArray((await resultOf(revision, handler))['content'])).toBe(true);
+    }
   });
 
   eachRevision('TOOL-13', 'may contain images', async (revision) => {
@@ -345,11 +410,27 @@ describe('a result', () => {
   eachRevision('TOOL-14', 'may contain audio', async (revision) => {
     const [block] = blocksOf(await resultOf(revision, () => audio(BYTES, 'audio/wav')));
     expect(block).toEqual({ type: 'audio', mimeType: 'audio/wav', data: BYTES.toString('base64') });
+    const sound = audio(BYTES, 'audio/wav', { annotations: { priority: 1 } });
+    const several = await resultOf(revision, () => [text('a'), sound, image(BYTES, 'image/png'), sound]);
+    expect(blocksOf(several)).toEqual([text('a'), sound, image(BYTES, 'image/png'), sound]);
   });
 
   eachRevision('TOOL-15', 'may contain links', async (revision) => {
     const [block] = blocksOf(await resultOf(revision, () => link('docs://manual', { name: 'manual', size: 12 })));
     expect(block).toEqual({ type: 'resource_link', uri: 'docs://manual', name: 'manual', size: 12 });
+    const annotations: Annotations = { audience: ['user'], priority: 0, lastModified: '2025-01-12T15:00:58Z' };
+    const all = {
+      name: 'm',
+      title: 'T',
+      description: '',
+      mimeType: 'text/plain',
+      size: 0,
+      annotations,
+      _meta: { a: 1 },
+    };
+    const [whole, plain] = blocksOf(await resultOf(revision, async () => [link('docs://a', all), link('docs://b')]));
+    expect(whole).toEqual({ type: 'resource_link', uri: 'docs://a', ...all });
+    expect(plain).toEqual({ type: 'resource_link', uri: 'docs://b', name: 'docs://b' });
   });
 
   eachRevision('TOOL-16', 'may contain resources', async (revision) => {
@@ -364,6 +445,15 @@ describe('a result', () => {
         type: 'resource',
         resource: { uri: 'docs://b', mimeType: 'application/octet-stream', blob: BYTES.toString('base64') },
       },
+    ]);
+    // empty ones too
+    const empty = await resultOf(revision, () => [
+      embedded({ uri: 'docs://a', data: '' }),
+      embedded({ uri: 'docs://b', data: new Uint8Array() }),
+    ]);
+    expect(blocksOf(empty).map(({ resource }) => resource)).toEqual([
+      { uri: 'docs://a', mimeType: 'text/plain', text: '' },
+      { uri: 'docs://b', mimeType: 'application/octet-stream', blob: '' },
     ]);
   });
 
@@ -410,6 +500,15 @@ describe('a result', () => {
     }
   });
 
+  eachRevision('TOOL-20', 'has empty and falsy structured content as text too', async (revision) => {
+    for (const value of [0, -1, false, true, '', 'ä "b"', null, [], {}, [null], { a: [] }]) {
+      for (const handler of [() => value, async () => value, () => toolResult({ structuredContent: value })]) {
+        const { content } = await resultOf(revision, handler, {});
+        expect([value, content]).toEqual([value, [{ type: 'text', text: JSON.stringify(value) }]]);
+      }
+    }
+  });
+
   eachRevision('TOOL-21', 'has an object as structured content, whatever the tool returns', async (revision) => {
     for (const value of [[2, 3], 'two', 2, null, true, []]) {
       const result = await resultOf(revision, () => value, {});
@@ -449,6 +548,12 @@ describe('a result', () => {
     expect(await resultOf(revision, failing, DEGREES)).toEqual({ content, isError: true });
     const declared = () => toolResult({ content: 'No weather today.', isError: true });
     expect(await resultOf(revision, declared, DEGREES)).toEqual({ content, isError: true });
+    // nor does any that it has need to fit the schema
+    for (const structuredContent of [{}, { degrees: 'unknown' }, undefined]) {
+      const partly = () => toolResult({ content: 'No weather today.', structuredContent, isError: true });
+      const result = await resultOf(revision, partly, DEGREES);
+      expect([blocksOf(result)[0], result['isError']]).toEqual([content[0], true]);
+    }
   });
 });
 

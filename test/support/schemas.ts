@@ -60,7 +60,11 @@ function closed(node: unknown, name = ''): unknown {
   ]);
   // each part of an `allOf` must allow the members of the others
   const leave = OPEN.has(name) || name === 'allOf' || !isObject(properties) || 'additionalProperties' in node;
-  return { ...Object.fromEntries(members), ...(!leave && { additionalProperties: false }) };
+  const whole = Object.fromEntries(members) as Json;
+  // the schemas of some questions leave it out, but plugins may add metadata to any
+  if (/^params$|Params$/.test(name) && isObject(properties))
+    whole['properties'] = { _meta: { type: 'object' }, ...(whole['properties'] as Json) };
+  return { ...whole, ...(!leave && { additionalProperties: false }) };
 }
 
 const closedMembers = (schemas: unknown) =>

@@ -13,6 +13,7 @@ export { RecordOf } from './decorators/record-of.js';
 export { Resource, type ResourceOptions } from './decorators/resource.js';
 export { Schema } from './decorators/schema.js';
 export { Tool, type ToolMethod, type ToolOptions } from './decorators/tool.js';
+export { health, type HealthCheck, type HealthOptions } from './health.js';
 export { rateLimit, type RateLimiter, type RateLimitOptions } from './interceptors/rate-limit.js';
 export { sanitize, type SanitizeOptions } from './interceptors/sanitize.js';
 export { type Change, type ChangeBus, MemoryChangeBus } from './kernel/change-bus.js';
@@ -23,6 +24,9 @@ export { MemorySingleUse, type SingleUse } from './kernel/flows.js';
 export type { ErrorRule, ErrorRules, PublicError } from './kernel/expected.js';
 export type { ErrorOrigin, Logger } from './kernel/error-reporter.js';
 export type { Call, CallResult, Interceptor } from './kernel/interceptors.js';
+export type { Outcome } from './kernel/observed.js';
+export type { SessionInfo } from './kernel/observed-sessions.js';
+export type { ObservedQuestion, ObservedRequest, QuestionOutcome } from './protocol/observed.js';
 export type {
   ElicitOptions,
   ElicitResult,
@@ -101,11 +105,15 @@ export type { CompleteResult } from './registry/completion-plan.js';
 export type { Jsonified } from './schema/json-form.js';
 export { type Accepted, NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
 export type { McpServerOptions } from './options.js';
+export { definePlugin, type Plugin } from './plugin.js';
+export type { PluginDefinition } from './plugins.js';
 export type { ProviderClass, ProviderEntry, ProviderSource, Resolve } from './providers.js';
 export type { MemberHost, UncheckedInput } from './registry/plan.js';
 export type { ListingMode, ListName } from './registry/registry.js';
-export { type Lifecycle, McpServer, type Notifier, type Registration } from './server.js';
+export type { Notifier } from './notifier.js';
+export { type Lifecycle, McpServer, type Registration } from './server.js';
 export type { ClosableHost, Host, HostPort, Transport } from './transports/transport.js';
 export { connectMemory, type MemoryConnection, type MemoryOptions } from './transports/memory.js';
+export type { Route, RouteAnswer, RouteRequest } from './transports/route.js';
 export { serveStdio, type StdioConnection } from './transports/stdio.js';
 export type { StdioLimits, StdioOptions } from './transports/stdio-pipe.js';

@@ -9,6 +9,7 @@ import type { ErrorOrigin, ErrorReporter, Logger } from './kernel/error-reporter
 import { intercepting, type Interceptor } from './kernel/interceptors.js';
 import type { KernelParts } from './kernel/methods/method.js';
 import { SealedTickets } from './kernel/tickets.js';
+import type { PluginDefinition } from './plugins.js';
 import type { ProviderSource, Resolve } from './providers.js';
 import { startupError } from './protocol/errors.js';
 import { isObject } from './protocol/jsonrpc.js';
@@ -69,6 +70,8 @@ export interface McpServerOptions<E extends readonly object[] = readonly Error[]
   readonly singleUse?: SingleUse;
   /** Interceptors around calls to tools, prompts, resources and completions; the first is the outermost. */
   readonly interceptors?: readonly Interceptor[];
+  /** Plugins, which stand around every message. The first is the outermost. `definePlugin` creates one. */
+  readonly plugins?: readonly PluginDefinition[];
   /** Protocol extensions that the server supports. */
   readonly extensions?: readonly Extension[];
   /** Experimental capabilities to declare: settings by capability name. */
@@ -123,6 +126,7 @@ const OPTIONS: OptionTypes<McpServerOptions> = {
   flowTtlMs: [1, DAY_MS],
   singleUse: true,
   interceptors: true,
+  plugins: 'array',
   extensions: 'array',
   experimental: true,
   cache: 'object',

@@ -5,19 +5,23 @@ import { MemoryChangeBus } from './kernel/change-bus.js';
 import { Events } from './kernel/events.js';
 import { ErrorReporter, STDERR_LOGGER } from './kernel/error-reporter.js';
 import { checkErrorRules } from './kernel/expected.js';
-import { Kernel } from './kernel/kernel.js';
+import type { Kernel } from './kernel/kernel.js';
+import { createKernel } from './kernel/observed-kernel.js';
 import type { SealedTickets } from './kernel/tickets.js';
 import { scanMembers } from './metadata/scan.js';
+import { type Notifier, notifierOf } from './notifier.js';
 import { checkServerOptions, kernelOptions, type McpServerOptions } from './options.js';
 import { startupError } from './protocol/errors.js';
 import type { Visit } from './protocol/exchange.js';
 import type { Implementation } from './protocol/model.js';
 import type { Account } from './protocol/owner.js';
+import { checkPlugins, hooksOf, observingOf, withPlugins } from './plugins.js';
 import { Providers, type ProviderSource, requireHooks } from './providers.js';
 import type { Provider } from './registry/plan.js';
 import { type ListName, Registry } from './registry/registry.js';
 import { checkTextOption } from './registry/results.js';
 import { NoInput, type Parsed, type SchemaSource } from './schema/shape.js';
+import { routesOf } from './transports/route.js';
 import { type ClosableHost, HOST, type HostPort, type Transport } from './transports/transport.js';
 
 /** Hooks that providers and subclasses of `McpServer` may implement. */
@@ -40,26 +44,6 @@ type Named<T> = T & { readonly name: string };
 export interface Registration {
   /** Removes it. Clients are notified that their lists changed. */
   remove(): void;
-}
-
-/** Notifies clients of changes that the server cannot see itself. */
-export interface Notifier {
-  /**
-   * Announces a change to a resource to the clients that subscribed to its URI.
-   * @param within a resource that this one is part of, such as its folder. Clients that subscribed to it are told the
-   *   URI of the part too, whether or not they can read the part
-   */
-  resourceUpdated(uri: string, within?: string): void;
-  toolsChanged(): void;
-  promptsChanged(): void;
-  /** Announces that the set of resources changed, for example because a template now lists others. */
-  resourcesChanged(): void;
-  /**
-   * Announces that the user has completed what they were asked to do at a URL. Only the session that was asked is
-   * notified: this process must hold it, and its revision must have the notification (2025-11-25).
-   * @param id the `id` of the visit that `server.openTicket` returned
-   */
-  elicitationCompleted(id: string): void;
 }
 
 /**
@@ -98,8 +82,10 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
   #closed: Promise<void> | undefined;
 
   /** @throws {DecorumError} for the first mistake in the options or decorators */
-  constructor(options: McpServerOptions<E>) {
-    checkServerOptions(options);
+  constructor(given: McpServerOptions<E>) {
+    checkServerOptions(given);
+    const plugins = checkPlugins(given.plugins ?? []);
+    const options = withPlugins(given, plugins);
     this.#reporter = new ErrorReporter(
       options.logger ?? STDERR_LOGGER,
       options.onError,
@@ -123,22 +109,16 @@ export class McpServer<E extends readonly object[] = readonly Error[]> implement
     this.#hooks = new Hooks(this, report);
     this[HOST] = {
       open: (create) => this.#open(create),
+      routes: routesOf(plugins),
       detach: (transport) => void this.#transports.delete(transport),
       report,
       hit: parts.hit,
       warn: (message) => this.#reporter.warn({}, message),
     };
-    this.notify = {
-      resourceUpdated: (uri, within) => {
-        if (typeof uri !== 'string') throw new TypeError('`notify.resourceUpdated` needs the URI of the resource.');
-        this.#events.publish({ kind: 'resource', uri, ...(within !== undefined && { within }) });
-      },
-      toolsChanged: () => this.#events.publish({ kind: 'lists', lists: ['tools'] }),
-      promptsChanged: () => this.#events.publish({ kind: 'lists', lists: ['prompts'] }),
-      resourcesChanged: () => this.#events.publish({ kind: 'lists', lists: ['resources'] }),
-      elicitationCompleted: (id) => this.#events.publish({ kind: 'elicitation', id }),
-    };
-    this.#kernel = new Kernel({ ...parts, registry: this.#registry, reporter: this.#reporter, events: this.#events });
+    this.notify = notifierOf(this.#events);
+    const all = { ...parts, registry: this.#registry, reporter: this.#reporter, events: this.#events };
+    this.#kernel = createKernel(all, observingOf(plugins));
+    for (const plugin of plugins) this.#hooks.add(hooksOf(plugin));
     const cls = new.target;
     const members = scanMembers(cls);
     for (const { key } of members) {

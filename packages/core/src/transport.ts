@@ -32,6 +32,7 @@ export { scanMembers } from './metadata/scan.js';
 export { inspectRaw } from './schema/raw.js';
 export { closeForGood, endOnSignal } from './transports/process-end.js';
 export { guardProcess } from './transports/process-guard.js';
+export type { OwnedRoute } from './transports/route.js';
 export { isDroppable, PendingChanges } from './transports/slow-reader.js';
 export {
   type ClosableHost,

@@ -1,7 +1,7 @@
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 
-import type { Host, HostPort, LimitHit } from '@decorum/core';
-import { hostOf, type Kernel, requireNoScopes, revisionOf, type Transport } from '@decorum/core/transport';
+import type { HostPort, LimitHit } from '@decorum/core';
+import { type Kernel, revisionOf } from '@decorum/core/transport';
 
 import { type Answer, errorAnswer } from './answer.js';
 import { Bodies } from './body.js';
@@ -155,6 +155,11 @@ export class Endpoint<HostRequest> {
     this.host.hit(hit);
   }
 
+  /** Whether new requests are answered with 503. */
+  get stopped(): boolean {
+    return this.parts.stopped;
+  }
+
   /** Answers new requests with 503. Requests in flight go on. */
   stop(): void {
     this.parts.stopped = true;
@@ -242,49 +247,9 @@ export class Endpoint<HostRequest> {
   }
 }
 
-const REMEDY = 'Pass `auth`, such as `oauth({ issuer, audience })` of @decorum/auth';
-
-const knowsCallers = ({ auth, principal }: ResolvedOptions<never>): boolean =>
+/** Whether callers of an endpoint may have a principal. */
+export const knowsCallers = ({ auth, principal }: ResolvedOptions<never>): boolean =>
   auth !== undefined || principal !== undefined;
-
-/** An endpoint that is open on a server. */
-export interface Opened<HostRequest> extends Transport {
-  readonly endpoint: Endpoint<HostRequest>;
-  /** Unregisters the endpoint from the server. Call it before closing the endpoint on its own. */
-  detach(): void;
-}
-
-/**
- * Opens an endpoint on a server. When the server closes, it closes the endpoint too.
- * @param end closes the resources around the endpoint, after the endpoint itself
- * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, `DECORUM_NO_AUTHORIZATION`, and whatever one of the server's hooks
- * throws
- */
-export async function openEndpoint<HostRequest>(
-  server: Host,
-  settings: ResolvedOptions<HostRequest>,
-  end?: () => Promise<void>,
-): Promise<Opened<HostRequest>> {
-  const host = hostOf(server);
-  const warn = (message: string) => host.warn(message);
-  settings.guard.warn = warn;
-  settings.auth?.opened?.(warn);
-  return await host.open((kernel) => {
-    if (!knowsCallers(settings)) requireNoScopes(kernel, '@decorum/http', REMEDY);
-    const endpoint = new Endpoint(kernel, settings, host);
-    const opened: Opened<HostRequest> = {
-      endpoint,
-      stop: () => endpoint.stop(),
-      async close() {
-        // the server has already waited for requests in flight
-        await endpoint.close(0);
-        await end?.();
-      },
-      detach: () => host.detach(opened),
-    };
-    return opened;
-  });
-}
 
 /** Calls a store. Its errors only go to the log, even if they name an HTTP status. */
 async function callStore<T>(call: () => T | Promise<T>): Promise<T> {

@@ -41,6 +41,7 @@ import { EventStream } from './stream.js';
 
 /** One POST and its response: JSON, or a stream if other messages are sent before the JSON-RPC response. */
 export class PostExchange implements Wire {
+  readonly kind = 'http';
   readonly principal: Principal | undefined;
   readonly authorization: Authorization | undefined;
   readonly declaredVersion: string | undefined;
@@ -54,7 +55,6 @@ export class PostExchange implements Wire {
   private started: HttpSession | undefined;
   private accepted: Accepted = 'both';
   private stream: EventStream | undefined;
-  /** Removes the disconnect callback. */
   private removeOnClose: (() => void) | undefined;
   /** Stops counting the body. */
   private freeBody: (() => void) | undefined;

@@ -83,34 +83,61 @@ export const STREAM_HEADERS: AnswerHeaders = {
   'x-accel-buffering': 'no',
 };
 
+/** A request with that of the web framework, if it is known. */
+type Hosted = HttpRequest & Partial<Pick<HttpContext, 'request'>>;
+
+/** What handlers may see of a request. They may copy it, so its getters are properties of its own. */
+class HttpTransport implements TransportInfo {
+  readonly kind = 'http';
+  declare readonly headers: NonNullable<TransportInfo['headers']>;
+  declare readonly remoteAddress: string | undefined;
+  readonly #request: Hosted;
+  readonly #credentials: ReadonlySet<string>;
+
+  // getters in an object literal would be new functions each time, and V8 would create a hidden class for each object
+  static readonly #GETTERS = {
+    headers: {
+      enumerable: true,
+      get(this: HttpTransport) {
+        const all = Object.entries(this.#request.headers);
+        return Object.fromEntries(all.filter(([name]) => !this.#credentials.has(name)));
+      },
+    },
+    remoteAddress: {
+      enumerable: true,
+      get(this: HttpTransport) {
+        return this.#request.remoteAddress;
+      },
+    },
+  };
+
+  constructor(request: Hosted, credentials: ReadonlySet<string>) {
+    this.#request = request;
+    this.#credentials = credentials;
+    Object.defineProperties(this, HttpTransport.#GETTERS);
+  }
+
+  /** The web framework's request behind it. */
+  static requestOf(transport: TransportInfo): unknown {
+    return #request in transport ? transport.#request.request : undefined;
+  }
+}
+
 /**
  * The part of a request that handlers may see. Credentials are left out, so that handlers can't leak them. They get the
  * caller from `principal`.
  * @param credentials lower-case names of the headers to leave out
  */
-export function transportInfo(request: HttpContext, credentials: ReadonlySet<string>): TransportInfo {
-  const info: TransportInfo = {
-    kind: 'http',
-    get headers() {
-      return Object.fromEntries(Object.entries(request.headers).filter(([name]) => !credentials.has(name)));
-    },
-    get remoteAddress() {
-      return request.remoteAddress;
-    },
-  };
-  REQUESTS.set(info, request.request);
-  return info;
-}
-
-/** The web framework's request by what handlers may see of it. */
-const REQUESTS = new WeakMap<TransportInfo, unknown>();
+export const transportInfo = (request: Hosted, credentials: ReadonlySet<string>): TransportInfo =>
+  new HttpTransport(request, credentials);
 
 /**
  * The web framework's request that a call came with, for code that stands around handlers: guards, metrics. It holds the
  * caller's credentials.
  * @param transport `ctx.transport`
  * @returns a Node, Fastify or fetch request; undefined for other transports
+ * @example const request = hostRequest(ctx.transport);
  */
 export function hostRequest(transport: TransportInfo): unknown {
-  return REQUESTS.get(transport);
+  return HttpTransport.requestOf(transport);
 }

@@ -1,6 +1,7 @@
 import { type Host, type HostPort, hostOf, startupError } from '@decorum/core/transport';
 
-import { type Endpoint, type Opened, openEndpoint } from './endpoint.js';
+import type { Endpoint } from './endpoint.js';
+import { type Opened, openEndpoint } from './open-endpoint.js';
 import type { ResolvedOptions } from './options.js';
 
 /**
@@ -15,10 +16,11 @@ export function requireServer(server: Host, where: string): void {
   throw startupError('DECORUM_INVALID_OPTION', where, 'server', problem);
 }
 
-/** How a handler tells the application of what no client may see. */
-export function portOf(server: Host): Pick<HostPort, 'report' | 'warn'> {
+/** How a handler tells the application of what no client may see, and what plugins serve. */
+export function portOf(server: Host): Pick<HostPort, 'report' | 'warn' | 'routes'> {
   const host = hostOf(server);
-  return { report: (error) => host.report(error), warn: (message) => host.warn(message) };
+  const { routes } = host;
+  return { report: (error) => host.report(error), warn: (message) => host.warn(message), routes };
 }
 
 /** The endpoint of a handler. The handler exists at once; the endpoint follows when its server has started. */

@@ -191,6 +191,10 @@ class LegacyPost implements Wire {
     this.posted.context.answer(202);
   }
 
+  get kind() {
+    return 'http' as const;
+  }
+
   get transport(): TransportInfo {
     return transportInfo(this.posted.context, this.parts.credentials);
   }

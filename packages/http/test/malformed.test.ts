@@ -43,6 +43,7 @@ async function openTarget() {
           };
           return create((seen.kernel = kernel));
         }),
+      routes: [],
       detach: (transport) => server[HOST].detach(transport),
       report: (error) => server[HOST].report(error),
       hit: (hit) => server[HOST].hit(hit),

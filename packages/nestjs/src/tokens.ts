@@ -5,7 +5,14 @@ export const getMcpServerToken = (name: string): string => `decorum:server:${nam
 
 /**
  * Injects the server with a name. With a single server, inject `McpServer`.
- * @example constructor(@InjectMcpServer('admin') private readonly server: McpServer) {}
+ * @example
+ * ```ts
+ * import { InjectMcpServer } from '@decorum/nestjs';
+ *
+ * class Watcher {
+ *   constructor(@InjectMcpServer('admin') private readonly server: McpServer) {}
+ * }
+ * ```
  */
 export const InjectMcpServer = (name: string): PropertyDecorator & ParameterDecorator =>
   Inject(getMcpServerToken(name));

@@ -39,11 +39,11 @@ export class Failures {
     const ran = !isDenial(error);
     try {
       const text = errorFrame(id, { code, message: error.message, data: error.data });
-      return { text, failure: error, ran };
+      return { text, failure: error, ran, code, thrown: failure };
     } catch (unwritable) {
       // the error's data is not JSON
       const masked = reporter.publicError(unwritable, exchange);
-      return { text: errorFrame(id, masked), failure: masked, ran: true };
+      return { text: errorFrame(id, masked), failure: masked, ran: true, thrown: unwritable };
     }
   }
 
@@ -52,7 +52,7 @@ export class Failures {
     if (error instanceof LimitError) this.parts.hit(error.hitBy(wire));
     const failure = error instanceof McpError ? error : new McpError('internal-error', 'Internal error');
     if (failure !== error) this.parts.reporter.report(error);
-    return { text: errorFrame(id, failure), failure };
+    return { text: errorFrame(id, failure), failure, thrown: error };
   }
 
   /** Doesn't repeat the id: with it, the client would take this error for the response to the first request. */

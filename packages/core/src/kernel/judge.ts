@@ -1,7 +1,7 @@
 import type { McpError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { isObject } from '../protocol/jsonrpc.js';
-import type { ServerLimits } from '../protocol/limits.js';
+import { MAX_KEPT_CHARS, type ServerLimits } from '../protocol/limits.js';
 import { andThen, isPromise } from '../protocol/maybe-promise.js';
 import type { JsonObject } from '../protocol/model.js';
 import { BASE, denialOf, type Need, OPEN } from '../protocol/scopes.js';
@@ -11,7 +11,7 @@ import type { Registry } from '../registry/registry.js';
 import { isAdmitted } from './admission.js';
 import type { ErrorReporter } from './error-reporter.js';
 
-type Guarded = Pick<Listed<unknown>, 'access' | 'need'>;
+type Guarded = Pick<Listed<unknown>, 'key' | 'access' | 'need'>;
 
 interface JudgeParts {
   readonly registry: Registry;
@@ -22,7 +22,8 @@ interface JudgeParts {
 /** Finds the member that a request names. Names that the method itself rejects find nothing. */
 type Find = (params: JsonObject, registry: Registry) => Guarded | undefined;
 
-const ofUri: Find = ({ uri }, registry) => (typeof uri === 'string' ? registry.match(uri)?.plan : undefined);
+const ofUri: Find = ({ uri }, registry) =>
+  typeof uri === 'string' && uri.length <= MAX_KEPT_CHARS ? registry.match(uri)?.plan : undefined;
 
 const FIND = {
   tool: ({ name }, { tools }) => tools.get(name as string),
@@ -34,6 +35,12 @@ const FIND = {
     return registry.templates.get(ref['uri'] as string) ?? ofUri(ref, registry);
   },
 } satisfies Record<string, Find>;
+
+/** The name, URI or template of the registered member that a request names; undefined if there is none. */
+export function targetOf({ method, params, revision }: Exchange, registry: Registry): string | undefined {
+  const names = revision.methods.get(method)?.names;
+  return names === undefined || names === 'resources' ? undefined : FIND[names](params, registry)?.key;
+}
 
 /** Decides whether callers have the scopes that their requests need, before any of it runs. */
 export class Judge {

@@ -23,15 +23,11 @@ import { Failures } from './failures.js';
 import { InFlight } from './in-flight.js';
 import { Judge, runWhenAllowed } from './judge.js';
 import { Members } from './members.js';
-import { completionMethods } from './methods/completion.js';
 import { extensionMethods } from './methods/extensions.js';
-import { lifecycleMethods } from './methods/lifecycle.js';
-import { listenMethods } from './methods/listen.js';
 import type { KernelParts, Method } from './methods/method.js';
-import { promptMethods } from './methods/prompts.js';
-import { resourceMethods, subscriptionMethods } from './methods/resources.js';
-import { toolMethods } from './methods/tools.js';
+import { protocolMethods } from './methods/protocol.js';
 import { Results } from './results.js';
+import type { Unopened } from './unopened.js';
 
 /** Where a session comes from: a client that connects, or another process. */
 export interface SessionOrigin {
@@ -54,28 +50,21 @@ export class Kernel {
   private readonly methods: ReadonlyMap<string, Method>;
   private readonly extensions: ReadonlyMap<string, Method>;
   private readonly judge: Judge;
-  private readonly failures: Failures;
+  protected readonly failures: Failures;
   private readonly sessionMeans: SessionMeans;
 
-  constructor(private readonly parts: KernelParts) {
-    const { reporter, intercept, server, events, limits } = parts;
+  constructor(
+    protected readonly parts: KernelParts,
+    members = new Members(parts.reporter, parts.intercept),
+  ) {
+    const { server, events, limits } = parts;
     this.inFlight = new InFlight(limits.maxOpenCalls);
     this.maxValues = limits.maxValues;
     this.judge = new Judge(parts);
     this.failures = new Failures(parts, this.inFlight);
-    const means = { ...parts, members: new Members(reporter, intercept), results: new Results(server) };
+    const means = { ...parts, members, results: new Results(server) };
     this.extensions = extensionMethods(means);
-    this.methods = new Map(
-      Object.entries({
-        ...lifecycleMethods(means),
-        ...toolMethods(means),
-        ...resourceMethods(means),
-        ...subscriptionMethods(means),
-        ...promptMethods(means),
-        ...completionMethods(means),
-        ...listenMethods(means),
-      }),
-    );
+    this.methods = protocolMethods(means);
     this.sessionMeans = { ...parts, join: (session) => events.join(session) };
   }
 
@@ -107,9 +96,11 @@ export class Kernel {
       conversation?.settle(message);
       return NOTHING;
     }
-    if (!('id' in message)) return this.take(message, conversation);
+    if (!('id' in message)) return this.take(message, wire, conversation);
     const opened = this.open(message, wire, conversation);
-    return opened instanceof Exchange ? this.begin(opened, conversation) : opened;
+    return opened instanceof Exchange
+      ? this.begin(opened, conversation)
+      : this.rejected(opened, { message, wire, conversation });
   }
 
   /** Creates the session of a client that is about to send `initialize`, or has sent it to another process. */
@@ -152,7 +143,10 @@ export class Kernel {
     const ids = new Set<RequestId>();
     const replies = batch.map((message) => {
       const id = readableId(message);
-      if (id !== undefined && ids.size === ids.add(id).size) return this.failures.duplicate(conversation);
+      if (id !== undefined && ids.size === ids.add(id).size) {
+        const reply = this.failures.duplicate(conversation);
+        return this.rejected(reply, { message: message as JsonRpcRequest, wire: each, conversation });
+      }
       const exchange = opened.get(message);
       return exchange ? this.begin(exchange, conversation, verdict) : take(message);
     });
@@ -197,7 +191,7 @@ export class Kernel {
   }
 
   /** Runs an opened request. It is in flight while its access functions are asked. */
-  private begin(
+  protected begin(
     exchange: Exchange,
     conversation: Conversation | undefined,
     verdict = this.parts.registry.scoped || exchange.wire.authorization ? this.judge.verdict(exchange) : undefined,
@@ -276,7 +270,16 @@ export class Kernel {
     exchange.cancel('client', given);
   }
 
-  private take(message: JsonRpcNotification, conversation: Conversation | undefined): Reply | Promise<Reply> {
+  /** Replies to a request that could not be opened. */
+  protected rejected(reply: Reply, _rejected: Unopened): Reply | Promise<Reply> {
+    return reply;
+  }
+
+  protected take(
+    message: JsonRpcNotification,
+    _wire: Wire,
+    conversation: Conversation | undefined,
+  ): Reply | Promise<Reply> {
     if (conversation === undefined) return NOTHING;
     const { method, params } = message;
     if (method === 'notifications/cancelled') {

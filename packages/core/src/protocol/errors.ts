@@ -77,6 +77,15 @@ const STARTUP = {
   DECORUM_RESERVED_MEMBER: (where: string) =>
     `${where} has the same name as a method that the server itself has or calls. Rename the method, and set the option \`name\` to keep the name that clients see.`,
   DECORUM_INVALID_EXTENSION: (id: string, problem: string) => `The extension "${id}" ${problem}.`,
+  DECORUM_INVALID_PLUGIN: (problem: string) => `\`plugins\` contains ${problem}.`,
+  DECORUM_DUPLICATE_PLUGIN: (name: string) =>
+    `Two plugins are called "${name}". List each plugin once. To use it twice, give one of them another \`name\`.`,
+  DECORUM_MISSING_PLUGIN: (name: string, needed: string, known: Iterable<string>) =>
+    `The plugin "${name}" needs the plugin "${needed}", which the server does not have. Add it to \`plugins\`, which contains ${quoted(known)}.`,
+  DECORUM_DUPLICATE_ROUTE: (route: string, [one, other]: readonly [string, string]) =>
+    `${route} belongs to ${one} and to ${other}. Give one of them another path.`,
+  DECORUM_PLUGIN_FAILED: (name: string, error: unknown) =>
+    `The plugin "${name}" could not start: ${error instanceof Error ? error.message : String(error)}. See \`cause\` of this error.`,
   DECORUM_UNSAFE_HOST: (host: string) =>
     `Listening on "${host}" exposes the server to other machines, but \`allowedHosts\` is not set. List the host names that clients use (\`allowedHosts: ['mcp.example.com']\`), or listen on 127.0.0.1.`,
   DECORUM_NO_AUTHORIZATION: (where: string, member: string, remedy: string) =>
@@ -147,8 +156,8 @@ export class DecorumError extends Error {
   readonly [DECORUM_ERROR] = true;
 
   /** Internal: use `startupError` to create one from the table. */
-  constructor(code: StartupErrorCode, message: string) {
-    super(`${message} [${code}]`);
+  constructor(code: StartupErrorCode, message: string, options?: ErrorOptions) {
+    super(`${message} [${code}]`, options);
     this.name = 'DecorumError';
     this.code = code;
   }
@@ -159,9 +168,11 @@ export class DecorumError extends Error {
   }
 }
 
-/** Creates the error for one row of the startup table. */
+/** Creates the error for one row of the startup table. An error among the arguments is its cause. */
 export function startupError<C extends StartupErrorCode>(code: C, ...args: Parameters<StartupTable[C]>): DecorumError {
-  return new DecorumError(code, (STARTUP[code] as (...values: unknown[]) => string)(...args));
+  const cause = (args as readonly unknown[]).find((value) => value instanceof Error);
+  const message = (STARTUP[code] as (...values: unknown[]) => string)(...args);
+  return new DecorumError(code, message, cause ? { cause } : undefined);
 }
 
 /**

@@ -18,6 +18,10 @@ export interface Reply {
   readonly text: string | undefined;
   /** The error, if the response is one. For a batch, the denial of the whole batch: nothing of it has run. */
   readonly failure?: McpError;
+  /** The code of the error that was sent, if its revision has a code of its own for it. */
+  readonly code?: number;
+  /** What the request failed with. Clients must not see it. */
+  readonly thrown?: unknown;
   /** Whether a handler had started before the request failed. */
   readonly ran?: boolean;
   /** Set if the request was cancelled. */

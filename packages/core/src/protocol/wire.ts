@@ -67,6 +67,8 @@ export interface Subject {
  */
 export interface Wire {
   readonly transport: TransportInfo;
+  /** The kind of `transport`, if asking for `transport` costs something. */
+  readonly kind?: TransportInfo['kind'];
   readonly principal: Principal | undefined;
   /** Set by a transport that knows who calls: callers without a principal may then use only what is public. */
   readonly authorization?: Authorization | undefined;

@@ -165,6 +165,14 @@ function described(value: unknown): string {
 const isList = (value: unknown): value is Iterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.iterator in value && bytesOf(value) === undefined;
 
+/** The protocol requires the type of a resource in a prompt. */
+function typed(block: ContentBlock): ContentBlock {
+  if (block.type !== 'resource' || block.resource.mimeType !== undefined) return block;
+  const { uri, text: data } = block.resource;
+  const { mimeType } = resourceContents(uri, data ?? new Uint8Array());
+  return { ...block, resource: { ...block.resource, ...(mimeType !== undefined && { mimeType }) } };
+}
+
 function toMessages(item: unknown, where: string): PromptMessage[] {
   const isMessage = isObject(item) && 'role' in item;
   const { role, content } = isMessage ? item : { role: 'user', content: item };
@@ -176,7 +184,7 @@ function toMessages(item: unknown, where: string): PromptMessage[] {
     const bytes = bytesOf(part);
     if (bytes !== undefined) return { role, content: bytesBlock(bytes) };
     if (typeof part === 'string') return { role, content: text(part) };
-    if (isContentBlock(part)) return { role, content: part };
+    if (isContentBlock(part)) return { role, content: typed(part) };
     throw new Error(
       `${where} returned ${described(part)} where text, a content block or { role, content } is expected.`,
     );

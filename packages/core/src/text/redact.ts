@@ -3,7 +3,7 @@ const REDACTED = '[redacted]';
 
 /** Names of fields that forms must not ask for. */
 export const SECRET_FIELD =
-  /passw|passphrase|pwd|secret|token(?!i[sz])|(?:api|private)[_-]?key|credit[_-]?card|card[_-]?number|cvv|cvc/i;
+  /passw|passphrase|pwd|secret|token(?!i[sz])|(?:api|private)[\s_.-]?key|credit[\s_.-]?card|card[\s_.-]?number|cvv|cvc/i;
 
 /** Word boundaries in a name: `dbPass`, `DBPass`, `db_pass`. */
 const WORD_END = /(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+/g;

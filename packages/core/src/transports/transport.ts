@@ -3,6 +3,7 @@ import { startupError } from '../protocol/errors.js';
 import type { LimitHit } from '../protocol/limits.js';
 import { isScope } from '../protocol/scopes.js';
 import type { Principal } from '../protocol/wire.js';
+import type { OwnedRoute } from './route.js';
 
 /**
  * The key under which a server keeps what transports need. As a symbol, it leaves every member name to the user. It is
@@ -27,6 +28,8 @@ export interface HostPort {
    * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, and whatever a hook or `create` throws
    */
   open<T extends Transport>(create: (kernel: Kernel) => T): Promise<T>;
+  /** What plugins serve beside the endpoint, for transports over HTTP. */
+  readonly routes: readonly OwnedRoute[];
   /** Removes a transport that has closed itself. */
   detach(transport: Transport): void;
   /** Passes an error that no client may see to the logger and to `onError`. */

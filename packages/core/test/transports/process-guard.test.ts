@@ -10,6 +10,7 @@ function hostOf(report: (error: unknown) => void): Host {
   return {
     [HOST]: {
       open: () => Promise.reject(new Error('not served')),
+      routes: [],
       detach: () => {},
       hit: () => {},
       report,

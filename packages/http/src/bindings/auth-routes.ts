@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import type { Auth } from '../auth.js';
 import { authMistake } from '../auth-option.js';
 import { serveDocument } from '../documents.js';
-import { FastifyContext } from './fastify-plugin.js';
+import { plainContext } from './fastify-plugin.js';
 import { isFlooding } from './node-answers.js';
 import { NodeHead } from './node-head.js';
 import { routeOf } from './required-routes.js';
@@ -36,7 +36,7 @@ export function authRoutes(auth: Auth<never>, report?: (error: unknown) => void)
         if (reply.raw.socket === null && isFlooding(reply.raw)) return;
         serveDocument(document, {
           head: new NodeHead(request.raw, request),
-          responder: new FastifyContext(request, reply, undefined),
+          responder: plainContext(request, reply),
           report: report ?? ((error) => request.log.error(error)),
         });
       };

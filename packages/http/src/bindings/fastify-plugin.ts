@@ -6,9 +6,10 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 
 import type { Answer } from '../answer.js';
 import { type AnswerHeaders, type HttpContext, type Headers, JSON_TYPE, type Sink } from '../http-context.js';
-import { type Endpoint, openEndpoint } from '../endpoint.js';
+import type { Endpoint } from '../endpoint.js';
 import { corsHeaders, isLoopback } from '../guard.js';
 import type { LegacySse } from '../legacy.js';
+import { openEndpoint } from '../open-endpoint.js';
 import { checkOptionNames, type EndpointOptions, type LegacyPaths, resolveOptions } from '../options.js';
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
 import { isFlooding, noteUnread, postInOrder } from './node-answers.js';
@@ -17,6 +18,7 @@ import { NodeHead } from './node-head.js';
 import { NodeSink } from './node-sink.js';
 import { clientOn, isUnread, onSocketClose } from './node-socket.js';
 import { writeWhole } from './one-write.js';
+import { addPluginRoutes } from './plugin-routes.js';
 import { requireRoutes } from './required-routes.js';
 
 /** Options of an MCP endpoint in Fastify. */
@@ -140,7 +142,7 @@ export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
       );
     }
     checkOptionNames('mcp', options, PLUGIN_OPTIONS);
-    hostOf(options.server, 'mcp');
+    const { routes } = hostOf(options.server, 'mcp');
     const settings = resolveOptions(options);
     requireHosts(app, settings.allowedHosts);
     requireRoutes(app, settings.auth);
@@ -151,7 +153,9 @@ export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
       await endpoint.close();
       await endpoint.delivered(Math.max(0, settings.closeDeadlineMs - (performance.now() - began)));
     });
-    addEndpoint(app, endpoint);
+    await addPluginRoutes(app, { routes, endpoint, contextFor: plainContext });
+    // in its own scope, so that its hooks don't run for the routes of plugins
+    await app.register(async (scope) => addEndpoint(scope, endpoint));
   },
   // Fastify reads the plugin's name and the supported version from these
   {
@@ -159,6 +163,10 @@ export const mcp: FastifyPluginAsync<McpPluginOptions> = Object.assign(
     [Symbol.for('plugin-meta')]: { name: '@decorum/http', fastify: '5.x' },
   },
 );
+
+/** The context of a request without a caller. */
+export const plainContext = (request: FastifyRequest, reply: FastifyReply): FastifyContext =>
+  new FastifyContext(request, reply, undefined);
 
 /** Adds the routes of an endpoint to an application. Each step of the endpoint runs in the matching Fastify hook. */
 export function addEndpoint(
@@ -194,8 +202,7 @@ export function addEndpoint(
     await endpoint.delete(contextFor(request, reply));
     return reply;
   });
-  const preflight = (request: FastifyRequest, reply: FastifyReply) =>
-    endpoint.preflight(new FastifyContext(request, reply, undefined));
+  const preflight = (...args: Parameters<typeof plainContext>) => endpoint.preflight(plainContext(...args));
   app.options(path, preflight);
   // the guard rejects these methods, but it only runs on routes that exist
   app.route({ method: ['HEAD', 'PUT', 'PATCH'], url: path, handler: () => {} });

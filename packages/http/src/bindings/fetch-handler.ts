@@ -6,6 +6,7 @@ import { LateEndpoint, portOf, requireServer } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
 import { isServed, Pipeline } from '../pipeline.js';
 import { noEndpoint } from '../http-error.js';
+import { requireFreeRoutes, routesAt, serveRoute } from '../routes.js';
 import { type ConnectionInfo, FetchContext } from './fetch-context.js';
 
 /** Options of the handler for web requests. */
@@ -39,12 +40,15 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
   checkOptionNames('fetchHandler', options);
   const settings = resolveOptions(options);
   const { path } = options;
+  const port = portOf(server);
+  requireFreeRoutes(port, settings, path === undefined);
   const late = new LateEndpoint(server, settings);
-  const { report } = portOf(server);
   const serve = (context: FetchContext, request: Request): void => {
     const document = documentAt(settings.auth, context.url);
-    if (document) return serveDocument(document, { head: context.head, responder: context, report });
-    if (!isServed(settings, path, context.url)) return context.answer(404, noEndpoint().body());
+    if (document) return serveDocument(document, { head: context.head, responder: context, report: port.report });
+    const routes = routesAt(port, context.url);
+    if (!routes && !isServed(settings, path, context.url)) return context.answer(404, noEndpoint().body());
+    if (late.endpoint && routes) return serveRoute(routes, context, late.endpoint);
     if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();
     late.ready.then(
       () => serve(context, request),

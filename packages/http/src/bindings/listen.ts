@@ -14,15 +14,17 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { addressOf } from '../caller.js';
-import { type Endpoint, openEndpoint } from '../endpoint.js';
+import type { Endpoint } from '../endpoint.js';
 import { isLoopback } from '../guard.js';
 import { noEndpoint } from '../http-error.js';
 import { LISTEN_LIMITS, LISTEN_RANGES, type ListenLimits } from '../limits.js';
+import { openEndpoint } from '../open-endpoint.js';
 import { checkOptionNames, requireFlag, resolveOptions } from '../options.js';
 import { authRoutes } from './auth-routes.js';
-import { addEndpoint, DirectContext, type HttpOptions, sendError } from './fastify-plugin.js';
+import { addEndpoint, DirectContext, type HttpOptions, plainContext, sendError } from './fastify-plugin.js';
 import { isFlooding } from './node-answers.js';
 import { OneWriteResponse } from './one-write.js';
+import { addPluginRoutes } from './plugin-routes.js';
 
 /** Options of `listen`. */
 export interface ListenOptions extends HttpOptions {
@@ -67,7 +69,7 @@ export interface Listening {
  * ```
  */
 export async function listen(server: ClosableHost, options: ListenOptions = {}): Promise<Listening> {
-  hostOf(server, 'listen');
+  const { routes, report } = hostOf(server, 'listen');
   // Fastify's own `listen` adds `cb` to its options object, and a program may pass the same object here
   checkOptionNames('listen', options, { ...LISTEN_OPTIONS, cb: true });
   const { port: givenPort = 3000, host = '127.0.0.1', limits = {}, signals = true, ...rest } = options;
@@ -104,7 +106,8 @@ export async function listen(server: ClosableHost, options: ListenOptions = {}):
     };
     // registered in its own scope, so that its hooks don't run for other paths
     await app.register(async (scope) => addEndpoint(scope, endpoint, DirectContext));
-    if (settings.auth) await app.register(authRoutes(settings.auth, (error) => hostOf(server).report(error)));
+    await addPluginRoutes(app, { routes, endpoint, contextFor: plainContext });
+    if (settings.auth) await app.register(authRoutes(settings.auth, report));
     app.setNotFoundHandler((_request, { raw }) => {
       if (raw.socket === null && isFlooding(raw)) return;
       throw noEndpoint();

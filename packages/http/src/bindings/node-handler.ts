@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Host } from '@decorum/core';
+import type { OwnedRoute } from '@decorum/core/transport';
 
 import { internalError } from '../answer.js';
 import { documentAt, serveDocument } from '../documents.js';
@@ -8,6 +9,7 @@ import { LateEndpoint, portOf, requireServer } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
 import { isServed, Pipeline } from '../pipeline.js';
 import { noEndpoint } from '../http-error.js';
+import { requireFreeRoutes, routesAt, serveRoute } from '../routes.js';
 import { isFlooding } from './node-answers.js';
 import { NodeContext } from './node-context.js';
 import { sentUrl } from './node-head.js';
@@ -49,14 +51,17 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   checkOptionNames('nodeHandler', options);
   const settings = resolveOptions(options);
   const { path } = options;
+  const port = portOf(server);
+  const { report, warn } = port;
+  requireFreeRoutes(port, settings, path === undefined);
   const late = new LateEndpoint(server, settings);
-  const { report, warn } = portOf(server);
   let mayWarn = (settings.auth?.documents ?? []).length > 0;
-  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+  const serve = (request: IncomingMessage, response: ServerResponse, routes?: readonly OwnedRoute[]): void => {
     const context = new NodeContext(request, response);
+    if (late.endpoint && routes) return serveRoute(routes, context, late.endpoint);
     if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();
     late.ready.then(
-      () => serve(request, response),
+      () => serve(request, response, routes),
       () => context.answer(500, internalError()),
     );
   };
@@ -69,9 +74,10 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
       mayWarn = false;
       warn(MOUNTED);
     }
-    if (document ?? (isServed(settings, path, url) || isServed(settings, path, originalUrl))) {
+    const routes = routesAt(port, url) ?? routesAt(port, originalUrl);
+    if (document ?? routes ?? (isServed(settings, path, url) || isServed(settings, path, originalUrl))) {
       if (response.socket === null && isFlooding(response)) return;
-      if (document === undefined) return serve(request, response);
+      if (document === undefined) return serve(request, response, routes);
       const context = new NodeContext(request, response);
       serveDocument(document, { head: context.head, responder: context, report });
     } else if (next) next();

@@ -1,5 +1,6 @@
 import type { Exchange } from '../../protocol/exchange.js';
 import type { Implementation, JsonObject, LogLevel } from '../../protocol/model.js';
+import type { Asking } from '../../protocol/observed.js';
 import type { Registry } from '../../registry/registry.js';
 import type { Flows } from '../../protocol/eras/stateless.js';
 import type { LimitHit, ServerLimits } from '../../protocol/limits.js';
@@ -42,6 +43,8 @@ export interface KernelParts {
   readonly limits: Required<ServerLimits>;
   /** Reports a limit that a client has reached. */
   readonly hit: (hit: LimitHit) => void;
+  /** What plugins do around questions to clients; undefined without such plugins. */
+  readonly asking?: Asking | undefined;
 }
 
 /** The parts that methods use. */

@@ -45,6 +45,8 @@ export class Round {
   /** Keys answered in earlier rounds that the handler has not reached again yet, in their original order. */
   private readonly ahead: Set<string>;
   private position = 0;
+  /** The last request for the client. */
+  last: JsonObject | undefined;
   /** Set if the round must fail: otherwise its questions would be asked forever. */
   fault: Error | undefined;
 
@@ -94,7 +96,8 @@ export class Round {
     this.ahead.clear();
     this.answers.delete(key);
     this.open.set(key, digest);
-    this.requests.set(key, { method, params });
+    this.last = { method, params };
+    this.requests.set(key, this.last);
     throw new InputSignal();
   }
 

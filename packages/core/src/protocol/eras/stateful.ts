@@ -1,13 +1,15 @@
-import { clientOf, requireString, UNKNOWN_CLIENT } from '../checks.js';
+import { clientOf, UNKNOWN_CLIENT } from '../checks.js';
 import { ClientError, excerpt, McpError } from '../errors.js';
 import type { Client, Conversation, Exchange, Memory, Tickets } from '../exchange.js';
 import { type Frame, notificationFrame, questionFrame } from '../frame.js';
 import { isObject, type JsonRpcResponse } from '../jsonrpc.js';
 import { type LimitHit, MAX_KEPT_CHARS, requireFew, type ServerLimits } from '../limits.js';
 import type { JsonObject, LogLevel, Root } from '../model.js';
+import type { Asking } from '../observed.js';
 import { newestOf, revisionOf } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
 import type { Principal } from '../wire.js';
+import { agreedRevision } from './negotiation.js';
 
 /** The part of a session that must survive its process. It can be serialized as JSON. */
 export interface SessionRecord {
@@ -41,6 +43,8 @@ export interface SessionMeans {
   readonly hit: (hit: LimitHit) => void;
   /** Starts notifying the session of changes. */
   readonly join: (session: Session) => void;
+  /** What plugins do around questions; undefined without such plugins. */
+  readonly asking?: Asking | undefined;
 }
 
 /** The transport's end of a session: sends frames to its client, and saves its record. */
@@ -168,7 +172,7 @@ export class Session implements Conversation, Memory {
     const isAboutRoots = question.method === 'roots/list';
     if (isAboutRoots && this.roots !== undefined) return { roots: this.roots };
     const changes = this.rootsChanges;
-    const answer = await this.send({ ...question, params: encoded.params }, exchange);
+    const answer = await this.put({ ...question, params: encoded.params }, exchange);
     // don't cache roots that may have changed after the client wrote the answer
     const isCurrent = this.seesRootsChanges && changes === this.rootsChanges;
     const mayKeep = isAboutRoots && isCurrent && JSON.stringify(answer).length <= MAX_KEPT_CHARS;
@@ -228,12 +232,22 @@ export class Session implements Conversation, Memory {
     return this.save();
   }
 
+  /** Sends a question inside the plugins that stand around it. */
+  private put(question: Question, exchange: Exchange): Promise<JsonObject> {
+    const { asking } = this.means;
+    const id = `s${++this.asked}`;
+    const { method, params } = question;
+    if (asking === undefined) return this.send(id, question, exchange);
+    return asking({ method, id, exchange }, async (_meta) =>
+      this.send(id, { ...question, params: _meta ? { ...params, _meta } : params }, exchange),
+    );
+  }
+
   /** Sends a request on the stream of the exchange that it belongs to, and waits for the response. */
-  private send(question: Question, exchange: Exchange): Promise<JsonObject> {
+  private send(id: string, question: Question, exchange: Exchange): Promise<JsonObject> {
     const { wire } = exchange;
     if (exchange.cancelled !== undefined) throw exchange.signal.reason as Error;
     exchange.release();
-    const id = `s${++this.asked}`;
     const waiting = (this.waiting ??= new Map<string, Waiting>());
     const { limits, hit } = this.means;
     if (waiting.size >= limits.maxQuestions) {
@@ -267,19 +281,4 @@ function clientError(error: JsonRpcResponse['error']): ClientError {
   if (!isObject(error) || !Number.isSafeInteger(error.code))
     return new ClientError('The client sent an invalid answer.');
   return new ClientError(`The client answered with an error: ${excerpt(error.message)}`, error);
-}
-
-/** Cap on the characters of the params of `initialize`. */
-const MAX_INITIALIZE_CHARS = 65_536;
-
-/**
- * Negotiates a new conversation's revision: the requested one if it has sessions, otherwise the newest that has them.
- * @throws {McpError} `invalid-params` if the client requests none, or sends too much
- */
-export function agreedRevision(params: JsonObject): Revision {
-  if (JSON.stringify(params).length > MAX_INITIALIZE_CHARS) {
-    throw new McpError('invalid-params', `The params have more than ${MAX_INITIALIZE_CHARS} characters.`);
-  }
-  const asked = revisionOf(requireString(params, 'protocolVersion'));
-  return asked?.sessions ? asked : newestOf('stateful');
 }

@@ -2,9 +2,11 @@ import { clientOf, optionalObject, requireOneOf } from '../checks.js';
 import type { Effects } from '../effects.js';
 import { ClientError, excerpt, McpError } from '../errors.js';
 import { type Client, type Exchange, type Peer, REVISION_KEY, type Tickets } from '../exchange.js';
+import { InputSignal } from '../input.js';
 import { isObject, type JsonRpcRequest } from '../jsonrpc.js';
 import { INITIALIZE, type MethodTraits } from '../methods.js';
 import { type JsonObject, LOG_LEVELS, type LogLevel } from '../model.js';
+import type { Asking } from '../observed.js';
 import { ownerOf } from '../owner.js';
 import { REVISION_BY_ID, REVISION_IDS } from '../revisions/index.js';
 import type { Question, Revision } from '../revisions/revision.js';
@@ -42,6 +44,8 @@ export interface Flows {
 export interface StatelessMeans {
   readonly flows: Flows;
   readonly tickets: Tickets;
+  /** What plugins do around questions; undefined without such plugins. */
+  readonly asking?: Asking | undefined;
 }
 
 /** The peer of a request without a session: everything known about the client comes from the request. */
@@ -89,10 +93,23 @@ class Envelope implements Peer {
     const round = this.round();
     try {
       return round.ask(question, encoded.params);
+    } catch (signal) {
+      if (this.means.asking && signal instanceof InputSignal) this.tell(round, exchange, signal);
+      throw signal;
     } finally {
       // a handler that keeps asking the same thing may never end
       if (round.fault) exchange.fail(round.fault);
     }
+  }
+
+  /** Tells plugins of a question that ends the round. The round doesn't wait for them. */
+  private tell({ last: asked = {} }: Round, exchange: Exchange, signal: InputSignal): void {
+    const { method, params } = asked;
+    const send = async (_meta: JsonObject | undefined) => {
+      if (_meta) asked['params'] = { ...(params as JsonObject), _meta };
+      throw signal;
+    };
+    this.means.asking?.({ method: method as string, id: undefined, exchange }, send).catch(() => {});
   }
 
   get effects(): Effects | undefined {
@@ -157,7 +174,7 @@ function requireEnvelope({ method, params }: JsonRpcRequest): string {
  * version itself, then the other mirrored headers.
  * @throws {McpError} `invalid-params`, `header-mismatch` or `unsupported-version`
  */
-export function openStateless(request: JsonRpcRequest, wire: Wire, { flows, tickets }: StatelessMeans): Peer {
+export function openStateless(request: JsonRpcRequest, wire: Wire, means: StatelessMeans): Peer {
   const version = requireEnvelope(request);
   wire.checkVersion?.(version);
   const revision = REVISION_BY_ID.get(version);
@@ -169,5 +186,5 @@ export function openStateless(request: JsonRpcRequest, wire: Wire, { flows, tick
     const param = revision.methods.get(request.method)?.subject;
     wire.checkRouting(request.method, param && { param, value: (request.params as JsonObject)[param] });
   }
-  return new Envelope(request, { revision, wire, flows, tickets });
+  return new Envelope(request, { revision, wire, flows: means.flows, tickets: means.tickets, asking: means.asking });
 }

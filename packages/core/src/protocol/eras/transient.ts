@@ -4,7 +4,7 @@ import type { Conversation, Tickets } from '../exchange.js';
 import type { JsonObject } from '../model.js';
 import { newestOf } from '../revisions/index.js';
 import type { Revision } from '../revisions/revision.js';
-import { agreedRevision } from './stateful.js';
+import { agreedRevision } from './negotiation.js';
 
 /**
  * Stands in for a session during one request, on servers without sessions. It knows only the client's revision,

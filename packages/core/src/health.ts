@@ -1,0 +1,121 @@
+import { clearTimeout, setTimeout } from 'node:timers';
+
+import { requireKnown } from './protocol/option-names.js';
+import { startupError } from './protocol/errors.js';
+import { definePlugin } from './plugin.js';
+import type { RouteAnswer, RouteRequest } from './transports/route.js';
+
+/** Checks something that the server depends on. It fails if it throws, rejects, or returns `false`. */
+export type HealthCheck = () => unknown;
+
+/** Options of `health`. */
+export interface HealthOptions {
+  /** Checks by name. Anybody can read the names, and whether each check passes. */
+  readonly checks?: Readonly<Record<string, HealthCheck>>;
+  /** Milliseconds after which a check fails. Defaults to 1000. */
+  readonly timeoutMs?: number;
+  /** Path that tells whether the process runs. Defaults to `/healthz`. */
+  readonly livePath?: string;
+  /** Path that tells whether the server takes requests. Defaults to `/readyz`. */
+  readonly readyPath?: string;
+}
+
+const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
+
+const answer = (status: 200 | 503, checks?: Readonly<Record<string, 'ok' | 'failed'>>): RouteAnswer => ({
+  status,
+  headers: HEADERS,
+  body: JSON.stringify({ status: status === 200 ? 'ok' : 'unavailable', ...(checks && { checks }) }),
+});
+
+/** One check. However many requests ask, it runs once at a time, unless it hangs. */
+class Check {
+  private running: Promise<boolean> | undefined;
+  private hasFailed = false;
+
+  constructor(
+    readonly name: string,
+    private readonly check: HealthCheck,
+    private readonly timeoutMs: number,
+  ) {}
+
+  /** Whether it passes. Never rejects. */
+  passes(request: RouteRequest): Promise<boolean> {
+    this.running ??= this.run(request).finally(() => {
+      this.running = undefined;
+    });
+    return this.running;
+  }
+
+  /** Reports the first failure after each time that it has passed. */
+  private async run(request: RouteRequest): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      const late = new Promise<never>((_resolve, reject) => {
+        const problem = `It did not end within ${this.timeoutMs} ms.`;
+        timer = setTimeout(() => reject(new Error(problem)), this.timeoutMs);
+      });
+      const { check } = this;
+      if ((await Promise.race([check(), late])) === false) throw new Error('It returned false.');
+      this.hasFailed = false;
+    } catch (cause) {
+      if (!this.hasFailed) request.report(new Error(`The health check "${this.name}" failed.`, { cause }));
+      this.hasFailed = true;
+    } finally {
+      clearTimeout(timer);
+    }
+    return !this.hasFailed;
+  }
+}
+
+function checksOf({ checks = {}, timeoutMs = 1000 }: HealthOptions): readonly Check[] {
+  return Object.entries(checks).map(([name, check]) => {
+    if (typeof check === 'function') return new Check(name, check, timeoutMs);
+    throw startupError(
+      'DECORUM_INVALID_OPTION',
+      'health',
+      `checks.${name}`,
+      'is not a function. Write `async () => …`',
+    );
+  });
+}
+
+/**
+ * A plugin for load balancers and orchestrators. `GET /healthz` answers 200 while the process runs. `GET /readyz` answers
+ * 503 from the moment that the server or its endpoint begins to close, and while a check fails.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ * @example
+ * ```ts
+ * import { health, McpServer } from '@decorum/core';
+ *
+ * const checks = { orders: async () => (await fetch('http://127.0.0.1:8080/up')).ok };
+ * new McpServer({ name: 'shop', version: '1.0.0', plugins: [health({ checks })] });
+ * ```
+ */
+export const health = definePlugin((options: HealthOptions = {}) => {
+  requireKnown('health', options, {
+    checks: 'object',
+    timeoutMs: [1, 3_600_000],
+    livePath: 'string',
+    readyPath: 'string',
+  });
+  const { livePath = '/healthz', readyPath = '/readyz' } = options;
+  const checks = checksOf(options);
+  return {
+    name: 'health',
+    routes: [
+      { method: 'GET', path: livePath, handle: () => answer(200) },
+      {
+        method: 'GET',
+        path: readyPath,
+        async handle(request) {
+          if (request.closing) return answer(503);
+          const passed = await Promise.all(checks.map((check) => check.passes(request)));
+          const isReady = passed.every(Boolean) && !request.closing;
+          const shown = checks.map(({ name }, index) => [name, passed[index] ? 'ok' : 'failed'] as const);
+          return answer(isReady ? 200 : 503, checks.length > 0 ? Object.fromEntries(shown) : undefined);
+        },
+      },
+    ],
+  };
+});

@@ -1,0 +1,78 @@
+import { Session } from '../protocol/eras/stateful.js';
+import type { Exchange } from '../protocol/exchange.js';
+import type { Implementation } from '../protocol/model.js';
+import type { Principal, TransportInfo } from '../protocol/wire.js';
+
+/** A session that has started. */
+export interface SessionInfo {
+  /** The id on the wire. Undefined over stdio and in memory. */
+  readonly id: string | undefined;
+  readonly revision: string;
+  /** The client's name and version, as it tells them. */
+  readonly client: Implementation | undefined;
+  readonly principal: Principal | undefined;
+  readonly transport: TransportInfo['kind'];
+  /** Whether another process has started it, and this one continues it. */
+  readonly continued: boolean;
+}
+
+/** A plugin's function for sessions. */
+export interface SessionObserver {
+  readonly plugin: string;
+  readonly session: (info: SessionInfo) => unknown;
+}
+
+/** Tells plugins when sessions start and end in this process. */
+export class ObservedSessions {
+  /** What to call when each session ends. */
+  private readonly ends = new WeakMap<Session, (() => void)[]>();
+  private readonly failed = new Set<string>();
+
+  constructor(
+    private readonly observers: readonly SessionObserver[],
+    private readonly report: (error: unknown) => void,
+  ) {}
+
+  /**
+   * Starts the session of a request, unless it has started, or isn't one.
+   * @param continued whether another process has started it
+   */
+  see({ peer, wire }: Pick<Exchange, 'peer' | 'wire'>, continued: boolean): void {
+    if (!(peer instanceof Session) || !peer.initialized || this.ends.has(peer)) return;
+    const { id, principal } = peer.record;
+    const { client, revision } = peer;
+    const { kind: transport } = wire.transport;
+    const info: SessionInfo = { id, revision: revision.id, client: client.info, principal, transport, continued };
+    const ends: (() => void)[] = [];
+    this.ends.set(peer, ends);
+    for (const { plugin, session } of this.observers) {
+      const end = this.attempt(plugin, () => session(info));
+      if (typeof end === 'function') ends.push(() => void this.attempt(plugin, end as () => unknown));
+      else if (end !== undefined) this.fail(plugin, new TypeError('It did not return a function, or nothing.'));
+    }
+  }
+
+  end(session: Session): void {
+    const ends = this.ends.get(session);
+    this.ends.delete(session);
+    for (const end of ends ?? []) end();
+  }
+
+  private attempt(plugin: string, step: () => unknown): unknown {
+    try {
+      const value = step();
+      if (value instanceof Promise) value.catch((error: unknown) => this.fail(plugin, error));
+      return value;
+    } catch (error) {
+      this.fail(plugin, error);
+      return undefined;
+    }
+  }
+
+  private fail(plugin: string, error: unknown): void {
+    if (this.failed.has(plugin)) return;
+    this.failed.add(plugin);
+    const problem = `The plugin "${plugin}" failed in \`session\`. The session isn't affected. Reported once.`;
+    this.report(new Error(problem, { cause: error }));
+  }
+}

@@ -1,0 +1,122 @@
+import { clientOf } from '../protocol/checks.js';
+import { revisionFor } from '../protocol/eras/negotiation.js';
+import type { Exchange } from '../protocol/exchange.js';
+import { beginsConversation } from '../protocol/methods.js';
+import type { JsonObject } from '../protocol/model.js';
+import { ObservedMessage, type ObservedRequest } from '../protocol/observed.js';
+import type { Reply } from '../protocol/reply.js';
+import { REVISIONS, revisionOf } from '../protocol/revisions/index.js';
+import type { Registry } from '../registry/registry.js';
+import { targetOf } from './judge.js';
+import type { Outcome as Ended } from './members.js';
+import type { Unopened } from './unopened.js';
+
+/** How a request ended. Changing it has no effect on the answer. */
+export interface Outcome {
+  /**
+   * `tool-error` is a result with `isError`, `error` a JSON-RPC error. `input-required` ends a round in which a handler
+   * has asked the client.
+   */
+  readonly status: 'ok' | 'tool-error' | 'error' | 'cancelled' | 'input-required';
+  /** The JSON-RPC error code that the client got. */
+  readonly code: number | undefined;
+  /** The message of the JSON-RPC error that the client got. */
+  readonly message: string | undefined;
+  /** The error that the handler has thrown, before it was masked. */
+  readonly error: unknown;
+  /** How long the server took, without the plugins. */
+  readonly milliseconds: number;
+  /** The result, as sent. It is parsed each time, so that reading it costs something and changing it does nothing. */
+  readonly result: JsonObject | undefined;
+}
+
+/** Where the outcome of a member is kept, only while plugins observe. */
+const ENDED = Symbol('ended');
+
+/** Where the request is kept for questions, as plugins see it. */
+const REQUEST = Symbol('request');
+
+type Observed = Exchange & { [ENDED]?: Ended<unknown>; [REQUEST]?: ObservedRequest };
+
+/** A request that is observed, as plugins see it. */
+export const requestOf = (exchange: Observed): ObservedRequest => exchange[REQUEST] as ObservedRequest;
+
+/** Notes how the member of a request has ended. */
+export function noteEnd(exchange: Exchange, ended: Ended<unknown>): void {
+  (exchange as Observed)[ENDED] = ended;
+}
+
+/** A request with an exchange, as plugins see it. */
+export function observedExchange(exchange: Observed, registry: Registry): ObservedRequest {
+  const { peer, wire } = exchange;
+  const begins = beginsConversation(exchange);
+  const request = new ObservedMessage({
+    sent: exchange,
+    wire,
+    revision: begins ? revisionFor(exchange.params['protocolVersion']) : exchange.revision,
+    session: peer.sessionId,
+    known: true,
+    target: targetOf(exchange, registry),
+    client: () => (begins ? clientOf(exchange.params['clientInfo'], undefined) : peer.client).info,
+  });
+  exchange[REQUEST] = request;
+  return request;
+}
+
+/** Another message, as plugins see it: a notification, or a request that was rejected. */
+export function observedMessage({ message, wire, conversation }: Unopened, methods: ReadonlySet<string>) {
+  return new ObservedMessage({
+    sent: message,
+    wire,
+    revision: (conversation?.initialized ? conversation.revision : undefined) ?? revisionOf(wire.declaredVersion),
+    session: conversation?.sessionId,
+    known: methods.has(message.method),
+    target: undefined,
+    client: () => conversation?.client.info,
+  });
+}
+
+/** The notifications that clients may send. */
+const NOTIFICATIONS = ['initialized', 'cancelled', 'progress', 'roots/list_changed'].map(
+  (name) => `notifications/${name}`,
+);
+
+/** All methods that clients may send. */
+export function knownMethods(extended: Iterable<string>): ReadonlySet<string> {
+  return new Set([...REVISIONS.flatMap(({ methods }) => [...methods.keys()]), ...NOTIFICATIONS, ...extended]);
+}
+
+class Result implements Outcome {
+  readonly status: Outcome['status'];
+  readonly code: number | undefined;
+  readonly message: string | undefined;
+  readonly error: unknown;
+  readonly milliseconds: number;
+  readonly #text: string | undefined;
+
+  constructor(reply: Reply, milliseconds: number, ended: Ended<unknown> | undefined) {
+    const { cancelled, failure } = reply;
+    this.status = cancelled === undefined ? (failure ? 'error' : statusOf(ended)) : 'cancelled';
+    this.code = failure && (reply.code ?? failure.code);
+    this.message = failure?.message;
+    this.error = failure ? (reply.thrown ?? failure) : ended?.kind === 'failed' ? ended.error : undefined;
+    this.milliseconds = milliseconds;
+    this.#text = failure || cancelled !== undefined ? undefined : reply.text;
+  }
+
+  get result(): JsonObject | undefined {
+    return this.#text === undefined ? undefined : (JSON.parse(this.#text) as { result: JsonObject }).result;
+  }
+}
+
+function statusOf(ended: Ended<unknown> | undefined): Outcome['status'] {
+  if (ended === undefined) return 'ok';
+  if (ended.kind === 'input-required') return 'input-required';
+  const isError = ended.kind === 'failed' || (ended.result as { readonly isError?: unknown } | undefined)?.isError;
+  return isError === true ? 'tool-error' : 'ok';
+}
+
+/** The outcome of a request, from its reply. */
+export function outcomeOf(reply: Reply, milliseconds: number, exchange?: Observed): Outcome {
+  return new Result(reply, milliseconds, exchange?.[ENDED]);
+}

@@ -1,0 +1,10 @@
+import type { Conversation } from '../protocol/exchange.js';
+import type { JsonRpcNotification, JsonRpcRequest } from '../protocol/jsonrpc.js';
+import type { Wire } from '../protocol/wire.js';
+
+/** A message without an exchange. */
+export interface Unopened {
+  readonly message: JsonRpcRequest | JsonRpcNotification;
+  readonly wire: Wire;
+  readonly conversation: Conversation | undefined;
+}

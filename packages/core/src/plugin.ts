@@ -1,0 +1,29 @@
+import type { PluginDefinition } from './plugins.js';
+import type { McpServer } from './server.js';
+
+/** A plugin, for the `plugins` option of `McpServer`. */
+export type Plugin = PluginDefinition<McpServer>;
+
+/**
+ * Defines a plugin: what it brings to a server, and what it does around each message.
+ * @param create creates the plugin from its options
+ * @returns the function that users call in `plugins`
+ * @example
+ * ```ts
+ * import { definePlugin, McpServer } from '@decorum/core';
+ *
+ * const audit = definePlugin(({ write }: { write: (line: string) => void }) => ({
+ *   name: 'audit',
+ *   async observe(request, run) {
+ *     const outcome = await run();
+ *     write(`${request.method} ${request.target} ${outcome.status}`);
+ *     return outcome;
+ *   },
+ * }));
+ *
+ * new McpServer({ name: 'shop', version: '1.0.0', plugins: [audit({ write: (line) => process.stderr.write(line) })] });
+ * ```
+ */
+export function definePlugin<A extends readonly unknown[]>(create: (...args: A) => Plugin): (...args: A) => Plugin {
+  return (...args) => create(...args);
+}

@@ -1,0 +1,161 @@
+import type { Extension } from './kernel/extension.js';
+import type { Interceptor } from './kernel/interceptors.js';
+import type { Outcome } from './kernel/observed.js';
+import type { Observing } from './kernel/observed-kernel.js';
+import type { SessionInfo } from './kernel/observed-sessions.js';
+import { startupError } from './protocol/errors.js';
+import { isPromise } from './protocol/maybe-promise.js';
+import type { ObservedQuestion, ObservedRequest, QuestionOutcome } from './protocol/observed.js';
+import { type OptionTypes, requireKnown } from './protocol/option-names.js';
+import type { ProviderSource } from './providers.js';
+import { checkRoutes, type Route } from './transports/route.js';
+
+/**
+ * What a plugin adds to a server, and what it wants to know. `definePlugin` creates it. All functions are called as
+ * methods of it.
+ */
+export interface PluginDefinition<Server = never> {
+  /** Names the plugin in errors, and for `needs` of others. Unique within a server. */
+  readonly name: string;
+  /** Names of the plugins that a server must have too. */
+  readonly needs?: readonly string[];
+  /** More providers, after those of the server. */
+  readonly providers?: readonly ProviderSource[];
+  /** More interceptors, outside those of the server. */
+  readonly interceptors?: readonly Interceptor[];
+  /** More extensions, after those of the server. */
+  readonly extensions?: readonly Extension[];
+  /**
+   * Stands around every request and notification that the server handles. Handlers run inside it, so they see the
+   * values of an `AsyncLocalStorage`. It can't change the answer. If it throws, the error is reported once, and the
+   * request is served.
+   * @param request the request or notification
+   * @param run handles it, on the first call. Call it before you wait for anything: the request waits too
+   */
+  observe?(request: ObservedRequest, run: () => Promise<Outcome>): unknown;
+  /**
+   * Stands around every question that a handler asks the client. Set keys of `question.meta` to send them as `_meta`. If
+   * it throws, the error is reported once, and the question is asked.
+   * @param question the request to the client
+   * @param run sends it, on the first call
+   */
+  ask?(question: ObservedQuestion, run: () => Promise<QuestionOutcome>): unknown;
+  /**
+   * Called for every session that starts in this process, or is continued in it.
+   * @returns called when the session ends in this process, for whatever reason
+   */
+  session?(info: SessionInfo): (() => void) | void;
+  /** Paths to serve over HTTP, beside the MCP endpoint. */
+  readonly routes?: readonly Route[];
+  /** Runs once, before the server handles its first message, and before the hooks of its providers. */
+  onStart?(server: Server): void | Promise<void>;
+  /** Runs once, after the server has handled its last message, and after the hooks of its providers. */
+  onClose?(): void | Promise<void>;
+}
+
+const KEYS: OptionTypes<PluginDefinition> = {
+  name: 'string',
+  needs: 'array',
+  providers: 'array',
+  interceptors: 'array',
+  extensions: 'array',
+  observe: 'function',
+  ask: 'function',
+  session: 'function',
+  routes: 'array',
+  onStart: 'function',
+  onClose: 'function',
+};
+
+const invalid = (problem: string) => startupError('DECORUM_INVALID_PLUGIN', problem);
+
+/**
+ * Rejects plugins that are invalid, or that don't go together.
+ * @throws {DecorumError} `DECORUM_INVALID_PLUGIN`, `DECORUM_INVALID_OPTION`, `DECORUM_DUPLICATE_PLUGIN`, `DECORUM_MISSING_PLUGIN`, `DECORUM_DUPLICATE_ROUTE`
+ */
+export function checkPlugins(plugins: readonly PluginDefinition[]): readonly PluginDefinition[] {
+  const names = new Set<string>();
+  for (const plugin of plugins) {
+    const name = requirePlugin(plugin);
+    if (names.has(name)) throw startupError('DECORUM_DUPLICATE_PLUGIN', name);
+    names.add(name);
+  }
+  checkRoutes(plugins);
+  for (const { name, needs = [] } of plugins) {
+    const missing = needs.find((each) => !names.has(each));
+    if (missing !== undefined) throw startupError('DECORUM_MISSING_PLUGIN', name, missing, names);
+  }
+  return plugins;
+}
+
+function requirePlugin(plugin: unknown): string {
+  if (typeof plugin === 'function')
+    throw invalid('a function instead of the plugin that it creates. Call it, as in `plugins: [audit()]`');
+  if (isPromise(plugin)) throw invalid('a promise. Await it');
+  if (typeof plugin !== 'object' || plugin === null)
+    throw invalid(`${String(plugin)}, which is not a plugin. Create one with \`definePlugin\``);
+  const { name, interceptors = [] } = plugin as Partial<PluginDefinition>;
+  if (typeof name !== 'string' || name === '')
+    throw invalid("a plugin without a name. Give it one, as in `name: 'audit'`");
+  const where = `The plugin "${name}"`;
+  requireKnown(where, plugin, KEYS);
+  if (interceptors.every((each) => typeof each === 'function')) return name;
+  throw startupError('DECORUM_INVALID_OPTION', where, 'interceptors', 'must be an array of functions');
+}
+
+/** The hooks of a plugin. Their errors name the plugin. */
+export function hooksOf(plugin: PluginDefinition<object>) {
+  return {
+    async onStart(server: object) {
+      try {
+        await plugin.onStart?.(server);
+      } catch (error) {
+        throw startupError('DECORUM_PLUGIN_FAILED', plugin.name, error);
+      }
+    },
+    async onClose() {
+      try {
+        await plugin.onClose?.();
+      } catch (cause) {
+        throw new Error(`The plugin "${plugin.name}" failed in \`onClose\`.`, { cause });
+      }
+    },
+  };
+}
+
+/** What a server does for its plugins at run time; undefined if none of them wants anything. */
+export function observingOf(plugins: readonly PluginDefinition[]): Observing | undefined {
+  const having = (hook: 'observe' | 'ask' | 'session') => plugins.filter((plugin) => plugin[hook] !== undefined);
+  const [observers, askers, watchers] = [having('observe'), having('ask'), having('session')];
+  if (observers.length + askers.length + watchers.length === 0) return undefined;
+  return {
+    requests: observers.map((plugin) => ({
+      plugin: plugin.name,
+      observe: (request, run) => plugin.observe?.(request, run),
+    })),
+    questions: askers.map((plugin) => ({
+      plugin: plugin.name,
+      observe: (question, run) => plugin.ask?.(question, run),
+    })),
+    sessions: watchers.map((plugin) => ({ plugin: plugin.name, session: (info) => plugin.session?.(info) })),
+  };
+}
+
+interface Extensible {
+  readonly plugins?: readonly PluginDefinition[];
+  readonly providers?: readonly ProviderSource[];
+  readonly interceptors?: readonly Interceptor[];
+  readonly extensions?: readonly Extension[];
+}
+
+/** Adds to a server's options what its plugins bring. */
+export function withPlugins<O extends Extensible>(options: O, plugins: readonly PluginDefinition[]): O {
+  if (plugins.length === 0) return options;
+  const { providers = [], interceptors = [], extensions = [] } = options;
+  return {
+    ...options,
+    providers: [...providers, ...plugins.flatMap((plugin) => plugin.providers ?? [])],
+    interceptors: [...plugins.flatMap((plugin) => plugin.interceptors ?? []), ...interceptors],
+    extensions: [...extensions, ...plugins.flatMap((plugin) => plugin.extensions ?? [])],
+  };
+}

@@ -1,0 +1,155 @@
+import { isObject } from './jsonrpc.js';
+import type { Implementation, JsonObject, RequestId } from './model.js';
+import type { Era, Revision } from './revisions/revision.js';
+import type { Principal, RequestHeaders, TransportInfo, Wire } from './wire.js';
+
+/** A request or notification, as plugins see it. */
+export interface ObservedRequest {
+  /** The MCP method, as sent. Clients may invent methods: see `known`. */
+  readonly method: string;
+  /** Whether the server knows the method. Use other methods in neither labels nor the names of spans. */
+  readonly known: boolean;
+  /** The registered name of the tool or prompt, or the registered URI or template. Undefined if nothing is registered. */
+  readonly target: string | undefined;
+  /** Undefined for notifications. */
+  readonly id: RequestId | undefined;
+  /** The revision of the protocol, if it is known. For `initialize`, the one that the client gets. */
+  readonly revision: string | undefined;
+  readonly era: Era | undefined;
+  /** The id of the session, if it has one. */
+  readonly session: string | undefined;
+  readonly principal: Principal | undefined;
+  readonly transport: TransportInfo['kind'];
+  /** A copy of the request's `_meta`. */
+  readonly meta: Readonly<JsonObject>;
+  /** The client's name and version, as it tells them. */
+  readonly client: Implementation | undefined;
+  /** A copy of the arguments of a tool or prompt. Read it before you call `run`: the server may let go of them. */
+  readonly arguments: JsonObject | undefined;
+  /** The URI of the resource that the request names, as sent. Clients may invent URIs. */
+  readonly uri: string | undefined;
+  /** HTTP only: the headers, without those that hold credentials. */
+  readonly headers: RequestHeaders | undefined;
+  /** HTTP only: the client's IP address. */
+  readonly remoteAddress: string | undefined;
+}
+
+const NO_META: JsonObject = Object.freeze({});
+
+interface Sent {
+  readonly method: string;
+  readonly id?: RequestId | undefined;
+  readonly params?: JsonObject | undefined;
+}
+
+/** What is known of a message, whether or not it could be opened. */
+export interface Facts {
+  readonly sent: Sent;
+  readonly wire: Wire;
+  readonly revision: Revision | undefined;
+  readonly session: string | undefined;
+  readonly known: boolean;
+  readonly target: string | undefined;
+  client(): Implementation | undefined;
+}
+
+/** A request or notification, with everything that plugins may see of it. */
+export class ObservedMessage implements ObservedRequest {
+  readonly method: string;
+  readonly known: boolean;
+  readonly target: string | undefined;
+  readonly id: RequestId | undefined;
+  readonly revision: string | undefined;
+  readonly era: Era | undefined;
+  readonly session: string | undefined;
+  readonly principal: Principal | undefined;
+  readonly transport: TransportInfo['kind'];
+  readonly meta: Readonly<JsonObject>;
+  readonly #facts: Facts;
+
+  constructor(facts: Facts) {
+    const { sent, wire, revision } = facts;
+    const { id, era } = revision ?? {};
+    const meta = sent.params?.['_meta'];
+    this.method = sent.method;
+    this.known = facts.known;
+    this.target = facts.target;
+    this.id = sent.id;
+    this.revision = id;
+    this.era = era;
+    this.session = facts.session;
+    this.principal = wire.principal;
+    this.transport = wire.kind ?? wire.transport.kind;
+    this.meta = isObject(meta) ? { ...meta } : NO_META;
+    this.#facts = facts;
+  }
+
+  get client(): Implementation | undefined {
+    return this.#facts.client();
+  }
+
+  get arguments(): JsonObject | undefined {
+    const args = this.#facts.sent.params?.['arguments'];
+    return isObject(args) ? (JSON.parse(JSON.stringify(args)) as JsonObject) : undefined;
+  }
+
+  get uri(): string | undefined {
+    const uri = this.#facts.sent.params?.['uri'];
+    return typeof uri === 'string' ? uri : undefined;
+  }
+
+  get headers(): RequestHeaders | undefined {
+    return this.#facts.wire.transport.headers;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#facts.wire.transport.remoteAddress;
+  }
+}
+
+/** A question to the client, as plugins see it. */
+export interface ObservedQuestion {
+  /** The method of the client, such as `elicitation/create`. */
+  readonly method: string;
+  /** The id of the request to the client. Undefined in revisions without requests to the client. */
+  readonly id: RequestId | undefined;
+  /** The request whose handler asks. */
+  readonly request: ObservedRequest;
+  /**
+   * What to send as `_meta` of the question: set keys before you call `run`. Keys that the protocol reserves are left
+   * out, and so is all of it beyond 8,192 characters of JSON.
+   */
+  readonly meta: JsonObject;
+}
+
+/** How a question to the client ended. */
+export interface QuestionOutcome {
+  /**
+   * `ok` if the client has answered, even by declining. `input-required` if the question ends the round: the answer
+   * comes with another request.
+   */
+  readonly status: 'ok' | 'error' | 'cancelled' | 'input-required';
+  /** The code of the client's error. */
+  readonly code: number | undefined;
+  readonly error: unknown;
+  readonly milliseconds: number;
+  /** A copy of the answer. */
+  readonly result: JsonObject | undefined;
+}
+
+/** A question that is about to be sent. */
+export interface AskedQuestion {
+  readonly method: string;
+  readonly id: RequestId | undefined;
+  /** The request that asks. */
+  readonly exchange: object;
+}
+
+/**
+ * Stands around sending a question.
+ * @param send sends it with this `_meta`, if there is any
+ */
+export type Asking = (
+  question: AskedQuestion,
+  send: (meta: JsonObject | undefined) => Promise<JsonObject>,
+) => Promise<JsonObject>;

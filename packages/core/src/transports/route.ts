@@ -1,0 +1,94 @@
+import { startupError } from '../protocol/errors.js';
+import { isObject } from '../protocol/jsonrpc.js';
+import { requireKnown } from '../protocol/option-names.js';
+import type { RequestHeaders } from '../protocol/wire.js';
+
+/** A request to a route of a plugin. Its body isn't read. */
+export interface RouteRequest {
+  readonly method: string;
+  /** Path and query, as sent. */
+  readonly url: string;
+  /** The headers, without those that hold credentials. */
+  readonly headers: RequestHeaders;
+  /** The client's IP address, if it is known. */
+  readonly remoteAddress: string | undefined;
+  /** Whether the endpoint, or its server, has begun to close. */
+  readonly closing: boolean;
+  /** Passes an error that no client may see to the server's logger and `onError`. */
+  report(error: unknown): void;
+}
+
+/** What a route answers. */
+export interface RouteAnswer {
+  /** HTTP status from 200 to 599. */
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as `text/plain`, unless `headers` has another `content-type`. */
+  readonly body?: string;
+}
+
+/** A path that a plugin serves over HTTP. */
+export interface Route {
+  /** A route for GET serves HEAD too. */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** The whole path, such as `/metrics`. It has no parameters. */
+  readonly path: string;
+  /** Anybody may call it who can reach the port. If it throws, the error is reported, and the client gets a 500. */
+  handle(request: RouteRequest): RouteAnswer | Promise<RouteAnswer>;
+}
+
+/** A route and the name of its plugin. */
+export interface OwnedRoute extends Route {
+  readonly plugin: string;
+}
+
+interface Routing {
+  readonly name: string;
+  readonly routes?: readonly Route[];
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** A path whose characters mean themselves to every web framework. */
+const PATH = /^\/(?:[\w.~!$&'(),;=@-]|%[\da-f]{2}|\/)*$/i;
+
+/** The routes of plugins. Calls `handle` as a method of what the plugin has passed. */
+export function routesOf(plugins: readonly Routing[]): readonly OwnedRoute[] {
+  return plugins.flatMap(({ name, routes = [] }) =>
+    routes.map((route) => ({
+      plugin: name,
+      method: route.method,
+      path: route.path,
+      handle: (request: RouteRequest) => route.handle(request),
+    })),
+  );
+}
+
+/**
+ * Rejects routes that can't be served.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_DUPLICATE_ROUTE`
+ */
+export function checkRoutes(plugins: readonly Routing[]): void {
+  const owners = new Map<string, string>();
+  for (const { name, routes = [] } of plugins) {
+    for (const [index, route] of routes.entries()) {
+      requireRoute(`The plugin "${name}"`, `routes[${index}]`, route);
+      const key = `${route.method} ${route.path}`;
+      const [owner, own] = [owners.get(key), `the plugin "${name}"`];
+      if (owner !== undefined) throw startupError('DECORUM_DUPLICATE_ROUTE', key, [owner, own]);
+      owners.set(key, own);
+    }
+  }
+}
+
+function requireRoute(where: string, option: string, route: unknown): void {
+  const wrong = (problem: string) => startupError('DECORUM_INVALID_OPTION', where, option, problem);
+  if (!isObject(route)) throw wrong("is not a route. Write `{ method: 'GET', path: '/status', handle: () => … }`");
+  requireKnown(`${where}, ${option}`, route, { method: 'string', path: 'string', handle: 'function' });
+  const { method, path, handle } = route;
+  if (typeof handle !== 'function') throw wrong('has no `handle`. Add a function that returns `{ status, body }`');
+  if (!METHODS.includes(method as string)) throw wrong(`has no \`method\` that it can be. Use ${METHODS.join(', ')}`);
+  if (typeof path === 'string' && PATH.test(path)) return;
+  const remedy = 'A path begins with "/", and has neither parameters nor a query. Write "/status"';
+  throw wrong(`has the path ${JSON.stringify(path)}. ${remedy}`);
+}

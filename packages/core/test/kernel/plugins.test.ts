@@ -1,0 +1,560 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+import { describe, expect, it } from '@jest/globals';
+import {
+  Completion,
+  connectMemory,
+  DecorumError,
+  definePlugin,
+  type JsonObject,
+  type McpServerOptions,
+  McpServer,
+  type ObservedRequest,
+  type Outcome,
+  type Plugin,
+  type Principal,
+  Resource,
+  ToolError,
+} from '@decorum/core';
+import { IsString } from 'class-validator';
+
+interface Received {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: JsonObject;
+  readonly result?: JsonObject;
+  readonly error?: JsonObject;
+}
+
+const plugin = (parts: Partial<Plugin>): Plugin => definePlugin(() => ({ name: 'tested', ...parts }))();
+
+/** A server with plugins, what it reports, and how often its tool has run. */
+function serverWith(plugins: readonly Plugin[], options: Partial<McpServerOptions> = {}) {
+  const reported: string[] = [];
+  const logger = {
+    warn: () => {},
+    error: (details: object) => {
+      const { error } = details as { error: Error };
+      reported.push([error.message, (error.cause as Error | undefined)?.message].filter(Boolean).join(' ← '));
+    },
+  };
+  const server = new McpServer({ name: 'core', version: '1.0.0', logger, plugins, ...options });
+  const runs: unknown[] = [];
+  server.addTool({ name: 'say' }, () => {
+    runs.push('say');
+    return 'said';
+  });
+  server.addTool({ name: 'hang' }, async () => await new Promise<string>(() => {}));
+  return { server, reported, runs };
+}
+
+/** A client in memory, with a session. */
+async function clientOf(
+  server: McpServer,
+  answers: (question: Received) => JsonObject = () => ({}),
+  principal?: Principal,
+) {
+  const received: Received[] = [];
+  const connection = await connectMemory(server, {
+    ...(principal && { principal }),
+    receive: (message) => {
+      received.push(message as Received);
+      const { id, method } = message as Received;
+      if (method !== undefined && id !== undefined)
+        void connection.send({ jsonrpc: '2.0', id, ...answers(message as Received) });
+    },
+  });
+  let last = 0;
+  const send = async (message: object) => await connection.send({ jsonrpc: '2.0', ...message });
+  const request = async (method: string, params: JsonObject = {}) => {
+    last += 1;
+    await send({ id: last, method, params });
+    return received.find(({ id, method: asked }) => id === last && asked === undefined);
+  };
+  const hello = {
+    protocolVersion: '2025-11-25',
+    capabilities: { elicitation: {} },
+    clientInfo: { name: 'c', version: '1' },
+  };
+  await request('initialize', hello);
+  return {
+    ...connection,
+    send,
+    request,
+    received,
+    call: async (name: string) => await request('tools/call', { name }),
+  };
+}
+
+class IdOnly {
+  @IsString() id!: string;
+}
+
+class Notes {
+  @Resource('notes://index')
+  index() {
+    return 'all';
+  }
+
+  @Resource('notes://{id}')
+  note({ id }: IdOnly) {
+    return id;
+  }
+
+  @Completion({ for: 'note', argument: 'id' })
+  ids() {
+    return ['7'];
+  }
+}
+
+const SAID = { content: [{ type: 'text', text: 'said' }] };
+const turn = async () => await new Promise(setImmediate);
+
+describe('`observe`', () => {
+  const late: Plugin['observe'] = async (_request, run) => {
+    await turn();
+    return await run();
+  };
+  const MISBEHAVING: readonly (readonly [string, NonNullable<Plugin['observe']>, string | undefined])[] = [
+    ['never calls run', async () => await Promise.resolve(undefined), 'It ended without calling run().'],
+    ['never calls run, and is synchronous', () => undefined, 'It ended without calling run().'],
+    ['calls run twice', async (_request, run) => [await run(), await run()], undefined],
+    ['calls run without waiting for it', (_request, run) => void run(), undefined],
+    [
+      'throws before',
+      () => {
+        throw new Error('before');
+      },
+      'before',
+    ],
+    ['rejects before', async () => await Promise.reject(new Error('before')), 'before'],
+    [
+      'throws after',
+      async (_request, run) => {
+        await run();
+        throw new Error('after');
+      },
+      'after',
+    ],
+    [
+      'never ends',
+      async (_request, run) => {
+        await run();
+        await new Promise(() => {});
+      },
+      undefined,
+    ],
+    ['returns another outcome', async (_request, run) => ({ ...(await run()), status: 'error' }), undefined],
+    [
+      'changes the outcome',
+      async (_request, run) => Object.assign(await run(), { status: 'error', milliseconds: -1 }),
+      undefined,
+    ],
+    ['waits before it calls run', late, undefined],
+  ];
+
+  it.each(MISBEHAVING)('that %s changes nothing', async (_what, observe, problem) => {
+    const outcomes: Outcome[] = [];
+    const outer = definePlugin(() => ({
+      name: 'outer',
+      observe: async (_request: ObservedRequest, run: () => Promise<Outcome>) => outcomes.push(await run()),
+    }));
+    const { server, runs, reported } = serverWith([outer(), plugin({ observe }), outer2(late)]);
+    const client = await clientOf(server);
+    expect((await client.call('say'))?.result).toEqual(SAID);
+    expect((await client.call('say'))?.result).toEqual(SAID);
+    expect(runs).toEqual(['say', 'say']);
+    expect(reported).toEqual(
+      problem === undefined
+        ? []
+        : [
+            `The plugin "tested" failed in \`observe\`. What it stands around isn't affected. Reported once. ← ${problem}`,
+          ],
+    );
+    while (outcomes.length < 3) await turn();
+    await server.close();
+  });
+
+  const outer2 = (observe: NonNullable<Plugin['observe']>) => definePlugin(() => ({ name: 'late', observe }))();
+
+  it('that changes what it gets of a request changes nothing', async () => {
+    const observe: Plugin['observe'] = async (request, run) => {
+      Object.assign(request, { method: 'ping' });
+      Object.assign(request.meta, { tenant: 2 });
+      Object.assign(request.arguments ?? {}, { a: 2 });
+      return await run();
+    };
+    const { server } = serverWith([plugin({ observe })]);
+    server.addTool({ name: 'echo', input: { type: 'object' } }, (input: JsonObject, ctx) =>
+      JSON.stringify([input, ctx.meta]),
+    );
+    const client = await clientOf(server);
+    const echoed = await client.request('tools/call', { name: 'echo', arguments: { a: 1 }, _meta: { tenant: 1 } });
+    expect(echoed?.result).toEqual({ content: [{ type: 'text', text: '[{"a":1},{"tenant":1}]' }] });
+  });
+
+  it('keeps synchronous calls synchronous, and is done before the client has the answer', async () => {
+    const seen: unknown[] = [];
+    const { server } = serverWith([
+      plugin({
+        async observe({ method }, run) {
+          const { status, result } = await run();
+          seen.push([method, status, result]);
+        },
+      }),
+    ]);
+    const client = await clientOf(server);
+    await client.call('say');
+    expect(seen.at(-1)).toEqual(['tools/call', 'ok', SAID]);
+  });
+
+  it('that waits for ever leaves a request that can be cancelled, and that counts', async () => {
+    const { server, runs } = serverWith(
+      [plugin({ observe: async ({ target }, run) => (target === 'say' ? await new Promise(() => {}) : await run()) })],
+      { limits: { maxOpenCalls: 1 } },
+    );
+    const client = await clientOf(server);
+    const waiting = client.call('say');
+    await turn();
+    expect((await client.call('say'))?.error).toMatchObject({ code: -32603 });
+    await client.send({ method: 'notifications/cancelled', params: { requestId: 2 } });
+    await waiting;
+    expect(client.received.filter(({ id }) => id === 2)).toEqual([]);
+    expect((await client.request('ping'))?.result).toEqual({});
+    expect(runs).toEqual([]);
+    const stuck = client.call('say');
+    await server.close({ deadlineMs: 1 });
+    await stuck;
+    expect(client.received.at(-1)?.error).toMatchObject({ message: 'The server is closing.' });
+  });
+
+  it('runs a request at most once if it is cancelled while a plugin waits', async () => {
+    let go = () => {};
+    const outcomes: string[] = [];
+    const { server, runs } = serverWith([
+      plugin({
+        async observe({ target }, run) {
+          if (target === 'say') await new Promise<void>((resolve) => (go = resolve));
+          outcomes.push((await run()).status);
+        },
+      }),
+    ]);
+    const client = await clientOf(server);
+    const waiting = client.call('say');
+    await turn();
+    await client.send({ method: 'notifications/cancelled', params: { requestId: 2 } });
+    await waiting;
+    go();
+    await turn();
+    expect([runs, outcomes]).toEqual([[], ['ok', 'ok', 'cancelled']]);
+  });
+
+  it('gets the error that was masked, the principal and the arguments', async () => {
+    const seen: unknown[] = [];
+    const { server } = serverWith([
+      plugin({
+        async observe(request, run) {
+          const { principal, arguments: args } = request;
+          const { error, status } = await run();
+          seen.push([principal?.subject, args, status, error]);
+        },
+      }),
+    ]);
+    const [masked, shown] = [new Error('secret'), new ToolError('shown')];
+    server.addTool({ name: 'boom', input: { type: 'object' } }, ({ kind }: JsonObject) => {
+      throw kind === 'masked' ? masked : shown;
+    });
+    const client = await clientOf(server, undefined, { subject: 'ada' });
+    await client.request('tools/call', { name: 'boom', arguments: { kind: 'masked' } });
+    await client.request('tools/call', { name: 'boom', arguments: { kind: 'shown' } });
+    expect(seen.slice(1)).toEqual([
+      ['ada', { kind: 'masked' }, 'tool-error', masked],
+      ['ada', { kind: 'shown' }, 'tool-error', shown],
+    ]);
+  });
+
+  it('names the resource or template that is registered, never what a client invents', async () => {
+    const seen: unknown[] = [];
+    const { server } = serverWith([
+      plugin({ observe: ({ method, target }, run) => (seen.push([method, target]), run()) }),
+    ]);
+    server.addProvider(Notes);
+    const client = await clientOf(server);
+    await client.request('resources/read', { uri: 'notes://7' });
+    await client.request('resources/read', { uri: 'notes://index' });
+    await client.request('resources/read', { uri: `notes:${'x'.repeat(100_000)}` });
+    await client.request('resources/read', { uri: 'other://%E0%A4%A' });
+    await client.request('resources/read', { uri: 7 });
+    await client.request('completion/complete', { ref: 'none' });
+    await client.request('resources/subscribe', { uri: 'notes://7' });
+    await client.request('completion/complete', {
+      ref: { type: 'ref/resource', uri: 'notes://{id}' },
+      argument: { name: 'id', value: '' },
+    });
+    expect(seen.slice(1)).toEqual([
+      ['resources/read', 'notes://{id}'],
+      ['resources/read', 'notes://index'],
+      ['resources/read', undefined],
+      ['resources/read', undefined],
+      ['resources/read', undefined],
+      ['completion/complete', undefined],
+      ['resources/subscribe', 'notes://{id}'],
+      ['completion/complete', 'notes://{id}'],
+    ]);
+  });
+});
+
+describe('`ask`', () => {
+  const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
+  const accept = () => ({ result: { action: 'accept', content: { name: 'Ada' } } });
+
+  function asking(ask: NonNullable<Plugin['ask']>, options: Partial<Plugin> = {}) {
+    const made = serverWith([plugin({ ask, ...options })]);
+    made.server.addTool(
+      { name: 'ask' },
+      async (_input, ctx) => (await ctx.elicit(schema, { message: 'Name?' })).action,
+    );
+    return made;
+  }
+  const questionOf = (received: readonly Received[]) => received.find(({ method }) => method === 'elicitation/create');
+
+  it.each<readonly [string, NonNullable<Plugin['ask']>, number]>([
+    ['never calls run', () => undefined, 1],
+    [
+      'throws',
+      () => {
+        throw new Error('before');
+      },
+      1,
+    ],
+    ['calls run twice', async (_question, run) => [await run(), await run()], 0],
+    [
+      'never ends',
+      async (_question, run) => {
+        await run();
+        await new Promise(() => {});
+      },
+      0,
+    ],
+    [
+      'waits before',
+      async (_question, run) => {
+        await turn();
+        await run();
+      },
+      0,
+    ],
+  ])('that %s changes nothing', async (_what, ask, problems) => {
+    const { server, reported } = asking(ask);
+    const client = await clientOf(server, accept);
+    expect((await client.call('ask'))?.result).toMatchObject({ content: [{ text: 'accept' }] });
+    expect(client.received.filter(({ method }) => method === 'elicitation/create')).toHaveLength(1);
+    expect(reported).toHaveLength(problems);
+  });
+
+  it('sends what it sets in `meta`, without reserved keys, and within a limit', async () => {
+    const tests: readonly (readonly [JsonObject, JsonObject | undefined])[] = [
+      [
+        { traceparent: '00-1', 'com.example/tenant': { id: 7 } },
+        { traceparent: '00-1', 'com.example/tenant': { id: 7 } },
+      ],
+      [{ progressToken: 1, 'io.modelcontextprotocol/x': 1, 'dev.mcp.tools/x': 1, '': 1, ok: 1 }, { ok: 1 }],
+      [{ huge: 'x'.repeat(10_000) }, undefined],
+      [{ cyclic: 1n }, undefined],
+      [{ nothing: undefined }, undefined],
+    ];
+    for (const [set, sent] of tests) {
+      const { server, reported } = asking((question, run) => (Object.assign(question.meta, set), run()));
+      const client = await clientOf(server, accept);
+      await client.call('ask');
+      await client.call('ask');
+      expect(questionOf(client.received)?.params?.['_meta']).toEqual(sent);
+      expect(reported.length).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it('gets how the question ended', async () => {
+    const outcomes: unknown[] = [];
+    const { server } = asking(async ({ method, request }, run) => {
+      const { status, code, result } = await run();
+      outcomes.push([method, request.target, status, code, result]);
+    });
+    const answered = await clientOf(server, accept);
+    await answered.call('ask');
+    const refusing = await clientOf(server, () => ({ error: { code: -42, message: 'No' } }));
+    await refusing.call('ask');
+    expect(outcomes).toEqual([
+      ['elicitation/create', 'ask', 'ok', undefined, { action: 'accept', content: { name: 'Ada' } }],
+      ['elicitation/create', 'ask', 'error', -42, undefined],
+    ]);
+  });
+
+  it('runs inside `observe`, as interceptors do', async () => {
+    const store = new AsyncLocalStorage<string>();
+    const inside: unknown[] = [];
+    const { server } = asking((_question, run) => (inside.push(store.getStore()), run()), {
+      observe: (request, run) => store.run(request.method, run),
+      interceptors: [(_call, next) => (inside.push(store.getStore()), next())],
+    });
+    await (await clientOf(server, accept)).call('ask');
+    expect(inside).toEqual(['tools/call', 'tools/call']);
+  });
+});
+
+describe('`session`', () => {
+  it('reports what throws once, and ends the session anyway', async () => {
+    const ended: unknown[] = [];
+    const { server, reported } = serverWith([
+      plugin({
+        session: () => () => {
+          throw new Error('at the end');
+        },
+      }),
+      definePlugin(() => ({ name: 'other', session: () => () => void ended.push('other') }))(),
+    ]);
+    for (let times = 0; times < 2; times += 1) (await clientOf(server)).close();
+    expect(ended).toEqual(['other', 'other']);
+    expect(reported).toEqual([
+      'The plugin "tested" failed in `session`. The session isn\'t affected. Reported once. ← at the end',
+    ]);
+  });
+
+  it('is not called for a session that did not start', async () => {
+    const started: unknown[] = [];
+    const { server } = serverWith([plugin({ session: (info) => void started.push(info) })]);
+    const connection = await connectMemory(server, { receive: () => {} });
+    await connection.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} });
+    await connection.send({ jsonrpc: '2.0', id: 2, method: 'ping' });
+    connection.close();
+    expect(started).toEqual([]);
+  });
+});
+
+describe('A plugin', () => {
+  it('may be shared by two servers', async () => {
+    const calls: unknown[] = [];
+    const shared = plugin({
+      onStart: (server) => void calls.push(['start', server.info.name]),
+      observe: ({ method }, run) => (calls.push(method), run()),
+      onClose: () => void calls.push('close'),
+    });
+    for (const name of ['one', 'two']) {
+      const { server } = serverWith([shared], { name });
+      await clientOf(server);
+      await server.close();
+    }
+    expect(calls).toEqual([['start', 'one'], 'initialize', 'close', ['start', 'two'], 'initialize', 'close']);
+  });
+
+  it('starts in the listed order before providers, and closes after them', async () => {
+    const order: string[] = [];
+    const named = (name: string) =>
+      definePlugin(() => ({
+        name,
+        onStart: () => void order.push(`${name} starts`),
+        onClose: () => void order.push(`${name} closes`),
+      }))();
+    class Own extends McpServer {
+      onStart() {
+        order.push('server starts');
+      }
+      onClose() {
+        order.push('server closes');
+      }
+    }
+    const server = new Own({ name: 'own', version: '1', plugins: [named('one'), named('two')] });
+    await connectMemory(server, { receive: () => {} });
+    await server.close();
+    expect(order).toEqual(['one starts', 'two starts', 'server starts', 'server closes', 'two closes', 'one closes']);
+  });
+
+  it('is named by the error of its `onStart`', async () => {
+    const cause = new Error('no disk');
+    const { server } = serverWith([
+      plugin({
+        onStart() {
+          throw cause;
+        },
+      }),
+    ]);
+    const error = await connectMemory(server, { receive: () => {} }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(DecorumError);
+    expect(error).toMatchObject({
+      code: 'DECORUM_PLUGIN_FAILED',
+      cause,
+      message: expect.stringMatching(/"tested".*no disk/),
+    });
+  });
+
+  it('is named by the error of its `onClose`, and the others close', async () => {
+    const closed: string[] = [];
+    const fails = plugin({ onClose: () => Promise.reject(new Error('no disk')) });
+    const other = definePlugin(() => ({ name: 'other', onClose: () => void closed.push('other') }));
+    const { server } = serverWith([other(), fails]);
+    await connectMemory(server, { receive: () => {} });
+    await expect(server.close()).rejects.toThrow('The plugin "tested" failed in `onClose`.');
+    expect(closed).toEqual(['other']);
+  });
+
+  const route = { method: 'GET', path: '/status', handle: () => ({ status: 200 }) } as const;
+  const wrong = (value: unknown) => value as Plugin;
+  it.each<readonly [string, readonly unknown[], string, RegExp]>([
+    ['that is a factory', [definePlugin(() => ({ name: 'a' }))], 'DECORUM_INVALID_PLUGIN', /Call it/],
+    ['that is a promise', [Promise.resolve({ name: 'a' })], 'DECORUM_INVALID_PLUGIN', /Await it/],
+    ['that is null', [null], 'DECORUM_INVALID_PLUGIN', /null/],
+    ['without a name', [{}], 'DECORUM_INVALID_PLUGIN', /without a name/],
+    ['that is listed twice', [{ name: 'a' }, { name: 'a' }], 'DECORUM_DUPLICATE_PLUGIN', /"a"/],
+    ['without what it needs', [{ name: 'a', needs: ['b'] }], 'DECORUM_MISSING_PLUGIN', /"a" needs the plugin "b"/],
+    ['with an unknown key', [{ name: 'a', observ: () => {} }], 'DECORUM_INVALID_OPTION', /"a": `observ`.*`observe`/],
+    ['with a wrong type', [{ name: 'a', observe: 'yes' }], 'DECORUM_INVALID_OPTION', /"a".*must be a function/],
+    [
+      'with an interceptor that is none',
+      [{ name: 'a', interceptors: ['no'] }],
+      'DECORUM_INVALID_OPTION',
+      /"a": `interceptors`/,
+    ],
+    [
+      'with a method of the protocol',
+      [{ name: 'a', extensions: [{ id: 'com.example/a', methods: { ping: () => ({}) } }] }],
+      'DECORUM_INVALID_EXTENSION',
+      /the protocol/,
+    ],
+    [
+      'with a route of another',
+      [
+        { name: 'a', routes: [route] },
+        { name: 'b', routes: [route] },
+      ],
+      'DECORUM_DUPLICATE_ROUTE',
+      /"a" and to the plugin "b"/,
+    ],
+    [
+      'with parameters in a route',
+      [{ name: 'a', routes: [{ ...route, path: '/users/:id' }] }],
+      'DECORUM_INVALID_OPTION',
+      /parameters/,
+    ],
+    [
+      'with a route without a slash',
+      [{ name: 'a', routes: [{ ...route, path: 'status' }] }],
+      'DECORUM_INVALID_OPTION',
+      /begins with/,
+    ],
+    [
+      'with a route for an unknown method',
+      [{ name: 'a', routes: [{ ...route, method: 'get' }] }],
+      'DECORUM_INVALID_OPTION',
+      /GET, POST/,
+    ],
+    [
+      'with a route without a handler',
+      [{ name: 'a', routes: [{ method: 'GET', path: '/' }] }],
+      'DECORUM_INVALID_OPTION',
+      /handle/,
+    ],
+  ])('%s is rejected at startup', (_what, plugins, code, message) => {
+    const create = () => new McpServer({ name: 'core', version: '1.0.0', plugins: plugins.map(wrong) });
+    expect(create).toThrow(message);
+    expect(create).toThrow(`[${code}]`);
+  });
+});

@@ -1,0 +1,45 @@
+import { type OwnedRoute, startupError } from '@decorum/core/transport';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import type { Endpoint } from '../endpoint.js';
+import type { HttpContext } from '../http-context.js';
+import { serveRoute } from '../routes.js';
+import { isFlooding } from './node-answers.js';
+import { routeOf } from './required-routes.js';
+
+const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** The routes of plugins, and what serves them. */
+export interface PluginRoutes {
+  readonly routes: readonly OwnedRoute[];
+  readonly endpoint: Endpoint<FastifyRequest>;
+  readonly contextFor: (request: FastifyRequest, reply: FastifyReply) => HttpContext;
+}
+
+/**
+ * Serves the routes of plugins in an application, in a scope of their own: they need no credentials.
+ * @throws {DecorumError} `DECORUM_DUPLICATE_ROUTE`
+ */
+export async function addPluginRoutes(app: FastifyInstance, { routes, endpoint, contextFor }: PluginRoutes) {
+  if (routes.length === 0) return;
+  await app.register(async (scope) => {
+    for (const path of new Set(routes.map((route) => route.path))) {
+      const here = routes.filter((route) => route.path === path);
+      const url = routeOf(path);
+      for (const { method, plugin } of here) {
+        if (!scope.hasRoute({ method, url: scope.prefix + url })) continue;
+        const owners = ['the application', `the plugin "${plugin}"`] as const;
+        throw startupError('DECORUM_DUPLICATE_ROUTE', `${method} ${scope.prefix}${path}`, owners);
+      }
+      // before the body is read, because none is expected
+      const onRequest = (request: FastifyRequest, reply: FastifyReply, _done: () => void): void => {
+        if (reply.raw.socket === null && isFlooding(reply.raw)) return;
+        const vary = reply.getHeader('vary');
+        const more = { url: request.raw.url ?? '', vary: vary === undefined ? undefined : String(vary) };
+        serveRoute(here, Object.assign(contextFor(request, reply), more), endpoint);
+      };
+      const method = METHODS.filter((each) => !scope.hasRoute({ method: each, url: scope.prefix + url }));
+      scope.route({ method, url, exposeHeadRoute: false, onRequest, handler: () => {} });
+    }
+  });
+}

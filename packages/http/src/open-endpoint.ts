@@ -1,0 +1,48 @@
+import type { Host } from '@decorum/core';
+import { hostOf, requireNoScopes, type Transport } from '@decorum/core/transport';
+
+import { Endpoint, knowsCallers } from './endpoint.js';
+import type { ResolvedOptions } from './options.js';
+import { requireFreeRoutes } from './routes.js';
+
+const REMEDY = 'Pass `auth`, such as `oauth({ issuer, audience })` of @decorum/auth';
+
+/** An endpoint that is open on a server. */
+export interface Opened<HostRequest> extends Transport {
+  readonly endpoint: Endpoint<HostRequest>;
+  /** Unregisters the endpoint from the server. Call it before closing the endpoint on its own. */
+  detach(): void;
+}
+
+/**
+ * Opens an endpoint on a server. When the server closes, it closes the endpoint too.
+ * @param end closes the resources around the endpoint, after the endpoint itself
+ * @throws {DecorumError} `DECORUM_SERVER_CLOSED`, `DECORUM_NO_AUTHORIZATION`, `DECORUM_DUPLICATE_ROUTE`, and whatever one of the server's hooks
+ * throws
+ */
+export async function openEndpoint<HostRequest>(
+  server: Host,
+  settings: ResolvedOptions<HostRequest>,
+  end?: () => Promise<void>,
+): Promise<Opened<HostRequest>> {
+  const host = hostOf(server);
+  const warn = (message: string) => host.warn(message);
+  settings.guard.warn = warn;
+  settings.auth?.opened?.(warn);
+  requireFreeRoutes(host, settings);
+  return await host.open((kernel) => {
+    if (!knowsCallers(settings)) requireNoScopes(kernel, '@decorum/http', REMEDY);
+    const endpoint = new Endpoint(kernel, settings, host);
+    const opened: Opened<HostRequest> = {
+      endpoint,
+      stop: () => endpoint.stop(),
+      async close() {
+        // the server has already waited for requests in flight
+        await endpoint.close(0);
+        await end?.();
+      },
+      detach: () => host.detach(opened),
+    };
+    return opened;
+  });
+}

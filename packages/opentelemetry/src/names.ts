@@ -1,0 +1,71 @@
+// Every name that the MCP conventions of OpenTelemetry define and this package uses. They are still in development: see
+// docs/gen-ai/mcp.md in the repository open-telemetry/semantic-conventions-genai.
+
+/** The instrumentation scope of all spans and metrics. */
+export const SCOPE = '@decorum/opentelemetry';
+
+/** Names of attributes. */
+export const ATTRIBUTE = {
+  method: 'mcp.method.name',
+  revision: 'mcp.protocol.version',
+  session: 'mcp.session.id',
+  uri: 'mcp.resource.uri',
+  requestId: 'jsonrpc.request.id',
+  errorType: 'error.type',
+  code: 'rpc.response.status_code',
+  operation: 'gen_ai.operation.name',
+  tool: 'gen_ai.tool.name',
+  prompt: 'gen_ai.prompt.name',
+  arguments: 'gen_ai.tool.call.arguments',
+  result: 'gen_ai.tool.call.result',
+  /** Followed by the name of the argument. */
+  promptVariable: 'gen_ai.prompt.variable.',
+  clientAddress: 'client.address',
+  clientPort: 'client.port',
+  transport: 'network.transport',
+  protocol: 'network.protocol.name',
+  protocolVersion: 'network.protocol.version',
+  /** Ours: the convention has no attribute for a call that asks the client and will be repeated. */
+  outcome: 'decorum.outcome',
+} as const;
+
+/** Values of attributes. */
+export const VALUE = {
+  executeTool: 'execute_tool',
+  toolError: 'tool_error',
+  cancelled: 'cancelled',
+  other: '_OTHER',
+  http: 'http',
+  tcp: 'tcp',
+  pipe: 'pipe',
+} as const;
+
+/** Names, descriptions and units of metrics. All are histograms of seconds. */
+export const METRIC = {
+  operation: {
+    name: 'mcp.server.operation.duration',
+    description: 'How long the server took to handle a request or notification.',
+  },
+  session: { name: 'mcp.server.session.duration', description: 'How long a session lasted.' },
+  question: {
+    name: 'mcp.client.operation.duration',
+    description: 'How long the client took to answer a request of the server.',
+  },
+} as const;
+
+/** The bucket boundaries that the conventions recommend, in seconds. */
+export const BUCKETS: readonly number[] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
+
+/** JSON-RPC codes of requests that the caller got wrong. The conventions don't count them as errors of the server. */
+export const CALLER_ERRORS: ReadonlySet<unknown> = new Set([-32_700, -32_600, -32_601, -32_602, -32_002]);
+
+/** Methods whose target is a tool. */
+export const TOOL_METHOD = 'tools/call';
+/** Methods whose target is a prompt. */
+export const PROMPT_METHOD = 'prompts/get';
+/** Methods that name a resource by its URI. */
+export const RESOURCE_METHODS: ReadonlySet<string> = new Set([
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+]);

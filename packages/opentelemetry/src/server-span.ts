@@ -1,0 +1,51 @@
+import { context, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
+import type { ObservedRequest, Outcome } from '@decorum/core';
+
+import { commonAttributes, endAttributes, type Named, sentAttributes, spanName } from './attributes.js';
+import { argumentAttributes, type Contents, resultAttributes } from './contents.js';
+import { ATTRIBUTE } from './names.js';
+import { parentageOf } from './propagation.js';
+
+/** How something that a span covers has ended. */
+export interface End {
+  readonly status: Outcome['status'];
+  readonly code: Outcome['code'];
+  readonly message?: string | undefined;
+  readonly error: unknown;
+}
+
+/** Ends a span. Errors of the caller leave its status unset. */
+export function endSpan(span: Span, end: End, isCaller = false): void {
+  const attributes = endAttributes(end, isCaller);
+  span.setAttributes({ ...attributes, [ATTRIBUTE.outcome]: end.status });
+  if (attributes[ATTRIBUTE.errorType] !== undefined) {
+    const { error, message, status } = end;
+    span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) });
+    if (error instanceof Error && status !== 'cancelled') span.recordException(error);
+  }
+  span.end();
+}
+
+/** What a server span needs besides its request. */
+export interface SpanMeans {
+  readonly tracer: Tracer;
+  readonly named: Named;
+  readonly contents: Contents;
+}
+
+/** Runs a request inside a span of its own. */
+export async function inServerSpan(
+  request: ObservedRequest,
+  run: () => Promise<Outcome>,
+  { tracer, named, contents }: SpanMeans,
+): Promise<Outcome> {
+  const { parent, links } = parentageOf(request.meta);
+  const attributes = { ...commonAttributes(named, request), ...sentAttributes(request) };
+  const span = tracer.startSpan(spanName(named), { kind: SpanKind.SERVER, attributes, links }, parent);
+  const isRecording = span.isRecording();
+  if (isRecording) span.setAttributes(argumentAttributes(request, contents));
+  const outcome = await context.with(trace.setSpan(parent, span), run);
+  if (isRecording) span.setAttributes(resultAttributes(request.method, outcome, contents));
+  endSpan(span, outcome);
+  return outcome;
+}

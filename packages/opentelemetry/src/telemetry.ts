@@ -1,0 +1,93 @@
+import type { Attributes, Histogram, MeterProvider, TracerProvider } from '@opentelemetry/api';
+import { definePlugin } from '@decorum/core';
+import { type OptionTypes, requireKnown } from '@decorum/core/transport';
+
+import { commonAttributes, endAttributes, namesOf, originAttributes } from './attributes.js';
+import { inClientSpan } from './client-span.js';
+import type { Contents } from './contents.js';
+import { Instruments } from './instruments.js';
+import { inServerSpan } from './server-span.js';
+
+/** Options of `telemetry`. */
+export interface TelemetryOptions {
+  /** Records the arguments of tools and prompts on spans. They may hold secrets. By default, false. */
+  readonly arguments?: boolean;
+  /** Records the results of successful tool calls on spans. They may hold secrets. By default, false. */
+  readonly results?: boolean;
+  /** Cap on the characters of recorded arguments, and on those of recorded results. By default, 4096. */
+  readonly maxChars?: number;
+  /** By default, the global provider. */
+  readonly tracerProvider?: TracerProvider;
+  /** By default, the global provider. */
+  readonly meterProvider?: MeterProvider;
+}
+
+const DEFAULT_MAX_CHARS = 4096;
+
+const OPTIONS: OptionTypes<TelemetryOptions> = {
+  arguments: 'boolean',
+  results: 'boolean',
+  maxChars: [0, Number.MAX_SAFE_INTEGER],
+  tracerProvider: true,
+  meterProvider: true,
+};
+
+/** Records how long something took, once it has ended. */
+async function recorded<End extends { readonly milliseconds: number }>(
+  running: Promise<End>,
+  histogram: Histogram | undefined,
+  attributesOf: (end: End) => Attributes,
+): Promise<void> {
+  const end = await running;
+  histogram?.record(end.milliseconds / 1000, attributesOf(end));
+}
+
+/**
+ * Creates a plugin that reports spans and metrics to OpenTelemetry, by its conventions for MCP. Without an SDK, it does
+ * nothing. An SDK may be registered before or after.
+ * @param options what to record, and where it goes
+ * @example
+ * ```ts
+ * import { McpServer } from '@decorum/core';
+ * import { telemetry } from '@decorum/opentelemetry';
+ *
+ * new McpServer({ name: 'shop', version: '1.0.0', plugins: [telemetry()] });
+ * ```
+ */
+export const telemetry = definePlugin((options: TelemetryOptions = {}) => {
+  requireKnown('telemetry', options, OPTIONS);
+  const { maxChars = DEFAULT_MAX_CHARS, results = false } = options;
+  const contents: Contents = { arguments: options.arguments ?? false, results, maxChars };
+  const instruments = new Instruments(options);
+  return {
+    name: 'opentelemetry',
+
+    observe(request, run) {
+      const { tracer, histograms } = instruments;
+      if (tracer === undefined && histograms === undefined) return run();
+      const named = namesOf(request);
+      const running = tracer ? inServerSpan(request, run, { tracer, named, contents }) : run();
+      return recorded(running, histograms?.operation, (outcome) => ({
+        ...commonAttributes(named, request),
+        ...endAttributes(outcome),
+      }));
+    },
+
+    ask(question, run) {
+      const { tracer, histograms } = instruments;
+      if (tracer === undefined && histograms === undefined) return run();
+      const { method, request } = question;
+      const running = tracer ? inClientSpan(question, run, tracer) : run();
+      return recorded(running, histograms?.question, (outcome) => ({
+        ...commonAttributes({ method }, request),
+        ...endAttributes(outcome, true),
+      }));
+    },
+
+    session(info) {
+      const attributes = originAttributes(info);
+      const began = performance.now();
+      return () => instruments.histograms?.session.record((performance.now() - began) / 1000, attributes);
+    },
+  };
+});

@@ -1,0 +1,66 @@
+import type { ObservedRequest, Outcome } from '@decorum/core';
+
+import { CALLER_ERRORS, LABEL, OTHER } from './names.js';
+
+/** Labels of a series. */
+export type Labels = Record<string, string>;
+
+/** What distinguishes the series of requests. Nothing of it is invented by clients. */
+export interface Facts {
+  readonly method: string;
+  readonly target: string | undefined;
+  readonly revision: string | undefined;
+  readonly transport: string;
+  readonly status: Outcome['status'];
+  readonly code: Outcome['code'];
+}
+
+/** The method, if the server knows it. */
+export const methodOf = ({ known, method }: ObservedRequest): string => (known ? method : OTHER);
+
+const NETWORK: Readonly<Record<string, string>> = { http: 'tcp', stdio: 'pipe' };
+
+/** The labels of a conversation: its revision and transport. */
+export function originLabels({ revision, transport }: Pick<Facts, 'revision' | 'transport'>): Labels {
+  const network = NETWORK[transport];
+  return {
+    ...(revision !== undefined && { [LABEL.revision]: revision }),
+    ...(network !== undefined && { [LABEL.transport]: network }),
+  };
+}
+
+/** The labels that tell how something failed; empty if it did not. */
+export function endLabels({ status, code }: Pick<Facts, 'status' | 'code'>, isCaller = false): Labels {
+  const type = errorType(status, code, isCaller);
+  return {
+    ...(type !== undefined && { [LABEL.errorType]: type }),
+    ...(code !== undefined && { [LABEL.code]: String(code) }),
+  };
+}
+
+function errorType(status: Facts['status'], code: Facts['code'], isCaller: boolean): string | undefined {
+  if (status === 'cancelled') return 'cancelled';
+  if (status === 'tool-error') return 'tool_error';
+  if (status !== 'error') return undefined;
+  if (code === undefined) return OTHER;
+  return isCaller || !CALLER_ERRORS.has(code) ? String(code) : undefined;
+}
+
+/** The labels of the duration of a request. */
+export function operationLabels(facts: Facts): Labels {
+  const { method, target } = facts;
+  return {
+    [LABEL.method]: method,
+    ...(target !== undefined && method === 'tools/call' && { [LABEL.tool]: target }),
+    ...(target !== undefined && method === 'prompts/get' && { [LABEL.prompt]: target }),
+    ...originLabels(facts),
+    ...endLabels(facts),
+  };
+}
+
+/** The labels of the number of calls. */
+export const callLabels = ({ method, target, status }: Facts): Labels => ({
+  [LABEL.method]: method,
+  ...(target !== undefined && { [LABEL.member]: target }),
+  [LABEL.outcome]: status,
+});

@@ -1,0 +1,84 @@
+import { definePlugin } from '@decorum/core';
+import { type OptionTypes, requireKnown } from '@decorum/core/transport';
+import { collectDefaultMetrics, type OpenMetricsContentType, Registry } from 'prom-client';
+
+import { instrumentsOf } from './instruments.js';
+import { endLabels, methodOf, originLabels } from './labels.js';
+import { LABEL } from './names.js';
+
+/** Options of `metrics`. */
+export interface MetricsOptions {
+  /** Where the metrics are registered. Servers may share one. By default, a new registry. */
+  readonly registry?: Registry | Registry<OpenMetricsContentType>;
+  /** Path of the route that serves the registry; `false` for no route. By default, `/metrics`. */
+  readonly path?: string | false;
+  /** Whether to add prom-client's metrics of the process, such as CPU time and heap. By default, false. */
+  readonly defaultMetrics?: boolean;
+}
+
+const OPTIONS: OptionTypes<MetricsOptions> = { registry: true, path: true, defaultMetrics: 'boolean' };
+
+/** A metric that prom-client's metrics of the process have. */
+const DEFAULT_METRIC = 'process_cpu_user_seconds_total';
+
+/**
+ * Creates a plugin that counts and times requests, sessions and questions for Prometheus, and serves `GET /metrics`.
+ * Clients can't add series by inventing names: labels have only names that the server has registered.
+ * @param options the registry, and what it has
+ * @example
+ * ```ts
+ * import { McpServer } from '@decorum/core';
+ * import { metrics } from '@decorum/prometheus';
+ *
+ * new McpServer({ name: 'shop', version: '1.0.0', plugins: [metrics()] });
+ * ```
+ */
+export const metrics = definePlugin((options: MetricsOptions = {}) => {
+  requireKnown('metrics', options, OPTIONS);
+  const { path = '/metrics', defaultMetrics = false } = options;
+  // the content type is the only difference
+  const registry = (options.registry ?? new Registry()) as Registry;
+  const instruments = instrumentsOf(registry);
+  if (defaultMetrics && registry.getSingleMetric(DEFAULT_METRIC) === undefined) {
+    collectDefaultMetrics({ register: registry });
+  }
+  let server = '';
+  let requests = instruments.requests.of(server);
+  const handle = async () => {
+    return { status: 200, headers: { 'content-type': registry.contentType }, body: await registry.metrics() };
+  };
+  return {
+    name: 'prometheus',
+    ...(path !== false && { routes: [{ method: 'GET', path, handle }] }),
+
+    onStart({ info }) {
+      server = info.name;
+      requests = instruments.requests.of(server);
+    },
+
+    async observe(request, run) {
+      const { status, code, milliseconds } = await run();
+      const { target, revision, transport } = request;
+      const method = methodOf(request);
+      requests.observe({ method, target, revision, transport, status, code }, milliseconds / 1000);
+    },
+
+    async ask(question, run) {
+      const outcome = await run();
+      const labels = { [LABEL.server]: server, [LABEL.method]: question.method };
+      instruments.questions.inc({ ...labels, [LABEL.outcome]: outcome.status });
+      const more = { ...originLabels(question.request), ...endLabels(outcome, true) };
+      instruments.question.observe({ ...labels, ...more }, outcome.milliseconds / 1000);
+    },
+
+    session(info) {
+      const labels = { [LABEL.server]: server, ...originLabels(info) };
+      const began = performance.now();
+      instruments.sessions.inc(labels);
+      return () => {
+        instruments.sessions.dec(labels);
+        instruments.session.observe(labels, (performance.now() - began) / 1000);
+      };
+    },
+  };
+});

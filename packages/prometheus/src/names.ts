@@ -1,0 +1,46 @@
+// Names of metrics and labels. Durations have the names that OpenTelemetry's MCP conventions get in Prometheus, so a
+// dashboard fits both this package and `@decorum/opentelemetry`.
+
+/** Names of metrics, and their help. */
+export const METRIC = {
+  operation: {
+    name: 'mcp_server_operation_duration_seconds',
+    help: 'How long the server took to handle requests and notifications.',
+  },
+  calls: { name: 'mcp_server_calls_total', help: 'Requests and notifications, by member and outcome.' },
+  session: { name: 'mcp_server_session_duration_seconds', help: 'How long sessions lasted.' },
+  sessions: { name: 'mcp_server_sessions', help: 'Open sessions.' },
+  question: {
+    name: 'mcp_client_operation_duration_seconds',
+    help: 'How long clients took to answer requests of the server.',
+  },
+  questions: { name: 'mcp_server_questions_total', help: 'Requests of the server to clients, by outcome.' },
+} as const;
+
+/** Names of labels. */
+export const LABEL = {
+  /** The server's name: several servers may share a registry. */
+  server: 'server',
+  method: 'mcp_method_name',
+  tool: 'gen_ai_tool_name',
+  prompt: 'gen_ai_prompt_name',
+  revision: 'mcp_protocol_version',
+  transport: 'network_transport',
+  errorType: 'error_type',
+  code: 'rpc_response_status_code',
+  /** Of `mcp_server_calls_total`: the tool, prompt, resource or template. */
+  member: 'member',
+  /** Of the counters: `ok`, `tool-error`, `error`, `cancelled` or `input-required`. */
+  outcome: 'outcome',
+} as const;
+
+/** The method of messages that no method of the server handles. */
+export const OTHER = '_OTHER';
+
+/** The bucket boundaries of durations, in seconds. Those of the conventions, and two for fast handlers. */
+export const BUCKETS: readonly number[] = [
+  0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300,
+];
+
+/** JSON-RPC codes of requests that the caller got wrong. The conventions don't count them as errors of the server. */
+export const CALLER_ERRORS: ReadonlySet<unknown> = new Set([-32_700, -32_600, -32_601, -32_602, -32_002]);

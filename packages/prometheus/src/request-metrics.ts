@@ -1,0 +1,98 @@
+import { type Labels, callLabels, operationLabels } from './labels.js';
+import { BUCKETS, LABEL, METRIC } from './names.js';
+import { type Series, ServerSeries } from './request-series.js';
+
+interface Value {
+  readonly value: number;
+  readonly labels: Labels;
+  readonly metricName?: string;
+}
+
+/** What a registry asks of a metric. */
+interface Collected {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'histogram';
+  readonly aggregator: 'sum';
+  readonly values: readonly Value[];
+}
+
+/** A metric whose values are computed when they are read. A registry may change its name: OpenMetrics has other rules. */
+export class ComputedMetric {
+  readonly aggregator = 'sum';
+  readonly help: string;
+  name: string;
+
+  constructor(
+    { name, help }: { readonly name: string; readonly help: string },
+    readonly type: 'counter' | 'histogram',
+    private readonly series: RequestMetrics,
+  ) {
+    this.name = name;
+    this.help = help;
+  }
+
+  /** Called by the registry. */
+  get(): Promise<Collected> {
+    const { name, help, type, aggregator } = this;
+    const all = this.series.all();
+    const values = type === 'counter' ? callValues(all) : all.flatMap((series) => histogramValues(name, series));
+    return Promise.resolve({ name, help, type, aggregator, values });
+  }
+
+  /** Called by the registry. */
+  reset(): void {
+    this.series.reset();
+  }
+}
+
+/** The series of all servers that share a registry, and the two metrics that show them. */
+export class RequestMetrics {
+  readonly metrics: readonly ComputedMetric[] = [
+    new ComputedMetric(METRIC.operation, 'histogram', this),
+    new ComputedMetric(METRIC.calls, 'counter', this),
+  ];
+  private readonly servers = new Map<string, ServerSeries>();
+
+  /** The series of a server. Servers of the same name share them. */
+  of(server: string): ServerSeries {
+    const known = this.servers.get(server);
+    if (known) return known;
+    const added = new ServerSeries(server);
+    this.servers.set(server, added);
+    return added;
+  }
+
+  all(): Series[] {
+    return [...this.servers.values()].flatMap((server) => server.all());
+  }
+
+  reset(): void {
+    for (const server of this.servers.values()) server.reset();
+  }
+}
+
+function histogramValues(name: string, { server, facts, buckets, count, sum }: Series): Value[] {
+  const labels = { [LABEL.server]: server, ...operationLabels(facts) };
+  let below = 0;
+  const bucket = (le: string, value: number) => ({ metricName: `${name}_bucket`, labels: { le, ...labels }, value });
+  return [
+    ...BUCKETS.map((bound, index) => bucket(String(bound), (below += buckets[index] as number))),
+    bucket('+Inf', count),
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: count },
+  ];
+}
+
+/** Adds up the series that differ only in what the counter has no labels for. */
+function callValues(all: readonly Series[]): Value[] {
+  const sums = new Map<string, { labels: Labels; value: number }>();
+  for (const { server, facts, count } of all) {
+    const labels = { [LABEL.server]: server, ...callLabels(facts) };
+    const key = JSON.stringify(labels);
+    const sum = sums.get(key) ?? { labels, value: 0 };
+    sum.value += count;
+    sums.set(key, sum);
+  }
+  return [...sums.values()];
+}

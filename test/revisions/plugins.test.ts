@@ -1,0 +1,214 @@
+// Plugins around every message, in all revisions and over all transports.
+import { describe, expect, it } from '@jest/globals';
+import { type JsonObject, McpServer, ToolError } from '@decorum/core';
+import { connect } from '@decorum/testing';
+
+import { endpointOf, transportsOf } from '../support/http-transports.js';
+import { type RawOptions, RawClient, type RawTransport } from '../support/raw-client.js';
+import { REVISIONS, STATELESS } from '../support/requirements.js';
+import { listen } from './neutral.js';
+import { deferred, type Handler, Log } from './servers.js';
+import { around, companion, Notes, witness } from './witness.js';
+
+const NAME = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
+
+/** The revisions whose clients can be asked for input, and all transports of each revision. */
+const WAYS = REVISIONS.flatMap((revision) =>
+  Object.entries(transportsOf(revision)).map(([medium, transport]) => [revision, medium, transport] as const),
+);
+
+function serverWith(notes: Notes, tools: Readonly<Record<string, Handler>>): McpServer {
+  const server = new McpServer({
+    name: 'observed',
+    version: '1.0.0',
+    logger: new Log(),
+    plugins: [witness(notes), companion()],
+  });
+  for (const [name, handler] of Object.entries(tools))
+    server.addTool({ name }, (input, ctx) => handler(ctx, { ...input }));
+  return server;
+}
+
+const open = (server: McpServer, [revision, , transport]: (typeof WAYS)[number], options: Partial<RawOptions> = {}) =>
+  RawClient.connect(server, { revision, ...options }, transport as RawTransport);
+
+/** Resolves once the outcome of everything that has begun is known. */
+async function ended(notes: Notes): Promise<void> {
+  while (notes.seen.some(({ outcome }) => outcome === undefined)) await new Promise(setImmediate);
+}
+
+describe.each(WAYS)('A plugin, in %s over %s,', (...way) => {
+  const [revision, medium] = way;
+  const isStateless = revision === STATELESS;
+
+  it('sees every request with its target and its outcome, and handlers run inside it', async () => {
+    const notes = new Notes();
+    const server = serverWith(notes, {
+      where: () => `inside ${around.getStore()?.target}`,
+      later: async () => await Promise.resolve(`inside ${around.getStore()?.target}`),
+      boom: () => {
+        throw new Error('secret');
+      },
+      sorry: () => {
+        throw new ToolError('Not today.');
+      },
+    });
+    const client = await open(server, way);
+    expect(await client.call('where')).toMatchObject({ content: [{ text: 'inside where' }] });
+    expect(await client.call('later')).toMatchObject({ content: [{ text: 'inside later' }] });
+    expect(await client.call('extra')).toMatchObject({ content: [{ text: 'extra inside tools/call' }] });
+    expect(await client.call('boom')).toMatchObject({ isError: true });
+    expect(await client.call('sorry')).toMatchObject({ isError: true });
+    const { code } = await client.error('tools/call', { name: 'invented' });
+    await client.result('tools/list');
+    await client.error('tools/invented', { name: 'invented' });
+    await ended(notes);
+    const calls = notes.lines.filter((line) => line.startsWith('tools/'));
+    expect(calls).toEqual([
+      'tools/call where ok',
+      'tools/call later ok',
+      'tools/call extra ok',
+      'tools/call boom tool-error',
+      'tools/call sorry tool-error',
+      `tools/call error ${code}`,
+      'tools/list ok',
+      'tools/invented error -32601',
+    ]);
+    const errors = notes.seen.flatMap(({ outcome }) => (outcome?.error as Error | undefined)?.message ?? []);
+    expect(errors).toEqual(['secret', 'Not today.', 'Unknown tool: invented', 'Method not found']);
+    expect(notes.of('tools/invented')?.request.known).toBe(false);
+    expect(notes.of('tools/call')?.request).toMatchObject({
+      known: true,
+      revision,
+      era: isStateless ? 'stateless' : 'stateful',
+      client: { name: 'raw', version: '1' },
+      transport: medium.toLowerCase().startsWith('http') ? 'http' : medium,
+    });
+    expect(notes.intercepted).toContainEqual({ call: 'where', inside: 'where' });
+    expect(notes.seen.every(({ outcome }) => (outcome?.milliseconds ?? -1) >= 0)).toBe(true);
+    if (isStateless) return;
+    expect(notes.lines.slice(0, 2)).toEqual(['initialize ok', 'notifications/initialized ok']);
+    expect(notes.of('initialize')?.request).toMatchObject({ revision, client: { name: 'raw' } });
+  });
+
+  it('sees a cancelled request, and its cancellation', async () => {
+    const notes = new Notes();
+    const began = deferred();
+    const server = serverWith(notes, {
+      wait: async (ctx) => {
+        began.resolve();
+        await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
+        return 'late';
+      },
+    });
+    const client = await open(server, way);
+    void client.send(client.buildMessage('w', 'tools/call', { name: 'wait' }));
+    await began.promise;
+    await client.cancel('w');
+    while (!notes.lines.includes('tools/call wait cancelled')) await new Promise(setImmediate);
+    expect(notes.seen.filter(({ request }) => request.method === 'tools/call')).toHaveLength(1);
+  });
+
+  it('is told when the session starts, and when it ends', async () => {
+    const notes = new Notes();
+    const server = serverWith(notes, {});
+    const client = await open(server, way);
+    await client.settled();
+    expect(notes.hooks).toEqual([['start', 'observed']]);
+    const expected = { revision, client: { name: 'raw', version: '1' }, continued: false };
+    expect(notes.sessions).toMatchObject(isStateless ? [] : [{ info: expected, ended: 0 }]);
+    await client.close();
+    await server.close();
+    expect(notes.sessions.map(({ ended: times }) => times)).toEqual(isStateless ? [] : [1]);
+    expect(notes.hooks).toEqual([['start', 'observed'], 'close']);
+  });
+
+  it('sees messages that are malformed only if they are requests, and is not in the way', async () => {
+    const notes = new Notes();
+    const server = serverWith(notes, { fine: () => 'fine' });
+    const client = await open(server, way);
+    await client.send({ jsonrpc: '2.0', id: 'bad', method: 'tools/call', params: [] });
+    await client.response('bad').catch(() => undefined);
+    await client.error('tools/call', { name: 'fine', arguments: 'none', _meta: { progressToken: {} } });
+    await client.call('fine');
+    await ended(notes);
+    const calls = notes.lines.filter((line) => line.startsWith('tools/call'));
+    expect(calls.at(-1)).toBe('tools/call fine ok');
+    expect(calls[0]).toMatch(/tools\/call (?:fine )?error -32602/);
+  });
+});
+
+const ASKING = WAYS.filter(([revision]) => revision >= '2025-06-18');
+
+describe.each(ASKING)('Questions, in %s over %s,', (...way) => {
+  it('are observed, and carry what plugins set in `meta`', async () => {
+    const notes = new Notes();
+    const server = serverWith(notes, {
+      ask: async (ctx) => {
+        const { action } = await ctx.elicit(NAME, { message: 'Your name?' });
+        return `${action} inside ${around.getStore()?.target}`;
+      },
+    });
+    const metas: unknown[] = [];
+    const elicit = ({ _meta }: JsonObject) => {
+      metas.push(_meta);
+      return { result: { action: 'accept', content: { name: 'Ada' } } };
+    };
+    const client = await open(server, way, {
+      capabilities: { elicitation: {} },
+      answers: { 'elicitation/create': elicit },
+    });
+    expect(await client.call('ask')).toMatchObject({ content: [{ text: 'accept inside ask' }] });
+    await ended(notes);
+    const isStateless = way[0] === STATELESS;
+    expect(metas).toMatchObject([{ traceparent: expect.stringMatching(/^00-0af7/) }]);
+    expect(notes.questions).toMatchObject([
+      {
+        question: { method: 'elicitation/create', request: { target: 'ask' } },
+        outcome: { status: isStateless ? 'input-required' : 'ok' },
+        inside: notes.of('tools/call')?.request.id,
+      },
+    ]);
+    const rounds = notes.lines.filter((line) => line.startsWith('tools/call'));
+    expect(rounds).toEqual([...(isStateless ? ['tools/call ask input-required'] : []), 'tools/call ask ok']);
+  });
+});
+
+describe('A plugin', () => {
+  it('sees each message of a batch', async () => {
+    const notes = new Notes();
+    const server = serverWith(notes, { say: async (_ctx) => await Promise.resolve('said') });
+    const client = await RawClient.connect(server, { revision: '2025-03-26' });
+    const call = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'say' } });
+    await client.send([call(1), call(1), { jsonrpc: '2.0', method: 'notifications/nothing' }, call(2), 'nothing']);
+    await ended(notes);
+    expect(notes.lines.slice(2)).toEqual([
+      'tools/call say ok',
+      'tools/call error -32600',
+      'notifications/nothing ok',
+      'tools/call say ok',
+    ]);
+    expect(notes.of('notifications/nothing')?.request).toMatchObject({ known: false, id: undefined });
+  });
+
+  it('sees `subscriptions/listen` until it ends, and methods of extensions', async () => {
+    const notes = new Notes();
+    const server = serverWith(notes, { say: () => 'said' });
+    const capabilities = { extensions: { 'com.example/echo': {} } };
+    const client = await RawClient.connect(server, { revision: STATELESS });
+    const connected = await connect(server, { revision: STATELESS, capabilities });
+    await listen(client, { toolsListChanged: true });
+    expect((await connected.request('echo/say', { text: 'hello' }))['said']).toBe('hello');
+    expect(notes.of('subscriptions/listen')?.outcome).toBeUndefined();
+    expect(notes.of('echo/say')?.request.known).toBe(true);
+    await client.cancel('listening');
+    await ended(notes);
+    expect(notes.lines).toEqual(['subscriptions/listen cancelled', 'echo/say ok', 'notifications/cancelled ok']);
+  });
+
+  it('serves its routes beside the endpoint', async () => {
+    const { url } = await endpointOf(serverWith(new Notes(), {}));
+    const response = await fetch(new URL('/witness', url));
+    expect([response.status, await response.text()]).toEqual([200, '0 requests']);
+  });
+});

@@ -1,0 +1,27 @@
+import { connectMemory, type Host, type JsonObject } from '@decorum/core';
+
+const VERSION = 'io.modelcontextprotocol/protocolVersion';
+const META = {
+  [VERSION]: '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'inventor', version: '1.0.0' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+/** Sends as many requests of each of five kinds. Each names something that nobody else does, and is rejected. */
+export async function sendInvented(server: Host, count: number): Promise<void> {
+  const answers = new Set<string>();
+  const receive = (message: object) => void answers.add('error' in message ? 'error' : 'result');
+  const connection = await connectMemory(server, { receive });
+  let id = 0;
+  const send = (method: string, params: JsonObject, meta: JsonObject = META) =>
+    connection.send({ jsonrpc: '2.0', id: (id += 1), method, params: { ...params, _meta: meta } });
+  for (let index = 0; index < count; index += 1) {
+    await send('tools/call', { name: `tool${index}`, arguments: {} });
+    await send('prompts/get', { name: `prompt${index}` });
+    await send('resources/read', { uri: `unknown://${index}` });
+    await send(`method/${index}`, {});
+    await send('tools/list', {}, { ...META, [VERSION]: `20${index}` });
+  }
+  await connection.close();
+  if (answers.has('result')) throw new Error('The server accepted an invented name.');
+}
