@@ -33,7 +33,8 @@ const config: Config = {
     '^@decorum/core/transport$': '<rootDir>/packages/core/src/transport.ts',
     '^@decorum/http/(node|fetch)$': '<rootDir>/packages/http/src/$1.ts',
     '^@decorum/testing/(jest|vitest)$': '<rootDir>/packages/testing/src/$1.ts',
-    '^@decorum/(auth|core|http|nestjs|opentelemetry|prometheus|testing|uri-template)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@decorum/(auth|core|http|nestjs|opentelemetry|prometheus|testing|uri-template)$':
+      '<rootDir>/packages/$1/src/index.ts',
   },
   testTimeout: 20_000,
   maxWorkers: '100%',

@@ -136,7 +136,7 @@ export const transportInfo = (request: Hosted, credentials: ReadonlySet<string>)
  * caller's credentials.
  * @param transport `ctx.transport`
  * @returns a Node, Fastify or fetch request; undefined for other transports
- * @example const request = hostRequest(ctx.transport);
+ * @example hostRequest(ctx.transport);
  */
 export function hostRequest(transport: TransportInfo): unknown {
   return HttpTransport.requestOf(transport);
