@@ -3,7 +3,7 @@
  * without dependencies, because it runs before anything is installed.
  */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -86,9 +86,29 @@ function isLibrary(folder) {
  * @param {string} [only] folder of the package
  */
 export async function build(only = '.') {
-  await need(process.execPath, [join(only, 'node_modules/ts7/bin/tsc'), '-b', only]);
-  const packages = new Set(referencesOf(only).filter((folder) => dirname(folder) === 'packages'));
-  await Promise.all([...packages].filter(isLibrary).map((folder) => bundle(join(ROOT, folder))));
+  const compiler = join(only, 'node_modules/ts7/bin/tsc');
+  const packages = [...new Set(referencesOf(only))].filter((folder) => dirname(folder) === 'packages');
+  const libraries = packages.filter(isLibrary);
+  // CommonJS programs read types that only the bundler writes
+  await need(process.execPath, [compiler, '-b', ...libraries]);
+  await Promise.all(libraries.map((folder) => bundle(join(ROOT, folder))));
+  await need(process.execPath, [compiler, '-b', only]);
+  if (only === '.') copyPackages(join(ROOT, 'examples/nest11'));
+}
+
+/**
+ * Copies the packages to a program whose version of Nest is not the one that they are built with. A linked package would
+ * find its own.
+ * @param {string} program its folder
+ */
+function copyPackages(program) {
+  const modules = join(program, 'dist/node_modules/@decorum');
+  for (const name of ['core', 'http', 'nestjs', 'uri-template']) {
+    rmSync(join(modules, name), { recursive: true, force: true });
+    for (const part of ['package.json', 'dist']) {
+      cpSync(join(ROOT, 'packages', name, part), join(modules, name, part), { recursive: true });
+    }
+  }
 }
 
 /**

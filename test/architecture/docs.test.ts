@@ -4,7 +4,10 @@ import { dirname, join } from 'node:path';
 import * as core from '@decorum/core';
 import { FAILURES, newestOf } from '@decorum/core/transport';
 import * as http from '@decorum/http';
+import { McpModule } from '@decorum/nestjs';
 import { describe, expect, it } from '@jest/globals';
+import { Module, UseGuards } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
 import { transformSync } from '@swc/core';
 import * as transformer from 'class-transformer';
 import * as validator from 'class-validator';
@@ -86,7 +89,18 @@ describe('docs/errors.md', () => {
 
 /** Runs TypeScript code with all public names in scope. */
 async function runExample(code: string): Promise<unknown> {
-  const scope = new Map(Object.entries({ ...transformer, ...validator, ...http, ...core }));
+  const scope = new Map(
+    Object.entries({
+      Module,
+      NestFactory,
+      UseGuards,
+      McpModule,
+      ...transformer,
+      ...validator,
+      ...http,
+      ...core,
+    }),
+  );
   // added by Node to the exports of a CommonJS module
   for (const name of ['default', 'module.exports']) scope.delete(name);
   const { code: script } = transformSync(`async function example() {${code}}`, {

@@ -40,7 +40,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'plugin.ts': ['server.ts', 'plugins.ts'],
   'health.ts': ['plugin.ts', 'transports', 'protocol'],
-  'transport.ts': ['transports', 'kernel', 'schema', 'protocol'],
+  'transport.ts': ['transports', 'kernel', 'schema', 'metadata', 'protocol'],
   'index.ts': [
     'server.ts',
     'health.ts',
@@ -75,6 +75,7 @@ const DIRECTION: Readonly<Record<string, readonly string[]>> = {
   opentelemetry: ['@decorum/core', '@decorum/core/transport'],
   prometheus: ['@decorum/core', '@decorum/core/transport'],
   testing: ['@decorum/core', '@decorum/core/transport', '@decorum/http/node'],
+  nestjs: ['@decorum/core', '@decorum/core/transport', '@decorum/http', '@decorum/http/node'],
   'create-decorum': [],
   cli: ['@decorum/core', '@decorum/core/transport', '@decorum/http', '@decorum/http/node', 'create-decorum'],
 };

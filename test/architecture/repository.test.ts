@@ -39,7 +39,9 @@ const LIBRARIES = foldersIn('packages').filter((folder) => !isProgram(folder));
 
 describe('every package.json', () => {
   it.each(WORKSPACE)('%s is ESM under the same licence', (folder) => {
-    expect(manifestOf(folder)).toMatchObject({ type: 'module', license: 'MIT' });
+    // applications of Nest 11 are CommonJS
+    const type = folder.endsWith('nest11') ? 'commonjs' : 'module';
+    expect(manifestOf(folder)).toMatchObject({ type, license: 'MIT' });
   });
 
   it.each(LIBRARIES)('%s declares its Node version and its files, and gives Node one copy of each entry', (folder) => {

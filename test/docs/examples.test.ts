@@ -7,6 +7,7 @@ import * as auth from '@decorum/auth';
 import * as core from '@decorum/core';
 import * as http from '@decorum/http';
 import * as fetchEntry from '@decorum/http/fetch';
+import * as nestjs from '@decorum/nestjs';
 import * as nodeEntry from '@decorum/http/node';
 import * as testing from '@decorum/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -37,6 +38,7 @@ const IMPORTED: readonly (readonly [module: string, names: readonly string[]])[]
   ['@decorum/core', Object.keys(core)],
   ['@decorum/http', Object.keys(http)],
   ['@decorum/auth', Object.keys(auth)],
+  ['@decorum/nestjs', Object.keys(nestjs)],
   ['class-validator', Object.keys(validator)],
   ['node:fs/promises', ['readFile']],
 ];
@@ -59,6 +61,10 @@ const GIVEN = `
   declare const ctx: import('@decorum/core').Context;
   declare const auth: import('@decorum/http').Auth;
   declare const id: string;
+  declare class Weather { forecast(): string }
+  declare class AppModule {}
+  declare class ConfigModule {}
+  declare class ConfigService { getOrThrow(name: string): string }
   declare class NotFoundError extends Error { readonly what: string }
 `;
 

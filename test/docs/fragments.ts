@@ -97,6 +97,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   '@decorum/http/node': 'packages/http/src/node.ts',
   '@decorum/http': 'packages/http/src/index.ts',
   '@decorum/auth': 'packages/auth/src/index.ts',
+  '@decorum/nestjs': 'packages/nestjs/src/index.ts',
   '@decorum/opentelemetry': 'packages/opentelemetry/src/index.ts',
   '@decorum/prometheus': 'packages/prometheus/src/index.ts',
   '@decorum/core': 'packages/core/src/index.ts',
@@ -107,6 +108,9 @@ export const PACKAGE_SCOPE: Scope = new Map(
   [
     ...Object.keys(transformer).map((name) => [name, 'class-transformer'] as const),
     ...Object.keys(validator).map((name) => [name, 'class-validator'] as const),
+    // the others would hide `Request` and other global names
+    ...['Inject', 'Injectable', 'Module', 'UseGuards'].map((name) => [name, '@nestjs/common'] as const),
+    ['NestFactory', '@nestjs/core'] as const,
     ...Object.entries(ENTRIES).flatMap(([module, file]) =>
       exportsOf(join(ROOT, file)).map((name) => [name, module] as const),
     ),

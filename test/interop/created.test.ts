@@ -116,6 +116,21 @@ describe('a project of the template http', () => {
   });
 });
 
+it('a project of the template nestjs serves an official client', async () => {
+  await workshop.create('station', '--template', 'nestjs');
+  await testAndBuild('station', 'npm');
+  const serving = await Serving.start(['node', 'dist/main.js'], {
+    cwd: workshop.path('station'),
+    env: workshop.env({ PORT: '0' }),
+  });
+  try {
+    const transport = new StreamableHTTPClientTransport(new URL(serving.url));
+    expect(await call(transport, 'forecast', { city: 'Oslo' })).toEqual([{ type: 'text', text: 'Oslo: snow, -3 °C' }]);
+  } finally {
+    await serving.stop();
+  }
+});
+
 it('a project of the template secured serves an official client with a token of its issuer, and no other', async () => {
   expect(await workshop.create('notes', '--template', 'secured')).toContain('cp .env.example .env    then set ISSUER');
   await testAndBuild('notes', 'npm');

@@ -108,6 +108,7 @@ export type { McpServerOptions } from './options.js';
 export { definePlugin, type Plugin } from './plugin.js';
 export type { PluginDefinition } from './plugins.js';
 export type { ProviderClass, ProviderEntry, ProviderSource, Resolve } from './providers.js';
+export type { MemberHost, UncheckedInput } from './registry/plan.js';
 export type { ListingMode, ListName } from './registry/registry.js';
 export type { Notifier } from './notifier.js';
 export { type Lifecycle, McpServer, type Registration } from './server.js';

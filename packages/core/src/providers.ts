@@ -4,7 +4,7 @@ import type { Class } from './metadata/store.js';
 import { startupError } from './protocol/errors.js';
 import { andThen, isPromise } from './protocol/maybe-promise.js';
 import { requireKnown } from './protocol/option-names.js';
-import { type Provider, requireScopes } from './registry/plan.js';
+import { type MemberHost, type Provider, requireScopes } from './registry/plan.js';
 import { HOST } from './transports/transport.js';
 
 /** A provider class with any constructor, as containers expect it. */
@@ -30,6 +30,8 @@ export interface ProviderEntry {
    * provider cannot have `onStart` or `onClose`. By default, all calls share one instance.
    */
   readonly scope?: 'request';
+  /** For frameworks that run the members of an instance themselves. */
+  readonly host?: MemberHost;
 }
 
 /** A class with decorated methods, an instance of one, or either with options. */
@@ -41,6 +43,7 @@ const ENTRY_OPTIONS: Readonly<Record<keyof ProviderEntry, true>> = {
   uriPrefix: true,
   scopes: true,
   scope: true,
+  host: true,
 };
 
 /** Reads the list of providers and creates their instances. */
@@ -106,7 +109,7 @@ export class Providers {
       const problem = `must be the start of a URI scheme: a letter, then letters, digits, "+", "-" and ".". Write \`uriPrefix: 'eu+'\`, for example`;
       throw invalid(name, 'uriPrefix', problem);
     }
-    const { scopes = [] } = entry as Pick<ProviderEntry, 'scopes'>;
+    const { scopes = [], host } = entry as Pick<ProviderEntry, 'scopes' | 'host'>;
     if ('scopes' in entry) requireScopes(entry.scopes, name);
     const inner = this.read(provider, isScoped || scope !== undefined);
     return {
@@ -114,6 +117,7 @@ export class Providers {
       prefix: prefix + inner.prefix,
       uriPrefix: uriPrefix + inner.uriPrefix,
       scopes: [...scopes, ...(inner.scopes ?? [])],
+      ...(host && { host }),
     };
   }
 

@@ -12,6 +12,7 @@ export const TEMPLATES = {
   minimal: 'one tool, over stdio',
   http: 'a tool, a resource and a prompt, over HTTP',
   secured: 'over HTTP, for the tokens of your authorization server',
+  nestjs: 'in a NestJS application, over HTTP',
 } as const;
 
 /** The name of a template. */

@@ -59,7 +59,7 @@ describe('a project', () => {
     expect(read('weather/.gitignore').split('\n')).toEqual(expect.arrayContaining(['node_modules/', 'dist/', '.env']));
   });
 
-  it.each(['minimal', 'http', 'secured'])(
+  it.each(['minimal', 'http', 'secured', 'nestjs'])(
     'has no placeholder left, and needs no command line to run: %s',
     async (template) => {
       for (const flags of [[], ['--test', 'jest', '--pm', 'yarn'], ['--pm', 'pnpm']]) {
@@ -364,7 +364,7 @@ describe('the command', () => {
   });
 
   it.each([
-    [['weather', '--template', 'other'], 'Allowed choices are minimal, http, secured.'],
+    [['weather', '--template', 'other'], 'Allowed choices are minimal, http, secured, nestjs.'],
     [['weather', '--test', 'mocha'], 'Allowed choices are vitest, jest.'],
     [['weather', '--pm', 'bun'], 'Allowed choices are npm, pnpm, yarn.'],
     [['weather', '--unknown'], "unknown option '--unknown'"],

@@ -40,6 +40,8 @@ export interface Responder {
 
 /** A request and the means to answer it. */
 export interface HttpContext extends HttpRequest, Responder {
+  /** The web framework's request. */
+  readonly request: unknown;
   /** The authenticated caller, once known. */
   principal: Principal | undefined;
   /** Where an answer is noted if the client doesn't take it at once. Undefined for small answers, such as errors. */
@@ -81,12 +83,15 @@ export const STREAM_HEADERS: AnswerHeaders = {
   'x-accel-buffering': 'no',
 };
 
+/** A request with that of the web framework, if it is known. */
+type Hosted = HttpRequest & Partial<Pick<HttpContext, 'request'>>;
+
 /** What handlers may see of a request. They may copy it, so its getters are properties of its own. */
 class HttpTransport implements TransportInfo {
   readonly kind = 'http';
   declare readonly headers: NonNullable<TransportInfo['headers']>;
   declare readonly remoteAddress: string | undefined;
-  readonly #request: HttpRequest;
+  readonly #request: Hosted;
   readonly #credentials: ReadonlySet<string>;
 
   // getters in an object literal would be new functions each time, and V8 would create a hidden class for each object
@@ -106,10 +111,15 @@ class HttpTransport implements TransportInfo {
     },
   };
 
-  constructor(request: HttpRequest, credentials: ReadonlySet<string>) {
+  constructor(request: Hosted, credentials: ReadonlySet<string>) {
     this.#request = request;
     this.#credentials = credentials;
     Object.defineProperties(this, HttpTransport.#GETTERS);
+  }
+
+  /** The web framework's request behind it. */
+  static requestOf(transport: TransportInfo): unknown {
+    return #request in transport ? transport.#request.request : undefined;
   }
 }
 
@@ -118,5 +128,16 @@ class HttpTransport implements TransportInfo {
  * caller from `principal`.
  * @param credentials lower-case names of the headers to leave out
  */
-export const transportInfo = (request: HttpRequest, credentials: ReadonlySet<string>): TransportInfo =>
+export const transportInfo = (request: Hosted, credentials: ReadonlySet<string>): TransportInfo =>
   new HttpTransport(request, credentials);
+
+/**
+ * The web framework's request that a call came with, for code that stands around handlers: guards, metrics. It holds the
+ * caller's credentials.
+ * @param transport `ctx.transport`
+ * @returns a Node, Fastify or fetch request; undefined for other transports
+ * @example hostRequest(ctx.transport);
+ */
+export function hostRequest(transport: TransportInfo): unknown {
+  return HttpTransport.requestOf(transport);
+}

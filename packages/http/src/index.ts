@@ -15,3 +15,4 @@ export {
   type SessionStore,
 } from './session-store.js';
 export type { SessionRecord } from '@decorum/core/transport';
+export { hostRequest } from './http-context.js';

@@ -8,3 +8,4 @@ export { type EventBatch, type EventStore, eventsOf, type StoredEvent } from './
 export { MemoryEventStore, type MemoryEventStoreOptions } from './memory-event-store.js';
 export { type KeptSession, MemorySessionStore, type SessionStore } from './session-store.js';
 export type { SessionRecord } from '@decorum/core/transport';
+export { hostRequest } from './http-context.js';

@@ -92,6 +92,11 @@ const STARTUP = {
     `Listening on "${host}" exposes the server to other machines, but \`allowedHosts\` is not set. List the host names that clients use (\`allowedHosts: ['mcp.example.com']\`), or listen on 127.0.0.1.`,
   DECORUM_NO_AUTHORIZATION: (where: string, member: string, remedy: string) =>
     `${where}: ${member} needs scopes, but nothing tells the server who calls. ${remedy}.`,
+  DECORUM_NOTHING_SERVED: (server: string, searched: Iterable<string>) =>
+    `The server "${server}" of McpModule has nothing to serve: no provider or controller of ${[...searched].join(', ')} has a decorated method. Decorate one with @Tool, @Resource, @Prompt or @Completion, and list its class in a module that the server includes.`,
+  DECORUM_SERVER_CONFLICT: (servers: string, what: string, remedy: string) => `${servers} ${what}. ${remedy}.`,
+  DECORUM_UNBOUND_ENHANCER: (where: string, enhancer: string, remedy: string) =>
+    `${where}: Nest would not run ${enhancer}. ${remedy}.`,
   DECORUM_SERVER_CLOSED: () => 'The server is closed. Create a new one to serve again.',
 } satisfies Record<string, (...args: never[]) => string>;
 

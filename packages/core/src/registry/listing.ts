@@ -48,8 +48,8 @@ export class Listing<L extends Listed<unknown>> {
     return part;
   }
 
-  private conditionsOf({ access, need = BASE }: L): readonly Condition[] {
-    const seen = access === undefined ? [] : [access];
+  private conditionsOf({ access, shown, need = BASE }: L): readonly Condition[] {
+    const seen = [access, shown].filter((condition) => condition !== undefined);
     return this.onlyUsable ? [...seen, need] : seen;
   }
 }

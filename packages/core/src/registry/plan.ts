@@ -29,11 +29,31 @@ export interface Provider {
   readonly scopes?: readonly string[];
   /** The members to serve. Defaults to the decorated members of the class. */
   readonly records?: readonly MemberRecord[];
+  /** Set if a framework runs the members. */
+  readonly host?: MemberHost;
+}
+
+/** What a method of a hosted provider gets in place of its input. Completions get the text, as always. */
+export interface UncheckedInput {
+  readonly kind: MemberKind;
+  /** The arguments as sent. For a resource, the variables of its template. */
+  readonly args: JsonObject;
+  /**
+   * Checks the arguments and returns the input.
+   * @throws {ToolError | McpError} an error that lists the problems
+   */
+  check(): unknown;
+}
+
+/** A framework that runs members itself, because its guards stand before the check of arguments. */
+export interface MemberHost {
+  /** Decides who sees a member in lists, in addition to `access`. Undefined if everybody may see it. */
+  shown?(key: string, kind: MemberKind): Access | undefined;
 }
 
 /** A decorated method, with everything needed to call it. */
 export type Member<Kind extends MemberKind = MemberKind> = MemberRecord<Kind> &
-  Pick<Provider, 'cls' | 'prefix' | 'scopes'> & {
+  Pick<Provider, 'cls' | 'prefix' | 'scopes' | 'host'> & {
     /**
      * The instance. Methods are looked up by name on each call, which lets overrides, wrappers and spies take effect.
      */
@@ -71,7 +91,8 @@ const HOOKS = new Set(['onStart', 'onClose']);
  * Creates the member for a record, with this provider's URI prefix.
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`, `DECORUM_NOT_A_METHOD`, `DECORUM_RESERVED_MEMBER`
  */
-export function memberOf({ cls, instance, prefix, uriPrefix, scopes = [] }: Provider, record: MemberRecord): Member {
+export function memberOf(provider: Provider, record: MemberRecord): Member {
+  const { cls, instance, prefix, uriPrefix, scopes = [], host } = provider;
   const { kind, key } = record;
   const where = `${cls.name}.${key}`;
   checkOptions(record, where);
@@ -79,7 +100,7 @@ export function memberOf({ cls, instance, prefix, uriPrefix, scopes = [] }: Prov
   if (HOOKS.has(key)) throw startupError('DECORUM_RESERVED_MEMBER', where);
   if (typeof methods[key] !== 'function') throw startupError('DECORUM_NOT_A_METHOD', where, kind);
   checkParameters(cls, record, declaredMethod({ cls, key, methods }));
-  const member = { ...record, cls, prefix, scopes, methods, where };
+  const member = { ...record, cls, prefix, scopes, methods, where, ...(host && { host }) };
   if (member.kind !== 'resource') return member;
   return { ...member, options: { ...member.options, uri: uriPrefix + member.options.uri } };
 }
@@ -121,11 +142,16 @@ export function invoker(member: Member) {
  */
 export function stringInvoker(member: Member, input: Shape | undefined) {
   const call = invoker(member);
-  if (input === undefined) return call;
+  type Strings = Readonly<Record<string, unknown>>;
+  const check = (strings: Strings) =>
+    input === undefined ? strings : andThen(input.checkStrings(strings), requireInput);
+  const hosted = (args: Strings, caller: Caller): unknown =>
+    call({ kind: member.kind, args, check: () => check(args) }, caller);
+  if (input === undefined) return member.host ? hosted : call;
   const nested = [...input.fields.keys()].find((name) => takesObjectsOnly(input.json, name));
   if (nested !== undefined) throw startupError('DECORUM_OBJECT_ARGUMENT', member.where, nested);
-  return (strings: Readonly<Record<string, unknown>>, caller: Caller): unknown =>
-    andThen(input.checkStrings(strings), (checked) => call(requireInput(checked), caller));
+  if (member.host) return hosted;
+  return (strings: Strings, caller: Caller): unknown => andThen(check(strings), (checked) => call(checked, caller));
 }
 
 /** @throws {McpError} `invalid-params` that lists the problems */
@@ -242,6 +268,12 @@ export function accessOf({ options, where }: ListedMember): Access | undefined {
   if (!('access' in options)) return undefined;
   if (typeof options.access === 'function') return options.access;
   throw invalidOption(where, 'access', 'is not a function. Write `access: (principal) => principal !== undefined`');
+}
+
+/** What decides who may see and use the member. */
+export function guardsOf(member: ListedMember): Pick<Listed<unknown>, 'access' | 'need' | 'shown'> {
+  const { host, key, kind } = member;
+  return { access: accessOf(member), need: needOf(member), shown: host?.shown?.(key, kind) };
 }
 
 /**

@@ -6,13 +6,12 @@ import { listOf, readBody } from './bodies.js';
 import type { Completable } from './completion-plan.js';
 import { isGenerator } from './generators.js';
 import {
-  accessOf,
   type Caller,
   given,
+  guardsOf,
   inputShape,
   listedFields,
   type Member,
-  needOf,
   type Plan,
   stringInvoker,
 } from './plan.js';
@@ -37,8 +36,7 @@ export function compilePrompt(member: Member<'prompt'>): PromptPlan {
     key: entry.name,
     where,
     entry,
-    access: accessOf(member),
-    need: needOf(member),
+    ...guardsOf(member),
     variables: input ? [...input.fields.keys()] : [],
     completions: new Map(),
     run: (args, caller) =>

@@ -118,11 +118,11 @@ export class Registry {
   }
 
   /** What guards a URI; undefined if everybody may read it, or if nothing serves it. */
-  private guardOf(uri: string): Pick<Listed<unknown>, 'access' | 'need'> | undefined {
+  private guardOf(uri: string): Pick<Listed<unknown>, 'access' | 'need' | 'shown'> | undefined {
     const { resources, templates } = this.listed;
     if (!resources.restricted && !templates.restricted) return undefined;
-    const { access, need } = this.match(uri)?.plan ?? {};
-    return { access, need };
+    const { access, need, shown } = this.match(uri)?.plan ?? {};
+    return { access, need, shown };
   }
 
   private addMember(member: Member, { undo, lists, completable }: Added): void {

@@ -13,6 +13,7 @@ import {
   type Caller,
   checkCache,
   given,
+  guardsOf,
   inputShape,
   invalidOption,
   listedFields,
@@ -68,8 +69,7 @@ export function compileResource(member: ResourceMember): ResourcePlan | Template
   const shared = {
     key: uri,
     where,
-    access: accessOf(member),
-    need: needOf(member),
+    ...guardsOf(member),
     cache,
     read: (asked: string, variables: Variables, caller: Caller) =>
       andThen(call(variables, caller), (value) => finish(value, asked, { where, mimeType, caller })),

@@ -1,3 +1,5 @@
+import { ToolError } from '../protocol/errors.js';
+import { andThen } from '../protocol/maybe-promise.js';
 import type { CallToolResult, JsonObject, Tool } from '../protocol/model.js';
 import { NeedInput } from '../protocol/input.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
@@ -9,14 +11,13 @@ import { readBody } from './bodies.js';
 import { drain, isGenerator } from './generators.js';
 import { mirroredArguments } from './mirrored.js';
 import {
-  accessOf,
   type Caller,
   given,
+  guardsOf,
   inputShape,
   invalidOption,
   listedFields,
   type Member,
-  needOf,
   type Plan,
   repeaterOf,
 } from './plan.js';
@@ -53,7 +54,7 @@ export function compileTool(member: Member<'tool'>, { text = true, coerce = fals
   const { options, where } = member;
   const input = inputShape(member) ?? compileShape(NO_ARGUMENTS, where);
   const output = options.output ? compileShape(options.output, `${where} (output)`, 'output') : undefined;
-  const repairs = options.coerce ?? coerce;
+  const taken = (options.coerce ?? coerce) ? repairing(input) : input;
   const entry: Tool = {
     ...listedFields(member),
     inputSchema: withType(input),
@@ -64,12 +65,21 @@ export function compileTool(member: Member<'tool'>, { text = true, coerce = fals
     key: entry.name,
     where,
     entry,
-    access: accessOf(member),
-    need: needOf(member),
+    ...guardsOf(member),
     mirrored: mirroredArguments(input.json, where),
     sendsObjects: REVISIONS.map(({ toolResult }) => toolResult(SAMPLE, entry)['structuredContent'] === SAMPLE_OBJECT),
-    run: runnerOf(member, repairs ? repairing(input) : input, { where, output, text: textOf(member) ?? text }),
+    run: runnerOf(member, member.host ? deferring(taken) : taken, { where, output, text: textOf(member) ?? text }),
   };
+}
+
+/** Leaves the check to the host of the member. */
+const deferring = (input: Pick<Shape, 'check'>): Pick<Shape, 'check'> => ({
+  check: (args) => ({ ok: true, value: { kind: 'tool', args, check: () => andThen(input.check(args), requireValid) } }),
+});
+
+function requireValid(checked: Checked): unknown {
+  if (checked.ok) return checked.value;
+  throw new ToolError(listProblems(checked.problems));
 }
 
 /** The protocol requires the type of an object at the root, where a union or a reference has none. */

@@ -40,7 +40,7 @@ export class FastifyContext implements HttpContext {
   readers: SlowReaders | undefined;
 
   constructor(
-    private readonly request: FastifyRequest,
+    readonly request: FastifyRequest,
     protected readonly reply: FastifyReply,
     principal: Principal | undefined,
   ) {

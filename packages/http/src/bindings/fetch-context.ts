@@ -47,7 +47,7 @@ export class FetchContext implements UnreadContext {
   private onGone: (() => void) | undefined;
 
   constructor(
-    private readonly request: Request,
+    readonly request: Request,
     info: ConnectionInfo,
     private readonly resolve: (response: Response) => void,
   ) {

@@ -24,7 +24,7 @@ export class NodeContext implements UnreadContext {
   readers: SlowReaders | undefined;
 
   constructor(
-    private readonly request: NodeRequest,
+    readonly request: NodeRequest,
     private readonly response: ServerResponse,
   ) {
     this.headers = request.httpVersionMajor === 1 ? (request.headers as Headers) : streamHeaders(request);

@@ -1,0 +1,11 @@
+import { NestFactory } from '@nestjs/core';
+
+import { AppModule } from './app.module.js';
+
+async function bootstrap() {
+  const app = await NestFactory.create(AppModule);
+  app.enableShutdownHooks();
+  await app.listen(process.env['PORT'] ?? 3000, '127.0.0.1');
+}
+
+void bootstrap();

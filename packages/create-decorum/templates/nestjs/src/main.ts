@@ -1,0 +1,9 @@
+import { NestFactory } from '@nestjs/core';
+
+import { AppModule } from './app.module.js';
+
+const { PORT = '3000', HOST = '127.0.0.1' } = process.env;
+const app = await NestFactory.create(AppModule);
+app.enableShutdownHooks();
+await app.listen(Number(PORT), HOST);
+console.log(`Serving ${await app.getUrl()}/mcp`);

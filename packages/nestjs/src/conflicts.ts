@@ -1,0 +1,34 @@
+import { startupError } from '@decorum/core/transport';
+import type { ModulesContainer } from '@nestjs/core';
+
+/** What must be unique among the servers of an application. */
+interface Claim {
+  readonly name: string;
+  /** Paths on HTTP, if it is served there. */
+  readonly mounts: readonly string[];
+}
+
+/** The claims in each application. */
+const claims = new WeakMap<object, readonly Claim[]>();
+
+/**
+ * Checks that no other server of the application has the name or a path of this one.
+ * @throws {DecorumError} `DECORUM_SERVER_CONFLICT`
+ */
+export function requireFree(modules: ModulesContainer, claim: Claim): void {
+  const { name, mounts } = claim;
+  const others = claims.get(modules) ?? [];
+  claims.set(modules, [...others, claim]);
+  for (const other of others) {
+    const importers = [...modules.values()].filter(({ imports }) => [...imports].some((it) => it.name === 'McpModule'));
+    const where = importers.map((module) => module.name).join(', ');
+    const servers = `Two servers of McpModule in ${where}, "${other.name}" and "${name}",`;
+    if (other.name === name) {
+      throw startupError('DECORUM_SERVER_CONFLICT', servers, 'have the same name', 'Give each its own `name`');
+    }
+    const path = mounts.find((each) => other.mounts.includes(each));
+    if (path === undefined) continue;
+    const remedy = "Give each its own `path`, as in `McpModule.forRoot({ name: 'admin', path: '/admin' })`";
+    throw startupError('DECORUM_SERVER_CONFLICT', servers, `are served at one path, "${path}"`, remedy);
+  }
+}

@@ -1,0 +1,62 @@
+import { InputSignal, McpError, ToolError } from '@decorum/core';
+import type { ArgumentsHost } from '@nestjs/common';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
+import { isObservable, lastValueFrom } from 'rxjs';
+
+import type { McpMember } from './execution-context.js';
+import { INERT_RESPONSE } from './request.js';
+
+/** The part of Nest's handler of exceptions that runs the filters. */
+interface Filters {
+  invokeCustomFilters(exception: unknown, host: ArgumentsHost): unknown;
+}
+
+type Target = (...args: unknown[]) => Promise<unknown>;
+
+/** Whether a filter has answered. Filters for HTTP write to the response and return nothing. */
+const isAnswer = (result: unknown): boolean => result !== undefined && result !== null && result !== INERT_RESPONSE;
+
+/**
+ * Runs filters around a call. Nest's own proxy would also log each error that no filter catches, such as a `ToolError`,
+ * and would show filters the signal that ends a round of questions.
+ */
+export const errorProxy = {
+  createProxy:
+    (target: Target, filters: Filters, type: string): Target =>
+    async (...args) => {
+      try {
+        return await target(...args);
+      } catch (error) {
+        if (error instanceof InputSignal) throw error;
+        const host = new ExecutionContextHost(args);
+        host.setType(type);
+        const result: unknown = await filters.invokeCustomFilters(error, host);
+        const answer: unknown = isObservable(result)
+          ? await lastValueFrom(result, { defaultValue: undefined })
+          : result;
+        if (isAnswer(answer)) return answer;
+        throw error;
+      }
+    },
+};
+
+/** The message and status of an HttpException of any copy of @nestjs/common; undefined for other errors. */
+export function httpException(error: unknown): { status: number; message: string } | undefined {
+  const { getStatus, getResponse } = (error ?? {}) as Partial<Record<'getStatus' | 'getResponse', () => unknown>>;
+  if (!(error instanceof Error) || typeof getStatus !== 'function') return undefined;
+  const response = typeof getResponse === 'function' ? getResponse.call(error) : undefined;
+  // pipes list their problems in the response only
+  const { message } = (response ?? {}) as { readonly message?: unknown };
+  return {
+    status: Number(getStatus.call(error)),
+    message: Array.isArray(message) ? message.join('; ') : error.message,
+  };
+}
+
+/** What clients see of an error: the message of an HttpException below 500; others are left to the server. */
+export function publicError(error: unknown, kind: McpMember['kind']): unknown {
+  const found = httpException(error);
+  if (found === undefined || !(found.status < 500)) return error;
+  if (kind === 'tool') return new ToolError(found.message, { cause: error });
+  return new McpError('invalid-params', found.message);
+}

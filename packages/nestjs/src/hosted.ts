@@ -1,0 +1,171 @@
+import type { Access, CompletionContext, Context, MemberHost, UncheckedInput } from '@decorum/core';
+import { scanMembers } from '@decorum/core/transport';
+import type { ApplicationConfig, ExternalContextCreator } from '@nestjs/core';
+
+import type { Target } from './discovery.js';
+import { requireEnhancers } from './enhancers.js';
+import { httpException, publicError } from './exceptions.js';
+import { McpExecutionContext, type McpMember } from './execution-context.js';
+import { createHandler, type Handler } from './pipeline.js';
+import { INERT_RESPONSE, requestOf } from './request.js';
+import { createScoped, isScoped } from './scope.js';
+
+type MemberRecord = ReturnType<typeof scanMembers>[number];
+type AnyContext = Context | CompletionContext;
+type Methods = Readonly<Record<PropertyKey, unknown>>;
+
+/** The parts of the application that calls need. */
+export interface Nest {
+  readonly creator: ExternalContextCreator;
+  readonly config: ApplicationConfig;
+}
+
+/** A member and the schema that its decorator names. */
+interface HostedMember extends McpMember {
+  readonly input: unknown;
+}
+
+/** Thrown in place of the input while guards are asked for a list: they have let the caller pass. */
+const PASSED = Symbol('passed');
+
+const noop = () => {};
+
+function memberOf({ kind, key, options }: MemberRecord): HostedMember {
+  const { name = key, uri, argument, input } = options as Readonly<Record<string, unknown>>;
+  return { kind: kind as McpMember['kind'], key, name: String(uri ?? argument ?? name), input };
+}
+
+/** A provider whose methods run inside Nest's guards, interceptors, pipes and filters. */
+export class HostedProvider implements MemberHost {
+  /** What the server calls in place of the instance. */
+  readonly provider: object;
+  readonly shown?: NonNullable<MemberHost['shown']>;
+  private readonly members: ReadonlyMap<string, HostedMember>;
+  private readonly isScoped: boolean;
+  /** The handlers of an instance that all calls share. */
+  private readonly handlers = new Map<HostedMember, Handler>();
+
+  /** @throws {DecorumError} `DECORUM_UNBOUND_ENHANCER` */
+  constructor(
+    private readonly target: Target,
+    private readonly nest: Nest,
+    hidesGuarded: boolean,
+  ) {
+    const { cls } = target;
+    this.isScoped = isScoped(target, nest.config);
+    this.members = new Map(scanMembers(cls).map((record) => [idOf(record), memberOf(record)]));
+    for (const { key } of this.members.values()) requireEnhancers(target, key);
+    if (!this.isScoped) this.prepare(target.wrapper.instance as object);
+    if (hidesGuarded) this.shown = (key, kind) => this.access(key, kind);
+    this.provider = new Proxy(Object.create(cls.prototype as object) as object, {
+      get: (of, key) => this.property(of, key),
+    });
+  }
+
+  /** Creates all handlers at startup, so that mistakes show. */
+  private prepare(instance: object): void {
+    for (const member of this.members.values()) {
+      const { key } = member;
+      // the server rejects the provider
+      if (typeof (instance as Methods)[key] !== 'function') continue;
+      this.handlers.set(member, createHandler(this.nest.creator, this.target, { ...member, instance }));
+    }
+  }
+
+  private property(prototype: object, key: string | symbol): unknown {
+    const source = this.isScoped ? prototype : (this.target.wrapper.instance as object);
+    const value: unknown = Reflect.get(source, key);
+    if (typeof value !== 'function' || key === 'constructor') return value;
+    if (![...this.members.values()].some((member) => member.key === key)) {
+      return async (...args: unknown[]) => await this.callPlain(key, args);
+    }
+    return async (input: UncheckedInput | string, context: AnyContext) => await this.call(String(key), input, context);
+  }
+
+  /** Calls a method that is no member: a hook, or one that lists resources. */
+  private async callPlain(key: string | symbol, args: unknown[]): Promise<unknown> {
+    const context = args.find(
+      (argument): argument is Context => typeof argument === 'object' && argument !== null && 'transport' in argument,
+    );
+    let instance: object = this.target.wrapper.instance as object;
+    if (this.isScoped && context) {
+      const request = requestOf(context.transport, context.principal);
+      ({ instance } = await createScoped(this.target, request, this.nest.creator));
+    }
+    return (instance as Record<PropertyKey, (...given: unknown[]) => unknown>)[key]?.(...args);
+  }
+
+  private async call(key: string, input: UncheckedInput | string, context: AnyContext): Promise<unknown> {
+    const isText = typeof input === 'string';
+    const kind = isText ? 'completion' : input.kind;
+    const member = this.members.get(idOf({ kind, key })) as HostedMember;
+    let isAdmitted = false;
+    const check = () => {
+      // a guard or interceptor may have waited until after the client has gone
+      context.signal.throwIfAborted();
+      isAdmitted = true;
+      return isText ? input : input.check();
+    };
+    const args = isText ? { [member.name]: input } : input.args;
+    const call = new McpExecutionContext({ member: publicPart(member), arguments: args, context, check });
+    const running = this.run(member, requestOf(context.transport, context.principal), call);
+    try {
+      return await unlessAborted(running, context.signal, () => isAdmitted);
+    } catch (error) {
+      throw publicError(error, member.kind);
+    }
+  }
+
+  private async run(member: HostedMember, request: object, call: McpExecutionContext): Promise<unknown> {
+    const handler = this.handlers.get(member) ?? (await this.scopedHandler(member, request));
+    return await handler(request, INERT_RESPONSE, noop, call);
+  }
+
+  private async scopedHandler(member: HostedMember, request: object): Promise<Handler> {
+    const { creator } = this.nest;
+    const scoped = await createScoped(this.target, request, creator);
+    return createHandler(creator, this.target, { ...member, ...scoped });
+  }
+
+  /** Asks the guards of a member without calling it. */
+  private access(key: string, kind: string): Access {
+    const member = this.members.get(idOf({ kind, key })) as HostedMember;
+    return async (principal, transport) => {
+      const check = () => {
+        throw PASSED;
+      };
+      const facts = { member: publicPart(member), arguments: undefined, context: undefined, check };
+      try {
+        await this.run(member, requestOf(transport, principal), new McpExecutionContext(facts));
+      } catch (error) {
+        if (error === PASSED) return true;
+        if (httpException(error) === undefined) throw error;
+      }
+      return false;
+    };
+  }
+}
+
+/** Ends a call that is cancelled while its guards or interceptors wait: they may never settle. */
+async function unlessAborted(
+  running: Promise<unknown>,
+  signal: AbortSignal,
+  isAdmitted: () => boolean,
+): Promise<unknown> {
+  let onAbort = noop;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => {
+      if (!isAdmitted()) reject(signal.reason);
+    };
+    signal.addEventListener('abort', onAbort);
+  });
+  try {
+    return await Promise.race([running, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+const idOf = ({ kind, key }: { readonly kind: string; readonly key: string }) => `${kind} ${key}`;
+
+const publicPart = ({ kind, key, name }: HostedMember): McpMember => ({ kind, key, name });

@@ -1,0 +1,143 @@
+import { McpServer } from '@decorum/core';
+import {
+  type DynamicModule,
+  Inject,
+  type InjectionToken,
+  type MiddlewareConsumer,
+  Module,
+  type NestModule,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+  type OnModuleInit,
+  type Provider,
+  RequestMethod,
+} from '@nestjs/common';
+import { ApplicationConfig, ExternalContextCreator, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
+
+import { type McpModuleAsyncOptions, type McpModuleOptions, splitOptions } from './options.js';
+import { Runtime } from './runtime.js';
+import { getMcpServerToken } from './tokens.js';
+
+const RUNTIME = Symbol('decorum:runtime');
+
+/** Starts after all other modules, and closes before them. */
+const FIRST = -1;
+/** Its middleware runs after that of all other modules. */
+const LAST = 1_000_000;
+
+/**
+ * Sets the places of a server's two modules. Nest sorts modules by their distance from the root: the middleware of the
+ * nearest comes first, and those farthest away start first and close last.
+ */
+function place(modules: ModulesContainer, token: symbol): void {
+  const all = [...modules.values()];
+  const inner = all.find(({ metatype, providers }) => metatype === McpServerModule && providers.has(token));
+  const outer = all.find(({ metatype, imports }) => metatype === McpModule && [...imports].some((it) => it === inner));
+  if (inner) inner.distance = FIRST;
+  if (outer) outer.distance = LAST;
+}
+
+/** Internal: holds a server. It starts after all other modules, and closes before them. */
+export class McpServerModule implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
+  constructor(private readonly runtime: Runtime) {}
+
+  async onModuleInit(): Promise<void> {
+    this.runtime.start();
+    await this.runtime.mount();
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.runtime.open();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.runtime.stop();
+  }
+}
+
+/**
+ * Serves all providers and controllers with decorated methods over MCP, at `/mcp` of the application.
+ * @example
+ * ```ts
+ * import { McpModule } from '@decorum/nestjs';
+ * import { Module } from '@nestjs/common';
+ *
+ * @Module({ imports: [McpModule.forRoot({ name: 'weather', version: '1.0.0' })], providers: [Weather] })
+ * export class AppModule {}
+ * ```
+ */
+export class McpModule implements NestModule {
+  /** Internal: created by Nest. */
+  constructor(private readonly runtime: Runtime) {}
+
+  /**
+   * Adds a server to the application.
+   * @param options those of `McpServer` and of the endpoint, such as `path` and `allowedHosts`, and which modules to serve
+   */
+  static forRoot(options: McpModuleOptions): DynamicModule {
+    return moduleOf({ name: options.name, inject: [], useFactory: () => options });
+  }
+
+  /**
+   * Adds a server whose options need other providers.
+   * @example
+   * ```ts
+   * McpModule.forRootAsync({
+   *   imports: [ConfigModule],
+   *   inject: [ConfigService],
+   *   useFactory: (config: ConfigService) => ({ name: 'weather', version: config.getOrThrow('VERSION') }),
+   * });
+   * ```
+   */
+  static forRootAsync(options: McpModuleAsyncOptions): DynamicModule {
+    return moduleOf(options);
+  }
+
+  /** Called by Nest. */
+  configure(consumer: MiddlewareConsumer): void {
+    if (!this.runtime.isOnExpress) return;
+    const routes = this.runtime.mounts.map((path) => ({ path, method: RequestMethod.ALL }));
+    consumer.apply(this.runtime.middleware).forRoutes(...routes);
+  }
+}
+
+Inject(RUNTIME)(McpServerModule, undefined, 0);
+Inject(RUNTIME)(McpModule, undefined, 0);
+Module({})(McpServerModule);
+Module({})(McpModule);
+
+type Injected = [ModulesContainer, ExternalContextCreator, ApplicationConfig, HttpAdapterHost | undefined, ...never[]];
+
+function moduleOf({ name, imports = [], inject = [], useFactory }: McpModuleAsyncOptions): DynamicModule {
+  // several servers in an application need a token each
+  const token = Symbol('decorum:runtime of a server');
+  const runtime: Provider = {
+    provide: token,
+    inject: [
+      ModulesContainer,
+      ExternalContextCreator,
+      ApplicationConfig,
+      { token: HttpAdapterHost, optional: true },
+      ...inject,
+    ],
+    useFactory: async (...[modules, creator, config, adapterHost, ...injected]: Injected) => {
+      place(modules, token);
+      return new Runtime(splitOptions(await useFactory(...injected)), { modules, creator, config, adapterHost });
+    },
+  };
+  const tokens: readonly InjectionToken[] = [McpServer, ...(name === undefined ? [] : [getMcpServerToken(name)])];
+  const servers = tokens.map((provide): Provider => ({
+    provide,
+    inject: [token],
+    useFactory: ({ server }: Runtime) => server,
+  }));
+  const local: Provider = { provide: RUNTIME, useExisting: token };
+  const inner: DynamicModule = {
+    module: McpServerModule,
+    global: true,
+    imports,
+    providers: [runtime, local, ...servers],
+    exports: [token, ...tokens],
+  };
+  return { module: McpModule, imports: [inner], providers: [local], exports: [inner] };
+}

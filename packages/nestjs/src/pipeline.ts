@@ -1,0 +1,95 @@
+import type { ContextType, PipeTransform } from '@nestjs/common';
+import type { ContextId, ExternalContextCreator } from '@nestjs/core';
+
+import { errorProxy } from './exceptions.js';
+import { McpExecutionContext } from './execution-context.js';
+import type { Target } from './discovery.js';
+
+/** The type of the context that guards and interceptors see. */
+const CONTEXT_TYPE = 'mcp' as ContextType;
+
+/** What guards and interceptors find in their context. */
+export type HandlerArguments = readonly [
+  request: object,
+  response: object,
+  next: () => void,
+  call: McpExecutionContext,
+];
+
+/** Runs a method inside the guards, interceptors, pipes and filters that Nest finds for it. */
+export type Handler = (...args: HandlerArguments) => Promise<unknown>;
+
+/** Position of the call in the arguments of a handler. */
+const CALL = 3;
+
+const INPUT = Symbol('input');
+const CONTEXT = Symbol('context');
+
+/** The two parameters of each method. Pipes see the first, and its type is "custom": the arguments are checked already. */
+const PARAMETERS = [
+  {
+    index: 0,
+    type: INPUT,
+    pipes: [],
+    extractValue: (...args: HandlerArguments) => McpExecutionContext.inputOf(args[CALL]),
+  },
+  { index: 1, type: CONTEXT, pipes: [], extractValue: (...args: HandlerArguments) => args[CALL].context },
+];
+
+interface Metadata {
+  readonly type: unknown;
+}
+
+/**
+ * Nest's creator of external contexts, for the methods of one provider. It looks for their guards in the module that has
+ * the provider, which the original would not find for controllers, and takes the parameters from us.
+ */
+function creatorFor(creator: ExternalContextCreator, moduleKey: string, paramtypes: unknown): ExternalContextCreator {
+  const getParamValue = (value: unknown, metadata: Metadata, pipes: PipeTransform[]): unknown =>
+    metadata.type === CONTEXT ? value : creator.getParamValue(value, { ...metadata, type: 'custom' } as never, pipes);
+  return Object.assign(Object.create(creator) as ExternalContextCreator, {
+    getHostModuleKey: () => moduleKey,
+    getContextModuleKey: () => moduleKey,
+    getMetadata: () => ({ argsLength: PARAMETERS.length, paramtypes, getParamsMetadata: () => PARAMETERS }),
+    getParamValue: async (value: unknown, metadata: Metadata, pipes: PipeTransform[]) =>
+      await getParamValue(await value, metadata, pipes),
+    externalErrorProxy: errorProxy,
+  });
+}
+
+const { getMetadata } = Reflect as unknown as { getMetadata(...of: unknown[]): unknown };
+
+/** The classes of a method's parameters: those that the compiler emitted, unless the decorator names the input. */
+function typesOf({ cls }: Target, key: string, input: unknown): readonly unknown[] {
+  const [emitted, context] = (getMetadata('design:paramtypes', cls.prototype, key) ?? []) as readonly unknown[];
+  return [typeof input === 'function' && input.prototype !== undefined ? input : emitted, context];
+}
+
+/** A member as the pipeline needs it. */
+export interface PipedMember {
+  readonly key: string;
+  /** The schema that the decorator names, if any. */
+  readonly input: unknown;
+}
+
+/** Creates the handler of a member. */
+export function createHandler(
+  creator: ExternalContextCreator,
+  target: Target,
+  { key, input, instance, contextId }: PipedMember & { readonly instance: object; readonly contextId?: ContextId },
+): Handler {
+  const method = (instance as Readonly<Record<string, (...args: unknown[]) => unknown>>)[key];
+  if (method === undefined) throw new Error(`The instance of ${target.cls.name} has no method "${key}".`);
+  const types = typesOf(target, key, input);
+  return creatorFor(creator, target.module.token, types).create(
+    instance as Record<string, (...args: unknown[]) => unknown>,
+    method,
+    key,
+    undefined,
+    undefined,
+    contextId,
+    target.wrapper.id,
+    { guards: true, interceptors: true, filters: true },
+    CONTEXT_TYPE,
+  ) as Handler;
+}

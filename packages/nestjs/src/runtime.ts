@@ -1,0 +1,164 @@
+import { DecorumError, McpServer, type McpServerOptions } from '@decorum/core';
+import { HOST, startupError } from '@decorum/core/transport';
+import type { NodeHandler, NodeHandlerOptions } from '@decorum/http/node';
+import type { ApplicationConfig, ExternalContextCreator, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
+
+import { requireFree } from './conflicts.js';
+import { findTargets, type Target } from './discovery.js';
+import { HostedProvider } from './hosted.js';
+import { type ExpressAdapter, type Middleware, pathOf, skipParsers } from './mount-express.js';
+import type { SplitOptions } from './options.js';
+import { prefixed } from './path.js';
+
+/** The parts of Nest that a server in an application needs. */
+export interface Application {
+  readonly modules: ModulesContainer;
+  readonly creator: ExternalContextCreator;
+  readonly config: ApplicationConfig;
+  readonly adapterHost: HttpAdapterHost | undefined;
+}
+
+/** Closes the application when its server closes for good, as it does when stdin ends. */
+export class NestServer extends McpServer {
+  /** Set by whoever runs the application. */
+  whenClosed: (() => Promise<void>) | undefined;
+  isClosing = false;
+
+  /** Internal: called by the server. */
+  async onClose(): Promise<void> {
+    this.isClosing = true;
+    await this.whenClosed?.();
+  }
+
+  override async close(options: { readonly deadlineMs?: number } = {}): Promise<void> {
+    // the application closes because the server does
+    if (!this.isClosing) await super.close(options);
+  }
+}
+
+/** A Fastify application, whose types need not be installed. */
+interface FastifyApplication {
+  register(plugin: unknown, options?: object): unknown;
+}
+
+/** A server in an application: finds what it serves, mounts its endpoint, and closes it. */
+export class Runtime {
+  readonly server: NestServer;
+  private handler: NodeHandler | undefined;
+  private served: readonly string[] = [];
+
+  constructor(
+    readonly options: SplitOptions,
+    readonly application: Application,
+  ) {
+    this.server = new NestServer(options.server as McpServerOptions);
+    requireFree(application.modules, { name: this.name, mounts: options.http ? this.mounts : [] });
+    if (!this.isOnExpress) return;
+    const adapter = this.adapter as unknown as ExpressAdapter;
+    skipParsers(adapter, (path) => this.paths.includes(path));
+    const early: Middleware = (request, response, next) => {
+      // documents and other routes at the root, which have no place in the application's prefix
+      if (this.handler === undefined || this.paths.includes(pathOf(request))) next();
+      else this.handler(request, response, next);
+    };
+    adapter.use(early);
+  }
+
+  get name(): string {
+    return this.server.info.name;
+  }
+
+  /** The adapter of an application with HTTP. */
+  get adapter(): HttpAdapterHost['httpAdapter'] | undefined {
+    return this.application.adapterHost?.httpAdapter;
+  }
+
+  /** Paths as in the options. */
+  get mounts(): readonly string[] {
+    const { path = '/mcp', legacySse = false } = this.options.http ?? {};
+    const { path: streamPath = '/sse', messagesPath = '/messages' } = typeof legacySse === 'object' ? legacySse : {};
+    return legacySse === false ? [path] : [path, streamPath, messagesPath];
+  }
+
+  /** Finds the members, once all providers exist. */
+  start(): void {
+    const { server, options, application } = this;
+    const targets = findTargets(application.modules, options.nest);
+    if (targets.length === 0 && (options.server.providers ?? []).length === 0) throw this.nothing();
+    for (const target of targets) {
+      try {
+        const host = new HostedProvider(target, application, options.nest.hideGuarded === true);
+        server.addProvider({ provider: host.provider, host });
+      } catch (error) {
+        throw located(error, targets, target);
+      }
+    }
+  }
+
+  /** Adds the endpoint to an application on Fastify, before it is ready. */
+  async mount(): Promise<void> {
+    const { adapter, options } = this;
+    if (options.http === undefined || adapter?.getType() !== 'fastify') return;
+    const app = adapter.getInstance<FastifyApplication>();
+    const { mcp, authRoutes } = await import('@decorum/http');
+    const { auth } = this.httpOptions;
+    if (auth) app.register(authRoutes(auth as never, (error) => this.server[HOST].report(error)));
+    app.register(mcp, { ...this.httpOptions, server: this.server });
+  }
+
+  /** Opens the endpoint of an application on Express. */
+  async open(): Promise<void> {
+    if (!this.isOnExpress) return;
+    const { nodeHandler } = await import('@decorum/http/node');
+    this.handler = nodeHandler(this.server, this.httpOptions);
+    await this.handler.ready;
+  }
+
+  /** The middleware of the endpoint on Express. */
+  readonly middleware: Middleware = (request, response, next) => {
+    if (this.handler) this.handler(request, response, next);
+    else next();
+  };
+
+  get isOnExpress(): boolean {
+    return this.options.http !== undefined && this.adapter?.getType() === 'express';
+  }
+
+  /** Lets calls in flight finish and closes the server, before the providers that they use are destroyed. */
+  async stop(): Promise<void> {
+    const { closeDeadlineMs } = this.options.http ?? {};
+    await this.server.close(closeDeadlineMs === undefined ? {} : { deadlineMs: closeDeadlineMs });
+  }
+
+  private get paths(): readonly string[] {
+    if (this.served.length === 0) this.served = this.mounts.map((path) => prefixed(path, this.application.config));
+    return this.served;
+  }
+
+  private get httpOptions(): NodeHandlerOptions {
+    const [path = '/mcp', streamPath, messagesPath] = this.paths;
+    const legacySse = streamPath !== undefined && messagesPath !== undefined && { path: streamPath, messagesPath };
+    return { ...(this.options.http as NodeHandlerOptions), path, legacySse };
+  }
+
+  private nothing(): DecorumError {
+    const { include, exclude = [] } = this.options.nest;
+    const searched = include ?? [...this.application.modules.values()].map(({ metatype }) => metatype);
+    const own = searched.filter(
+      (type) => !exclude.includes(type) && !/^(?:InternalCore|Mcp|McpServer)Module$/.test(type.name),
+    );
+    return startupError(
+      'DECORUM_NOTHING_SERVED',
+      this.name,
+      own.map(({ name }) => name),
+    );
+  }
+}
+
+/** An error of a provider, with the modules of all classes that it names. */
+function located(error: unknown, targets: readonly Target[], at: Target): unknown {
+  if (!(error instanceof DecorumError)) return error;
+  const named = targets.filter((target) => target === at || error.message.includes(`${target.cls.name}.`));
+  const places = [...new Set(named.map(({ cls, module }) => `${cls.name} is in ${module.name}`))];
+  return new DecorumError(error.code, `${error.message} (${places.join(', ')})`);
+}

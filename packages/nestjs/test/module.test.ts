@@ -1,0 +1,330 @@
+import { McpServer, Resource, Tool } from '@decorum/core';
+import {
+  getMcpServerToken,
+  InjectMcpServer,
+  McpExecutionContext,
+  McpModule,
+  type McpModuleOptions,
+  McpRequest,
+} from '@decorum/nestjs';
+import { connect } from '@decorum/testing';
+import { describe, expect, it } from '@jest/globals';
+import {
+  type CanActivate,
+  Catch,
+  type ExecutionContext,
+  ForbiddenException,
+  forwardRef,
+  Inject,
+  Injectable,
+  Module,
+  Scope,
+  type Type,
+  UseGuards,
+} from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, BaseExceptionFilter, ContextIdFactory, NestFactory, REQUEST } from '@nestjs/core';
+
+const NAMED = { name: 'shop', version: '1.0.0' };
+const forRoot = (options: Partial<McpModuleOptions> = {}) => McpModule.forRoot({ ...NAMED, ...options });
+
+/** An application of a root module, without HTTP. */
+async function started(metadata: Parameters<typeof Module>[0]) {
+  class AppModule {}
+  Module(metadata)(AppModule);
+  return await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
+}
+
+/** The text that a tool answers. */
+async function textOf(server: McpServer, tool: string): Promise<string> {
+  const client = await connect(server);
+  const { content } = await client.callTool(tool);
+  await client.close();
+  return (content[0] as { text: string }).text;
+}
+
+const toolsOf = async (server: McpServer) => {
+  const client = await connect(server);
+  const names = (await client.listTools()).map(({ name }) => name);
+  await client.close();
+  return names;
+};
+
+@Injectable()
+class Shop {
+  @Tool() order() {
+    return 'ordered';
+  }
+}
+
+@Injectable()
+class Stock {
+  @Tool() count() {
+    return 3;
+  }
+}
+
+@Module({ providers: [Stock] })
+class StockModule {}
+
+describe('McpModule', () => {
+  it('serves providers of all modules, and injects the server', async () => {
+    @Injectable()
+    class Watcher {
+      constructor(readonly server: McpServer) {}
+    }
+    const app = await started({ imports: [StockModule, forRoot()], providers: [Shop, Watcher] });
+    expect(await toolsOf(app.get(McpServer))).toEqual(['order', 'count']);
+    expect(app.get(Watcher).server).toBe(app.get(McpServer));
+    await app.close();
+  });
+
+  it('serves the modules that it includes and does not exclude, under several names', async () => {
+    @Injectable()
+    class Watcher {
+      constructor(@InjectMcpServer('stock') readonly server: McpServer) {}
+    }
+    const stock = forRoot({ name: 'stock', path: '/stock', include: [StockModule] });
+    const app = await started({
+      imports: [StockModule, forRoot({ exclude: [StockModule] }), stock],
+      providers: [Shop, Watcher],
+    });
+    expect(await toolsOf(app.get(getMcpServerToken('shop')))).toEqual(['order']);
+    expect(await toolsOf(app.get(Watcher).server)).toEqual(['count']);
+    await app.close();
+  });
+
+  it('gets its options from other providers', async () => {
+    class Config {
+      readonly version = '2.0.0';
+    }
+    @Module({ providers: [Config], exports: [Config] })
+    class ConfigModule {}
+    const options = {
+      imports: [ConfigModule],
+      inject: [Config],
+      useFactory: async ({ version }: Config) => ({ name: 'shop', version }),
+    };
+    const app = await started({ imports: [McpModule.forRootAsync(options)], providers: [Shop] });
+    expect(app.get(McpServer).info.version).toBe('2.0.0');
+    expect(await textOf(app.get(McpServer), 'order')).toBe('ordered');
+    await app.close();
+  });
+
+  it('serves providers that depend on each other', async () => {
+    @Injectable()
+    class Left {
+      constructor(@Inject(forwardRef(() => Right)) readonly right: object) {}
+      @Tool() left() {
+        return typeof (this.right as Right).right;
+      }
+    }
+    @Injectable()
+    class Right {
+      constructor(@Inject(forwardRef(() => Left)) readonly other: Left) {}
+      @Tool() right() {
+        return typeof this.other.left;
+      }
+    }
+    const app = await started({ imports: [forRoot()], providers: [Left, Right] });
+    expect(await textOf(app.get(McpServer), 'left')).toBe('function');
+    expect(await textOf(app.get(McpServer), 'right')).toBe('function');
+    await app.close();
+  });
+});
+
+describe('guards and filters', () => {
+  it('may be request-scoped for the whole application', async () => {
+    const seen = new Set<object>();
+    @Injectable({ scope: Scope.REQUEST })
+    class ScopedGuard implements CanActivate {
+      constructor(@Inject(REQUEST) readonly request: object) {}
+      canActivate(context: ExecutionContext) {
+        seen.add(this);
+        return this.request === context.switchToHttp().getRequest() && this.request instanceof McpRequest;
+      }
+    }
+    const app = await started({
+      imports: [forRoot()],
+      providers: [Shop, { provide: APP_GUARD, useClass: ScopedGuard }],
+    });
+    expect(await textOf(app.get(McpServer), 'order')).toBe('ordered');
+    expect(await textOf(app.get(McpServer), 'order')).toBe('ordered');
+    expect(seen.size).toBe(2);
+    await app.close();
+  });
+
+  it('that write to the response change nothing', async () => {
+    @Catch()
+    class EverythingFilter extends BaseExceptionFilter {
+      override catch(exception: unknown, host: Parameters<BaseExceptionFilter['catch']>[1]) {
+        host.switchToHttp().getResponse().status(500).json({ oops: true });
+        return exception instanceof ForbiddenException ? undefined : 'caught';
+      }
+    }
+    @Injectable()
+    class Closed {
+      canActivate() {
+        return false;
+      }
+    }
+    @Injectable()
+    class Closing {
+      @UseGuards(Closed) @Tool() denied() {}
+      @Tool() broken() {
+        throw new Error('secret');
+      }
+    }
+    const app = await started({
+      imports: [forRoot()],
+      providers: [Closing, { provide: APP_FILTER, useClass: EverythingFilter }],
+    });
+    expect(await textOf(app.get(McpServer), 'denied')).toBe('Forbidden resource');
+    expect(await textOf(app.get(McpServer), 'broken')).toBe('caught');
+    await app.close();
+  });
+
+  it('never let the method run after the client has cancelled', async () => {
+    let admit = () => {};
+    const ran: string[] = [];
+    @Injectable()
+    class Slow {
+      async canActivate() {
+        await new Promise<void>((resolve) => {
+          admit = resolve;
+        });
+        return true;
+      }
+    }
+    @Injectable()
+    class Guarded {
+      @UseGuards(Slow) @Tool() run() {
+        ran.push('run');
+      }
+    }
+    const app = await started({ imports: [forRoot()], providers: [Guarded] });
+    const client = await connect(app.get(McpServer));
+    const controller = new AbortController();
+    const call = client.callTool('run', {}, { signal: controller.signal });
+    await new Promise(setImmediate);
+    controller.abort(new Error('cancelled'));
+    await expect(call).rejects.toThrow('cancelled');
+    admit();
+    await new Promise(setImmediate);
+    expect(ran).toEqual([]);
+    await app.close();
+  });
+
+  it('see nothing of a call in contexts that are not of MCP', () => {
+    const host = { getArgs: () => [{}], getType: () => 'http' } as unknown as ExecutionContext;
+    expect(() => McpExecutionContext.from(host)).toThrow("context.getType() === 'mcp'");
+  });
+});
+
+it('durable providers live as long as the strategy of the application says', async () => {
+  const parents = new Map<string, { id: number }>();
+  ContextIdFactory.apply({
+    attach: () => {
+      const payload = { tenant: 'a' };
+      const parent = parents.get('a') ?? { id: 1 };
+      parents.set('a', parent);
+      return { resolve: ({ isTreeDurable }) => (isTreeDurable ? parent : { id: 2 }), payload };
+    },
+  });
+  let made = 0;
+  @Injectable({ scope: Scope.REQUEST, durable: true })
+  class Tenant {
+    readonly number = ++made;
+    constructor(@Inject(REQUEST) readonly payload: { tenant: string }) {}
+    @Tool() which() {
+      return `${this.payload.tenant} ${this.number}`;
+    }
+  }
+  const app = await started({ imports: [forRoot()], providers: [Tenant] });
+  expect(await textOf(app.get(McpServer), 'which')).toBe('a 1');
+  expect(await textOf(app.get(McpServer), 'which')).toBe('a 1');
+  ContextIdFactory.apply(undefined as never);
+  await app.close();
+});
+
+describe('startup', () => {
+  class Paid {
+    canActivate() {
+      return true;
+    }
+  }
+  Injectable()(Paid);
+  @Injectable()
+  class Base {
+    @UseGuards(Paid) @Tool() order() {}
+  }
+  @Injectable()
+  class Overriding extends Base {
+    override order() {}
+  }
+  @Injectable()
+  class Other {
+    @Tool({ name: 'order' }) place() {}
+  }
+  @Module({ providers: [Other] })
+  class OtherModule {}
+  @Injectable()
+  class Wrong {
+    @Resource('no-scheme') read() {}
+  }
+  const cases: [string, Type[], object[], string, RegExp][] = [
+    [
+      'nothing decorated',
+      [StockModule],
+      [forRoot({ exclude: [StockModule] })],
+      'DECORUM_NOTHING_SERVED',
+      /"shop".*AppModule/,
+    ],
+    ['a wrong member', [], [forRoot()], 'DECORUM_BAD_URI', /Wrong\.read.*Wrong is in AppModule/],
+    [
+      'two members with one name',
+      [OtherModule],
+      [forRoot()],
+      'DECORUM_DUPLICATE_NAME',
+      /(?=.*Shop is in AppModule)(?=.*Other is in OtherModule)/,
+    ],
+    [
+      'two servers at one path',
+      [],
+      [forRoot(), forRoot({ name: 'b' })],
+      'DECORUM_SERVER_CONFLICT',
+      /AppModule.*"\/mcp"/,
+    ],
+    [
+      'two servers with one name',
+      [],
+      [forRoot(), forRoot({ path: '/b' })],
+      'DECORUM_SERVER_CONFLICT',
+      /AppModule.*same name/,
+    ],
+    ['a guard that is overridden', [], [forRoot()], 'DECORUM_UNBOUND_ENHANCER', /AppModule: Overriding\.order/],
+    [
+      'a provider in two modules',
+      [StockModule],
+      [forRoot()],
+      'DECORUM_DUPLICATE_NAME',
+      /Stock is in AppModule, Stock is in StockModule|Stock is in StockModule, Stock is in AppModule/,
+    ],
+    [
+      'a module that is not imported',
+      [],
+      [forRoot({ include: [OtherModule] })],
+      'DECORUM_INVALID_OPTION',
+      /OtherModule/,
+    ],
+  ];
+  const PROVIDERS: Record<string, Type[]> = {
+    'nothing decorated': [],
+    'a wrong member': [Wrong],
+    'a guard that is overridden': [Overriding],
+    'a provider in two modules': [Stock],
+  };
+  it.each(cases)('rejects %s', async (what, modules, servers, code, message) => {
+    const metadata = { imports: [...modules, ...servers] as Type[], providers: PROVIDERS[what] ?? [Shop] };
+    await expect(started(metadata)).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+});

@@ -1,0 +1,10 @@
+import { Tool } from '@decorum/core';
+
+/** A second provider. */
+export class Operations {
+  @Tool({ description: 'Restarts the stations' }) restart() {}
+}
+
+export { Weather } from './weather.js';
+
+export class WeatherApi {}
