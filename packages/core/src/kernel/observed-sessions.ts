@@ -1,6 +1,7 @@
 import { Session } from '../protocol/eras/stateful.js';
 import type { Exchange } from '../protocol/exchange.js';
 import type { Implementation } from '../protocol/model.js';
+import { copyOf } from '../protocol/observed.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
 
 /** A session that has started. */
@@ -42,11 +43,11 @@ export class ObservedSessions {
     const { id, principal } = peer.record;
     const { client, revision } = peer;
     const { kind: transport } = wire.transport;
-    const info: SessionInfo = { id, revision: revision.id, client: client.info, principal, transport, continued };
+    const about = { id, revision: revision.id, principal, transport, continued };
     const ends: (() => void)[] = [];
     this.ends.set(peer, ends);
     for (const { plugin, session } of this.observers) {
-      const end = this.attempt(plugin, () => session(info));
+      const end = this.attempt(plugin, () => session({ ...about, client: copyOf(client.info) }));
       if (typeof end === 'function') ends.push(() => void this.attempt(plugin, end as () => unknown));
       else if (end !== undefined) this.fail(plugin, new TypeError('It did not return a function, or nothing.'));
     }

@@ -18,11 +18,12 @@ export interface ObservedRequest {
   readonly era: Era | undefined;
   /** The id of the session, if it has one. */
   readonly session: string | undefined;
+  /** The caller. It is the object that handlers get. */
   readonly principal: Principal | undefined;
   readonly transport: TransportInfo['kind'];
   /** A copy of the request's `_meta`. */
   readonly meta: Readonly<JsonObject>;
-  /** The client's name and version, as it tells them. */
+  /** A copy of the client's name and version, as it tells them. */
   readonly client: Implementation | undefined;
   /** A copy of the arguments of a tool or prompt. Read it before you call `run`: the server may let go of them. */
   readonly arguments: JsonObject | undefined;
@@ -35,6 +36,10 @@ export interface ObservedRequest {
 }
 
 const NO_META: JsonObject = Object.freeze({});
+
+/** A copy of an object of JSON; undefined for anything else. */
+export const copyOf = <T>(value: T): T | undefined =>
+  isObject(value) ? (JSON.parse(JSON.stringify(value)) as T) : undefined;
 
 interface Sent {
   readonly method: string;
@@ -64,13 +69,12 @@ export class ObservedMessage implements ObservedRequest {
   readonly session: string | undefined;
   readonly principal: Principal | undefined;
   readonly transport: TransportInfo['kind'];
-  readonly meta: Readonly<JsonObject>;
   readonly #facts: Facts;
+  #meta: JsonObject | undefined;
 
   constructor(facts: Facts) {
     const { sent, wire, revision } = facts;
     const { id, era } = revision ?? {};
-    const meta = sent.params?.['_meta'];
     this.method = sent.method;
     this.known = facts.known;
     this.target = facts.target;
@@ -80,17 +84,19 @@ export class ObservedMessage implements ObservedRequest {
     this.session = facts.session;
     this.principal = wire.principal;
     this.transport = wire.kind ?? wire.transport.kind;
-    this.meta = isObject(meta) ? { ...meta } : NO_META;
     this.#facts = facts;
   }
 
+  get meta(): Readonly<JsonObject> {
+    return (this.#meta ??= copyOf(this.#facts.sent.params?.['_meta'] as JsonObject | undefined) ?? NO_META);
+  }
+
   get client(): Implementation | undefined {
-    return this.#facts.client();
+    return copyOf(this.#facts.client());
   }
 
   get arguments(): JsonObject | undefined {
-    const args = this.#facts.sent.params?.['arguments'];
-    return isObject(args) ? (JSON.parse(JSON.stringify(args)) as JsonObject) : undefined;
+    return copyOf(this.#facts.sent.params?.['arguments'] as JsonObject | undefined);
   }
 
   get uri(): string | undefined {

@@ -181,16 +181,21 @@ describe('`observe`', () => {
     const observe: Plugin['observe'] = async (request, run) => {
       Object.assign(request, { method: 'ping' });
       Object.assign(request.meta, { tenant: 2 });
+      Object.assign(request.meta['nested'] ?? {}, { tenant: 2 });
+      Object.assign(request.client ?? {}, { name: 'changed' });
       Object.assign(request.arguments ?? {}, { a: 2 });
       return await run();
     };
-    const { server } = serverWith([plugin({ observe })]);
+    const session: Plugin['session'] = ({ client }) => void Object.assign(client ?? {}, { name: 'changed' });
+    const { server } = serverWith([plugin({ observe, session })]);
     server.addTool({ name: 'echo', input: { type: 'object' } }, (input: JsonObject, ctx) =>
-      JSON.stringify([input, ctx.meta]),
+      JSON.stringify([input, ctx.meta, ctx.client.info?.name]),
     );
     const client = await clientOf(server);
-    const echoed = await client.request('tools/call', { name: 'echo', arguments: { a: 1 }, _meta: { tenant: 1 } });
-    expect(echoed?.result).toEqual({ content: [{ type: 'text', text: '[{"a":1},{"tenant":1}]' }] });
+    const _meta = { tenant: 1, nested: { tenant: 1 } };
+    const echoed = await client.request('tools/call', { name: 'echo', arguments: { a: 1 }, _meta });
+    const text = JSON.stringify([{ a: 1 }, _meta, 'c']);
+    expect(echoed?.result).toEqual({ content: [{ type: 'text', text }] });
   });
 
   it('keeps synchronous calls synchronous, and is done before the client has the answer', async () => {
