@@ -25,3 +25,24 @@ export async function sendInvented(server: Host, count: number): Promise<void> {
   await connection.close();
   if (answers.has('result')) throw new Error('The server accepted an invented name.');
 }
+
+/** Sends calls of a tool that asks once. Answers each question with an error, whose code nobody else uses. */
+export async function answerInvented(server: Host, call: JsonObject, count: number): Promise<void> {
+  let code = 0;
+  const connection = await connectMemory(server, {
+    receive(message) {
+      const { id, method } = message as { readonly id?: number; readonly method?: string };
+      if (method === undefined || id === undefined) return;
+      code += 1;
+      void connection.send({ jsonrpc: '2.0', id, error: { code, message: 'No.' } });
+    },
+  });
+  let id = 0;
+  const send = (method: string, params: JsonObject) =>
+    connection.send({ jsonrpc: '2.0', id: (id += 1), method, params });
+  const clientInfo = { name: 'inventor', version: '1.0.0' };
+  await send('initialize', { protocolVersion: '2025-11-25', capabilities: { elicitation: {} }, clientInfo });
+  for (let index = 0; index < count; index += 1) await send('tools/call', call);
+  await connection.close();
+  if (code !== count) throw new Error(`The server asked ${code} questions.`);
+}

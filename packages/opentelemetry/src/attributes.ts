@@ -1,7 +1,15 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { ObservedRequest, Outcome } from '@decorum/core';
 
-import { ATTRIBUTE, CALLER_ERRORS, PROMPT_METHOD, RESOURCE_METHODS, TOOL_METHOD, VALUE } from './names.js';
+import {
+  ATTRIBUTE,
+  CALLER_ERRORS,
+  CLIENT_CODES,
+  PROMPT_METHOD,
+  RESOURCE_METHODS,
+  TOOL_METHOD,
+  VALUE,
+} from './names.js';
 
 /** Characters of ids and URIs that a span keeps. Clients choose them. */
 const MAX_SENT_CHARS = 1024;
@@ -78,6 +86,10 @@ export function endAttributes({ status, code }: Pick<Outcome, 'status' | 'code'>
   if (type !== undefined) attributes[ATTRIBUTE.errorType] = type;
   return attributes;
 }
+
+/** The same for the series of questions. Clients may invent codes, and each would be a new series. */
+export const askedEndAttributes = ({ status, code }: Pick<Outcome, 'status' | 'code'>): Attributes =>
+  endAttributes({ status, code: CLIENT_CODES.has(code) ? code : undefined }, true);
 
 function errorType(status: Outcome['status'], code: Outcome['code'], isCaller: boolean): string | undefined {
   if (status === 'cancelled') return VALUE.cancelled;

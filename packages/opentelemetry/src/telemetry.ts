@@ -1,8 +1,8 @@
 import type { Attributes, Histogram, MeterProvider, TracerProvider } from '@opentelemetry/api';
 import { definePlugin } from '@decorum/core';
-import { type OptionTypes, requireKnown } from '@decorum/core/transport';
+import { type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
 
-import { commonAttributes, endAttributes, namesOf, originAttributes } from './attributes.js';
+import { askedEndAttributes, commonAttributes, endAttributes, namesOf, originAttributes } from './attributes.js';
 import { inClientSpan } from './client-span.js';
 import type { Contents } from './contents.js';
 import { Instruments } from './instruments.js';
@@ -32,6 +32,12 @@ const OPTIONS: OptionTypes<TelemetryOptions> = {
   meterProvider: true,
 };
 
+function requireProvider(option: 'tracerProvider' | 'meterProvider', value: object | undefined, method: string): void {
+  if (value === undefined || typeof (value as Record<string, unknown> | null)?.[method] === 'function') return;
+  const problem = `has no \`${method}\`. Pass a provider of an OpenTelemetry SDK, or leave it out for the global one`;
+  throw startupError('DECORUM_INVALID_OPTION', 'telemetry', option, problem);
+}
+
 /** Records how long something took, once it has ended. */
 async function recorded<End extends { readonly milliseconds: number }>(
   running: Promise<End>,
@@ -46,6 +52,7 @@ async function recorded<End extends { readonly milliseconds: number }>(
  * Creates a plugin that reports spans and metrics to OpenTelemetry, by its conventions for MCP. Without an SDK, it does
  * nothing. An SDK may be registered before or after.
  * @param options what to record, and where it goes
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  * @example
  * ```ts
  * import { McpServer } from '@decorum/core';
@@ -56,6 +63,8 @@ async function recorded<End extends { readonly milliseconds: number }>(
  */
 export const telemetry = definePlugin((options: TelemetryOptions = {}) => {
   requireKnown('telemetry', options, OPTIONS);
+  requireProvider('tracerProvider', options.tracerProvider, 'getTracer');
+  requireProvider('meterProvider', options.meterProvider, 'getMeter');
   const { maxChars = DEFAULT_MAX_CHARS, results = false } = options;
   const contents: Contents = { arguments: options.arguments ?? false, results, maxChars };
   const instruments = new Instruments(options);
@@ -80,7 +89,7 @@ export const telemetry = definePlugin((options: TelemetryOptions = {}) => {
       const running = tracer ? inClientSpan(question, run, tracer) : run();
       return recorded(running, histograms?.question, (outcome) => ({
         ...commonAttributes({ method }, request),
-        ...endAttributes(outcome, true),
+        ...askedEndAttributes(outcome),
       }));
     },
 

@@ -5,6 +5,7 @@ import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { IsOptional, IsString } from 'class-validator';
 
+import { answerInvented } from '../../../test/support/invented-names.js';
 import { CLIENT_SPAN, Sdk, TRACEPARENT } from './sdk.js';
 
 class Nothing {
@@ -97,6 +98,14 @@ describe('Questions to the client', () => {
     expect(histogram?.dataPoints.map(({ attributes }) => attributes['mcp.method.name']).sort()).toEqual(
       METHODS.toSorted(),
     );
+  });
+
+  it('add one series to metrics, whatever codes a client invents', async () => {
+    await answerInvented(curious(), { name: 'everything' }, 100);
+    const histogram = (await sdk.histograms()).find(
+      ({ descriptor }) => descriptor.name === 'mcp.client.operation.duration',
+    );
+    expect(histogram?.dataPoints).toMatchObject([{ attributes: { 'error.type': '_OTHER' }, value: { count: 100 } }]);
   });
 
   it('that the client rejects are errors, whatever their code', async () => {

@@ -207,3 +207,15 @@ describe('Errors', () => {
     expect(attributes).toMatchObject({ 'error.type': '-32603', 'rpc.response.status_code': '-32603' });
   });
 });
+
+describe('A mistake in the options', () => {
+  it.each([
+    ['tracerProvider', 3],
+    ['tracerProvider', {}],
+    ['meterProvider', null],
+    ['meterProvider', { getTracer() {} }],
+  ])('fails at once: `%s` is %j', (option, value) => {
+    const options = { [option]: value } as Parameters<typeof telemetry>[0];
+    expect(() => telemetry(options)).toThrow(expect.objectContaining({ code: 'DECORUM_INVALID_OPTION' }));
+  });
+});

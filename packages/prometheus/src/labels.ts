@@ -1,6 +1,6 @@
 import type { ObservedRequest, Outcome } from '@decorum/core';
 
-import { CALLER_ERRORS, LABEL, OTHER } from './names.js';
+import { CALLER_ERRORS, CLIENT_CODES, LABEL, OTHER } from './names.js';
 
 /** Labels of a series. */
 export type Labels = Record<string, string>;
@@ -37,6 +37,10 @@ export function endLabels({ status, code }: Pick<Facts, 'status' | 'code'>, isCa
     ...(code !== undefined && { [LABEL.code]: String(code) }),
   };
 }
+
+/** The same for the series of questions. Clients may invent codes, and each would be a new series. */
+export const askedEndLabels = ({ status, code }: Pick<Facts, 'status' | 'code'>): Labels =>
+  endLabels({ status, code: CLIENT_CODES.has(code) ? code : undefined }, true);
 
 function errorType(status: Facts['status'], code: Facts['code'], isCaller: boolean): string | undefined {
   if (status === 'cancelled') return 'cancelled';

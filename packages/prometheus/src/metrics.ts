@@ -1,9 +1,9 @@
 import { definePlugin } from '@decorum/core';
-import { type OptionTypes, requireKnown } from '@decorum/core/transport';
+import { type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
 import { collectDefaultMetrics, type OpenMetricsContentType, Registry } from 'prom-client';
 
 import { instrumentsOf } from './instruments.js';
-import { endLabels, methodOf, originLabels } from './labels.js';
+import { askedEndLabels, methodOf, originLabels } from './labels.js';
 import { LABEL } from './names.js';
 
 /** Options of `metrics`. */
@@ -21,10 +21,19 @@ const OPTIONS: OptionTypes<MetricsOptions> = { registry: true, path: true, defau
 /** A metric that prom-client's metrics of the process have. */
 const DEFAULT_METRIC = 'process_cpu_user_seconds_total';
 
+function requireUsable({ registry, path }: MetricsOptions): void {
+  const wrong = (option: string, problem: string) => startupError('DECORUM_INVALID_OPTION', 'metrics', option, problem);
+  if (registry !== undefined && typeof registry?.registerMetric !== 'function')
+    throw wrong('registry', 'is not a registry. Pass `new Registry()` of prom-client, or leave it out');
+  if (path !== undefined && path !== false && typeof path !== 'string')
+    throw wrong('path', "must be a path, such as '/metrics', or `false` for no route");
+}
+
 /**
  * Creates a plugin that counts and times requests, sessions and questions for Prometheus, and serves `GET /metrics`.
  * Clients can't add series by inventing names: labels have only names that the server has registered.
  * @param options the registry, and what it has
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  * @example
  * ```ts
  * import { McpServer } from '@decorum/core';
@@ -35,6 +44,7 @@ const DEFAULT_METRIC = 'process_cpu_user_seconds_total';
  */
 export const metrics = definePlugin((options: MetricsOptions = {}) => {
   requireKnown('metrics', options, OPTIONS);
+  requireUsable(options);
   const { path = '/metrics', defaultMetrics = false } = options;
   // the content type is the only difference
   const registry = (options.registry ?? new Registry()) as Registry;
@@ -67,7 +77,7 @@ export const metrics = definePlugin((options: MetricsOptions = {}) => {
       const outcome = await run();
       const labels = { [LABEL.server]: server, [LABEL.method]: question.method };
       instruments.questions.inc({ ...labels, [LABEL.outcome]: outcome.status });
-      const more = { ...originLabels(question.request), ...endLabels(outcome, true) };
+      const more = { ...originLabels(question.request), ...askedEndLabels(outcome) };
       instruments.question.observe({ ...labels, ...more }, outcome.milliseconds / 1000);
     },
 

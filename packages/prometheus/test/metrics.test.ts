@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import { IsString } from 'class-validator';
 import { type OpenMetricsContentType, Registry } from 'prom-client';
 
-import { sendInvented } from '../../../test/support/invented-names.js';
+import { answerInvented, sendInvented } from '../../../test/support/invented-names.js';
 
 class Place {
   @IsString() city!: string;
@@ -124,6 +124,13 @@ describe('Questions', () => {
     expect(text).toContain(`mcp_server_questions_total{${counted}} 1`);
     expect(linesOf(text, 'mcp_client_operation_duration_seconds_count')).toHaveLength(1);
   });
+
+  it('add one series, whatever codes a client invents', async () => {
+    const registry = new Registry();
+    await answerInvented(weatherServer({ registry }), { name: 'book', arguments: { city: 'Oslo' } }, 100);
+    const series = linesOf(await registry.metrics(), 'mcp_client_operation_duration_seconds_count');
+    expect(series).toEqual([expect.stringMatching(/error_type="_OTHER".* 100$/)]);
+  });
 });
 
 describe('GET /metrics', () => {
@@ -206,5 +213,16 @@ describe('A registry', () => {
     await client.callTool('forecast', { city: 'Oslo' });
     await client.close();
     expect(linesOf(await registry.metrics(), 'mcp_server_calls_total')).toHaveLength(1);
+  });
+});
+
+describe('A mistake in the options', () => {
+  it.each([
+    ['registry', null],
+    ['registry', {}],
+    ['path', true],
+  ])('fails at once: `%s` is %j', (option, value) => {
+    const options = { [option]: value } as Parameters<typeof metrics>[0];
+    expect(() => metrics(options)).toThrow(expect.objectContaining({ code: 'DECORUM_INVALID_OPTION' }));
   });
 });
