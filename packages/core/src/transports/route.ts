@@ -52,6 +52,16 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 /** A path whose characters mean themselves to every web framework. */
 const PATH = /^\/(?:[\w.~!$&'(),;=@-]|%[\da-f]{2}|\/)*$/i;
 
+/** Whether clients send a path as it is written, and each framework decodes it to the same. */
+function isPlain(path: string): boolean {
+  try {
+    const { pathname } = new URL(path, 'http://localhost');
+    return PATH.test(path) && pathname === path && decodeURI(path) === decodeURIComponent(path);
+  } catch {
+    return false;
+  }
+}
+
 /** The routes of plugins. Calls `handle` as a method of what the plugin has passed. */
 export function routesOf(plugins: readonly Routing[]): readonly OwnedRoute[] {
   return plugins.flatMap(({ name, routes = [] }) =>
@@ -88,7 +98,7 @@ function requireRoute(where: string, option: string, route: unknown): void {
   const { method, path, handle } = route;
   if (typeof handle !== 'function') throw wrong('has no `handle`. Add a function that returns `{ status, body }`');
   if (!METHODS.includes(method as string)) throw wrong(`has no \`method\` that it can be. Use ${METHODS.join(', ')}`);
-  if (typeof path === 'string' && PATH.test(path)) return;
-  const remedy = 'A path begins with "/", and has neither parameters nor a query. Write "/status"';
+  if (typeof path === 'string' && isPlain(path)) return;
+  const remedy = 'A path begins with "/", and has no parameters, query, ".." or encoded "/". Write "/status"';
   throw wrong(`has the path ${JSON.stringify(path)}. ${remedy}`);
 }

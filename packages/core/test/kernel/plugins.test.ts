@@ -192,9 +192,9 @@ describe('`observe`', () => {
       JSON.stringify([input, ctx.meta, ctx.client.info?.name]),
     );
     const client = await clientOf(server);
-    const _meta = { tenant: 1, nested: { tenant: 1 } };
-    const echoed = await client.request('tools/call', { name: 'echo', arguments: { a: 1 }, _meta });
-    const text = JSON.stringify([{ a: 1 }, _meta, 'c']);
+    const meta = { tenant: 1, nested: { tenant: 1 } };
+    const echoed = await client.request('tools/call', { name: 'echo', arguments: { a: 1 }, _meta: meta });
+    const text = JSON.stringify([{ a: 1 }, meta, 'c']);
     expect(echoed?.result).toEqual({ content: [{ type: 'text', text }] });
   });
 
@@ -545,6 +545,15 @@ describe('A plugin', () => {
       'DECORUM_INVALID_OPTION',
       /begins with/,
     ],
+    ...['/a/../b', '//b', '/a%2fb', '/a%ff'].map(
+      (path) =>
+        [
+          `with a route at ${path}, which not every framework finds,`,
+          [{ name: 'a', routes: [{ ...route, path }] }],
+          'DECORUM_INVALID_OPTION',
+          /no parameters, query, "\.\." or encoded "\/"/,
+        ] as const,
+    ),
     [
       'with a route for an unknown method',
       [{ name: 'a', routes: [{ ...route, method: 'get' }] }],
