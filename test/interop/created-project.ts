@@ -26,7 +26,17 @@ const DOWNLOADED = { pnpm: 'pnpm@10.34.8', yarn: 'yarn@1.22.22' };
 export class Workshop {
   private constructor(readonly folder: string) {}
 
+  /** Opens a folder in which `create` works. */
   static async open(): Promise<Workshop> {
+    const workshop = await Workshop.pack();
+    // as npm does for `npm create decorum`
+    const packed = workshop.tarball('create-decorum');
+    await workshop.run(workshop.folder, 'npm', ['install', '--prefix', 'tools', packed]);
+    return workshop;
+  }
+
+  /** Opens a folder with the tarballs only. */
+  static async pack(): Promise<Workshop> {
     const workshop = new Workshop(realpathSync(mkdtempSync(join(tmpdir(), 'decorum-created-'))));
     mkdirSync(workshop.path('bin'));
     for (const [name, source] of Object.entries(DOWNLOADED)) {
@@ -35,10 +45,14 @@ export class Workshop {
     }
     const pack = ['--filter', './packages/*', 'pack', '--pack-destination', workshop.path('packages')];
     await workshop.run(ROOT, 'pnpm', pack);
-    // as npm does for `npm create decorum`
-    const [packed = ''] = readdirSync(workshop.path('packages')).filter((file) => file.startsWith('create-decorum-'));
-    await workshop.run(workshop.folder, 'npm', ['install', '--prefix', 'tools', workshop.path('packages', packed)]);
     return workshop;
+  }
+
+  /** The path of a package's tarball: `@decorum/core` is in `decorum-core-0.0.0.tgz`. */
+  tarball(name: string): string {
+    const start = `${name.replace('@', '').replace('/', '-')}-`;
+    const [packed = ''] = readdirSync(this.path('packages')).filter((file) => file.startsWith(start));
+    return this.path('packages', packed);
   }
 
   path(...parts: string[]): string {

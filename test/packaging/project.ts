@@ -150,3 +150,14 @@ export function answers(stdout: string): { readonly id: number; readonly result?
     .filter(({ id }) => id !== undefined)
     .sort((a, b) => a.id - b.id);
 }
+
+interface Report {
+  readonly testResults: readonly { readonly assertionResults: readonly { title: string; status: string }[] }[];
+}
+
+/** The status of each test in the `--json` report of a runner. */
+export function statuses(report: string): Record<string, string> {
+  const { testResults } = JSON.parse(report) as Report;
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+  return Object.fromEntries(tests.map(({ title, status }) => [title, status]));
+}

@@ -4,24 +4,13 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { transformSync } from '@swc/core';
 
-import { createProject, type Project, ROOT } from './project.js';
+import { createProject, type Project, ROOT, statuses } from './project.js';
 
 // compilers and servers run in separate processes
 jest.setTimeout(60_000);
 
 let project: Project | undefined;
 afterEach(() => project?.remove());
-
-interface Report {
-  readonly testResults: readonly { readonly assertionResults: readonly { title: string; status: string }[] }[];
-}
-
-/** The status of each test in the `--json` report of a runner. */
-function statuses(report: string): Record<string, string> {
-  const { testResults } = JSON.parse(report) as Report;
-  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
-  return Object.fromEntries(tests.map(({ title, status }) => [title, status]));
-}
 
 /** The configuration of docs/running.md. */
 function jestConfig(type: string): object {
