@@ -160,5 +160,7 @@ function located(error: unknown, targets: readonly Target[], at: Target): unknow
   if (!(error instanceof DecorumError)) return error;
   const named = targets.filter((target) => target === at || error.message.includes(`${target.cls.name}.`));
   const places = [...new Set(named.map(({ cls, module }) => `${cls.name} is in ${module.name}`))];
-  return new DecorumError(error.code, `${error.message} (${places.join(', ')})`);
+  // the constructor appends the code again
+  const message = error.message.replace(` [${error.code}]`, '');
+  return new DecorumError(error.code, `${message} (${places.join(', ')})`, { cause: error });
 }

@@ -18,11 +18,21 @@ import {
   Inject,
   Injectable,
   Module,
+  type NestInterceptor,
   Scope,
   type Type,
   UseGuards,
 } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, BaseExceptionFilter, ContextIdFactory, NestFactory, REQUEST } from '@nestjs/core';
+import {
+  APP_FILTER,
+  APP_GUARD,
+  APP_INTERCEPTOR,
+  BaseExceptionFilter,
+  ContextIdFactory,
+  NestFactory,
+  REQUEST,
+} from '@nestjs/core';
+import { of } from 'rxjs';
 
 const NAMED = { name: 'shop', version: '1.0.0' };
 const forRoot = (options: Partial<McpModuleOptions> = {}) => McpModule.forRoot({ ...NAMED, ...options });
@@ -183,6 +193,32 @@ describe('guards and filters', () => {
     await app.close();
   });
 
+  it('do not meet interceptors when guards are asked for a list', async () => {
+    const ran: string[] = [];
+    @Injectable()
+    class Cached implements NestInterceptor {
+      intercept() {
+        ran.push('interceptor');
+        return of('cached');
+      }
+    }
+    @Catch()
+    class Everything {
+      catch() {
+        ran.push('filter');
+        return 'caught';
+      }
+    }
+    const app = await started({
+      imports: [forRoot({ hideGuarded: true })],
+      providers: [Shop, { provide: APP_INTERCEPTOR, useClass: Cached }, { provide: APP_FILTER, useClass: Everything }],
+    });
+    expect(await toolsOf(app.get(McpServer))).toEqual(['order']);
+    expect(ran).toEqual([]);
+    expect(await textOf(app.get(McpServer), 'order')).toBe('cached');
+    await app.close();
+  });
+
   it('never let the method run after the client has cancelled', async () => {
     let admit = () => {};
     const ran: string[] = [];
@@ -285,7 +321,7 @@ describe('startup', () => {
       [OtherModule],
       [forRoot()],
       'DECORUM_DUPLICATE_NAME',
-      /(?=.*Shop is in AppModule)(?=.*Other is in OtherModule)/,
+      /^(?!.*DECORUM.*DECORUM)(?=.*Shop is in AppModule)(?=.*Other is in OtherModule)/,
     ],
     [
       'two servers at one path',
