@@ -52,7 +52,12 @@ export class Runtime {
     readonly application: Application,
   ) {
     this.server = new NestServer(options.server as McpServerOptions);
-    requireFree(application.modules, { name: this.name, mounts: options.http ? this.mounts : [] });
+    const { routes } = this.server[HOST];
+    requireFree(application.modules, {
+      name: this.name,
+      mounts: options.http ? this.mounts : [],
+      routes: options.http ? routes : [],
+    });
     if (!this.isOnExpress) return;
     const adapter = this.adapter as unknown as ExpressAdapter;
     skipParsers(adapter, (path) => this.paths.includes(path));

@@ -1,4 +1,4 @@
-import { McpServer, Resource, Tool } from '@decorum/core';
+import { health, McpServer, Resource, Tool } from '@decorum/core';
 import {
   getMcpServerToken,
   InjectMcpServer,
@@ -336,6 +336,13 @@ describe('startup', () => {
       [forRoot(), forRoot({ path: '/b' })],
       'DECORUM_SERVER_CONFLICT',
       /AppModule.*same name/,
+    ],
+    [
+      'two servers with one route',
+      [],
+      [forRoot({ plugins: [health()] }), forRoot({ name: 'b', path: '/b', plugins: [health()] })],
+      'DECORUM_DUPLICATE_ROUTE',
+      /GET \/healthz.*"health" of "shop".*"health" of "b"/,
     ],
     ['a guard that is overridden', [], [forRoot()], 'DECORUM_UNBOUND_ENHANCER', /AppModule: Overriding\.order/],
     [
