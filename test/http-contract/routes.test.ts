@@ -44,7 +44,7 @@ async function served(
     await server.close();
   });
   // below the path that Express mounts the handler at, which it removes
-  const at = (path: string) => new URL(host.name === 'Express' ? `/mcp${path}` : path, hosted.url);
+  const at = (path: string) => new URL(host.name.startsWith('Express') ? `/mcp${path}` : path, hosted.url);
   return { probe, server, errors, url: hosted.url, at };
 }
 

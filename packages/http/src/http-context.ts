@@ -17,6 +17,10 @@ export interface HttpRequest {
   readonly localPort: number | undefined;
   /** The client's IP address; undefined if the host doesn't know it. */
   readonly remoteAddress: string | undefined;
+  /** The client's port; undefined if the host doesn't know it, or only that of a proxy. */
+  readonly remotePort?: number | undefined;
+  /** The version of HTTP, such as `1.1` or `2`; undefined if the host doesn't know it. */
+  readonly httpVersion?: string | undefined;
   /** Whether the client has disconnected. */
   readonly gone: boolean;
   /**
@@ -115,6 +119,14 @@ class HttpTransport implements TransportInfo {
     this.#request = request;
     this.#credentials = credentials;
     Object.defineProperties(this, HttpTransport.#GETTERS);
+  }
+
+  get remotePort(): number | undefined {
+    return this.#request.remotePort;
+  }
+
+  get httpVersion(): string | undefined {
+    return this.#request.httpVersion;
   }
 
   /** The web framework's request behind it. */

@@ -61,12 +61,14 @@ export function commonAttributes(named: Named, origin: Origin): Attributes {
 /** What only spans have: values that clients choose. */
 export function sentAttributes(request: ObservedRequest): Attributes {
   const attributes: Attributes = {};
-  const { method, known, id, session, remoteAddress, uri } = request;
+  const { method, known, id, session, remoteAddress, remotePort, httpVersion, uri } = request;
   if (!known) attributes[ATTRIBUTE.method] = cut(method, 128);
   if (id !== undefined) attributes[ATTRIBUTE.requestId] = cut(String(id));
   if (session !== undefined) attributes[ATTRIBUTE.session] = session;
   if (uri !== undefined && RESOURCE_METHODS.has(method)) attributes[ATTRIBUTE.uri] = cut(uri);
   if (remoteAddress !== undefined) attributes[ATTRIBUTE.clientAddress] = remoteAddress;
+  if (remotePort !== undefined) attributes[ATTRIBUTE.clientPort] = remotePort;
+  if (httpVersion !== undefined) attributes[ATTRIBUTE.protocolVersion] = httpVersion;
   return attributes;
 }
 

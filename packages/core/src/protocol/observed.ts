@@ -32,6 +32,10 @@ export interface ObservedRequest {
   readonly headers: RequestHeaders | undefined;
   /** HTTP only: the client's IP address. */
   readonly remoteAddress: string | undefined;
+  /** HTTP only: the client's port. Undefined if it is unknown, as behind a proxy. */
+  readonly remotePort: number | undefined;
+  /** HTTP only: the version of HTTP, such as `1.1` or `2`. Undefined if the host doesn't tell. */
+  readonly httpVersion: string | undefined;
 }
 
 const NO_META: JsonObject = Object.freeze({});
@@ -104,6 +108,14 @@ export class ObservedMessage implements ObservedRequest {
 
   get remoteAddress(): string | undefined {
     return this.#facts.wire.transport.remoteAddress;
+  }
+
+  get remotePort(): number | undefined {
+    return this.#facts.wire.transport.remotePort;
+  }
+
+  get httpVersion(): string | undefined {
+    return this.#facts.wire.transport.httpVersion;
   }
 }
 

@@ -38,6 +38,10 @@ export interface TransportInfo {
   readonly headers?: RequestHeaders;
   /** HTTP only: the client's IP address, or the one that a trusted proxy reports. Undefined if it is unknown. */
   readonly remoteAddress?: string | undefined;
+  /** HTTP only: the client's port. Undefined if it is unknown, as behind a proxy. */
+  readonly remotePort?: number | undefined;
+  /** HTTP only: the version of HTTP, such as `1.1` or `2`. Undefined if the host doesn't tell. */
+  readonly httpVersion?: string | undefined;
 }
 
 /**

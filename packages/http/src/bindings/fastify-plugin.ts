@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import type { Answer } from '../answer.js';
 import { type AnswerHeaders, type HttpContext, type Headers, JSON_TYPE, type Sink } from '../http-context.js';
 import type { Endpoint } from '../endpoint.js';
-import { corsHeaders, isLoopback } from '../guard.js';
+import { corsHeaders } from '../guard.js';
 import type { LegacySse } from '../legacy.js';
 import { openEndpoint } from '../open-endpoint.js';
 import { checkOptionNames, type EndpointOptions, type LegacyPaths, resolveOptions } from '../options.js';
@@ -16,9 +16,10 @@ import { isFlooding, noteUnread, postInOrder } from './node-answers.js';
 import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
 import { NodeHead } from './node-head.js';
 import { NodeSink } from './node-sink.js';
-import { clientOn, isUnread, onSocketClose } from './node-socket.js';
+import { clientOn, isUnread, onSocketClose, portAt, versionOf } from './node-socket.js';
 import { writeWhole } from './one-write.js';
 import { addPluginRoutes } from './plugin-routes.js';
+import { requireHosts } from './required-hosts.js';
 import { requireRoutes } from './required-routes.js';
 
 /** Options of an MCP endpoint in Fastify. */
@@ -59,6 +60,14 @@ export class FastifyContext implements HttpContext {
 
   get remoteAddress(): string | undefined {
     return this.request.ip;
+  }
+
+  get remotePort(): number | undefined {
+    return portAt(this.remoteAddress, this.request.raw.socket);
+  }
+
+  get httpVersion(): string {
+    return versionOf(this.request.raw);
   }
 
   get gone(): boolean {
@@ -225,29 +234,6 @@ function addLegacyRoutes(app: FastifyInstance, { path, messagesPath, legacy, con
   app.post(messagesPath, async (request, reply) => {
     legacy.post(request.body, contextFor(request, reply), request.raw.url ?? '');
     return reply;
-  });
-}
-
-/** Servers that are about to be closed. */
-const unsafe = new WeakSet<object>();
-
-/**
- * Closes an application that listens on a public address without `allowedHosts`, and makes `app.listen` reject. The
- * address isn't known earlier.
- */
-function requireHosts({ server }: FastifyInstance, allowedHosts: readonly string[]): void {
-  if (allowedHosts.length > 0) return;
-  server.on('listening', () => {
-    const address = server.address();
-    if (unsafe.has(server) || address === null || typeof address === 'string') return;
-    if (isLoopback(address.address)) return;
-    unsafe.add(server);
-    // after the other listeners, which may read the address; no client can connect before the next tick
-    process.nextTick(() => {
-      server.close();
-      unsafe.delete(server);
-    });
-    server.emit('error', startupError('DECORUM_UNSAFE_HOST', address.address));
   });
 }
 

@@ -13,7 +13,7 @@ import { noteUnread, postInOrder } from './node-answers.js';
 import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
 import { NodeHead, type NodeRequest, streamHeaders } from './node-head.js';
 import { NodeSink } from './node-sink.js';
-import { channelOf, isUnread, onSocketClose } from './node-socket.js';
+import { channelOf, isUnread, onSocketClose, portAt, versionOf } from './node-socket.js';
 import { isTaken, takeBody } from './parsed-body.js';
 import { writeWhole } from './one-write.js';
 
@@ -59,6 +59,14 @@ export class NodeContext implements UnreadContext {
 
   get remoteAddress(): string | undefined {
     return this.request.ip ?? this.request.socket.remoteAddress;
+  }
+
+  get remotePort(): number | undefined {
+    return portAt(this.remoteAddress, this.request.socket);
+  }
+
+  get httpVersion(): string {
+    return versionOf(this.request);
   }
 
   get gone(): boolean {

@@ -44,6 +44,14 @@ export function leftOn(socket: Socket): number {
   return writableLength === 0 ? 0 : writableLength + (handle?.writeQueueSize ?? 0);
 }
 
+/** The port of the client at an address, unless the socket is that of a proxy. */
+export function portAt(address: string | undefined, { remoteAddress, remotePort }: Socket): number | undefined {
+  return address === remoteAddress ? remotePort : undefined;
+}
+
+/** The version of HTTP as conventions write it: `1.1`, but `2`. */
+export const versionOf = ({ httpVersion }: IncomingMessage): string => httpVersion.replace(/\.0$/, '');
+
 /** Whether the body of a request was not read completely. Its connection can't be reused then. */
 export function isUnread(raw: IncomingMessage): boolean {
   return raw.httpVersionMajor === 1 && !raw.readableEnded && announcesBody(raw.headers as Headers);
