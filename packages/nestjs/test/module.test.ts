@@ -120,6 +120,20 @@ describe('McpModule', () => {
     await app.close();
   });
 
+  it('keeps servers apart whose modules look alike', async () => {
+    class AppModule {}
+    const server = (name: string) =>
+      McpModule.forRootAsync({ useFactory: () => ({ ...NAMED, name, path: `/${name}` }) });
+    Module({ imports: [server('one'), server('two')], providers: [Shop] })(AppModule);
+    const app = await NestFactory.createApplicationContext(AppModule, {
+      logger: false,
+      moduleIdGeneratorAlgorithm: 'deep-hash',
+    });
+    const servers = app.get(McpServer, { each: true, strict: false });
+    expect(new Set(servers.map(({ info }) => info.name))).toEqual(new Set(['one', 'two']));
+    await app.close();
+  });
+
   it('serves providers that depend on each other', async () => {
     @Injectable()
     class Left {
