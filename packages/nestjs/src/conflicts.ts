@@ -1,4 +1,4 @@
-import { startupError } from '@decorum/core/transport';
+import { type OwnedRoute, startupError } from '@decorum/core/transport';
 import type { ModulesContainer } from '@nestjs/core';
 
 /** What must be unique among the servers of an application. */
@@ -6,20 +6,23 @@ interface Claim {
   readonly name: string;
   /** Paths on HTTP, if it is served there. */
   readonly mounts: readonly string[];
+  /** Routes of its plugins, if it is served there. */
+  readonly routes: readonly OwnedRoute[];
 }
 
 /** The claims in each application. */
 const claims = new WeakMap<object, readonly Claim[]>();
 
 /**
- * Checks that no other server of the application has the name or a path of this one.
- * @throws {DecorumError} `DECORUM_SERVER_CONFLICT`
+ * Checks that no other server of the application has the name, a path or a route of this one.
+ * @throws {DecorumError} `DECORUM_SERVER_CONFLICT`, `DECORUM_DUPLICATE_ROUTE`
  */
 export function requireFree(modules: ModulesContainer, claim: Claim): void {
-  const { name, mounts } = claim;
+  const { name, mounts, routes } = claim;
   const others = claims.get(modules) ?? [];
   claims.set(modules, [...others, claim]);
   for (const other of others) {
+    for (const route of routes) requireOwnRoute(route, { name, other });
     const importers = [...modules.values()].filter(({ imports }) => [...imports].some((it) => it.name === 'McpModule'));
     const where = importers.map((module) => module.name).join(', ');
     const servers = `Two servers of McpModule in ${where}, "${other.name}" and "${name}",`;
@@ -31,4 +34,12 @@ export function requireFree(modules: ModulesContainer, claim: Claim): void {
     const remedy = "Give each its own `path`, as in `McpModule.forRoot({ name: 'admin', path: '/admin' })`";
     throw startupError('DECORUM_SERVER_CONFLICT', servers, `are served at one path, "${path}"`, remedy);
   }
+}
+
+/** Rejects a route that a plugin of another server has: only one of them would be asked. */
+function requireOwnRoute({ method, path, plugin }: OwnedRoute, { name, other }: { name: string; other: Claim }): void {
+  const taken = other.routes.find((each) => each.method === method && each.path === path);
+  if (taken === undefined) return;
+  const owners = [`the plugin "${taken.plugin}" of "${other.name}"`, `the plugin "${plugin}" of "${name}"`] as const;
+  throw startupError('DECORUM_DUPLICATE_ROUTE', `${method} ${path}`, owners);
 }

@@ -11,6 +11,9 @@ interface Filters {
   invokeCustomFilters(exception: unknown, host: ArgumentsHost): unknown;
 }
 
+/** Thrown in place of the input while guards are asked for a list: they have let the caller pass. */
+export const PASSED = Symbol('passed');
+
 type Target = (...args: unknown[]) => Promise<unknown>;
 
 /** Whether a filter has answered. Filters for HTTP write to the response and return nothing. */
@@ -18,7 +21,7 @@ const isAnswer = (result: unknown): boolean => result !== undefined && result !=
 
 /**
  * Runs filters around a call. Nest's own proxy would also log each error that no filter catches, such as a `ToolError`,
- * and would show filters the signal that ends a round of questions.
+ * and would show filters the signals that end a round of questions, or the question of who may see a member.
  */
 export const errorProxy = {
   createProxy:
@@ -27,7 +30,7 @@ export const errorProxy = {
       try {
         return await target(...args);
       } catch (error) {
-        if (error instanceof InputSignal) throw error;
+        if (error instanceof InputSignal || error === PASSED) throw error;
         const host = new ExecutionContextHost(args);
         host.setType(type);
         const result: unknown = await filters.invokeCustomFilters(error, host);

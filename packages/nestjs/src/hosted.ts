@@ -4,7 +4,7 @@ import type { ApplicationConfig, ExternalContextCreator } from '@nestjs/core';
 
 import type { Target } from './discovery.js';
 import { requireEnhancers } from './enhancers.js';
-import { httpException, publicError } from './exceptions.js';
+import { httpException, PASSED, publicError } from './exceptions.js';
 import { McpExecutionContext, type McpMember } from './execution-context.js';
 import { createHandler, type Handler } from './pipeline.js';
 import { INERT_RESPONSE, requestOf } from './request.js';
@@ -25,9 +25,6 @@ interface HostedMember extends McpMember {
   readonly input: unknown;
 }
 
-/** Thrown in place of the input while guards are asked for a list: they have let the caller pass. */
-const PASSED = Symbol('passed');
-
 const noop = () => {};
 
 function memberOf({ kind, key, options }: MemberRecord): HostedMember {
@@ -44,6 +41,8 @@ export class HostedProvider implements MemberHost {
   private readonly isScoped: boolean;
   /** The handlers of an instance that all calls share. */
   private readonly handlers = new Map<HostedMember, Handler>();
+  /** Those that only ask the guards, for lists. */
+  private readonly guards = new Map<HostedMember, Handler>();
 
   /** @throws {DecorumError} `DECORUM_UNBOUND_ENHANCER` */
   constructor(
@@ -121,10 +120,21 @@ export class HostedProvider implements MemberHost {
     return await handler(request, INERT_RESPONSE, noop, call);
   }
 
-  private async scopedHandler(member: HostedMember, request: object): Promise<Handler> {
+  private async scopedHandler(member: HostedMember, request: object, guardsOnly = false): Promise<Handler> {
     const { creator } = this.nest;
     const scoped = await createScoped(this.target, request, creator);
-    return createHandler(creator, this.target, { ...member, ...scoped });
+    return createHandler(creator, this.target, { ...member, ...scoped, guardsOnly });
+  }
+
+  /** The handler that asks the guards of a member: no interceptor runs, because nothing is called. */
+  private async guardsOf(member: HostedMember, request: object): Promise<Handler> {
+    if (this.isScoped) return await this.scopedHandler(member, request, true);
+    const found = this.guards.get(member);
+    if (found) return found;
+    const instance = this.target.wrapper.instance as object;
+    const made = createHandler(this.nest.creator, this.target, { ...member, instance, guardsOnly: true });
+    this.guards.set(member, made);
+    return made;
   }
 
   /** Asks the guards of a member without calling it. */
@@ -136,7 +146,9 @@ export class HostedProvider implements MemberHost {
       };
       const facts = { member: publicPart(member), arguments: undefined, context: undefined, check };
       try {
-        await this.run(member, requestOf(transport, principal), new McpExecutionContext(facts));
+        const request = requestOf(transport, principal);
+        const ask = await this.guardsOf(member, request);
+        await ask(request, INERT_RESPONSE, noop, new McpExecutionContext(facts));
       } catch (error) {
         if (error === PASSED) return true;
         if (httpException(error) === undefined) throw error;

@@ -106,11 +106,15 @@ Inject(RUNTIME)(McpModule, undefined, 0);
 Module({})(McpServerModule);
 Module({})(McpModule);
 
+/** How many servers there are in all applications. */
+let count = 0;
+
 type Injected = [ModulesContainer, ExternalContextCreator, ApplicationConfig, HttpAdapterHost | undefined, ...never[]];
 
 function moduleOf({ name, imports = [], inject = [], useFactory }: McpModuleAsyncOptions): DynamicModule {
-  // several servers in an application need a token each
-  const token = Symbol('decorum:runtime of a server');
+  // several servers in an application need a token each. With `moduleIdGeneratorAlgorithm: 'deep-hash'`, Nest tells
+  // their modules apart by the description alone
+  const token = Symbol(`decorum:runtime of server ${++count}`);
   const runtime: Provider = {
     provide: token,
     inject: [

@@ -70,13 +70,21 @@ export interface PipedMember {
   readonly key: string;
   /** The schema that the decorator names, if any. */
   readonly input: unknown;
+  /** Leaves out interceptors. */
+  readonly guardsOnly?: boolean;
 }
 
 /** Creates the handler of a member. */
 export function createHandler(
   creator: ExternalContextCreator,
   target: Target,
-  { key, input, instance, contextId }: PipedMember & { readonly instance: object; readonly contextId?: ContextId },
+  {
+    key,
+    input,
+    guardsOnly = false,
+    instance,
+    contextId,
+  }: PipedMember & { readonly instance: object; readonly contextId?: ContextId },
 ): Handler {
   const method = (instance as Readonly<Record<string, (...args: unknown[]) => unknown>>)[key];
   if (method === undefined) throw new Error(`The instance of ${target.cls.name} has no method "${key}".`);
@@ -89,7 +97,7 @@ export function createHandler(
     undefined,
     contextId,
     target.wrapper.id,
-    { guards: true, interceptors: true, filters: true },
+    { guards: true, interceptors: !guardsOnly, filters: true },
     CONTEXT_TYPE,
   ) as Handler;
 }

@@ -52,7 +52,12 @@ export class Runtime {
     readonly application: Application,
   ) {
     this.server = new NestServer(options.server as McpServerOptions);
-    requireFree(application.modules, { name: this.name, mounts: options.http ? this.mounts : [] });
+    const { routes } = this.server[HOST];
+    requireFree(application.modules, {
+      name: this.name,
+      mounts: options.http ? this.mounts : [],
+      routes: options.http ? routes : [],
+    });
     if (!this.isOnExpress) return;
     const adapter = this.adapter as unknown as ExpressAdapter;
     skipParsers(adapter, (path) => this.paths.includes(path));
@@ -160,5 +165,7 @@ function located(error: unknown, targets: readonly Target[], at: Target): unknow
   if (!(error instanceof DecorumError)) return error;
   const named = targets.filter((target) => target === at || error.message.includes(`${target.cls.name}.`));
   const places = [...new Set(named.map(({ cls, module }) => `${cls.name} is in ${module.name}`))];
-  return new DecorumError(error.code, `${error.message} (${places.join(', ')})`);
+  // the constructor appends the code again
+  const message = error.message.replace(` [${error.code}]`, '');
+  return new DecorumError(error.code, `${message} (${places.join(', ')})`, { cause: error });
 }

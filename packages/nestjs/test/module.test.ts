@@ -1,4 +1,4 @@
-import { McpServer, Resource, Tool } from '@decorum/core';
+import { health, McpServer, Resource, Tool } from '@decorum/core';
 import {
   getMcpServerToken,
   InjectMcpServer,
@@ -18,11 +18,21 @@ import {
   Inject,
   Injectable,
   Module,
+  type NestInterceptor,
   Scope,
   type Type,
   UseGuards,
 } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, BaseExceptionFilter, ContextIdFactory, NestFactory, REQUEST } from '@nestjs/core';
+import {
+  APP_FILTER,
+  APP_GUARD,
+  APP_INTERCEPTOR,
+  BaseExceptionFilter,
+  ContextIdFactory,
+  NestFactory,
+  REQUEST,
+} from '@nestjs/core';
+import { of } from 'rxjs';
 
 const NAMED = { name: 'shop', version: '1.0.0' };
 const forRoot = (options: Partial<McpModuleOptions> = {}) => McpModule.forRoot({ ...NAMED, ...options });
@@ -110,6 +120,20 @@ describe('McpModule', () => {
     await app.close();
   });
 
+  it('keeps servers apart whose modules look alike', async () => {
+    class AppModule {}
+    const server = (name: string) =>
+      McpModule.forRootAsync({ useFactory: () => ({ ...NAMED, name, path: `/${name}` }) });
+    Module({ imports: [server('one'), server('two')], providers: [Shop] })(AppModule);
+    const app = await NestFactory.createApplicationContext(AppModule, {
+      logger: false,
+      moduleIdGeneratorAlgorithm: 'deep-hash',
+    });
+    const servers = app.get(McpServer, { each: true, strict: false });
+    expect(new Set(servers.map(({ info }) => info.name))).toEqual(new Set(['one', 'two']));
+    await app.close();
+  });
+
   it('serves providers that depend on each other', async () => {
     @Injectable()
     class Left {
@@ -180,6 +204,32 @@ describe('guards and filters', () => {
     });
     expect(await textOf(app.get(McpServer), 'denied')).toBe('Forbidden resource');
     expect(await textOf(app.get(McpServer), 'broken')).toBe('caught');
+    await app.close();
+  });
+
+  it('do not meet interceptors when guards are asked for a list', async () => {
+    const ran: string[] = [];
+    @Injectable()
+    class Cached implements NestInterceptor {
+      intercept() {
+        ran.push('interceptor');
+        return of('cached');
+      }
+    }
+    @Catch()
+    class Everything {
+      catch() {
+        ran.push('filter');
+        return 'caught';
+      }
+    }
+    const app = await started({
+      imports: [forRoot({ hideGuarded: true })],
+      providers: [Shop, { provide: APP_INTERCEPTOR, useClass: Cached }, { provide: APP_FILTER, useClass: Everything }],
+    });
+    expect(await toolsOf(app.get(McpServer))).toEqual(['order']);
+    expect(ran).toEqual([]);
+    expect(await textOf(app.get(McpServer), 'order')).toBe('cached');
     await app.close();
   });
 
@@ -285,7 +335,7 @@ describe('startup', () => {
       [OtherModule],
       [forRoot()],
       'DECORUM_DUPLICATE_NAME',
-      /(?=.*Shop is in AppModule)(?=.*Other is in OtherModule)/,
+      /^(?!.*DECORUM.*DECORUM)(?=.*Shop is in AppModule)(?=.*Other is in OtherModule)/,
     ],
     [
       'two servers at one path',
@@ -300,6 +350,13 @@ describe('startup', () => {
       [forRoot(), forRoot({ path: '/b' })],
       'DECORUM_SERVER_CONFLICT',
       /AppModule.*same name/,
+    ],
+    [
+      'two servers with one route',
+      [],
+      [forRoot({ plugins: [health()] }), forRoot({ name: 'b', path: '/b', plugins: [health()] })],
+      'DECORUM_DUPLICATE_ROUTE',
+      /GET \/healthz.*"health" of "shop".*"health" of "b"/,
     ],
     ['a guard that is overridden', [], [forRoot()], 'DECORUM_UNBOUND_ENHANCER', /AppModule: Overriding\.order/],
     [
