@@ -85,7 +85,12 @@ describe('a question to a user', () => {
 });
 
 const TOKEN = 'the-token-of-the-caller';
-const CREDENTIALS = { authorization: `Bearer ${TOKEN}`, 'proxy-authorization': TOKEN, cookie: `session=${TOKEN}` };
+const OTHERS = ['proxy-authorization', 'x-api-key', 'x-auth-token', 'x-access-token', 'x-forwarded-access-token'];
+const CREDENTIALS = {
+  authorization: `Bearer ${TOKEN}`,
+  cookie: `session=${TOKEN}`,
+  ...Object.fromEntries(OTHERS.map((name) => [name, TOKEN])),
+};
 
 /** All data reachable from a context. */
 function everything(context: Context): string {
