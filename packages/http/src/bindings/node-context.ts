@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 
 import type { Principal } from '@decorum/core';
@@ -86,8 +87,12 @@ export class NodeContext implements UnreadContext {
 
   read(bodies: Bodies, receiver: BodyReceiver): void {
     const { request } = this;
-    if (isTaken(request)) takeBody({ bodies, request, remoteAddress: this.remoteAddress }, this, receiver);
-    else new NodeBody({ bodies, raw: request, request }, this, receiver).read();
+    if (isTaken(request)) return takeBody({ bodies, request, remoteAddress: this.remoteAddress }, this, receiver);
+    // events of the body don't have the `AsyncLocalStorage` of the application's middleware
+    const resource = new AsyncResource('Body');
+    const body = (failure: unknown, message?: unknown) =>
+      resource.runInAsyncScope(() => receiver.body(failure, message));
+    new NodeBody({ bodies, raw: request, request }, this, { body }).read();
   }
 
   preset(headers: AnswerHeaders): void {
