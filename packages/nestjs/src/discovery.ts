@@ -51,10 +51,13 @@ function targetsIn(module: Module): Target[] {
 export function findTargets(modules: ModulesContainer, { include, exclude = [] }: Selection): Target[] {
   const all = [...modules.values()];
   for (const [option, listed] of Object.entries({ include, exclude })) {
-    const missing = listed?.find((type) => !all.some(({ metatype }) => metatype === type));
-    if (missing === undefined) continue;
-    const name = typeof missing === 'function' ? missing.name : String(missing);
-    const problem = `lists ${name}, which the application does not import. Import it, or remove it from \`${option}\``;
+    const isMissing = (type: unknown) => !all.some(({ metatype }) => metatype === type);
+    if (!listed?.some(isMissing)) continue;
+    const missing: unknown = listed.find(isMissing);
+    const problem =
+      typeof missing === 'function'
+        ? `lists ${missing.name}, which the application does not import. Import it, or remove it from \`${option}\``
+        : `lists ${String(missing)} instead of a module. Check that the two files do not import each other`;
     throw startupError('DECORUM_INVALID_OPTION', 'McpModule', option, problem);
   }
   return all
