@@ -20,11 +20,15 @@ export interface Selection {
   readonly exclude?: readonly Type[];
 }
 
-/** The class of what Nest provides; undefined for values without one, and for factories that have not run. */
-function classOf({ metatype, instance, isNotMetatype }: InstanceWrapper): Class | undefined {
-  const found: unknown = isNotMetatype
-    ? (instance as object | null | undefined)?.constructor
-    : (metatype ?? (instance as object | null | undefined)?.constructor);
+/**
+ * The class of what Nest provides. What a factory makes for each request has the class of its token, if that is one.
+ * Undefined for values without a class.
+ */
+function classOf(wrapper: InstanceWrapper): Class | undefined {
+  const { metatype, isNotMetatype, token } = wrapper;
+  const made = (wrapper.instance as object | null | undefined)?.constructor;
+  const factoryClass = made ?? (wrapper.isDependencyTreeStatic() ? undefined : token);
+  const found: unknown = isNotMetatype ? factoryClass : (metatype ?? made);
   return typeof found === 'function' && typeof found.prototype === 'object' ? (found as unknown as Class) : undefined;
 }
 
