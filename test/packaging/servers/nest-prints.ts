@@ -29,7 +29,7 @@ class Clock implements OnModuleInit {
   private print() {
     this.logger.log('text');
     this.own.warn('text');
-    console.log('printed by console');
+    console.log('printed by console'); // oxlint-disable-line no-console -- the point
     process.stdout.write('printed by stdout\n');
   }
 }
