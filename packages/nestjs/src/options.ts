@@ -18,7 +18,10 @@ export interface NestOptions {
   readonly include?: readonly Type[];
   /** Modules whose providers and controllers are not served. */
   readonly exclude?: readonly Type[];
-  /** Asks the guards of each member for lists too, and lists only what they let pass. Defaults to `false`. */
+  /**
+   * Asks the guards of each member also for lists, for subscriptions, and before its arguments are completed. Clients
+   * see only what the guards let pass. Defaults to `false`.
+   */
   readonly hideGuarded?: boolean;
   /** `false` serves no HTTP, or the options of the endpoint, which can also stand beside the others. */
   readonly http?: NestHttpOptions | false;
