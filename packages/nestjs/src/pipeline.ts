@@ -61,7 +61,7 @@ function interceptionOf(original: Interception): Interception {
         const result = await next();
         return isObservable(result) && context ? untilAborted(result, context.signal) : result;
       };
-      return await original.intercept(...all.with(-2, run));
+      return await original.intercept(...all.with(all.length - 2, run));
     },
   };
 }
