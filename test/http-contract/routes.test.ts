@@ -146,10 +146,10 @@ describe('`health`', () => {
   };
 
   it('fails while a check fails, shows only names, and reports each failure once', async () => {
-    let mode = 'fine';
+    let [mode, stop] = ['fine', () => {}];
     const db = async () => {
       if (mode === 'throws') throw new Error('postgres://admin:hunter2@db');
-      if (mode === 'hangs') await new Promise(() => {});
+      if (mode === 'hangs') await new Promise<void>((resolve) => (stop = resolve));
       return mode !== 'false';
     };
     const plugin = health({ checks: { db, cache: () => undefined }, timeoutMs: 5 });
@@ -165,6 +165,7 @@ describe('`health`', () => {
     mode = 'hangs';
     expect(await ready()).toEqual(FAILED);
     mode = 'fine';
+    stop();
     expect(await ready()).toEqual(FINE);
     mode = 'false';
     expect(await ready()).toEqual(FAILED);
@@ -192,6 +193,22 @@ describe('`health`', () => {
     expect(runs).toBe(2);
     end();
     expect(await second).toBe(200);
+  });
+
+  it('does not run a check again while it hangs', async () => {
+    let [runs, end] = [0, () => {}];
+    const hung = async () => {
+      runs += 1;
+      await new Promise<void>((resolve) => (end = resolve));
+    };
+    const plugin = health({ checks: { hung }, timeoutMs: 5 });
+    const { at, errors } = await served(listening, [plugin]);
+    const status = async () => (await fetch(at('/readyz'))).status;
+    expect([await status(), await status(), await status(), runs]).toEqual([503, 503, 503, 1]);
+    end();
+    await new Promise(setImmediate);
+    expect([await status(), runs]).toEqual([503, 2]);
+    expect(messages(errors)).toHaveLength(1);
   });
 
   it.each([
