@@ -204,6 +204,16 @@ describe('A registry', () => {
     expect(text.endsWith('# EOF\n')).toBe(true);
   });
 
+  it('that was cleared gets the metrics of the next server', async () => {
+    const registry = new Registry();
+    weatherServer({ registry });
+    registry.clear();
+    const client = await connect(weatherServer({ registry }), { era: 'stateless' });
+    await client.callTool('forecast', { city: 'Oslo' });
+    await client.close();
+    expect(linesOf(await registry.metrics(), 'mcp_server_calls_total')).toHaveLength(1);
+  });
+
   it('can be reset', async () => {
     const registry = new Registry();
     const client = await connect(weatherServer({ registry }), { era: 'stateless' });
