@@ -206,6 +206,16 @@ describe('Errors', () => {
     expect(status).toMatchObject({ code: SpanStatusCode.ERROR, message: expect.stringMatching(/^Internal error/) });
     expect(attributes).toMatchObject({ 'error.type': '-32603', 'rpc.response.status_code': '-32603' });
   });
+
+  it('of the caller are errors too', async () => {
+    const { server } = weatherServer([telemetry()]);
+    const client = await connect(server);
+    await failing(client.callTool('none', {}));
+    await client.close();
+    const { status, attributes } = sdk.span('tools/call');
+    expect(status).toMatchObject({ code: SpanStatusCode.ERROR, message: expect.stringContaining('none') });
+    expect(attributes).toMatchObject({ 'error.type': '-32602', 'rpc.response.status_code': '-32602' });
+  });
 });
 
 describe('A mistake in the options', () => {
