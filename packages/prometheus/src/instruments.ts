@@ -4,7 +4,7 @@ import { BUCKETS, LABEL, METRIC } from './names.js';
 import { RequestMetrics } from './request-metrics.js';
 
 const END = [LABEL.errorType, LABEL.code];
-const ORIGIN = [LABEL.revision, LABEL.transport];
+const ORIGIN = [LABEL.revision, LABEL.transport, LABEL.protocol];
 const buckets = [...BUCKETS];
 
 /** The metrics of a registry. */

@@ -22,10 +22,12 @@ export const LABEL = {
   /** The server's name: several servers may share a registry. */
   server: 'server',
   method: 'mcp_method_name',
+  operation: 'gen_ai_operation_name',
   tool: 'gen_ai_tool_name',
   prompt: 'gen_ai_prompt_name',
   revision: 'mcp_protocol_version',
   transport: 'network_transport',
+  protocol: 'network_protocol_name',
   errorType: 'error_type',
   code: 'rpc_response_status_code',
   /** Of `mcp_server_calls_total`: the tool, prompt, resource or template. */

@@ -73,9 +73,11 @@ describe('Calls', () => {
     const labels = [
       'server="weather"',
       'mcp_method_name="tools/call"',
+      'gen_ai_operation_name="execute_tool"',
       'gen_ai_tool_name="forecast"',
       `mcp_protocol_version="${client.revision}"`,
       'network_transport="tcp"',
+      'network_protocol_name="http"',
     ].join(',');
     const name = 'mcp_server_operation_duration_seconds';
     expect(text).toContain(`# TYPE ${name} histogram`);
@@ -115,7 +117,7 @@ describe('Sessions', () => {
   it('are counted while they are open, and timed when they end', async () => {
     const registry = new Registry();
     const client = await connect(weatherServer({ registry }), { via: 'http' });
-    const labels = `server="weather",mcp_protocol_version="${client.revision}",network_transport="tcp"`;
+    const labels = `server="weather",mcp_protocol_version="${client.revision}",network_transport="tcp",network_protocol_name="http"`;
     expect(await registry.metrics()).toContain(`mcp_server_sessions{${labels}} 1`);
     await client.close();
     const text = await registry.metrics();
