@@ -204,6 +204,36 @@ describe('Two servers in one process', () => {
   });
 });
 
+describe('One plugin on two servers', () => {
+  const serverOf = (name: string, plugin: ReturnType<typeof metrics>) =>
+    new McpServer({ name, version: '1.0.0', providers: [Weather], plugins: [plugin] });
+
+  it('fails at startup, because the calls of both would have one name', async () => {
+    const plugin = metrics();
+    const client = await connect(serverOf('first', plugin));
+    const code = 'DECORUM_PLUGIN_FAILED';
+    const message = expect.stringMatching(/"first".*Call `metrics\(\)` once for each server/);
+    await expect(connect(serverOf('second', plugin))).rejects.toMatchObject({ code, message });
+    await client.close();
+  });
+
+  it('works for one after the other', async () => {
+    const registry = new Registry();
+    const plugin = metrics({ registry });
+    for (const name of ['first', 'second']) {
+      const server = serverOf(name, plugin);
+      const client = await connect(server);
+      await client.callTool('forecast', { city: 'Oslo' });
+      await client.close();
+      await server.close();
+    }
+    const calls = linesOf(await registry.metrics(), 'mcp_server_calls_total').filter((line) =>
+      line.includes('"forecast"'),
+    );
+    expect(calls).toEqual([expect.stringContaining('server="first"'), expect.stringContaining('server="second"')]);
+  });
+});
+
 describe('A registry', () => {
   it('of OpenMetrics is served as such', async () => {
     const registry = new Registry<OpenMetricsContentType>();
