@@ -1,5 +1,3 @@
-import { startupError } from './protocol/errors.js';
-
 interface Hooked {
   onStart?(server: object): void | Promise<void>;
   onClose?(): void | Promise<void>;
@@ -13,7 +11,7 @@ export class Hooks {
   private readonly begun = new Set<Hooked>();
   private started: Promise<void> | undefined;
   private isClosed = false;
-  /** Makes a start that has not ended fail. */
+  /** Ends the wait for hooks that start. */
   private giveUp: (() => void) | undefined;
 
   /** @param report receives errors from hooks that no caller awaits */
@@ -37,10 +35,10 @@ export class Hooks {
     if (this.begun.delete(instance)) this.attempt(() => instance.onClose?.());
   }
 
-  /** Starts all instances, on the first call. Rejects if the server closes meanwhile, because a hook may never end. */
+  /** Starts all instances, on the first call. Also resolves if the server closes meanwhile, because a hook may never end. */
   start(): Promise<void> {
     return (this.started ??= new Promise((resolve, reject) => {
-      this.giveUp = () => reject(startupError('DECORUM_SERVER_CLOSED'));
+      this.giveUp = resolve;
       this.startAll().then(resolve, reject);
     }));
   }
