@@ -1,7 +1,15 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { ObservedRequest, Outcome } from '@decorum/core';
 
-import { ATTRIBUTE, CLIENT_CODES, PROMPT_METHOD, RESOURCE_METHODS, TOOL_METHOD, VALUE } from './names.js';
+import {
+  ATTRIBUTE,
+  CALLER_ERRORS,
+  CLIENT_CODES,
+  PROMPT_METHOD,
+  RESOURCE_METHODS,
+  TOOL_METHOD,
+  VALUE,
+} from './names.js';
 
 /** Characters of ids and URIs that a span keeps. Clients choose them. */
 const MAX_SENT_CHARS = 1024;
@@ -74,21 +82,22 @@ export function sentAttributes(request: ObservedRequest): Attributes {
 }
 
 /** The attributes that tell how a request or question has failed; empty if it has not. */
-export function endAttributes({ status, code }: Pick<Outcome, 'status' | 'code'>): Attributes {
+export function endAttributes({ status, code }: Pick<Outcome, 'status' | 'code'>, isCaller = false): Attributes {
   const attributes: Attributes = {};
   if (code !== undefined) attributes[ATTRIBUTE.code] = String(code);
-  const type = errorType(status, code);
+  const type = errorType(status, code, isCaller);
   if (type !== undefined) attributes[ATTRIBUTE.errorType] = type;
   return attributes;
 }
 
 /** The same for the series of questions. Clients may invent codes, and each would be a new series. */
 export const askedEndAttributes = ({ status, code }: Pick<Outcome, 'status' | 'code'>): Attributes =>
-  endAttributes({ status, code: CLIENT_CODES.has(code) ? code : undefined });
+  endAttributes({ status, code: CLIENT_CODES.has(code) ? code : undefined }, true);
 
-function errorType(status: Outcome['status'], code: Outcome['code']): string | undefined {
+function errorType(status: Outcome['status'], code: Outcome['code'], isCaller: boolean): string | undefined {
   if (status === 'cancelled') return VALUE.cancelled;
   if (status === 'tool-error') return VALUE.toolError;
   if (status !== 'error') return undefined;
-  return code === undefined ? VALUE.other : String(code);
+  if (code === undefined) return VALUE.other;
+  return isCaller || !CALLER_ERRORS.has(code) ? String(code) : undefined;
 }

@@ -14,9 +14,9 @@ export interface End {
   readonly error: unknown;
 }
 
-/** Ends a span. */
-export function endSpan(span: Span, end: End): void {
-  const attributes = endAttributes(end);
+/** Ends a span. Errors of the caller leave its status unset. */
+export function endSpan(span: Span, end: End, isCaller = false): void {
+  const attributes = endAttributes(end, isCaller);
   span.setAttributes({ ...attributes, [ATTRIBUTE.outcome]: end.status });
   try {
     if (attributes[ATTRIBUTE.errorType] !== undefined) fail(span, end);

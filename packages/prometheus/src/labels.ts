@@ -1,6 +1,6 @@
 import type { ObservedRequest, Outcome } from '@decorum/core';
 
-import { CLIENT_CODES, LABEL, OTHER } from './names.js';
+import { CALLER_ERRORS, CLIENT_CODES, LABEL, OTHER } from './names.js';
 
 /** Labels of a series. */
 export type Labels = Record<string, string>;
@@ -31,8 +31,8 @@ export function originLabels({ revision, transport }: Pick<Facts, 'revision' | '
 }
 
 /** The labels that tell how something failed; empty if it did not. */
-export function endLabels({ status, code }: Pick<Facts, 'status' | 'code'>): Labels {
-  const type = errorType(status, code);
+export function endLabels({ status, code }: Pick<Facts, 'status' | 'code'>, isCaller = false): Labels {
+  const type = errorType(status, code, isCaller);
   return {
     ...(type !== undefined && { [LABEL.errorType]: type }),
     ...(code !== undefined && { [LABEL.code]: String(code) }),
@@ -41,13 +41,14 @@ export function endLabels({ status, code }: Pick<Facts, 'status' | 'code'>): Lab
 
 /** The same for the series of questions. Clients may invent codes, and each would be a new series. */
 export const askedEndLabels = ({ status, code }: Pick<Facts, 'status' | 'code'>): Labels =>
-  endLabels({ status, code: CLIENT_CODES.has(code) ? code : undefined });
+  endLabels({ status, code: CLIENT_CODES.has(code) ? code : undefined }, true);
 
-function errorType(status: Facts['status'], code: Facts['code']): string | undefined {
+function errorType(status: Facts['status'], code: Facts['code'], isCaller: boolean): string | undefined {
   if (status === 'cancelled') return 'cancelled';
   if (status === 'tool-error') return 'tool_error';
   if (status !== 'error') return undefined;
-  return code === undefined ? OTHER : String(code);
+  if (code === undefined) return OTHER;
+  return isCaller || !CALLER_ERRORS.has(code) ? String(code) : undefined;
 }
 
 /** The labels of the duration of a request. */

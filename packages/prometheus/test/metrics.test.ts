@@ -90,17 +90,6 @@ describe('Calls', () => {
     expect(Number(linesOf(text, `${name}_sum`)[0]?.split(' ').at(-1))).toBeGreaterThan(0);
   });
 
-  it('that the caller got wrong are errors too', async () => {
-    const registry = new Registry();
-    const client = await connect(weatherServer({ registry }));
-    await failing(client.callTool('none'));
-    await client.close();
-    const [failed] = linesOf(await registry.metrics(), 'mcp_server_operation_duration_seconds_count').filter((line) =>
-      line.includes('tools/call'),
-    );
-    expect(failed).toMatch(/error_type="-32602",rpc_response_status_code="-32602"} 1$/);
-  });
-
   it('add one series for each kind of name that a client invents', async () => {
     const registry = new Registry();
     await sendInvented(weatherServer({ registry }), 10_000);
