@@ -180,6 +180,11 @@ describe('one server', () => {
       { ref, argument: { name: 'page', value: 7 } },
       { ref: { type: 'ref/prompt', name: 'unknown' }, argument: { name: 'page', value: '' } },
       { ref: { type: 'ref/other', name: 'summarize' }, argument: { name: 'page', value: '' } },
+      ...['none', { arguments: 'none' }, { arguments: { other: 7 } }, { arguments: { page: null } }].map((context) => ({
+        ref,
+        argument: { name: 'page', value: '' },
+        context,
+      })),
     ]) {
       await refuses(ada, ['completion/complete', params], -32602);
     }
