@@ -91,6 +91,7 @@ class Taking extends Work<Reply, Outcome> {
     super();
   }
 }
+
 /** A kernel with plugins around each message. */
 class ObservedKernel extends Kernel {
   private readonly observers: Observers<ObservedRequest, Outcome>;

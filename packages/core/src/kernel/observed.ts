@@ -3,7 +3,7 @@ import { revisionFor } from '../protocol/eras/negotiation.js';
 import type { Conversation, Exchange } from '../protocol/exchange.js';
 import { beginsConversation } from '../protocol/methods.js';
 import type { Implementation, JsonObject } from '../protocol/model.js';
-import { ObservedMessage } from '../protocol/observed.js';
+import { copyOf, ObservedMessage } from '../protocol/observed.js';
 import type { Reply } from '../protocol/reply.js';
 import { REVISIONS, revisionOf } from '../protocol/revisions/index.js';
 import type { Registry } from '../registry/registry.js';
@@ -44,9 +44,9 @@ export class ObservedExchange extends ObservedMessage {
     this.#begins = begins;
   }
 
-  protected override get sender(): Implementation | undefined {
+  override get client(): Implementation | undefined {
     const { params, peer } = this.#exchange;
-    return (this.#begins ? clientOf(params['clientInfo'], undefined) : peer.client).info;
+    return copyOf((this.#begins ? clientOf(params['clientInfo'], undefined) : peer.client).info);
   }
 }
 
@@ -65,8 +65,8 @@ export class ObservedUnopened extends ObservedMessage {
     this.#conversation = conversation;
   }
 
-  protected override get sender(): Implementation | undefined {
-    return this.#conversation?.client.info;
+  override get client(): Implementation | undefined {
+    return copyOf(this.#conversation?.client.info);
   }
 }
 

@@ -65,11 +65,7 @@ export class Observers<Subject, End> {
     private readonly hook: string,
     private readonly report: (error: unknown) => void,
   ) {
-    this.failures = observers.map(
-      ({ plugin }) =>
-        (error) =>
-          this.fail(plugin, error),
-    );
+    this.failures = observers.map(({ plugin }) => this.fail.bind(this, plugin));
   }
 
   /** Does something inside all observers, and returns its value. */

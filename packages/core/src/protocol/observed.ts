@@ -88,15 +88,10 @@ export abstract class ObservedMessage implements ObservedRequest {
     this.#wire = wire;
   }
 
-  /** The client's name and version, as it tells them. */
-  protected abstract get sender(): Implementation | undefined;
+  abstract get client(): Implementation | undefined;
 
   get meta(): Readonly<JsonObject> {
     return (this.#meta ??= copyOf(this.#sent.params?.['_meta'] as JsonObject | undefined) ?? NO_META);
-  }
-
-  get client(): Implementation | undefined {
-    return copyOf(this.sender);
   }
 
   get arguments(): JsonObject | undefined {
