@@ -20,6 +20,6 @@ export async function inClientSpan(
   const within = trace.setSpan(context.active(), span);
   inject(within, question.meta);
   const outcome = await context.with(within, run);
-  endSpan(span, outcome, true);
+  endSpan(span, outcome);
   return outcome;
 }

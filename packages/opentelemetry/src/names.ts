@@ -56,9 +56,6 @@ export const METRIC = {
 /** The bucket boundaries that the conventions recommend, in seconds. */
 export const BUCKETS: readonly number[] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
-/** JSON-RPC codes of requests that the caller got wrong. The conventions don't count them as errors of the server. */
-export const CALLER_ERRORS: ReadonlySet<unknown> = new Set([-32_700, -32_600, -32_601, -32_602, -32_002]);
-
 /** JSON-RPC codes that clients usually answer with: those of JSON-RPC, MCP and its SDKs. */
 export const CLIENT_CODES: ReadonlySet<unknown> = new Set([
   -1, -32_000, -32_001, -32_002, -32_042, -32_600, -32_601, -32_602, -32_603, -32_700,

@@ -1,6 +1,6 @@
 import type { ObservedRequest, Outcome } from '@decorum/core';
 
-import { CALLER_ERRORS, CLIENT_CODES, LABEL, OTHER } from './names.js';
+import { CLIENT_CODES, LABEL, OTHER } from './names.js';
 
 /** Labels of a series. */
 export type Labels = Record<string, string>;
@@ -26,12 +26,13 @@ export function originLabels({ revision, transport }: Pick<Facts, 'revision' | '
   return {
     ...(revision !== undefined && { [LABEL.revision]: revision }),
     ...(network !== undefined && { [LABEL.transport]: network }),
+    ...(transport === 'http' && { [LABEL.protocol]: 'http' }),
   };
 }
 
 /** The labels that tell how something failed; empty if it did not. */
-export function endLabels({ status, code }: Pick<Facts, 'status' | 'code'>, isCaller = false): Labels {
-  const type = errorType(status, code, isCaller);
+export function endLabels({ status, code }: Pick<Facts, 'status' | 'code'>): Labels {
+  const type = errorType(status, code);
   return {
     ...(type !== undefined && { [LABEL.errorType]: type }),
     ...(code !== undefined && { [LABEL.code]: String(code) }),
@@ -40,14 +41,13 @@ export function endLabels({ status, code }: Pick<Facts, 'status' | 'code'>, isCa
 
 /** The same for the series of questions. Clients may invent codes, and each would be a new series. */
 export const askedEndLabels = ({ status, code }: Pick<Facts, 'status' | 'code'>): Labels =>
-  endLabels({ status, code: CLIENT_CODES.has(code) ? code : undefined }, true);
+  endLabels({ status, code: CLIENT_CODES.has(code) ? code : undefined });
 
-function errorType(status: Facts['status'], code: Facts['code'], isCaller: boolean): string | undefined {
+function errorType(status: Facts['status'], code: Facts['code']): string | undefined {
   if (status === 'cancelled') return 'cancelled';
   if (status === 'tool-error') return 'tool_error';
   if (status !== 'error') return undefined;
-  if (code === undefined) return OTHER;
-  return isCaller || !CALLER_ERRORS.has(code) ? String(code) : undefined;
+  return code === undefined ? OTHER : String(code);
 }
 
 /** The labels of the duration of a request. */
@@ -55,6 +55,7 @@ export function operationLabels(facts: Facts): Labels {
   const { method, target } = facts;
   return {
     [LABEL.method]: method,
+    ...(method === 'tools/call' && { [LABEL.operation]: 'execute_tool' }),
     ...(target !== undefined && method === 'tools/call' && { [LABEL.tool]: target }),
     ...(target !== undefined && method === 'prompts/get' && { [LABEL.prompt]: target }),
     ...originLabels(facts),
