@@ -87,12 +87,8 @@ export class NodeContext implements UnreadContext {
 
   read(bodies: Bodies, receiver: BodyReceiver): void {
     const { request } = this;
-    if (isTaken(request)) return takeBody({ bodies, request, remoteAddress: this.remoteAddress }, this, receiver);
-    // events of the body don't have the `AsyncLocalStorage` of the application's middleware
-    const resource = new AsyncResource('Body');
-    const body = (failure: unknown, message?: unknown) =>
-      resource.runInAsyncScope(() => receiver.body(failure, message));
-    new NodeBody({ bodies, raw: request, request }, this, { body }).read();
+    if (isTaken(request)) takeBody({ bodies, request, remoteAddress: this.remoteAddress }, this, receiver);
+    else new NodeBody({ bodies, raw: request, request }, this, inScope(receiver)).read();
   }
 
   preset(headers: AnswerHeaders): void {
@@ -137,6 +133,14 @@ export class NodeContext implements UnreadContext {
     this.response.writeHead(status, withoutClose(described));
     this.response.end(this.method === 'HEAD' ? undefined : body);
   }
+}
+
+/** Events of the connection don't have the `AsyncLocalStorage` that the application's middleware has set. */
+function inScope(receiver: BodyReceiver): BodyReceiver {
+  const resource = new AsyncResource('Body');
+  return {
+    body: (failure, message) => resource.runInAsyncScope(receiver.body, receiver, failure, message),
+  };
 }
 
 function withoutClose({ connection: _connection, ...headers }: AnswerHeaders): AnswerHeaders {
