@@ -38,7 +38,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'schema (types)',
     'decorators (types)',
   ],
-  'plugin.ts': ['server.ts', 'plugins.ts'],
+  'plugin.ts': ['server.ts', 'plugins.ts', 'protocol'],
   'health.ts': ['plugin.ts', 'transports', 'protocol'],
   'transport.ts': ['transports', 'kernel', 'schema', 'metadata', 'protocol'],
   'index.ts': [

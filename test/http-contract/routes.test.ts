@@ -213,6 +213,7 @@ describe('`health`', () => {
 
   it.each([
     [{ checks: { db: 1 } }, /checks\.db/],
+    [{ checks: new Map() }, /`checks` is a Map/],
     [{ check: {} }, /`checks`/],
     [{ timeoutMs: 0 }, /whole number/],
   ])('rejects the options %j', (options, message) => {

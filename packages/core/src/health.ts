@@ -82,6 +82,14 @@ class Check {
 }
 
 function checksOf({ checks = {}, timeoutMs = 1000 }: HealthOptions): readonly Check[] {
+  if (checks instanceof Map) {
+    throw startupError(
+      'DECORUM_INVALID_OPTION',
+      'health',
+      'checks',
+      'is a Map. Write an object: { db: async () => … }',
+    );
+  }
   return Object.entries(checks).map(([name, check]) => {
     if (typeof check === 'function') return new Check(name, check, timeoutMs);
     throw startupError(

@@ -1,4 +1,5 @@
 import type { PluginDefinition } from './plugins.js';
+import { startupError } from './protocol/errors.js';
 import type { McpServer } from './server.js';
 
 /** A plugin, for the `plugins` option of `McpServer`. */
@@ -8,6 +9,7 @@ export type Plugin = PluginDefinition<McpServer>;
  * Defines a plugin: what it brings to a server, and what it does around each message.
  * @param create creates the plugin from its options
  * @returns the function that users call in `plugins`
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION` if `create` is no function
  * @example
  * ```ts
  * import { definePlugin, McpServer } from '@decorum/core';
@@ -25,5 +27,7 @@ export type Plugin = PluginDefinition<McpServer>;
  * ```
  */
 export function definePlugin<A extends readonly unknown[]>(create: (...args: A) => Plugin): (...args: A) => Plugin {
-  return (...args) => create(...args);
+  if (typeof create === 'function') return (...args) => create(...args);
+  const problem = "is not a function. Write definePlugin(() => ({ name: 'audit', … }))";
+  throw startupError('DECORUM_INVALID_OPTION', 'definePlugin', 'create', problem);
 }

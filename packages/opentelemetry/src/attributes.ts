@@ -76,7 +76,7 @@ export function sentAttributes(request: ObservedRequest): Attributes {
   if (id !== undefined) attributes[ATTRIBUTE.requestId] = cut(String(id));
   if (session !== undefined) attributes[ATTRIBUTE.session] = session;
   if (uri !== undefined && RESOURCE_METHODS.has(method)) attributes[ATTRIBUTE.uri] = cut(uri);
-  if (remoteAddress !== undefined) attributes[ATTRIBUTE.clientAddress] = remoteAddress;
+  if (remoteAddress !== undefined) attributes[ATTRIBUTE.clientAddress] = cut(remoteAddress, 128);
   if (remotePort !== undefined) attributes[ATTRIBUTE.clientPort] = remotePort;
   return attributes;
 }

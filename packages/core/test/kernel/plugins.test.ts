@@ -544,6 +544,11 @@ describe('A plugin', () => {
     });
   });
 
+  it('is defined by a function, and by nothing else', () => {
+    const define = () => definePlugin({ name: 'audit' } as never);
+    expect(define).toThrow('definePlugin: `create` is not a function. Write definePlugin(() => ({');
+  });
+
   it('is named by the error of its `onClose`, and the others close', async () => {
     const closed: string[] = [];
     const fails = plugin({ onClose: () => Promise.reject(new Error('no disk')) });
