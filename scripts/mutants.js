@@ -20,8 +20,8 @@ import { ROOT } from './workspace.js';
 
 /** Percentage of mutants that the tests must kill. */
 const KILLED = 97;
-/** A process that says nothing for so many milliseconds is in an endless loop. */
-const SILENCE = 20_000;
+/** A process that says nothing for so many seconds is in an endless loop. */
+const SILENCE = 20;
 const LAST_RUN = join(ROOT, '.mutants.json');
 
 /** @typedef {import('./mutants/environment.js').Message} Message */
@@ -72,16 +72,18 @@ function runFile(test, plan, take) {
     env: { ...process.env, MUTANTS_PLAN: planFile },
   });
   let isDone = false;
-  const watch = setTimeout(() => child.kill('SIGKILL'), SILENCE);
+  // ticks, not time: a machine that was suspended for a while must not kill anything
+  let ticks = 0;
+  const watch = setInterval(() => (ticks += 1) > SILENCE && child.kill('SIGKILL'), 1000);
   child.on('message', (/** @type {Message} */ message) => {
-    watch.refresh();
+    ticks = 0;
     isDone ||= message.type === 'done';
     if (options.verbose && 'id' in message) console.log(JSON.stringify({ ...message, ...mutants.get(message.id) }));
     take(message);
   });
   return new Promise((resolve) => {
     child.on('close', () => {
-      clearTimeout(watch);
+      clearInterval(watch);
       resolve(isDone);
     });
   });

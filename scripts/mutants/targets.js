@@ -32,13 +32,7 @@ export const TARGETS = {
     'packages/http/test/post.test.ts',
     'test/revisions/http-headers.test.ts',
   ],
-  'packages/http/src/guard.ts': [
-    'packages/http/test/guard.test.ts',
-    'packages/http/test/allowed.test.ts',
-    'packages/http/test/listen.test.ts',
-    'packages/http/test/plugin.test.ts',
-    'test/http-contract/refusals.test.ts',
-  ],
+  'packages/http/src/guard.ts': ['packages/http/test/guard.test.ts', 'packages/http/test/allowed.test.ts'],
   'packages/http/src/exchange.ts': [
     'packages/http/test/exchange.test.ts',
     'packages/http/test/keep-alive.test.ts',
@@ -64,5 +58,24 @@ export const TARGETS = {
     'packages/http/test/no-sessions.test.ts',
     'packages/http/test/close.test.ts',
     'packages/http/test/streams.test.ts',
+  ],
+  'packages/core/src/kernel/judge.ts': [
+    'test/revisions/scopes.test.ts',
+    'test/revisions/scopes-at-run-time.test.ts',
+    'packages/core/test/kernel/access.test.ts',
+  ],
+  'packages/core/src/protocol/scopes.ts': [
+    'test/revisions/scopes.test.ts',
+    'test/revisions/scopes-at-run-time.test.ts',
+    'packages/core/test/registry/scopes.test.ts',
+  ],
+  'packages/auth/src/jwt.ts': ['packages/auth/test/jwt.test.ts', 'packages/auth/test/presets.test.ts'],
+  'packages/auth/src/claims.ts': ['packages/auth/test/jwt.test.ts', 'packages/auth/test/presets.test.ts'],
+  'packages/auth/src/introspection.ts': ['packages/auth/test/introspection.test.ts'],
+  'packages/auth/src/verifier.ts': [
+    'packages/auth/test/credentials.test.ts',
+    'packages/auth/test/introspection.test.ts',
+    'packages/auth/test/key-set.test.ts',
+    'packages/auth/test/events.test.ts',
   ],
 };
