@@ -30,7 +30,8 @@ export const TARGETS = {
     'packages/http/test/headers.test.ts',
     'packages/http/test/params.test.ts',
     'packages/http/test/post.test.ts',
-    'test/revisions/http-headers.test.ts',
+    'packages/http/test/node-handler.test.ts',
+    'packages/http/test/fetch-handler.test.ts',
   ],
   'packages/http/src/guard.ts': ['packages/http/test/guard.test.ts', 'packages/http/test/allowed.test.ts'],
   'packages/http/src/exchange.ts': [

@@ -40,10 +40,12 @@ describe('MCP-Protocol-Version of the stateless era', () => {
     expect(await outcome(url, message, { ...headers, 'mcp-protocol-version': '2026-07-28x' })).toEqual(MISMATCH);
   });
 
-  it('may be absent in a session', async () => {
+  it('may be absent in a session, or name another revision with sessions', async () => {
     const { url } = await serve();
     const { 'mcp-protocol-version': _, ...session } = await openSession(url);
     expect(await outcome(url, call('x', 'add', ADD), session)).toEqual(OK);
+    const other = { ...session, 'mcp-protocol-version': '2025-03-26' };
+    expect(await outcome(url, call('x', 'add', ADD), other)).toEqual(OK);
   });
 
   it('of a version that is not supported is answered with 400 and -32022', async () => {
