@@ -70,7 +70,7 @@ export const TARGETS = {
     'test/revisions/scopes-at-run-time.test.ts',
     'packages/core/test/registry/scopes.test.ts',
   ],
-  'packages/auth/src/jwt.ts': ['packages/auth/test/jwt.test.ts', 'packages/auth/test/presets.test.ts'],
+  'packages/auth/src/jwt.ts': ['packages/auth/test/jwt.test.ts', 'packages/auth/test/key-set.test.ts'],
   'packages/auth/src/claims.ts': ['packages/auth/test/jwt.test.ts', 'packages/auth/test/presets.test.ts'],
   'packages/auth/src/introspection.ts': ['packages/auth/test/introspection.test.ts'],
   'packages/auth/src/verifier.ts': [

@@ -36,7 +36,7 @@ export function readJwt(token: string): UnverifiedJwt | undefined {
   // several spellings decode to the same signature: accept one, so that a changed token is never a valid one
   if (head === undefined || Buffer.from(signature, 'base64url').toString('base64url') !== signature) return undefined;
   const header = parseObject(head);
-  const claims = header && parseObject(body);
+  const claims = parseObject(body);
   return header && claims && { token, header, claims };
 }
 

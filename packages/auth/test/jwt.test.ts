@@ -28,6 +28,9 @@ async function expectRefused({ enter, events }: Fixture, token: string, reason: 
   expect(events.at(-1)).toMatchObject({ type: 'denied', reason });
 }
 
+/** Claims with a byte that is not UTF-8. */
+const LATIN = Buffer.from('{"sub":"\u00e4"}', 'latin1').toString('base64url');
+
 const KEYS = new Map(['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'].map((alg) => [alg, createKey(alg, 'key-1')]));
 const keyFor = (alg: string) => KEYS.get(alg) as Key;
 
@@ -158,11 +161,46 @@ describe('a JWT access token', () => {
     ['of an unknown key', 'key', (issuer) => issuer.sign({ aud: AUDIENCE }, { key: createKey('ES256', 'key-2') })],
     ['with an object as `kid`', 'key', (issuer) => issuer.sign({ aud: AUDIENCE }, { header: { kid: {} } })],
     ['that is an array', 'unrecognized', (issuer) => issuer.sign('[]')],
+    ['that is a number', 'unrecognized', (issuer) => issuer.sign('7')],
+    ['that is null', 'unrecognized', (issuer) => issuer.sign('null')],
+    [
+      'with a header that is no object',
+      'unrecognized',
+      (issuer) => issuer.sign({ aud: AUDIENCE }, { header: '"at+jwt"' }),
+    ],
+    ['with a part too many', 'unrecognized', (issuer) => `e30.${issuer.sign({ aud: AUDIENCE })}`],
+    ['that is not UTF-8', 'unrecognized', (issuer) => issuer.sign({ aud: AUDIENCE }).replace(/\..*\./, `.${LATIN}.`)],
   ];
 
   it.each(signed)('%s is refused (%s)', async (_what, reason, sign) => {
     const fixture = await open();
     await expectRefused(fixture, sign(fixture.issuer), reason);
+  });
+
+  it('that is refused tells the operator what was found', async () => {
+    const { issuer, enter, events } = await open({ cacheMs: 0 });
+    const now = NOW();
+    const header = (members: object) => issuer.sign({ aud: AUDIENCE }, { header: { ...members } });
+    const claims = (members: object) => issuer.sign({ aud: AUDIENCE, ...members });
+    const found: [string, string][] = [
+      [header({ alg: 'none' }), 'alg is "none"'],
+      [header({ crit: ['b64'] }), 'crit is ["b64"]'],
+      [header({ typ: undefined }), 'typ is missing'],
+      [header({ kid: 7 }), 'kid is 7'],
+      [header({ kid: 'key-2' }), 'kid is "key-2"'],
+      [claims({ iss: 'https://evil.example' }), 'iss is "https://evil.example"'],
+      [claims({ sub: '' }), 'sub is ""'],
+      [claims({ aud: ['other'] }), 'aud is ["other"]'],
+      [claims({ exp: '1' }), 'exp is "1"'],
+      [claims({ exp: now - 10 }), `exp is ${now - 10}`],
+      [claims({ nbf: now + 10 }), `nbf is ${now + 10}`],
+      [claims({}).replace(/[\w-]+$/, 'AAAA'), 'the signature does not fit'],
+      ['opaque', 'the token is no JWT'],
+    ];
+    for (const [token, what] of found) {
+      await enter(token);
+      expect(events.at(-1)?.found).toBe(what);
+    }
   });
 
   it.each(['jku', 'x5u', 'jwk', 'x5c'])(
@@ -239,10 +277,12 @@ describe('a JWT access token', () => {
     for (const typ of ['JWT', 'jwt', 'application/JWT', undefined, 'at+jwt', 'application/at+jwt', 'AT+JWT']) {
       expect([typ, statusOf(await fixture.enter(typed(typ)))]).toEqual([typ, 200]);
     }
-    await expectRefused(fixture, typed('logout+jwt'), 'token-type');
-    await expectRefused(fixture, typed(['JWT']), 'token-type');
+    for (const typ of ['logout+jwt', ['JWT'], 'application/application/jwt', 'at+application/jwt']) {
+      await expectRefused(fixture, typed(typ), 'token-type');
+    }
     for (const claim of ['nonce', 'at_hash', 'events']) {
       await expectRefused(fixture, typed('JWT', { [claim]: 'x' }), 'id-token');
+      expect(fixture.events.at(-1)?.found).toBe(`it has the claim "${claim}"`);
     }
   });
 
