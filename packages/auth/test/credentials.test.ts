@@ -108,7 +108,8 @@ describe('an API key', () => {
   });
 
   it('may have a header of its own: then it is no bearer token, and handlers do not see the header', async () => {
-    const { auth } = createAuth({ audience: undefined as never, apiKeys: KEYS, apiKeyHeader: 'X-Files-Key' });
+    const options = { audience: undefined as never, apiKeys: KEYS, apiKeyHeader: 'X-Files-Key' };
+    const { auth, events } = createAuth(options);
     expect(auth.credentialHeaders).toEqual(['x-files-key']);
     const answers = [
       { 'x-files-key': 'key-of-ci' },
@@ -119,6 +120,7 @@ describe('an API key', () => {
       { 'x-files-key': 'k'.repeat(20_000) },
     ].map(async (headers: Record<string, string>) => statusOf(await auth.authenticate(headWith(headers), undefined)));
     expect(await Promise.all(answers)).toEqual([200, 401, 401, 401, 400, 401]);
+    expect(events[0]).toMatchObject({ reason: 'api-key', found: 'an unknown API key' });
   });
 
   it('works beside tokens', async () => {
@@ -135,7 +137,7 @@ describe('verify', () => {
   it('gets what nobody else knows, and the request', async () => {
     const issuer = await openIssuer();
     const asked: unknown[] = [];
-    const { auth, enter } = createAuth({
+    const { auth, enter, events } = createAuth({
       issuer: issuer.url,
       hierarchy,
       verify: (token, request) => {
@@ -149,6 +151,7 @@ describe('verify', () => {
       scopes: ['files:write', 'files:read'],
     });
     expect(statusOf(await enter('unknown'))).toBe(401);
+    expect(events.at(-1)).toMatchObject({ reason: 'verify', found: 'the application does not know it' });
     // of this issuer, but not valid
     expect(statusOf(await enter(issuer.sign({ aud: 'other' })))).toBe(401);
     const foreign = issuer.sign({ iss: 'https://other.example' });

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 
 import {
   AUDIENCE,
@@ -86,15 +86,38 @@ describe('a JWT access token', () => {
     expect(statusOf(await enter(issuer.sign({ aud: ['other', aud] })))).toBe(200);
   });
 
-  it('is tolerated for 5 seconds before `nbf` and after `exp`', async () => {
-    const { issuer, enter, clock } = await open({ cacheMs: 0 });
-    const token = issuer.sign({ aud: AUDIENCE, nbf: NOW() + 100, exp: NOW() + 200 });
+  it('is tolerated for 5 seconds before `nbf` and after `exp`, to the millisecond', async () => {
+    const issuer = await openIssuer();
+    const start = NOW() * 1000;
+    const time = jest.spyOn(Date, 'now').mockReturnValue(start);
+    const { enter, clock } = createAuth({ issuer: issuer.url, cacheMs: 0 });
+    time.mockRestore();
+    const token = issuer.sign({ aud: AUDIENCE, nbf: start / 1000 + 100, exp: start / 1000 + 200 });
     const statuses = [];
-    for (const second of [90, 96, 203, 206]) {
-      clock.ahead = second * 1000;
+    for (const ms of [94_999, 95_000, 204_999, 205_000]) {
+      clock.ahead = ms;
       statuses.push(statusOf(await enter(token)));
     }
     expect(statuses).toEqual([401, 200, 200, 401]);
+  });
+
+  it('must have the claims that `claims` of its issuer asks for, as its own and with one of the values', async () => {
+    const issuer = await openIssuer();
+    const claims = { team: ['blue', 'red'], tenant: true, constructor: true } as const;
+    const fixture = createAuth({ issuer: { issuer: issuer.url, claims } });
+    const valid = { aud: AUDIENCE, team: 'red', tenant: 7, constructor: 'own' };
+    expect(statusOf(await fixture.enter(issuer.sign(valid)))).toBe(200);
+    const lacking = [
+      [{ team: 'green' }, 'team is "green"'],
+      [{ team: ['blue'] }, 'team is ["blue"]'],
+      [{ team: undefined }, 'team is missing'],
+      [{ tenant: undefined }, 'tenant is missing'],
+      [{ constructor: undefined }, 'constructor is missing'],
+    ] as const;
+    for (const [change, found] of lacking) {
+      await expectRefused(fixture, issuer.sign({ ...valid, ...change }), 'claims');
+      expect(fixture.events.at(-1)?.found).toBe(found);
+    }
   });
 
   const signed: [string, string, (issuer: HostileIssuer) => string][] = [
@@ -107,6 +130,7 @@ describe('a JWT access token', () => {
       (issuer) => issuer.sign({ aud: 'https://ada@mcp.example.com/mcp' }),
     ],
     ['for the same path in another case', 'audience', (issuer) => issuer.sign({ aud: 'https://mcp.example.com/MCP' })],
+    ['for an audience in a list of lists', 'audience', (issuer) => issuer.sign({ aud: [[AUDIENCE]] })],
     ['for an audience in an object', 'audience', (issuer) => issuer.sign({ aud: { 0: AUDIENCE } })],
     ['of another issuer', 'issuer', (issuer) => issuer.sign({ aud: AUDIENCE, iss: 'https://evil.example' })],
     ['of the issuer with a slash', 'issuer', (issuer) => issuer.sign({ aud: AUDIENCE, iss: `${issuer.url}/` })],
