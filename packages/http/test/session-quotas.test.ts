@@ -171,7 +171,7 @@ describe('eviction', () => {
 
   it('spares the sessions of an unknown address by their last use, although no quota counts them', async () => {
     const sessions = await createSessions({ maxSessions: 2, maxSessionsPerAddress: 1 });
-    const unknown = { headers: {}, principal: undefined };
+    const unknown = { headers: {}, remoteAddress: undefined, principal: undefined };
     const [first, second] = [sessions.open(unknown, false), sessions.open(unknown, false)];
     expect(sessions.local(first.id, undefined)).toBe(first);
     sessions.open(unknown, false);
