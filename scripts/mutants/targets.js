@@ -37,6 +37,7 @@ export const TARGETS = {
   'packages/http/src/exchange.ts': [
     'packages/http/test/exchange.test.ts',
     'packages/http/test/keep-alive.test.ts',
+    'packages/http/test/denied.test.ts',
     'packages/http/test/headers.test.ts',
     'packages/http/test/params.test.ts',
     'packages/http/test/limits.test.ts',
