@@ -101,6 +101,8 @@ const ignored = [];
 async function judge(test) {
   const wanted = [...mutants.values()].filter(({ file, by }) => by === undefined && TARGETS[file]?.includes(test));
   const open = new Set(wanted.map(({ id }) => id));
+  // a busy machine may be too slow once
+  let failures = 0;
   for (let isDone = open.size === 0; !isDone;) {
     /** @type {Judged | undefined} */
     let current;
@@ -119,7 +121,8 @@ async function judge(test) {
       if (message.type === 'killed') mutant.by = message.by;
       else mutant.reached += message.reached;
     });
-    if (!passing.has(test)) throw new Error(`${test} can't be run. Run it with jest to see why.`);
+    if (!passing.has(test) && (failures += 1) > 1)
+      throw new Error(`${test} can't be run. Run it with jest to see why.`);
     // an endless loop, or the end of the process
     if (current && !isDone) {
       open.delete(current.id);

@@ -144,7 +144,10 @@ describe('Mcp-Method and Mcp-Name', () => {
     };
     const NOT_FOUND = { status: 200, code: -32602, id: 'x' };
     for (const uri of [base64('add'), 'docs://größe']) {
-      expect([uri, await read(uri, uri)]).toEqual([uri, MISMATCH]);
+      // as Latin-1, and as UTF-8
+      for (const name of [uri, Buffer.from(uri).toString('latin1')]) {
+        expect([uri, await read(uri, name)]).toEqual([uri, MISMATCH]);
+      }
       expect([uri, await read(uri, base64(uri))]).toEqual([uri, NOT_FOUND]);
     }
   });
