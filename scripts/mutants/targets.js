@@ -61,15 +61,11 @@ export const TARGETS = {
     'packages/http/test/close.test.ts',
     'packages/http/test/streams.test.ts',
   ],
-  'packages/core/src/kernel/judge.ts': [
-    'test/revisions/scopes.test.ts',
-    'test/revisions/scopes-at-run-time.test.ts',
-    'packages/core/test/kernel/access.test.ts',
-  ],
   'packages/core/src/protocol/scopes.ts': [
     'test/revisions/scopes.test.ts',
     'test/revisions/scopes-at-run-time.test.ts',
     'packages/core/test/registry/scopes.test.ts',
+    'packages/http/test/denied.test.ts',
   ],
   'packages/auth/src/jwt.ts': ['packages/auth/test/jwt.test.ts', 'packages/auth/test/key-set.test.ts'],
   'packages/auth/src/claims.ts': ['packages/auth/test/jwt.test.ts', 'packages/auth/test/presets.test.ts'],
@@ -79,5 +75,6 @@ export const TARGETS = {
     'packages/auth/test/introspection.test.ts',
     'packages/auth/test/key-set.test.ts',
     'packages/auth/test/events.test.ts',
+    'packages/auth/test/jwt.test.ts',
   ],
 };

@@ -63,8 +63,8 @@ export class Verifier<HostRequest> {
   }
 
   /** The scopes that a token names itself, without those that they imply. */
-  scopesOf(principal: Principal): readonly string[] {
-    return this.ownScopes.get(principal) ?? principal.scopes ?? [];
+  scopesOf(principal: Principal): readonly string[] | undefined {
+    return this.ownScopes.get(principal) ?? principal.scopes;
   }
 
   private remembered(digest: string): Principal | undefined {

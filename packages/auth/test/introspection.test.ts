@@ -151,6 +151,18 @@ describe('introspection', () => {
     expect(await status('one-later')).toBe(401);
   });
 
+  it('leaves the tokens that no issuer knows to the application', async () => {
+    const issuer = await openIssuer();
+    issuer.handlers.set('/introspect', (_request, response) => sendJson(response, { active: false }));
+    const introspection = { clientId: 'a', clientSecret: 'b' };
+    const { enter } = createAuth({
+      issuer: { issuer: issuer.url, introspection },
+      verify: (token) => (token === 'own' ? { subject: 'bob' } : undefined),
+    });
+    expect(await enter('own')).toEqual({ subject: 'bob' });
+    expect(statusOf(await enter('other'))).toBe(401);
+  });
+
   it('asks several issuers in turn, and never knows less because one is away', async () => {
     const [one, two] = [await open(), await open()];
     const credentials = { clientId: 'a', clientSecret: 'b' };

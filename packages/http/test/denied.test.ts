@@ -27,7 +27,7 @@ const ANN = as('mcp');
 const POOR = as('other');
 
 /** Serves a probe, a tool that needs more scopes, and one whose access function answers when it is let. */
-async function serveScopes(options: Omit<ListenOptions, 'auth'> = {}) {
+async function serveScopes(options: Omit<ListenOptions, 'auth'> = {}, isOpen = false) {
   const denials: Denial[] = [];
   const auth: Auth = {
     scopes: ['mcp'],
@@ -47,6 +47,7 @@ async function serveScopes(options: Omit<ListenOptions, 'auth'> = {}) {
     return true;
   };
   server.addTool({ name: 'write', scopes: ['files:write'], input: NoInput }, () => 'written');
+  if (isOpen) server.addTool({ name: 'about', public: true, input: NoInput }, () => 'about');
   server.addTool({ name: 'guarded', scopes: ['files:write'], input: NoInput, access }, () => 'written');
   return { ...served, denials };
 }
@@ -86,6 +87,22 @@ describe('a POST of a caller who lacks scopes', () => {
     }
     expect(denials.map(({ inSession }) => inSession)).toEqual([true, false, true, false]);
     expect((await post(url, READY, session)).status).toBe(202);
+  });
+
+  it('is denied to anonymous callers too where others may use what is public', async () => {
+    const { url } = await serveScopes({}, true);
+    const of = (name: string) => post(url, modernCall(1, name), modernHeaders('tools/call', name));
+    expect(await refusal(await of('write'))).toEqual([403, NEEDED, 1, 'Authorization is required.']);
+    expect((await of('about')).status).toBe(200);
+  });
+
+  it('is denied without the option `auth` too, if `principal` tells who calls', async () => {
+    const { url, server } = await serve({ principal: () => ({ subject: 'ann', scopes: ['mcp'] }) });
+    server.addTool({ name: 'write', scopes: ['files:write'], input: NoInput }, () => 'written');
+    const response = await post(url, modernCall(1, 'write'), modernHeaders('tools/call', 'write'));
+    const { error } = await json(response);
+    expect([response.status, error?.data]).toEqual([403, { scopes: ['files:write'] }]);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope", scope="files:write"');
   });
 
   it('gets one error without an id if it is a batch', async () => {
