@@ -4,32 +4,69 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-import { afterEach, expect, it } from '@jest/globals';
+import { afterEach, expect, it, jest } from '@jest/globals';
 
 import { CLIENTS, useWeather } from './weather.js';
 
-const RUN = fileURLToPath(new URL('../../scripts/example.js', import.meta.url));
+// npm, Node and a compiler start, each in a process of its own
+jest.setTimeout(60_000);
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 let child: ChildProcess;
 
+/** Runs an example in a process group, which shows whether it leaves processes behind. */
 function run(name: string): ChildProcess {
-  const env = { ...process.env, NODE_OPTIONS: '', PORT: '0' };
-  child = spawn(process.execPath, [RUN, name], { stdio: ['ignore', 'pipe', 'pipe'], env });
+  // a development server of Next rewrites its tsconfig.json if NODE_ENV is jest's
+  const env = { ...process.env, NODE_ENV: undefined, NODE_OPTIONS: '', PORT: '0' };
+  child = spawn('npm', ['run', '-s', 'example', name], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env,
+    detached: true,
+  });
   return child;
 }
 
+/** Sends a signal to all processes that the example has started; 0 only asks whether there are any. */
+const signalAll = (signal: NodeJS.Signals | 0) => process.kill(-(child.pid as number), signal);
+
 afterEach(() => {
-  child.kill('SIGKILL');
+  try {
+    signalAll('SIGKILL');
+  } catch {
+    // all have ended
+  }
 });
 
-it.each(['express', 'hono'])('the example %s serves the weather, and ends when it is told to', async (name) => {
-  const { stdout } = run(name);
-  const [line] = (await once(createInterface({ input: stdout as NodeJS.ReadableStream }), 'line')) as [string];
-  const url = /http:\S+/.exec(line)?.[0] ?? '';
+/** Reads where the example listens, and goes on reading, so that it can write. */
+async function urlOf({ stdout, stderr }: ChildProcess): Promise<string> {
+  stderr?.pipe(process.stderr);
+  const lines = createInterface({ input: stdout as NodeJS.ReadableStream });
+  return await new Promise((resolve, reject) => {
+    lines.on('line', (line) => {
+      const url = /http:\S+/.exec(line)?.[0];
+      if (url !== undefined) resolve(new URL('/mcp', url).href);
+    });
+    lines.on('close', () => reject(new Error('It ended without saying where it listens.')));
+  });
+}
+
+// Nest ends its process with the signal that has closed the application
+it.each([
+  ['express', [0, null]],
+  ['hono', [0, null]],
+  ['next', [0, null]],
+  ['nest11', [null, 'SIGTERM']],
+  ['nest12', [null, 'SIGTERM']],
+])('the example %s serves the weather, and ends with all its processes when it is told to', async (name, end) => {
+  const running = run(name);
+  const url = await urlOf(running);
   for (const [, connect] of CLIENTS.slice(-3)) await useWeather(connect, url);
-  const ended = once(child, 'exit');
-  child.kill();
-  expect(await ended).toEqual([0, null]);
+  const ended = once(running, 'exit');
+  running.kill();
+  expect(await ended).toEqual(end);
+  expect(() => signalAll(0)).toThrow('ESRCH');
 });
 
 it('an unknown name is answered with those that exist', async () => {

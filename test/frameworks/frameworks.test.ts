@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 
 import { type Hosted, HOSTS, MORE_HOSTS } from './hosts.js';
+import { NEST_HOSTS } from './nest-hosts.js';
 import { CLIENTS, sendLargeBodies, useWeather } from './weather.js';
 
-describe.each(Object.entries(HOSTS))('the weather server in %s', (_name, serve) => {
+describe.each(Object.entries({ ...HOSTS, ...NEST_HOSTS }))('the weather server in %s', (_name, serve) => {
   let hosted: Hosted;
 
   beforeAll(async () => {

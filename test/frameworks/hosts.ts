@@ -3,14 +3,13 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { Context, McpServer, NoInput, Tool } from '@decorum/core';
+import { McpServer } from '@decorum/core';
 import { Weather } from '@decorum/example-weather/weather';
 import { WeatherApi } from '@decorum/example-weather/weather-api';
 import { mcp } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler } from '@decorum/http/node';
 import { type HttpBindings, serve } from '@hono/node-server';
-import compression from 'compression';
 import cors from 'cors';
 import express, { type RequestHandler } from 'express';
 // @ts-expect-error -- its types are those of Express 5
@@ -19,28 +18,7 @@ import fastify from 'fastify';
 import helmet from 'helmet';
 import { Hono } from 'hono';
 
-import { BODY_LIMIT } from './weather.js';
-
-/** A tool that goes on only when the client has seen its progress. */
-export class Steps {
-  private go: (() => void) | undefined;
-
-  @Tool({ description: 'Reports progress, and waits until `seen` is called' })
-  async walk(_input: NoInput, ctx: Context) {
-    const seen = new Promise<void>((resolve) => {
-      this.go = resolve;
-    });
-    ctx.progress(1);
-    await seen;
-    return 'walked';
-  }
-
-  @Tool({ description: 'Lets `walk` go on' })
-  seen() {
-    this.go?.();
-    return 'seen';
-  }
-}
+import { BODY_LIMIT, compress, permitTransforms, Steps } from './inside.js';
 
 const OPTIONS = { limits: { bodyLimit: BODY_LIMIT } };
 
@@ -70,11 +48,11 @@ async function listening(server: Server, close: () => Promise<unknown>): Promise
 const onNode = (listener: RequestListener, close: () => Promise<unknown>): Promise<Hosted> =>
   listening(createServer(listener).listen(0, '127.0.0.1'), close);
 
-/** Express with the usual middleware. `compression` would compress each answer, however small. */
+/** Express with the usual middleware. */
 async function inExpress(create: typeof express, ...more: RequestHandler[]): Promise<Hosted> {
   const handler = nodeHandler(weatherServer(), OPTIONS);
   const app = create();
-  app.use(helmet(), cors(), compression({ threshold: 0, filter: () => true }));
+  app.use(helmet(), cors(), compress);
   app.use('/mcp', ...more, handler);
   app.use(create.json());
   return await onNode(app, () => handler.close());
@@ -103,14 +81,6 @@ export const HOSTS: Readonly<Record<string, () => Promise<Hosted>>> = {
     return await onNode(handler, () => handler.close());
   },
   Hono: inHono,
-};
-
-/** Removes what keeps `compression` from compressing event streams. */
-const permitTransforms: RequestHandler = (_request, response, next) => {
-  const writeHead = response.writeHead.bind(response) as (status: number, headers: object) => typeof response;
-  response.writeHead = (status: number, headers?: unknown) =>
-    writeHead(status, { ...(headers as object), 'cache-control': 'no-cache' });
-  next();
 };
 
 /** More applications. */

@@ -6,9 +6,7 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
 import { json, modernCall, modernHeaders, post } from '../../packages/http/test/fixture.js';
-
-/** Bytes that a body may have in the applications of these tests. */
-export const BODY_LIMIT = 1_500_000;
+import { BODY_LIMIT } from './inside.js';
 
 const INFO = { name: 'frameworks', version: '1.0.0' };
 

@@ -25,10 +25,11 @@ export class ExampleProcess {
 
   /**
    * @param program an example, or a server that prints its URL in the same way
+   * @param args of the program
    * @throws {Error} if it exits without printing its URL
    */
-  static async start(program: string): Promise<ExampleProcess> {
-    const child = spawn(process.execPath, [program], {
+  static async start(program: string, ...args: string[]): Promise<ExampleProcess> {
+    const child = spawn(process.execPath, [program, ...args], {
       env: { ...process.env, PORT: '0' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });

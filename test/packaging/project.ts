@@ -114,8 +114,12 @@ export function createProject(options: {
 }
 
 /** Compiles a server in `servers/` to JavaScript with decorator metadata. */
-export function compiled(server: string, type: 'es6' | 'commonjs' = 'es6'): string {
-  const source = readFileSync(join(ROOT, 'test/packaging/servers', server), 'utf8');
+export const compiled = (server: string, type?: 'es6' | 'commonjs'): string =>
+  compiledFile(`test/packaging/servers/${server}`, type);
+
+/** Compiles a file of the repository to JavaScript with decorator metadata. */
+export function compiledFile(file: string, type: 'es6' | 'commonjs' = 'es6'): string {
+  const source = readFileSync(join(ROOT, file), 'utf8');
   return transformSync(source, {
     swcrc: false,
     jsc: {

@@ -446,7 +446,7 @@ describe('a stream without a session', () => {
       expect(event).not.toHaveProperty('id');
       expect(event).not.toHaveProperty('retry');
     }
-    expect((await client.get({ 'last-event-id': 'p0000000000000000-1' })).status).toBe(405);
+    expect((await client.get({ 'last-event-id': 'p00000000-1' })).status).toBe(405);
   });
 
   inStateless('HTTP-43', 'or with one: errors of handlers are answered with 200', async () => {

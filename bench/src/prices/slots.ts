@@ -211,7 +211,7 @@ export class Slots {
       'mcp-method': 'tools/list',
       'mcp-name': '=?base64?YQ==?=',
       authorization: 'Bearer a.b.c',
-      'last-event-id': 'g0123456789abcdef-1',
+      'last-event-id': 'g01234567-1',
       'access-control-request-headers': 'content-type, mcp-name',
     };
     const list = stateless('tools/list', {});

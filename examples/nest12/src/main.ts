@@ -10,4 +10,5 @@ if (process.argv.includes('--stdio')) {
   const app = await NestFactory.create(AppModule, new FastifyAdapter());
   app.enableShutdownHooks();
   await app.listen(process.env['PORT'] ?? 3000, '127.0.0.1');
+  console.log(`Serving ${await app.getUrl()}/mcp`);
 }

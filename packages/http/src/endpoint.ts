@@ -32,7 +32,7 @@ import type { OpenStream, StreamSettings } from './stream-settings.js';
 /** Milliseconds between sweeps for expired tokens. */
 const EXPIRY_MS = 10_000;
 
-const EVENT_ID = /^([gp][\w-]{16})-(\d{1,9})$/;
+const EVENT_ID = /^([gp][\w-]{8})-(\d{1,9})$/;
 
 /** The HTTP methods of an endpoint, including those of HTTP+SSE. */
 const METHODS = new Set(['POST', 'GET', 'DELETE', 'OPTIONS']);

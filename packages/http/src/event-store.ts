@@ -38,20 +38,21 @@ export interface EventStore {
   ): readonly StoredEvent[] | undefined | Promise<readonly StoredEvent[] | undefined>;
 }
 
-// without the `m` flag: for it U+2028, which is valid inside JSON, starts a new line
-const DATA = /(?:^|\n)data: ([^\n]+)/g;
+const DATA = 'data: ';
 
 /**
  * Splits a batch into its events.
  * @example eventsOf({ first: 7, count: 1, text: 'data: {"id":1}' }) // [{ sequence: 7, frame: '{"id":1}' }]
  */
 export function eventsOf({ first, text }: EventBatch): StoredEvent[] {
-  return Array.from(text.matchAll(DATA), ([, frame = ''], index) => ({ sequence: first + index, frame }));
+  // not a regular expression, which runs out of stack in an event of 16 MiB
+  const lines = text.split('\n').filter((line) => line.startsWith(DATA) && line.length > DATA.length);
+  return lines.map((line, index) => ({ sequence: first + index, frame: line.slice(DATA.length) }));
 }
 
 /** A batch with one event. */
 export const batchOf = ({ sequence, frame }: StoredEvent): EventBatch => ({
   first: sequence,
   count: 1,
-  text: `data: ${frame}`,
+  text: `${DATA}${frame}`,
 });

@@ -237,11 +237,14 @@ export function ttlOf({ sessionIdleMs, keepAliveMs }: SessionSettings): number {
   return sessionIdleMs + 2 * keepAliveMs;
 }
 
-const ID_BYTES = 12;
+const ID_BYTES = 6;
 let random = Buffer.alloc(0);
 let at = 0;
 
-/** 96 random bits. Drawn in bulk, because the cost is per call to `randomBytes` and not per byte. */
+/**
+ * 48 random bits: unique in a session, and short, because each event repeats it. Drawn in bulk, because the cost is per
+ * call to `randomBytes` and not per byte.
+ */
 function streamId(): string {
   if (at === random.length) {
     random = randomBytes(128 * ID_BYTES);

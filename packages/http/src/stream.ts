@@ -102,8 +102,8 @@ export class EventStream implements SinkOwner, Replayed {
     if (log === undefined) return this.write(this.eventText(text));
     this.sequence += 1;
     this.unstored += 1;
-    this.prefix ??= log.prefix;
-    this.write(`${this.prefix}${this.sequence}\ndata: ${text}\n\n`);
+    // joining the short parts first creates fewer string pieces
+    this.write((this.prefix ??= log.prefix) + (this.sequence + '\ndata: ') + text + '\n\n');
   }
 
   /** Sends everything buffered, or just the headers if there is nothing. Waits if the reader is slow. */

@@ -10,7 +10,7 @@ import { call, type Fields, json, openSession, post } from './fixture.js';
 import { eventsIn, open, start, untilSlow } from './paused.js';
 
 const TOKEN = { progressToken: 1 };
-const ID = 'paaaaaaaaaaaaaaaa';
+const ID = 'paaaaaaaa';
 const COUNT = 2000;
 const SIZE = 10_000;
 
@@ -87,7 +87,7 @@ describe('a client that resumes an ended stream', () => {
 });
 
 describe('resumed streams', () => {
-  const streamId = (n: number) => `p${String(n).padStart(16, '0')}-0`;
+  const streamId = (n: number) => `p${String(n).padStart(8, '0')}-0`;
 
   it('count among the streams of the session: at the limit they are served, and beyond it get 429', async () => {
     const { url, hits, answers } = await start({ events: new LongStore(true), limits: { maxStreams: 3 } });

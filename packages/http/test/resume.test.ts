@@ -75,7 +75,7 @@ describe('event ids', () => {
     const session = await openSession(url);
     const text = await (await post(url, call(1, 'steps', {}, TOKEN), session)).text();
     expect(text).not.toMatch(/^id:/m);
-    expect(await refused(url, session, 'paaaaaaaaaaaaaaaa-1')).toBe(400);
+    expect(await refused(url, session, 'paaaaaaaa-1')).toBe(400);
   });
 });
 
@@ -202,7 +202,7 @@ describe('a client that reconnects', () => {
     const listening = await getStream(url, alice);
     const { id: listeningId } = (await listening.next()) as ServerEvent;
     expect(await refused(url, bob, listeningId as string)).toBe(400);
-    expect(await refused(url, bob, 'gaaaaaaaaaaaaaaaa-1')).toBe(400);
+    expect(await refused(url, bob, 'gaaaaaaaa-1')).toBe(400);
   });
 });
 

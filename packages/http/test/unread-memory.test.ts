@@ -59,7 +59,7 @@ describe('a client that resumes a thousand streams and reads nothing', () => {
     const id = /^mcp-session-id: (.+)\r$/im.exec(await send('POST', type, body))?.[1] as string;
     const session = { 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' };
     const before = await rss();
-    const streamIds = Array.from({ length: STREAMS }, (_, n) => `p${String(n).padStart(16, '0')}`);
+    const streamIds = Array.from({ length: STREAMS }, (_, n) => `p${String(n).padStart(8, '0')}`);
     const answers: string[] = [];
     while (streamIds.length > 0) {
       // more at once would not fit in the queue of a socket file, and be refused

@@ -5,9 +5,10 @@ type Next = (error?: unknown) => void;
 /** A middleware of Express. */
 export type Middleware = (request: IncomingMessage, response: ServerResponse, next: Next) => void;
 
-/** The part of Nest's adapter for Express that middleware is added to. */
+/** The parts of Nest's adapter for Express that an endpoint needs. */
 export interface ExpressAdapter {
   use(...args: unknown[]): unknown;
+  getInstance(): { readonly router?: { readonly strict?: boolean; readonly caseSensitive?: boolean } };
 }
 
 /** Names of the middleware in the body-parser package. */
@@ -20,16 +21,41 @@ export function pathOf(request: IncomingMessage): string {
 }
 
 /**
+ * Finds the path that Express matches with a request. By default, it ignores case and a slash at the end.
+ * @param paths those of an endpoint
+ */
+export function matchedPath(
+  adapter: ExpressAdapter,
+  paths: readonly string[],
+  request: IncomingMessage,
+): string | undefined {
+  const { strict = false, caseSensitive = false } = adapter.getInstance().router ?? {};
+  const loose = (path: string) => {
+    const whole = strict ? path : path.replace(/(?<=.)\/$/, '');
+    return caseSensitive ? whole : whole.toLowerCase();
+  };
+  const asked = loose(pathOf(request));
+  return paths.find((path) => loose(path) === asked);
+}
+
+/** Gives a request another path. */
+export function rewritePath(request: IncomingMessage, path: string): void {
+  const { url = '' } = request;
+  const query = url.indexOf('?');
+  request.url = query === -1 ? path : `${path}${url.slice(query)}`;
+}
+
+/**
  * Keeps body parsers from the requests of an endpoint, which reads its bodies itself, with limits of its own. Nest adds
  * its parsers through the same method as the application.
  */
-export function skipParsers(adapter: ExpressAdapter, isServed: (path: string) => boolean): void {
+export function skipParsers(adapter: ExpressAdapter, isServed: (request: IncomingMessage) => boolean): void {
   const use = adapter.use.bind(adapter);
   const skipping = (argument: unknown): unknown => {
     if (typeof argument !== 'function' || !PARSERS.test(argument.name)) return argument;
     const parser = argument as Middleware;
     const skip: Middleware = (request, response, next) =>
-      isServed(pathOf(request)) ? next() : parser(request, response, next);
+      isServed(request) ? next() : parser(request, response, next);
     // Nest looks for the name, to add each parser once
     return Object.defineProperty(skip, 'name', { value: parser.name });
   };

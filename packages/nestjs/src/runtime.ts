@@ -6,7 +6,14 @@ import type { ApplicationConfig, ExternalContextCreator, HttpAdapterHost, Module
 import { requireFree } from './conflicts.js';
 import { findTargets, type Target } from './discovery.js';
 import { HostedProvider } from './hosted.js';
-import { type ExpressAdapter, type Middleware, pathOf, skipParsers } from './mount-express.js';
+import {
+  type ExpressAdapter,
+  matchedPath,
+  type Middleware,
+  pathOf,
+  rewritePath,
+  skipParsers,
+} from './mount-express.js';
 import type { SplitOptions } from './options.js';
 import { prefixed } from './path.js';
 
@@ -60,10 +67,10 @@ export class Runtime {
     });
     if (!this.isOnExpress) return;
     const adapter = this.adapter as unknown as ExpressAdapter;
-    skipParsers(adapter, (path) => this.paths.includes(path));
+    skipParsers(adapter, (request) => this.pathFor(request) !== undefined);
     const early: Middleware = (request, response, next) => {
       // documents and other routes at the root, which have no place in the application's prefix
-      if (this.handler === undefined || this.paths.includes(pathOf(request))) next();
+      if (this.handler === undefined || this.pathFor(request) !== undefined) next();
       else this.handler(request, response, next);
     };
     adapter.use(early);
@@ -121,8 +128,11 @@ export class Runtime {
 
   /** The middleware of the endpoint on Express. */
   readonly middleware: Middleware = (request, response, next) => {
-    if (this.handler) this.handler(request, response, next);
-    else next();
+    if (this.handler === undefined) return next();
+    const path = this.pathFor(request);
+    // the handler knows nothing of Express's settings
+    if (path !== undefined && path !== pathOf(request)) rewritePath(request, path);
+    this.handler(request, response, next);
   };
 
   get isOnExpress(): boolean {
@@ -138,6 +148,11 @@ export class Runtime {
   private get paths(): readonly string[] {
     if (this.served.length === 0) this.served = this.mounts.map((path) => prefixed(path, this.application.config));
     return this.served;
+  }
+
+  /** The path of the endpoint that a request on Express is for. */
+  private pathFor(request: Parameters<Middleware>[0]): string | undefined {
+    return matchedPath(this.adapter as unknown as ExpressAdapter, this.paths, request);
   }
 
   private get httpOptions(): NodeHandlerOptions {

@@ -32,7 +32,7 @@ import {
   NestFactory,
   REQUEST,
 } from '@nestjs/core';
-import { of } from 'rxjs';
+import { EMPTY, of } from 'rxjs';
 
 const NAMED = { name: 'shop', version: '1.0.0' };
 const forRoot = (options: Partial<McpModuleOptions> = {}) => McpModule.forRoot({ ...NAMED, ...options });
@@ -109,14 +109,30 @@ describe('McpModule', () => {
     }
     @Module({ providers: [Config], exports: [Config] })
     class ConfigModule {}
+    @Injectable()
+    class Watcher {
+      constructor(readonly server: McpServer) {}
+    }
     const options = {
       imports: [ConfigModule],
       inject: [Config],
       useFactory: async ({ version }: Config) => ({ name: 'shop', version }),
     };
-    const app = await started({ imports: [McpModule.forRootAsync(options)], providers: [Shop] });
+    const app = await started({ imports: [McpModule.forRootAsync(options)], providers: [Shop, Watcher] });
+    expect(app.get(Watcher).server).toBe(app.get(McpServer));
     expect(app.get(McpServer).info.version).toBe('2.0.0');
     expect(await textOf(app.get(McpServer), 'order')).toBe('ordered');
+    await app.close();
+  });
+
+  it('injects a server with asynchronous options by the name beside the factory', async () => {
+    @Injectable()
+    class Watcher {
+      constructor(@InjectMcpServer('shop') readonly server: McpServer) {}
+    }
+    const options = { name: 'shop', useFactory: () => Promise.resolve(NAMED) };
+    const app = await started({ imports: [McpModule.forRootAsync(options)], providers: [Shop, Watcher] });
+    expect(app.get(Watcher).server).toBe(app.get(McpServer));
     await app.close();
   });
 
@@ -267,6 +283,30 @@ describe('guards and filters', () => {
   it('see nothing of a call in contexts that are not of MCP', () => {
     const host = { getArgs: () => [{}], getType: () => 'http' } as unknown as ExecutionContext;
     expect(() => McpExecutionContext.from(host)).toThrow("context.getType() === 'mcp'");
+  });
+});
+
+describe('an interceptor that returns', () => {
+  it.each([
+    ['an empty observable ends the call with an internal error', EMPTY, true, [/^Internal error/]],
+    ['undefined makes an empty result', of(undefined), false, []],
+  ])('%s', async (_title, returned, isError, texts) => {
+    class Replacing implements NestInterceptor {
+      intercept() {
+        return returned;
+      }
+    }
+    const logger = { warn: () => {}, error: () => {} };
+    const app = await started({
+      imports: [forRoot({ logger })],
+      providers: [Shop, { provide: APP_INTERCEPTOR, useClass: Replacing }],
+    });
+    const client = await connect(app.get(McpServer));
+    const result = await client.callTool('order');
+    expect(result.isError ?? false).toBe(isError);
+    expect(result.content).toEqual(texts.map((text) => ({ type: 'text', text: expect.stringMatching(text) })));
+    await client.close();
+    await app.close();
   });
 });
 

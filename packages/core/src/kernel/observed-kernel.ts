@@ -3,17 +3,17 @@ import type { Conversation, Exchange } from '../protocol/exchange.js';
 import type { JsonRpcNotification } from '../protocol/jsonrpc.js';
 import { andThen } from '../protocol/maybe-promise.js';
 import { beginsConversation } from '../protocol/methods.js';
-import type { ObservedQuestion, ObservedRequest, QuestionOutcome } from '../protocol/observed.js';
+import type { Observation, ObservedQuestion, ObservedRequest, QuestionOutcome } from '../protocol/observed.js';
 import type { Reply } from '../protocol/reply.js';
 import type { Wire } from '../protocol/wire.js';
 import { Kernel } from './kernel.js';
 import type { CallResult } from './interceptors.js';
 import { type Invocation, Members, type Outcome as Ended } from './members.js';
 import type { KernelParts } from './methods/method.js';
-import { knownMethods, noteEnd, observedExchange, observedMessage, type Outcome, outcomeOf } from './observed.js';
+import { knownMethods, ObservedExchange, ObservedUnopened, type Outcome, outcomeOf } from './observed.js';
 import { askingOf } from './observed-questions.js';
 import { ObservedSessions, type SessionObserver } from './observed-sessions.js';
-import { type Observer, Observers } from './observers.js';
+import { type Observer, Observers, Work } from './observers.js';
 import type { Unopened } from './unopened.js';
 
 /** Runs members, and notes how each has ended. */
@@ -23,11 +23,14 @@ class ObservedMembers extends Members {
     invocation: Invocation<R>,
     mayRun?: boolean,
   ): Ended<R> | Promise<Ended<R>> {
-    return andThen(super.run(exchange, invocation, mayRun), (ended) => {
-      noteEnd(exchange, ended);
-      return ended;
-    });
+    const ended = super.run(exchange, invocation, mayRun);
+    return ended instanceof Promise ? ended.then((late) => note(exchange, late)) : note(exchange, ended);
   }
+}
+
+function note<R>(exchange: Exchange, ended: Ended<R>): Ended<R> {
+  (exchange.observation as Observation).ended = ended;
+  return ended;
 }
 
 /** The functions of plugins that stand around messages. */
@@ -35,6 +38,58 @@ export interface Observing {
   readonly requests: readonly Observer<ObservedRequest, Outcome>[];
   readonly questions: readonly Observer<ObservedQuestion, QuestionOutcome>[];
   readonly sessions: readonly SessionObserver[];
+}
+
+/** What a request begins with, beside its exchange. */
+interface Beginning {
+  readonly conversation: Conversation | undefined;
+  readonly verdict: Parameters<Kernel['begin']>[2];
+}
+
+/** Running a request. */
+class Running extends Work<Reply, Outcome> implements Observation, Beginning {
+  readonly conversation: Conversation | undefined;
+  readonly verdict: Beginning['verdict'];
+  readonly request: ObservedRequest;
+  ended: Ended<unknown> | undefined = undefined;
+  /** Lets go of a request that was kept in flight. Returns the reply if it has been answered. */
+  private release: (() => Reply | undefined) | undefined = undefined;
+
+  constructor(
+    readonly exchange: Exchange,
+    private readonly kernel: ObservedKernel,
+    { conversation, verdict }: Beginning,
+  ) {
+    super();
+    this.conversation = conversation;
+    this.verdict = verdict;
+    this.request = kernel.requestOf(exchange);
+    exchange.observation = this;
+  }
+
+  override held(): Promise<Reply> {
+    return new Promise((resolve) => {
+      this.release = this.kernel.hold(this, resolve);
+      void super.held().then(resolve);
+    });
+  }
+
+  protected start(): Reply | Promise<Reply> {
+    return this.release?.() ?? this.kernel.serve(this);
+  }
+
+  protected endOf(reply: Reply, milliseconds: number): Outcome {
+    return outcomeOf(reply, milliseconds, this.ended);
+  }
+}
+
+/** A message that runs no member. */
+class Taking extends Work<Reply, Outcome> {
+  protected readonly endOf = outcomeOf;
+
+  constructor(protected readonly start: () => Reply | Promise<Reply>) {
+    super();
+  }
 }
 
 /** A kernel with plugins around each message. */
@@ -57,16 +112,13 @@ class ObservedKernel extends Kernel {
     conversation: Conversation | undefined,
     verdict?: Parameters<Kernel['begin']>[2],
   ): Reply | Promise<Reply> {
-    let held: (() => Reply | undefined) | undefined;
-    return this.observers.around(observedExchange(exchange, this.parts.registry), {
-      start: () => held?.() ?? this.serve(exchange, conversation, verdict),
-      end: (reply, milliseconds) => outcomeOf(reply, milliseconds, exchange),
-      hold: (reply) =>
-        new Promise((resolve) => {
-          held = this.hold(exchange, conversation, resolve);
-          void reply.then(resolve);
-        }),
-    });
+    const running = new Running(exchange, this, { conversation, verdict });
+    return this.observers.around(running.request, running);
+  }
+
+  /** A request, as plugins see it. */
+  requestOf(exchange: Exchange): ObservedRequest {
+    return new ObservedExchange(exchange, this.parts.registry);
   }
 
   override closeSession(session: Session): void {
@@ -74,7 +126,8 @@ class ObservedKernel extends Kernel {
     this.sessions.end(session);
   }
 
-  private serve(...[exchange, conversation, verdict]: Parameters<Kernel['begin']>): Reply | Promise<Reply> {
+  /** Runs a request inside the functions of plugins. */
+  serve({ exchange, conversation, verdict }: Running): Reply | Promise<Reply> {
     this.sessions.see(exchange, true);
     const reply = super.begin(exchange, conversation, verdict);
     if (!beginsConversation(exchange)) return reply;
@@ -85,10 +138,7 @@ class ObservedKernel extends Kernel {
   }
 
   protected override rejected(reply: Reply, request: Unopened): Reply | Promise<Reply> {
-    return this.observers.around(observedMessage(request, this.knownMethods), {
-      start: () => reply,
-      end: outcomeOf,
-    });
+    return this.observers.around(new ObservedUnopened(request, this.knownMethods), new Taking(() => reply));
   }
 
   protected override take(
@@ -96,10 +146,8 @@ class ObservedKernel extends Kernel {
     wire: Wire,
     conversation: Conversation | undefined,
   ): Reply | Promise<Reply> {
-    return this.observers.around(observedMessage({ message, wire, conversation }, this.knownMethods), {
-      start: () => super.take(message, wire, conversation),
-      end: outcomeOf,
-    });
+    const notification = new ObservedUnopened({ message, wire, conversation }, this.knownMethods);
+    return this.observers.around(notification, new Taking(() => super.take(message, wire, conversation)));
   }
 
   /**
@@ -107,11 +155,7 @@ class ObservedKernel extends Kernel {
    * @param answer answers before the request has begun
    * @returns lets go of it. Returns the reply if it has been answered
    */
-  private hold(
-    exchange: Exchange,
-    conversation: Conversation | undefined,
-    answer: (reply: Reply) => void,
-  ): () => Reply | undefined {
+  hold({ exchange, conversation }: Running, answer: (reply: Reply) => void): () => Reply | undefined {
     const { inFlight, failures } = this;
     let answered: Reply | undefined;
     const end = (reply: Reply) => {

@@ -2,9 +2,8 @@ import { ClientError } from '../protocol/errors.js';
 import type { Exchange } from '../protocol/exchange.js';
 import { InputSignal } from '../protocol/input.js';
 import type { JsonObject } from '../protocol/model.js';
-import type { AskedQuestion, Asking, ObservedQuestion, QuestionOutcome } from '../protocol/observed.js';
-import { requestOf } from './observed.js';
-import { type Observer, Observers } from './observers.js';
+import type { AskedQuestion, Asking, Observation, ObservedQuestion, QuestionOutcome } from '../protocol/observed.js';
+import { type Observer, Observers, Work } from './observers.js';
 import { questionMeta } from './question-meta.js';
 
 type Settled = { readonly answer: JsonObject } | { readonly error: unknown };
@@ -33,6 +32,28 @@ class Ended implements QuestionOutcome {
   }
 }
 
+/** Sending a question, and its answer. */
+class Sending extends Work<Settled, QuestionOutcome> {
+  constructor(
+    private readonly exchange: Exchange,
+    private readonly send: () => Promise<JsonObject>,
+  ) {
+    super();
+  }
+
+  protected async start(): Promise<Settled> {
+    try {
+      return { answer: await this.send() };
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  protected endOf(settled: Settled, milliseconds: number): QuestionOutcome {
+    return new Ended(settled, milliseconds, 'error' in settled && this.exchange.cancelled !== undefined);
+  }
+}
+
 /** Creates what stands around questions to clients; undefined if no plugin does. */
 export function askingOf(
   observers: readonly Observer<ObservedQuestion, QuestionOutcome>[],
@@ -47,18 +68,10 @@ export function askingOf(
   };
   return async ({ method, id, exchange }: AskedQuestion, send) => {
     const asking = exchange as Exchange;
-    const question = { method, id, request: requestOf(asking), meta: {} };
-    const settle = async (): Promise<Settled> => {
-      try {
-        return { answer: await send(questionMeta(question.meta, reportMeta)) };
-      } catch (error) {
-        return { error };
-      }
-    };
-    const settled = await around.around(question, {
-      start: settle,
-      end: (ended, milliseconds) => new Ended(ended, milliseconds, 'error' in ended && asking.cancelled !== undefined),
-    });
+    const { request } = asking.observation as Observation;
+    const question = { method, id, request, meta: {} };
+    const sending = new Sending(asking, () => send(questionMeta(question.meta, reportMeta)));
+    const settled = await around.around(question, sending);
     if ('error' in settled) throw settled.error;
     return settled.answer;
   };

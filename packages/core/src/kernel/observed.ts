@@ -1,9 +1,9 @@
 import { clientOf } from '../protocol/checks.js';
 import { revisionFor } from '../protocol/eras/negotiation.js';
-import type { Exchange } from '../protocol/exchange.js';
+import type { Conversation, Exchange } from '../protocol/exchange.js';
 import { beginsConversation } from '../protocol/methods.js';
-import type { JsonObject } from '../protocol/model.js';
-import { ObservedMessage, type ObservedRequest } from '../protocol/observed.js';
+import type { Implementation, JsonObject } from '../protocol/model.js';
+import { copyOf, ObservedMessage } from '../protocol/observed.js';
 import type { Reply } from '../protocol/reply.js';
 import { REVISIONS, revisionOf } from '../protocol/revisions/index.js';
 import type { Registry } from '../registry/registry.js';
@@ -30,50 +30,44 @@ export interface Outcome {
   readonly result: JsonObject | undefined;
 }
 
-/** Where the outcome of a member is kept, only while plugins observe. */
-const ENDED = Symbol('ended');
-
-/** Where the request is kept for questions, as plugins see it. */
-const REQUEST = Symbol('request');
-
-type Observed = Exchange & { [ENDED]?: Ended<unknown>; [REQUEST]?: ObservedRequest };
-
-/** A request that is observed, as plugins see it. */
-export const requestOf = (exchange: Observed): ObservedRequest => exchange[REQUEST] as ObservedRequest;
-
-/** Notes how the member of a request has ended. */
-export function noteEnd(exchange: Exchange, ended: Ended<unknown>): void {
-  (exchange as Observed)[ENDED] = ended;
-}
-
 /** A request with an exchange, as plugins see it. */
-export function observedExchange(exchange: Observed, registry: Registry): ObservedRequest {
-  const { peer, wire } = exchange;
-  const begins = beginsConversation(exchange);
-  const request = new ObservedMessage({
-    sent: exchange,
-    wire,
-    revision: begins ? revisionFor(exchange.params['protocolVersion']) : exchange.revision,
-    session: peer.sessionId,
-    known: true,
-    target: targetOf(exchange, registry),
-    client: () => (begins ? clientOf(exchange.params['clientInfo'], undefined) : peer.client).info,
-  });
-  exchange[REQUEST] = request;
-  return request;
+export class ObservedExchange extends ObservedMessage {
+  readonly #exchange: Exchange;
+  readonly #begins: boolean;
+
+  constructor(exchange: Exchange, registry: Registry) {
+    const { peer, wire, params } = exchange;
+    const begins = beginsConversation(exchange);
+    const revision = begins ? revisionFor(params['protocolVersion']) : exchange.revision;
+    super(exchange, wire, { revision, session: peer.sessionId, known: true, target: targetOf(exchange, registry) });
+    this.#exchange = exchange;
+    this.#begins = begins;
+  }
+
+  override get client(): Implementation | undefined {
+    const { params, peer } = this.#exchange;
+    return copyOf((this.#begins ? clientOf(params['clientInfo'], undefined) : peer.client).info);
+  }
 }
 
 /** Another message, as plugins see it: a notification, or a request that was rejected. */
-export function observedMessage({ message, wire, conversation }: Unopened, methods: ReadonlySet<string>) {
-  return new ObservedMessage({
-    sent: message,
-    wire,
-    revision: (conversation?.initialized ? conversation.revision : undefined) ?? revisionOf(wire.declaredVersion),
-    session: conversation?.sessionId,
-    known: methods.has(message.method),
-    target: undefined,
-    client: () => conversation?.client.info,
-  });
+export class ObservedUnopened extends ObservedMessage {
+  readonly #conversation: Conversation | undefined;
+
+  constructor({ message, wire, conversation }: Unopened, methods: ReadonlySet<string>) {
+    const negotiated = conversation?.initialized ? conversation.revision : undefined;
+    super(message, wire, {
+      revision: negotiated ?? revisionOf(wire.declaredVersion),
+      session: conversation?.sessionId,
+      known: methods.has(message.method),
+      target: undefined,
+    });
+    this.#conversation = conversation;
+  }
+
+  override get client(): Implementation | undefined {
+    return copyOf(this.#conversation?.client.info);
+  }
 }
 
 /** The notifications that clients may send. */
@@ -117,6 +111,6 @@ function statusOf(ended: Ended<unknown> | undefined): Outcome['status'] {
 }
 
 /** The outcome of a request, from its reply. */
-export function outcomeOf(reply: Reply, milliseconds: number, exchange?: Observed): Outcome {
-  return new Result(reply, milliseconds, exchange?.[ENDED]);
+export function outcomeOf(reply: Reply, milliseconds: number, ended?: Ended<unknown>): Outcome {
+  return new Result(reply, milliseconds, ended);
 }

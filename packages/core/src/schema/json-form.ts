@@ -3,6 +3,9 @@ const MAX_DEPTH = 400;
 
 type Fields = Record<string, unknown>;
 
+/** Inside `for…in`, V8 answers it from the shape of the object, but not `Object.hasOwn`. */
+const { hasOwnProperty } = Object.prototype;
+
 /** Thrown for a value that cannot be written as JSON. */
 export class NotJson extends Error {}
 
@@ -147,7 +150,7 @@ function needsForm(value: unknown, depth = 0): boolean {
         return true;
     }
     // Blobs and streams inherit enumerable members
-    if (isEmpty) isEmpty = !isWritten(member) || !Object.hasOwn(value, key);
+    if (isEmpty) isEmpty = !isWritten(member) || !hasOwnProperty.call(value, key);
   }
   return isEmpty && (!isPlain(value) || Object.keys(value).length > 0);
 }
