@@ -52,12 +52,7 @@ describe('HTTP+SSE', () => {
 
   eachSessionRevision('SSE-02', 'sends the URL for messages first and once', async () => {
     const { sse } = await serveSse();
-    for (const headers of [
-      {},
-      { accept: '*/*' },
-      { 'last-event-id': 'p00000000-1' },
-      { 'last-event-id': '' },
-    ]) {
+    for (const headers of [{}, { accept: '*/*' }, { 'last-event-id': 'p00000000-1' }, { 'last-event-id': '' }]) {
       const client = await SseClient.connect(sse, headers as Fields);
       expect(client.first).toEqual({ event: 'endpoint', data: expect.stringMatching(/^[\w/]+\?sessionId=[\w-]{32}$/) });
       expect((await client.send(initialize('2024-11-05'))).status).toBe(202);
