@@ -84,7 +84,7 @@ export async function verifyJwt(jwt: UnverifiedJwt, issuer: IssuerSettings, now:
   if (key === 'unknown') return { reason: 'key', found: `kid is ${shown(kid)}` };
   if (!(await isSigned(jwt.token, key, alg))) return { reason: 'signature', found: 'the signature does not fit' };
   const principal = principalOf(jwt.claims, issuer);
-  return { principal, key, until: principal.expiresAt ?? 0, keptMs: Number.POSITIVE_INFINITY };
+  return { principal, key, until: principal.expiresAt, keptMs: Number.POSITIVE_INFINITY };
 }
 
 /** Also false if the key can't be used, for example because it is too short. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 
+import { RecentDigests } from '../src/recent-digests.js';
 import { AUDIENCE, createAuth, headWith, openIssuer, statusOf } from './fixture.js';
 
 const METADATA = 'resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"';
@@ -248,6 +249,26 @@ describe('a remembered token', () => {
     expect(found).toEqual(['ada', 'ada', 'bob', 'ada', 401, 'ada', 'bob', 'bob']);
     clock.ahead = 106_000;
     expect(await send(bob)).toBe(401);
+  });
+
+  it('is hashed once for a connection that keeps sending it', async () => {
+    const issuer = await openIssuer();
+    const { auth } = createAuth({ issuer: issuer.url });
+    const spies = (['get', 'set'] as const).map((name) => jest.spyOn(RecentDigests.prototype, name));
+    const head = { ...headWith({ authorization: `Bearer ${issuer.sign({ aud: AUDIENCE })}` }), connection: {} };
+    for (let n = 0; n < 5; n += 1) expect(statusOf(await auth.authenticate(head, undefined))).toBe(200);
+    // the first request has to wait for the keys, the second finds the token in the cache
+    const [get, set] = spies.map((spy) => spy.mock.calls.length);
+    for (const spy of spies) spy.mockRestore();
+    expect([get, set]).toEqual([5, 1]);
+  });
+
+  it('is not held at all if `cacheMs` is 0', async () => {
+    const issuer = await openIssuer();
+    const { auth, enter } = createAuth({ issuer: issuer.url, cacheMs: 0 });
+    expect(await enter(issuer.sign({ aud: AUDIENCE, sub: 'countess' }))).toMatchObject({ subject: 'countess' });
+    const { inspect } = await import('node:util');
+    expect(inspect(auth, { depth: Infinity })).not.toContain('countess');
   });
 
   it('is remembered by its digest: nothing that the object holds contains it', async () => {
