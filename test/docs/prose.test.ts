@@ -16,7 +16,7 @@ const FOREIGN = new Set(
   Object.values({
     compilers: 'baseUrl emitDecoratorMetadata experimentalDecorators keepNames moduleResolution serverExternalPackages',
     javascript: 'File Map setImmediate super toJSON',
-    node: 'createServer maxConnections writeSync',
+    node: 'AsyncLocalStorage createServer maxConnections writeSync',
     http: 'Accept Authorization Forwarded',
     protocol: 'promptsListChanged resourcesListChanged toolsListChanged',
     // MCP SDK, both versions

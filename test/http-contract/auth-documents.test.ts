@@ -156,6 +156,16 @@ it('the plugin does not start if nothing serves the documents, whenever it is re
   expect((await other.app.inject(PATH)).body).toBe(TEXT);
 });
 
+it('of two endpoints in Fastify, the first has the documents that both have', async () => {
+  const { app } = application();
+  const second = { path: PATH, answer: () => ({ status: 200, body: 'second' }) };
+  const own = { path: '/own', answer: () => ({ status: 200, body: 'own' }) };
+  await app.register(authRoutes(WITH_DOCUMENTS));
+  await app.register(authRoutes({ ...AUTH, documents: [second, own] }));
+  expect((await app.inject(PATH)).body).toBe(TEXT);
+  expect((await app.inject('/own')).body).toBe('own');
+});
+
 it('the plugin names the routes of the object that it was given', async () => {
   const { app, server } = application();
   const auth = { ...WITH_DOCUMENTS, routes: authRoutes(WITH_DOCUMENTS) };

@@ -129,7 +129,7 @@ overEveryHost('a stream with auth', (host) => {
     await reader.rest();
   });
 
-  inEverySessionRevision('that was resumed ends too, but not the one of a call', async (revision) => {
+  inEverySessionRevision('that was resumed ends too, but not the one of a call [HTTP-18]', async (revision) => {
     const wind = stopClock();
     const { url, files } = await serveFiles(host, TICKS);
     const client = await HttpClient.open(url, revision, until(MINUTE));

@@ -1,4 +1,5 @@
 // Express applications around the handler.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
@@ -6,7 +7,7 @@ import { describe, expect, it } from '@jest/globals';
 import { nodeHandler, type NodeHandlerOptions } from '@decorum/http/node';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 
-import { afterwards, createServer, json, post } from '../../packages/http/test/fixture.js';
+import { afterwards, createServer, json, modernCall, modernHeaders, post } from '../../packages/http/test/fixture.js';
 import { ADD, HttpClient } from '../revisions/http-client.js';
 import { REVISIONS } from '../support/requirements.js';
 import { Everything } from './contract.js';
@@ -28,7 +29,7 @@ async function start(
     listener.close();
     listener.closeAllConnections();
   });
-  return { url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`, errors };
+  return { url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`, errors, server };
 }
 
 /** Calls `add` with a client of each revision. */
@@ -57,6 +58,24 @@ describe('the handler in Express', () => {
     await addInEach(`${url}/mcp`);
     const bad = await post(`${url}/mcp`, '{"jsonrpc":"1.0","method":"x"}');
     expect([bad.status, (await json(bad)).error?.code]).toEqual([400, -32600]);
+  });
+
+  it.each([
+    ['small', 0],
+    ['large', 10_000],
+  ])('calls handlers with the `AsyncLocalStorage` of the middleware, for a %s body', async (_size, padding) => {
+    const users = new AsyncLocalStorage<string>();
+    const { url, server } = await start((app, handler) => {
+      app.use((request, _response, next) => users.run(request.get('x-user') ?? '', next));
+      app.use('/mcp', handler);
+    });
+    server.addTool({ name: 'user' }, () => `for ${users.getStore()}`);
+    const body = { ...modernCall(1, 'user'), padding: ' '.repeat(padding) };
+    const answers = ['ann', 'bob'].map(async (user) => {
+      const headers = { ...modernHeaders('tools/call', 'user'), 'x-user': user };
+      return (await json(await post(`${url}/mcp`, body, headers))).result?.content?.[0]?.text;
+    });
+    expect(await Promise.all(answers)).toEqual(['for ann', 'for bob']);
   });
 
   it('leaves other paths and foreign errors to the application', async () => {

@@ -8,6 +8,7 @@ import {
   connectTo,
   inEveryRevision,
   inEverySessionRevision,
+  inTheFirstRevision,
   inTheStatelessRevision,
   holds,
   overEveryHost,
@@ -79,6 +80,19 @@ overEveryHost('403', (host) => {
       bad: ['evil.example', `evil.example:${port}`, 'localhost', `localhost.evil.example:${port}`, 'a b'],
       good: `localhost:${port}`,
     }));
+  });
+
+  inTheFirstRevision('rejects a foreign Origin at both endpoints of HTTP+SSE [SSE-04]', async (revision) => {
+    const { url } = await serveOn(host, { legacySse: true });
+    const doors = (await doorsOf(url, revision)).filter(({ name }) => name.includes('/'));
+    expect(doors.map(({ name }) => name)).toEqual(['GET /sse', 'POST /messages']);
+    for (const door of doors) {
+      expect([door.name, (await enter(door, { origin: 'http://evil.example' })).status]).toEqual([door.name, 403]);
+      expect([door.name, (await enter(door, { origin: new URL(url).origin })).status]).toEqual([
+        door.name,
+        door.served,
+      ]);
+    }
   });
 
   inEveryRevision('rejects a foreign Origin on every route and method [HTTP-03]', async (revision) => {

@@ -64,7 +64,7 @@ describe.each(HOSTS.map((host) => [host.name, host] as const))('Routes of plugin
           return await Promise.resolve({ status: 200, body: 'fine', headers: { 'X-Kind': 'status' } });
         },
       },
-      { method: 'POST', path: '/status', handle: () => ({ status: 204 }) },
+      { method: 'POST', path: '/status', handle: () => ({ status: 204, body: 'dropped' }) },
       {
         method: 'GET',
         path: '/fails',
@@ -93,7 +93,7 @@ describe.each(HOSTS.map((host) => [host.name, host] as const))('Routes of plugin
     const head = await fetch(at('/status'), { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
     const posted = await fetch(at('/status'), { method: 'POST', body: '{"a":1}', headers: { 'content-type': 'a/b' } });
-    expect(posted.status).toBe(204);
+    expect([posted.status, posted.headers.get('content-length')]).toEqual([204, null]);
     const put = await fetch(at('/status'), { method: 'PUT', body: 'a' });
     expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
     expect((await post(url, { jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(401);
@@ -146,10 +146,10 @@ describe('`health`', () => {
   };
 
   it('fails while a check fails, shows only names, and reports each failure once', async () => {
-    let mode = 'fine';
+    let [mode, stop] = ['fine', () => {}];
     const db = async () => {
       if (mode === 'throws') throw new Error('postgres://admin:hunter2@db');
-      if (mode === 'hangs') await new Promise(() => {});
+      if (mode === 'hangs') await new Promise<void>((resolve) => (stop = resolve));
       return mode !== 'false';
     };
     const plugin = health({ checks: { db, cache: () => undefined }, timeoutMs: 5 });
@@ -165,6 +165,7 @@ describe('`health`', () => {
     mode = 'hangs';
     expect(await ready()).toEqual(FAILED);
     mode = 'fine';
+    stop();
     expect(await ready()).toEqual(FINE);
     mode = 'false';
     expect(await ready()).toEqual(FAILED);
@@ -192,6 +193,22 @@ describe('`health`', () => {
     expect(runs).toBe(2);
     end();
     expect(await second).toBe(200);
+  });
+
+  it('does not run a check again while it hangs', async () => {
+    let [runs, end] = [0, () => {}];
+    const hung = async () => {
+      runs += 1;
+      await new Promise<void>((resolve) => (end = resolve));
+    };
+    const plugin = health({ checks: { hung }, timeoutMs: 5 });
+    const { at, errors } = await served(listening, [plugin]);
+    const status = async () => (await fetch(at('/readyz'))).status;
+    expect([await status(), await status(), await status(), runs]).toEqual([503, 503, 503, 1]);
+    end();
+    await new Promise(setImmediate);
+    expect([await status(), runs]).toEqual([503, 2]);
+    expect(messages(errors)).toHaveLength(1);
   });
 
   it.each([

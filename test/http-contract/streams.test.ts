@@ -43,7 +43,7 @@ async function seeChanges({ server }: Served, reader: EventReader): Promise<void
 }
 
 overEveryHost('the stream of a request', (host) => {
-  inEveryRevision('carries progress, then the response, and ends', async (revision) => {
+  inEveryRevision('carries progress, then the response, and is not buffered by proxies [HTTP-26]', async (revision) => {
     const { client } = await connectTo(host, revision);
     const reader = await client.stream('steps', 'steps');
     const { status, headers } = reader.response;

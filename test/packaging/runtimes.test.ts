@@ -54,6 +54,26 @@ describe('a runtime that forbids generated code', () => {
     expect(printed.map((line) => JSON.parse(line) as object)).toMatchObject([bought, bought]);
   });
 
+  it('serves tools without input', async () => {
+    project = createProject({ peers: [] });
+    project.write(
+      'main.mjs',
+      `import { McpServer } from '@decorum/core';
+       import { fetchHandler } from '@decorum/http/fetch';
+       const server = new McpServer({ name: 'clock', version: '1.0.0' });
+       server.addTool({ name: 'now' }, () => 'noon');
+       const handler = fetchHandler(server, { sessions: false });
+       ${REQUEST}
+       for (const args of [{}, { zone: 'UTC' }]) {
+         body.params = { name: 'now', arguments: args };
+         console.log(await (await handler(request())).text());
+       }`,
+    );
+    const [now, wrong] = (await project.run('node', [FORBIDDEN, 'main.mjs'])).trim().split('\n');
+    expect(now).toContain('noon');
+    expect(wrong).toContain('zone: is not a known field');
+  });
+
   it('is recognized at startup, and the error names the remedy', async () => {
     project = createProject({ peers: [] });
     const example = exampleOf('errors.md', '### `DECORUM_NO_CODE_GENERATION`');

@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type McpServerOptions,
   NoInput,
+  type Plugin,
   Prompt,
   Resource,
   Tool,
@@ -265,6 +266,34 @@ describe('a cancelled request', () => {
     await client.notify('notifications/cancelled', { requestId: 'hello' });
     await client.notify('notifications/initialized');
     expect(textOf(await client.call('quick'))).toBe('quick');
+  });
+
+  eachSessionRevision('CANC-08', 'is not "initialize", even while it waits for a plugin', async (revision) => {
+    // over HTTP, the client has no session to cancel it in
+    const { HTTP: _sessionless, ...ways } = transportsOf(revision);
+    for (const transport of Object.values(ways)) {
+      const [waits, go] = [deferred(), deferred()];
+      const waiting: Plugin = {
+        name: 'waiting',
+        async observe({ method }, run) {
+          if (method === 'initialize') {
+            waits.resolve();
+            await go.promise;
+          }
+          return await run();
+        },
+      };
+      const { server } = endless({ plugins: [waiting] });
+      const client = await RawClient.connect(server, { revision, begins: false }, transport);
+      const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
+      void client.send({ jsonrpc: '2.0', id: 'hello', method: 'initialize', params });
+      await waits.promise;
+      await client.notify('notifications/cancelled', { requestId: 'hello' });
+      go.resolve();
+      expect(await client.response('hello')).toMatchObject({ result: { protocolVersion: revision } });
+      await client.notify('notifications/initialized');
+      expect(textOf(await client.call('quick'))).toBe('quick');
+    }
   });
 
   eachSessionRevision('CANC-10', 'may be missing in the notification', async (revision) => {

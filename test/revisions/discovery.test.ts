@@ -3,7 +3,17 @@ import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
-import { Completion, type Extension, type JsonObject, type McpServer, NoInput, Prompt, Resource } from '@decorum/core';
+import {
+  Completion,
+  definePlugin,
+  type Extension,
+  type JsonObject,
+  type McpServer,
+  NoInput,
+  Prompt,
+  Resource,
+  Tool,
+} from '@decorum/core';
 
 import { overHttp } from '../support/http-transports.js';
 import { type RawTransport, type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
@@ -145,12 +155,22 @@ describe('an extension', () => {
       '1com/x',
       'com..example/x',
       'com.example-/x',
+      'com.-example/x',
+      'com-.example/x',
+      '-com.example/x',
+      'a.com-.example/x',
+      'com.1example/x',
+      'com_a.example/x',
+      '.example/x',
+      'com.example./x',
+      'com.example/x/y',
+      'com.example/x-',
       'com.example/x y',
       'com.example/-x',
     ]) {
       expect(() => serverOf({ extensions: [{ id }] })).toThrow('DECORUM_INVALID_EXTENSION');
     }
-    for (const id of ['com.example/x', 'io.modelcontextprotocol/ui', 'a/B-c_d.e']) {
+    for (const id of ['com.example/x', 'io.modelcontextprotocol/ui', 'a/B-c_d.e', 'c--1.ex-ample2/1']) {
       expect(() => serverOf({ extensions: [{ id }] })).not.toThrow();
     }
   });
@@ -185,7 +205,7 @@ describe('an extension', () => {
 
 /** The result of `server/discover` as the first request. */
 async function discover(server: McpServer, transport: RawTransport = overStdio): Promise<JsonObject> {
-  const client = await RawClient.connect(server, { revision }, transport);
+  const client = await RawClient.connect(server, { revision, principal: { subject: 'ada' } }, transport);
   return await client.result('server/discover');
 }
 
@@ -290,13 +310,37 @@ describe('server/discover', () => {
     }
   });
 
+  const watching = definePlugin(() => ({ name: 'watching', observe: async (_request, run) => await run() }));
+
+  /** Members that not everybody may use. */
+  class Guarded {
+    @Tool({ scopes: ['files:write'] })
+    write() {
+      return 'written';
+    }
+
+    @Tool({ access: () => false })
+    hidden() {
+      return 'hidden';
+    }
+  }
+
   inStateless('DISC-05', 'has a cache duration and scope', async () => {
     expect(await discover(serverOf())).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
     for (const ttlMs of [0, 5000]) {
       for (const scope of ['public', 'private'] as const) {
         const cache = { ttlMs, scope };
-        for (const server of [serverOf({ cache }), serverOf({ cache, instructions: 'Ask first.' })]) {
-          expect(await discover(server)).toMatchObject({ ttlMs, cacheScope: scope });
+        for (const options of [
+          {},
+          { instructions: 'Ask first.' },
+          { extensions: [{ id: 'com.example/x' }], experimental: { x: {} } },
+          { providers: [Guarded] },
+          { plugins: [watching()] },
+        ]) {
+          for (const transport of RAW_TRANSPORTS) {
+            const found = await discover(serverOf({ cache, ...options }), transport);
+            expect(found).toMatchObject({ ttlMs, cacheScope: scope });
+          }
         }
       }
     }

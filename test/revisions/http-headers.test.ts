@@ -197,6 +197,12 @@ describe('headers', () => {
           }
         }
       }
+      // names of methods and members are case-sensitive
+      for (const [method, params, name] of NAMED) {
+        for (const wrong of [{ 'mcp-method': method.toUpperCase() }, { 'mcp-name': name.toUpperCase() }]) {
+          expect([wrong, await outcome(request(method, params), wrong)]).toEqual([wrong, MISMATCH]);
+        }
+      }
       expect(await mirror({ label: 'a' }, { 'mcp-param-label': 'b' })).toEqual(MISMATCH);
       for (const id of [7, 0, '', '0']) {
         for (const header of ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name']) {

@@ -77,6 +77,14 @@ describe('the id of an event', () => {
     expect(ids).not.toContain(later);
   });
 
+  eachSessionRevision('RESUME-02', 'is unique in a session with many streams', async (revision) => {
+    const { client } = await connect(revision);
+    const ids: string[] = [];
+    for (let call = 0; call < 200; call += 1) ids.push(...idsOf(await (await client.stream(call, 'steps')).rest()));
+    expect(ids.length).toBeGreaterThanOrEqual(800);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
   eachSessionRevision('RESUME-03', 'identifies its stream', async (revision) => {
     const { client } = await connect(revision);
     const streams = await Promise.all(['a', 'b'].map(async (id) => await (await client.stream(id, 'steps')).rest()));

@@ -373,8 +373,35 @@ describe('a client that disconnects', () => {
       expect(after).not.toMatch(/progress|too late|let go/);
       expect(after).not.toContain(`"id":"${name}"`);
       expect(written.at(-1)).toContain('"next"');
+      // nor has it got a response as it was cancelled
+      expect(written.join('\n')).not.toContain(`"id":"${name}"`);
     }
     expect(errors).toEqual([]);
+  });
+
+  inStateless('HTTP-23', 'gets nothing more, although a host of web requests waits for a response', async () => {
+    const probe = new Probe();
+    const { server } = createServer(probe);
+    const handler = fetchHandler(server);
+    afterwards(async () => {
+      await handler.close();
+      await server.close();
+    });
+    for (const meta of [undefined, TOKEN]) {
+      const message = called(1, 'wait', meta);
+      const accept = 'application/json, text/event-stream';
+      const headers = { 'content-type': 'application/json', accept, ...statelessHeaders(message) };
+      const controller = new AbortController();
+      const init = { method: 'POST', headers, body: JSON.stringify(message), signal: controller.signal };
+      const [began, aborted] = [once(probe, 'began'), once(probe, 'aborted')];
+      const answering = handler(new Request('http://localhost/mcp', init));
+      await began;
+      controller.abort();
+      await aborted;
+      probe.contexts.at(-1)?.progress(2);
+      probe.emit('go');
+      expect(await (await answering).text()).toBe('');
+    }
   });
 
   inStateless('HTTP-24', 'stops its handler at once', async () => {

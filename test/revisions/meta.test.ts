@@ -300,6 +300,39 @@ describe('the JSON Schema of a tool', () => {
     expect(await takes(revision, tree, { children: [{ value: 'one' }] })).toBe(false);
   });
 
+  /** Properties with keywords of 2020-12: values that match, and values that do not. */
+  const KEYWORDS: readonly (readonly [schema: JsonObject, right: unknown, wrong: unknown])[] = [
+    [{ prefixItems: [{ type: 'integer' }] }, [1], ['one']],
+    [{ prefixItems: [{ type: 'integer' }], items: { type: 'string' } }, [1, 'two'], [1, 2]],
+    [{ allOf: [{ prefixItems: [{ type: 'integer' }] }], unevaluatedItems: false }, [1], [1, 2]],
+    [{ contains: { type: 'integer' }, minContains: 2, maxContains: 2 }, [1, 2, 'three'], [1, 'two']],
+    [{ contains: { type: 'integer' }, minContains: 0, maxContains: 1 }, ['one'], [1, 2]],
+    [
+      { properties: { a: {} }, unevaluatedProperties: { type: 'string' } },
+      { a: 1, b: 'b' },
+      { a: 1, b: 2 },
+    ],
+    [{ dependentRequired: { card: ['name'] } }, { card: 1, name: 'Ada' }, { card: 1 }],
+    [{ dependentSchemas: { card: { required: ['name'] } } }, { card: 1, name: 'Ada' }, { card: 1 }],
+    [{ $defs: { one: { $anchor: 'one', const: 1 } }, $ref: '#/properties/value/$defs/one' }, 1, 2],
+    [{ $ref: '#/properties/value/$defs/one', minimum: 5, $defs: { one: { type: 'integer' } } }, 7, 3],
+  ];
+
+  eachRevision('META-08', 'may use each keyword of 2020-12, for arguments and for results', async (revision) => {
+    for (const [value, right, wrong] of KEYWORDS) {
+      for (const dialect of [{}, { $schema: 'https://json-schema.org/draft/2020-12/schema' }]) {
+        const schema = { ...dialect, type: 'object', properties: { value } };
+        for (const accepts of [takes, gives]) {
+          const judged = [
+            await accepts(revision, schema, { value: right }),
+            await accepts(revision, schema, { value: wrong }),
+          ];
+          expect([value, judged]).toEqual([value, [true, false]]);
+        }
+      }
+    }
+  });
+
   eachRevision('META-09', 'may be draft-07', async (revision) => {
     const pair = { type: 'array', items: [{ type: 'integer' }, { type: 'string' }], additionalItems: false };
     const schema = { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: { pair } };

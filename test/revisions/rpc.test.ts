@@ -81,6 +81,8 @@ const probes = (client: RawClient): readonly (readonly [code: number, message: o
     [-32603, build('tools/call', { name: 'broken' })],
     // an author's code that is not an integer
     ...['1.5', 'NaN', 'Infinity', '1e300'].map((name) => [-32603, build('tools/call', { name })] as const),
+    // an author's data that is not JSON
+    ...['bigint', 'cycle', 'late'].map((name) => [-32603, build('tools/call', { name })] as const),
   ];
 };
 
@@ -93,7 +95,13 @@ async function provoke(revision: Revision): Promise<{ codes: readonly number[]; 
     throw new McpError(Number(code), 'An odd code.');
   };
   const odds = Object.fromEntries(['1.5', 'NaN', 'Infinity', '1e300'].map((code) => [code, odd(code)]));
-  const server = serverWith({ broken, ...odds }, { providers: [Places] });
+  const cycle: { self?: unknown } = {};
+  cycle.self = cycle;
+  const lost = (data: unknown) => () => {
+    throw new McpError('invalid-params', 'Lost.', data);
+  };
+  const unwritable = { bigint: lost({ at: 1n }), cycle: lost(cycle), late: async () => lost(cycle)() };
+  const server = serverWith({ broken, ...odds, ...unwritable }, { providers: [Places] });
   const client = await RawClient.connect(server, { revision });
   const errors: Message[] = [];
   const codes: number[] = [];
@@ -140,8 +148,9 @@ describe('messages', () => {
   });
 
   eachRevision('RPC-02', 'preserve any text', async (revision) => {
-    const text = '🦉 日本語 e\u0301 \u0000 \u2028 "\\"';
-    for (const transport of Object.values(transportsOf(revision))) {
+    const texts = ['🦉 日本語 e\u0301 \u0000 \u2028 "\\"', 'größe ÿ', '\u0080 only ASCII but for a control'];
+    const ways = Object.values(transportsOf(revision)).flatMap((way) => texts.map((text) => [way, text] as const));
+    for (const [transport, text] of ways) {
       const client = await RawClient.connect(serverWith(echo), { revision }, transport);
       // with progress, HTTP answers with a stream
       for (const [id, _meta] of [

@@ -13,13 +13,17 @@ import {
   Tool,
 } from '@decorum/core';
 import { IsInt, IsString, Matches, Max } from 'class-validator';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 
 import { overHttp } from '../support/http-transports.js';
-import { RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, STATELESS } from '../support/requirements.js';
-import { serverOf } from './servers.js';
+import { overMemory, RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { listen } from './neutral.js';
+import { serverOf, serverWith } from './servers.js';
 
 const staff: Access = (principal) => principal?.subject === 'ada';
+
+const lateStaff: Access = async (principal, transport) => await Promise.resolve(staff(principal, transport));
 
 class Search {
   @IsString()
@@ -180,6 +184,11 @@ describe('one server', () => {
       { ref, argument: { name: 'page', value: 7 } },
       { ref: { type: 'ref/prompt', name: 'unknown' }, argument: { name: 'page', value: '' } },
       { ref: { type: 'ref/other', name: 'summarize' }, argument: { name: 'page', value: '' } },
+      ...['none', { arguments: 'none' }, { arguments: { other: 7 } }, { arguments: { page: null } }].map((context) => ({
+        ref,
+        argument: { name: 'page', value: '' },
+        context,
+      })),
     ]) {
       await refuses(ada, ['completion/complete', params], -32602);
     }
@@ -191,5 +200,95 @@ describe('one server', () => {
       expect(completion).toMatchObject({ values: ['intro'] });
     };
     expect(await givenBy(complete)).toEqual([['pages', 'int']]);
+  });
+});
+
+describe('access', () => {
+  /** Members whose access functions answer late. */
+  class Vault {
+    ran = 0;
+
+    @Resource('vault://gold', { access: lateStaff })
+    gold() {
+      this.ran += 1;
+      return 'gold';
+    }
+
+    @Resource('vault://box/{page}', {
+      access: lateStaff,
+    })
+    box({ page }: Page) {
+      this.ran += 1;
+      return page;
+    }
+
+    @Completion({ for: 'box', argument: 'page' })
+    boxes() {
+      this.ran += 1;
+      return ['red'];
+    }
+  }
+
+  eachRevision('RES-13', 'is waited for, whatever the client wants to do with a resource', async (revision) => {
+    for (const transport of [overMemory, overHttp]) {
+      const vault = new Vault();
+      const server = serverOf({ providers: [vault] });
+      const ref = { type: 'ref/resource', uri: 'vault://box/{page}' };
+      const complete = ['completion/complete', { ref, argument: { name: 'page', value: '' } }] as const;
+      const uris = ['vault://gold', 'vault://box/red'];
+      const code = revision === STATELESS ? -32602 : -32002;
+      for (const caller of [{ principal: { subject: 'bob' } }, {}]) {
+        const client = await RawClient.connect(server, { revision, ...caller }, transport);
+        const methods = client.stateless ? ['resources/read'] : ['resources/read', 'resources/subscribe'];
+        for (const method of methods) {
+          for (const uri of uris)
+            expect([method, await client.error(method, { uri })]).toMatchObject([method, { code }]);
+        }
+        expect(await client.result('resources/list')).toMatchObject({ resources: [] });
+        expect(await client.result('resources/templates/list')).toMatchObject({ resourceTemplates: [] });
+        expect(await client.result(...complete)).toMatchObject({ completion: { values: [] } });
+        if (client.stateless)
+          expect(await listen(client, { resourceSubscriptions: uris })).toEqual({ resourceSubscriptions: [] });
+      }
+      expect(vault.ran).toBe(0);
+      const ada = await RawClient.connect(server, { revision, principal: { subject: 'ada' } }, transport);
+      for (const uri of uris) {
+        expect(await ada.result('resources/read', { uri })).toMatchObject({ contents: [{ uri }] });
+        if (!ada.stateless) await ada.result('resources/subscribe', { uri });
+      }
+      expect(await ada.result(...complete)).toMatchObject({ completion: { values: ['red'] } });
+      if (ada.stateless)
+        expect(await listen(ada, { resourceSubscriptions: uris })).toEqual({ resourceSubscriptions: uris });
+    }
+  });
+});
+
+describe('a limit', () => {
+  inStateless('TOOL-28', 'counts each round of a call, even if the client repeats a round', async () => {
+    let runs = 0;
+    const interceptors = [rateLimit(new RateLimiterMemory({ points: 3, duration: 60 }))];
+    const server = serverWith(
+      {
+        async remove(context) {
+          const isSure = await context.confirm('Remove it?');
+          runs += 1;
+          return isSure ? 'removed' : 'kept';
+        },
+      },
+      { interceptors },
+    );
+    const client = await RawClient.connect(
+      server,
+      { revision: STATELESS, capabilities: { elicitation: {} } },
+      overHttp,
+    );
+    const params = { name: 'remove', arguments: {} };
+    const { result: asked } = await client.request('tools/call', params);
+    const inputResponses = { '#1': { action: 'accept', content: {} } };
+    const retry = { ...params, requestState: asked?.['requestState'], inputResponses };
+    for (const text of ['removed', 'removed', expect.stringMatching(/^Too many calls/)]) {
+      expect(await client.request('tools/call', retry)).toMatchObject({ result: { content: [{ text }] } });
+    }
+    expect(runs).toBe(2);
   });
 });

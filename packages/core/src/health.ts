@@ -28,9 +28,11 @@ const answer = (status: 200 | 503, checks?: Readonly<Record<string, 'ok' | 'fail
   body: JSON.stringify({ status: status === 200 ? 'ok' : 'unavailable', ...(checks && { checks }) }),
 });
 
-/** One check. However many requests ask, it runs once at a time, unless it hangs. */
+/** One check. It runs once at a time: however many requests ask, and even if it hangs. */
 class Check {
-  private running: Promise<boolean> | undefined;
+  /** The run that has not ended. */
+  private running: Promise<unknown> | undefined;
+  private asked: Promise<boolean> | undefined;
   private hasFailed = false;
 
   constructor(
@@ -41,22 +43,21 @@ class Check {
 
   /** Whether it passes. Never rejects. */
   passes(request: RouteRequest): Promise<boolean> {
-    this.running ??= this.run(request).finally(() => {
-      this.running = undefined;
+    this.asked ??= this.ask(request).finally(() => {
+      this.asked = undefined;
     });
-    return this.running;
+    return this.asked;
   }
 
   /** Reports the first failure after each time that it has passed. */
-  private async run(request: RouteRequest): Promise<boolean> {
+  private async ask(request: RouteRequest): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     try {
       const late = new Promise<never>((_resolve, reject) => {
         const problem = `It did not end within ${this.timeoutMs} ms.`;
         timer = setTimeout(() => reject(new Error(problem)), this.timeoutMs);
       });
-      const { check } = this;
-      if ((await Promise.race([check(), late])) === false) throw new Error('It returned false.');
+      if ((await Promise.race([this.run(), late])) === false) throw new Error('It returned false.');
       this.hasFailed = false;
     } catch (cause) {
       if (!this.hasFailed) request.report(new Error(`The health check "${this.name}" failed.`, { cause }));
@@ -65,6 +66,18 @@ class Check {
       clearTimeout(timer);
     }
     return !this.hasFailed;
+  }
+
+  /** Runs it, unless it runs already: runs that hang would pile up. */
+  private run(): Promise<unknown> {
+    if (this.running) return this.running;
+    const { check } = this;
+    const running = (async () => await check())();
+    const end = () => {
+      this.running = undefined;
+    };
+    running.then(end, end);
+    return (this.running = running);
   }
 }
 

@@ -3,11 +3,16 @@ interface Hooked {
   onClose?(): void | Promise<void>;
 }
 
-/** Runs lifecycle hooks. Each instance starts once and closes once; closing happens in reverse order. */
+/** Runs lifecycle hooks. Each instance starts once, and closes once if it has started; closing happens in reverse order. */
 export class Hooks {
   /** How many times each instance is registered. */
   private readonly served = new Map<Hooked, number>();
+  /** The instances whose `onStart` was called. */
+  private readonly begun = new Set<Hooked>();
   private started: Promise<void> | undefined;
+  private isClosed = false;
+  /** Ends the wait for hooks that start. */
+  private giveUp: (() => void) | undefined;
 
   /** @param report receives errors from hooks that no caller awaits */
   constructor(
@@ -19,7 +24,7 @@ export class Hooks {
   add(instance: Hooked): void {
     const times = this.served.get(instance) ?? 0;
     this.served.set(instance, times + 1);
-    if (this.started && times === 0) this.attempt(() => instance.onStart?.(this.server));
+    if (this.started && times === 0) this.attempt(() => this.begin(instance));
   }
 
   /** Removes one registration of an instance. The instance closes with its last registration. */
@@ -27,22 +32,26 @@ export class Hooks {
     const times = (this.served.get(instance) ?? 0) - 1;
     if (times > 0) return void this.served.set(instance, times);
     this.served.delete(instance);
-    if (this.started) this.attempt(() => instance.onClose?.());
+    if (this.begun.delete(instance)) this.attempt(() => instance.onClose?.());
   }
 
-  /** Starts all instances, on the first call. */
+  /** Starts all instances, on the first call. Also resolves if the server closes meanwhile, because a hook may never end. */
   start(): Promise<void> {
-    return (this.started ??= this.startAll());
+    return (this.started ??= new Promise((resolve, reject) => {
+      this.giveUp = resolve;
+      this.startAll().then(resolve, reject);
+    }));
   }
 
   /**
-   * Closes all instances, if they were started.
+   * Closes all instances that have begun to start.
    * @throws the first error from a hook, after all have run
    */
   async close(): Promise<void> {
-    if (!this.started) return;
+    this.isClosed = true;
+    this.giveUp?.();
     const errors: unknown[] = [];
-    for (const instance of [...this.served.keys()].reverse()) {
+    for (const instance of [...this.begun].reverse()) {
       try {
         await instance.onClose?.();
       } catch (error) {
@@ -54,7 +63,16 @@ export class Hooks {
   }
 
   private async startAll(): Promise<void> {
-    for (const instance of this.served.keys()) await instance.onStart?.(this.server);
+    for (const instance of this.served.keys()) {
+      if (this.isClosed) return;
+      // what another hook has added meanwhile has begun
+      if (!this.begun.has(instance)) await this.begin(instance);
+    }
+  }
+
+  private begin(instance: Hooked): void | Promise<void> {
+    this.begun.add(instance);
+    return instance.onStart?.(this.server);
   }
 
   private attempt(hook: () => void | Promise<void>): void {

@@ -34,6 +34,7 @@ export { closeForGood, endOnSignal } from './transports/process-end.js';
 export { guardProcess } from './transports/process-guard.js';
 export type { OwnedRoute } from './transports/route.js';
 export { isDroppable, PendingChanges } from './transports/slow-reader.js';
+export { divertStdout } from './transports/stdio.js';
 export {
   type ClosableHost,
   HOST,

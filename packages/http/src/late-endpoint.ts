@@ -1,6 +1,12 @@
-import { type Host, type HostPort, hostOf, startupError } from '@decorum/core/transport';
+import { clearTimeout, setTimeout } from 'node:timers';
 
+import { DecorumError, type Host } from '@decorum/core';
+import { type HostPort, hostOf, startupError } from '@decorum/core/transport';
+
+import { errorAnswer } from './answer.js';
 import type { Endpoint } from './endpoint.js';
+import type { Responder } from './http-context.js';
+import { closing } from './http-error.js';
 import { type Opened, openEndpoint } from './open-endpoint.js';
 import type { ResolvedOptions } from './options.js';
 
@@ -23,6 +29,18 @@ export function portOf(server: Host): Pick<HostPort, 'report' | 'warn' | 'routes
   return { report: (error) => host.report(error), warn: (message) => host.warn(message), routes };
 }
 
+/** Answers a request that has waited for a start that failed. */
+export const refusing = (context: Pick<Responder, 'answer' | 'drop'>) => (error: unknown) => {
+  const isClosed = error instanceof DecorumError && error.code === 'DECORUM_SERVER_CLOSED';
+  const { status, body, headers } = errorAnswer(isClosed ? closing() : undefined, () => {});
+  try {
+    context.answer(status, body, headers);
+  } catch {
+    // something else has answered meanwhile, such as the application's timeout
+    context.drop();
+  }
+};
+
 /** The endpoint of a handler. The handler exists at once; the endpoint follows when its server has started. */
 export class LateEndpoint<HostRequest> {
   /** The endpoint, once its server has started. */
@@ -31,13 +49,22 @@ export class LateEndpoint<HostRequest> {
   readonly ready: Promise<void>;
   private opened: Opened<HostRequest> | undefined;
   private closed: Promise<void> | undefined;
+  /** Makes a start that has not ended fail. */
+  private giveUp!: () => void;
+  private hasGivenUp = false;
 
   constructor(
     server: Host,
     private readonly settings: ResolvedOptions<HostRequest>,
   ) {
     const host = hostOf(server);
-    this.ready = this.start(server);
+    this.ready = new Promise((resolve, reject) => {
+      this.giveUp = () => {
+        this.hasGivenUp = true;
+        reject(startupError('DECORUM_SERVER_CLOSED'));
+      };
+      this.start(server).then(resolve, reject);
+    });
     // programs that don't await `ready` see the error in the log, and their clients get a 500
     this.ready.catch((error: unknown) => host.report(error));
   }
@@ -48,17 +75,27 @@ export class LateEndpoint<HostRequest> {
   }
 
   private async start(server: Host): Promise<void> {
-    this.opened = await openEndpoint(server, this.settings);
-    this.endpoint = this.opened.endpoint;
+    const opened = await openEndpoint(server, this.settings);
+    if (this.hasGivenUp) {
+      opened.detach();
+      return await opened.endpoint.close(0);
+    }
+    this.opened = opened;
+    this.endpoint = opened.endpoint;
   }
 
+  /** A start that takes longer than calls may take to end is given up: its hooks may never end. */
   private async end(): Promise<void> {
+    const { closeDeadlineMs } = this.settings;
+    const began = performance.now();
+    const timer = setTimeout(this.giveUp, closeDeadlineMs);
     await this.ready.catch(() => {});
+    clearTimeout(timer);
     if (this.opened === undefined) return;
     const { endpoint, detach } = this.opened;
-    const began = performance.now();
+    const left = () => Math.max(0, closeDeadlineMs - (performance.now() - began));
     detach();
-    await endpoint.close();
-    await endpoint.delivered(Math.max(0, this.settings.closeDeadlineMs - (performance.now() - began)));
+    await endpoint.close(left());
+    await endpoint.delivered(left());
   }
 }

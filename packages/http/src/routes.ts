@@ -115,6 +115,9 @@ function requestOf<HostRequest>(context: RouteContext, endpoint: Endpoint<HostRe
   };
 }
 
+/** Statuses whose responses have no content (RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5). */
+const EMPTY: ReadonlySet<unknown> = new Set([204, 205, 304]);
+
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 
 function sendAnswer(context: RouteContext, answer: RouteAnswer): void {
@@ -126,5 +129,6 @@ function sendAnswer(context: RouteContext, answer: RouteAnswer): void {
         'without line breaks or characters outside Latin-1.',
     );
   }
-  context.answer(status, body, { ...(body !== undefined && { 'content-type': TEXT_TYPE }), ...lowerCased(headers) });
+  const sent = EMPTY.has(status) ? undefined : body;
+  context.answer(status, sent, { ...(sent !== undefined && { 'content-type': TEXT_TYPE }), ...lowerCased(headers) });
 }

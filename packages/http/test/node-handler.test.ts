@@ -1,5 +1,12 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
-import { createServer as createHttpServer, type RequestListener, type ServerResponse } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  request as httpRequest,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as turn } from 'node:timers/promises';
 
@@ -246,6 +253,36 @@ describe('nodeHandler', () => {
     await expect(broken.ready).rejects.toThrow('cannot start');
     expect(errors).toContainEqual(new Error('cannot start'));
     await broken.close();
+  });
+
+  it('runs handlers in the `AsyncLocalStorage` of the middleware before it, also if the body arrives later', async () => {
+    const { handler, server } = createHandler();
+    const storage = new AsyncLocalStorage<string>();
+    server.addTool({ name: 'user', description: 'Tells who calls' }, () => storage.getStore() ?? 'nobody');
+    let entered = () => {};
+    const url = await start((request, response) => {
+      storage.run('ann', () => handler(request, response));
+      entered();
+    });
+    const text = JSON.stringify(modernCall(1, 'user'));
+    for (const parts of [[text], [text.slice(0, 9), text.slice(9)], ['', text.padEnd(90_000)]]) {
+      const whenEntered = new Promise<void>((resolve) => {
+        entered = resolve;
+      });
+      const headers = { ...modernHeaders('tools/call', 'user'), 'content-type': 'application/json' };
+      const sent = httpRequest(`${url}/mcp`, {
+        method: 'POST',
+        headers: { ...headers, accept: 'application/json, text/event-stream' },
+      });
+      sent.flushHeaders();
+      await whenEntered;
+      for (const part of parts) sent.write(part);
+      sent.end();
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      let found = '';
+      for await (const chunk of answer) found += chunk;
+      expect(found).toContain('"text":"ann"');
+    }
   });
 
   it('limits bodies in size and time', async () => {

@@ -20,11 +20,15 @@ export interface Selection {
   readonly exclude?: readonly Type[];
 }
 
-/** The class of what Nest provides; undefined for values without one, and for factories that have not run. */
-function classOf({ metatype, instance, isNotMetatype }: InstanceWrapper): Class | undefined {
-  const found: unknown = isNotMetatype
-    ? (instance as object | null | undefined)?.constructor
-    : (metatype ?? (instance as object | null | undefined)?.constructor);
+/**
+ * The class of what Nest provides. What a factory makes for each request has the class of its token, if that is one.
+ * Undefined for values without a class.
+ */
+function classOf(wrapper: InstanceWrapper): Class | undefined {
+  const { metatype, isNotMetatype, token } = wrapper;
+  const made = (wrapper.instance as object | null | undefined)?.constructor;
+  const factoryClass = made ?? (wrapper.isDependencyTreeStatic() ? undefined : token);
+  const found: unknown = isNotMetatype ? factoryClass : (metatype ?? made);
   return typeof found === 'function' && typeof found.prototype === 'object' ? (found as unknown as Class) : undefined;
 }
 
@@ -51,10 +55,13 @@ function targetsIn(module: Module): Target[] {
 export function findTargets(modules: ModulesContainer, { include, exclude = [] }: Selection): Target[] {
   const all = [...modules.values()];
   for (const [option, listed] of Object.entries({ include, exclude })) {
-    const missing = listed?.find((type) => !all.some(({ metatype }) => metatype === type));
-    if (missing === undefined) continue;
-    const name = typeof missing === 'function' ? missing.name : String(missing);
-    const problem = `lists ${name}, which the application does not import. Import it, or remove it from \`${option}\``;
+    const isMissing = (type: unknown) => !all.some(({ metatype }) => metatype === type);
+    if (!listed?.some(isMissing)) continue;
+    const missing: unknown = listed.find(isMissing);
+    const problem =
+      typeof missing === 'function'
+        ? `lists ${missing.name}, which the application does not import. Import it, or remove it from \`${option}\``
+        : `lists ${String(missing)} instead of a module. Check that the two files do not import each other`;
     throw startupError('DECORUM_INVALID_OPTION', 'McpModule', option, problem);
   }
   return all

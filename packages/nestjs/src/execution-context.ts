@@ -12,8 +12,16 @@ export interface McpMember {
 
 type Facts = Pick<McpExecutionContext, 'member' | 'arguments' | 'context'> & { check(): unknown };
 
+/** Marks the calls of all copies of this package: a guard may come from a package that has another one. */
+const MARK = Symbol.for('decorum:nestjs:call');
+
+const isCall = (argument: unknown): argument is McpExecutionContext =>
+  typeof argument === 'object' && argument !== null && MARK in argument;
+
 /** What guards, interceptors and filters can know of a call over MCP. */
 export class McpExecutionContext {
+  /** Internal. */
+  readonly [MARK] = true;
   readonly member: McpMember;
   /** The arguments as sent, before they are checked. Undefined while guards are asked for a list. */
   readonly arguments: UncheckedInput['args'] | undefined;
@@ -35,8 +43,8 @@ export class McpExecutionContext {
    * @throws {TypeError} for anything but a call over MCP: check `host.getType() === 'mcp'` before
    */
   static from(host: ArgumentsHost): McpExecutionContext {
-    const found: unknown = host.getArgs().find((argument) => argument instanceof McpExecutionContext);
-    if (found instanceof McpExecutionContext) return found;
+    const found = host.getArgs<unknown[]>().find(isCall);
+    if (found !== undefined) return found;
     throw new TypeError(
       `The context is not that of a call over MCP, but of type "${host.getType()}". Check \`context.getType() === 'mcp'\` first.`,
     );

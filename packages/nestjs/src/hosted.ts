@@ -27,6 +27,9 @@ interface HostedMember extends McpMember {
 
 const noop = () => {};
 
+/** Methods that the server calls when it starts and closes. */
+const HOOKS: ReadonlySet<string | symbol> = new Set(['onStart', 'onClose']);
+
 function memberOf({ kind, key, options }: MemberRecord): HostedMember {
   const { name = key, uri, argument, input } = options as Readonly<Record<string, unknown>>;
   return { kind: kind as McpMember['kind'], key, name: String(uri ?? argument ?? name), input };
@@ -72,6 +75,8 @@ export class HostedProvider implements MemberHost {
   }
 
   private property(prototype: object, key: string | symbol): unknown {
+    // as Nest does for its own hooks: there is no instance yet
+    if (this.isScoped && HOOKS.has(key)) return undefined;
     const source = this.isScoped ? prototype : (this.target.wrapper.instance as object);
     const value: unknown = Reflect.get(source, key);
     if (typeof value !== 'function' || key === 'constructor') return value;

@@ -1,4 +1,5 @@
 import { McpServer } from '@decorum/core';
+import { startupError } from '@decorum/core/transport';
 import {
   type DynamicModule,
   Inject,
@@ -90,7 +91,9 @@ export class McpModule implements NestModule {
    * ```
    */
   static forRootAsync(options: McpModuleAsyncOptions): DynamicModule {
-    return moduleOf(options);
+    if (typeof options.useFactory === 'function') return moduleOf(options);
+    const problem = 'is missing. Write `useFactory: () => ({ name, version })`, and list what it needs in `inject`';
+    throw startupError('DECORUM_INVALID_OPTION', 'McpModule.forRootAsync', 'useFactory', problem);
   }
 
   /** Called by Nest. */

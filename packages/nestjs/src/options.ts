@@ -1,5 +1,5 @@
 import type { McpServerOptions, Principal } from '@decorum/core';
-import { DEFAULT_LIMITS } from '@decorum/core/transport';
+import { DEFAULT_LIMITS, isObject, type OptionTypes, requireKnown, startupError } from '@decorum/core/transport';
 import type { NodeHandlerOptions } from '@decorum/http/node';
 import type { InjectionToken, ModuleMetadata, OptionalFactoryDependency, Type } from '@nestjs/common';
 
@@ -18,7 +18,10 @@ export interface NestOptions {
   readonly include?: readonly Type[];
   /** Modules whose providers and controllers are not served. */
   readonly exclude?: readonly Type[];
-  /** Asks the guards of each member for lists too, and lists only what they let pass. Defaults to `false`. */
+  /**
+   * Asks the guards of each member also for lists, for subscriptions, and before its arguments are completed. Clients
+   * see only what the guards let pass. Defaults to `false`.
+   */
   readonly hideGuarded?: boolean;
   /** `false` serves no HTTP, or the options of the endpoint, which can also stand beside the others. */
   readonly http?: NestHttpOptions | false;
@@ -68,9 +71,23 @@ export interface SplitOptions {
   readonly nest: Omit<NestOptions, 'http'>;
 }
 
-/** Splits the options of a module. `McpServer` and the endpoint reject what they don't know. */
+const NEST_OPTIONS: OptionTypes<Omit<NestOptions, 'http'>> = {
+  include: 'array',
+  exclude: 'array',
+  hideGuarded: 'boolean',
+};
+
+/**
+ * Splits the options of a module. `McpServer` and the endpoint reject what they don't know.
+ * @throws {DecorumError} `DECORUM_INVALID_OPTION`
+ */
 export function splitOptions(options: McpModuleOptions): SplitOptions {
+  if (!isObject(options)) throw invalid('options', 'must be an object. Return { name, version } from `useFactory`');
   const { include, exclude, hideGuarded, http = {}, limits = {}, ...rest } = options;
+  requireKnown('McpModule', { include, exclude, hideGuarded }, NEST_OPTIONS);
+  const endpoint: unknown = http;
+  if (endpoint !== false && !isObject(endpoint)) throw invalid('http', 'must be false, or an object with options');
+  requirePath(http === false ? undefined : (http.path ?? options.path));
   const [ofHttp, ofServer] = split(rest, (name) => name in HTTP_OPTIONS);
   const [serverLimits, httpLimits] = split(limits, (name) => name in DEFAULT_LIMITS);
   const given = http === false ? undefined : { ...ofHttp, ...http, limits: { ...httpLimits, ...http.limits } };
@@ -79,6 +96,15 @@ export function splitOptions(options: McpModuleOptions): SplitOptions {
     http: given,
     nest: { ...(include && { include }), ...(exclude && { exclude }), hideGuarded: hideGuarded === true },
   };
+}
+
+const invalid = (option: string, problem: string) =>
+  startupError('DECORUM_INVALID_OPTION', 'McpModule', option, problem);
+
+/** Rejects a path without a slash before the application's prefix is put in front of it. */
+function requirePath(path: unknown = '/'): void {
+  if (typeof path === 'string' && path.startsWith('/')) return;
+  throw invalid('path', `is ${JSON.stringify(path)}, but must start with "/", as in "/mcp"`);
 }
 
 function split(from: object, isFirst: (name: string) => boolean): [object, object] {

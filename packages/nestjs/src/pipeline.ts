@@ -1,5 +1,6 @@
 import type { ContextType, PipeTransform } from '@nestjs/common';
 import type { ContextId, ExternalContextCreator } from '@nestjs/core';
+import { isObservable, Observable } from 'rxjs';
 
 import { errorProxy } from './exceptions.js';
 import { McpExecutionContext } from './execution-context.js';
@@ -36,6 +37,35 @@ const PARAMETERS = [
   { index: 1, type: CONTEXT, pipes: [], extractValue: (...args: HandlerArguments) => args[CALL].context },
 ];
 
+/** The part of Nest's creator that runs interceptors around a method. Gets the handler's arguments, and the method last but one. */
+interface Interception {
+  intercept(...all: unknown[]): Promise<unknown>;
+}
+
+/** Ends an observable that a method has returned when its call is cancelled: nothing else unsubscribes from it. */
+const untilAborted = (source: Observable<unknown>, signal: AbortSignal): Observable<unknown> =>
+  new Observable((subscriber) => {
+    const abort = () => subscriber.error(signal.reason);
+    signal.addEventListener('abort', abort);
+    if (signal.aborted) abort();
+    else subscriber.add(source.subscribe(subscriber));
+    return () => signal.removeEventListener('abort', abort);
+  });
+
+function interceptionOf(original: Interception): Interception {
+  return {
+    async intercept(...all) {
+      const { context } = (all[1] as HandlerArguments)[CALL];
+      const next = all.at(-2) as () => Promise<unknown>;
+      const run = async () => {
+        const result = await next();
+        return isObservable(result) && context ? untilAborted(result, context.signal) : result;
+      };
+      return await original.intercept(...all.with(all.length - 2, run));
+    },
+  };
+}
+
 interface Metadata {
   readonly type: unknown;
 }
@@ -54,6 +84,9 @@ function creatorFor(creator: ExternalContextCreator, moduleKey: string, paramtyp
     getParamValue: async (value: unknown, metadata: Metadata, pipes: PipeTransform[]) =>
       await getParamValue(await value, metadata, pipes),
     externalErrorProxy: errorProxy,
+    interceptorsConsumer: interceptionOf(
+      (creator as unknown as { interceptorsConsumer: Interception }).interceptorsConsumer,
+    ),
   });
 }
 

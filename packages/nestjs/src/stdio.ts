@@ -1,5 +1,6 @@
 import { McpServer, serveStdio, type StdioConnection, type StdioOptions } from '@decorum/core';
-import { ConsoleLogger, type LogLevel, type Type } from '@nestjs/common';
+import { divertStdout } from '@decorum/core/transport';
+import type { Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestApplicationContextOptions } from '@nestjs/common/interfaces/nest-application-context-options.interface.js';
 
@@ -10,20 +11,13 @@ import { getMcpServerToken } from './tokens.js';
 export interface NestStdioOptions extends StdioOptions {
   /** Name of the server to serve, in an application with several. */
   readonly server?: string;
-  /** Options of the application. By default its log goes to stderr. */
+  /** Options of the application, such as its `logger`. */
   readonly app?: NestApplicationContextOptions;
 }
 
-/** Logs to stderr, because stdout is the wire. */
-class StderrLogger extends ConsoleLogger {
-  protected override printMessages(messages: unknown[], context?: string, logLevel?: LogLevel): void {
-    super.printMessages(messages, context, logLevel, 'stderr');
-  }
-}
-
 /**
- * Serves an application over stdin and stdout, without HTTP. When the client ends the connection, the application
- * closes with its shutdown hooks.
+ * Serves an application over stdin and stdout, without HTTP. What the application prints, from its start on, goes to
+ * stderr. When the client ends the connection, the application closes with its shutdown hooks.
  * @param module the application's root module
  * @example
  * ```ts
@@ -34,8 +28,16 @@ class StderrLogger extends ConsoleLogger {
  */
 export async function serveNestStdio(module: Type, options: NestStdioOptions = {}): Promise<StdioConnection> {
   const { server: name, app: settings, ...stdio } = options;
-  const app = await NestFactory.createApplicationContext(module, { logger: new StderrLogger(), ...settings });
-  const server = app.get<McpServer>(name === undefined ? McpServer : getMcpServerToken(name), { strict: false });
-  if (server instanceof NestServer) server.whenClosed = async () => await app.close();
+  const { output = process.stdout } = stdio;
+  const restore = output === process.stdout ? divertStdout() : () => {};
+  let server: McpServer;
+  try {
+    const app = await NestFactory.createApplicationContext(module, settings);
+    server = app.get<McpServer>(name === undefined ? McpServer : getMcpServerToken(name), { strict: false });
+    if (server instanceof NestServer) server.whenClosed = async () => await app.close();
+  } finally {
+    // `serveStdio` diverts it again before anything else can run
+    restore();
+  }
   return await serveStdio(server, stdio);
 }

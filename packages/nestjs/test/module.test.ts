@@ -8,7 +8,7 @@ import {
   McpRequest,
 } from '@decorum/nestjs';
 import { connect } from '@decorum/testing';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
   type CanActivate,
   Catch,
@@ -277,6 +277,20 @@ describe('guards and filters', () => {
     admit();
     await new Promise(setImmediate);
     expect(ran).toEqual([]);
+    await app.close();
+  });
+
+  it('see the calls of another copy of the package', async () => {
+    jest.resetModules();
+    const { McpExecutionContext: Other } = await import('@decorum/nestjs');
+    @Injectable()
+    class Library {
+      canActivate(context: ExecutionContext) {
+        return Other !== McpExecutionContext && Other.from(context).member.name === 'order';
+      }
+    }
+    const app = await started({ imports: [forRoot()], providers: [Shop, { provide: APP_GUARD, useClass: Library }] });
+    expect(await textOf(app.get(McpServer), 'order')).toBe('ordered');
     await app.close();
   });
 

@@ -22,6 +22,7 @@ export const cut = (text: string, max: number = MAX_SENT_CHARS): string =>
 export interface Origin {
   readonly revision: string | undefined;
   readonly transport: string;
+  readonly httpVersion?: string | undefined;
 }
 
 /** What names a span and a series: nothing of it is invented by clients. */
@@ -45,13 +46,14 @@ export const spanName = ({ method, tool, prompt }: Named): string => {
 };
 
 /** The attributes of a session and its metric. */
-export function originAttributes({ revision, transport }: Origin): Attributes {
+export function originAttributes({ revision, transport, httpVersion }: Origin): Attributes {
   const attributes: Attributes = {};
   if (revision !== undefined) attributes[ATTRIBUTE.revision] = revision;
   if (transport === 'stdio') attributes[ATTRIBUTE.transport] = VALUE.pipe;
   if (transport === 'http') {
     attributes[ATTRIBUTE.transport] = VALUE.tcp;
     attributes[ATTRIBUTE.protocol] = VALUE.http;
+    if (httpVersion !== undefined) attributes[ATTRIBUTE.protocolVersion] = httpVersion;
   }
   return attributes;
 }
@@ -69,14 +71,13 @@ export function commonAttributes(named: Named, origin: Origin): Attributes {
 /** What only spans have: values that clients choose. */
 export function sentAttributes(request: ObservedRequest): Attributes {
   const attributes: Attributes = {};
-  const { method, known, id, session, remoteAddress, remotePort, httpVersion, uri } = request;
+  const { method, known, id, session, remoteAddress, remotePort, uri } = request;
   if (!known) attributes[ATTRIBUTE.method] = cut(method, 128);
   if (id !== undefined) attributes[ATTRIBUTE.requestId] = cut(String(id));
   if (session !== undefined) attributes[ATTRIBUTE.session] = session;
   if (uri !== undefined && RESOURCE_METHODS.has(method)) attributes[ATTRIBUTE.uri] = cut(uri);
   if (remoteAddress !== undefined) attributes[ATTRIBUTE.clientAddress] = remoteAddress;
   if (remotePort !== undefined) attributes[ATTRIBUTE.clientPort] = remotePort;
-  if (httpVersion !== undefined) attributes[ATTRIBUTE.protocolVersion] = httpVersion;
   return attributes;
 }
 

@@ -56,7 +56,10 @@ export const METRIC = {
 /** The bucket boundaries that the conventions recommend, in seconds. */
 export const BUCKETS: readonly number[] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
-/** JSON-RPC codes of requests that the caller got wrong. The conventions don't count them as errors of the server. */
+/**
+ * JSON-RPC codes of requests that the caller got wrong. The conventions don't count them as errors of the server (since
+ * pull request 404 of open-telemetry/semantic-conventions-genai).
+ */
 export const CALLER_ERRORS: ReadonlySet<unknown> = new Set([-32_700, -32_600, -32_601, -32_602, -32_002]);
 
 /** JSON-RPC codes that clients usually answer with: those of JSON-RPC, MCP and its SDKs. */

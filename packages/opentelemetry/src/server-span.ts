@@ -18,12 +18,17 @@ export interface End {
 export function endSpan(span: Span, end: End, isCaller = false): void {
   const attributes = endAttributes(end, isCaller);
   span.setAttributes({ ...attributes, [ATTRIBUTE.outcome]: end.status });
-  if (attributes[ATTRIBUTE.errorType] !== undefined) {
-    const { error, message, status } = end;
-    span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) });
-    if (error instanceof Error && status !== 'cancelled') span.recordException(error);
+  try {
+    if (attributes[ATTRIBUTE.errorType] !== undefined) fail(span, end);
+  } finally {
+    // an error of the user's may have getters that throw
+    span.end();
   }
-  span.end();
+}
+
+function fail(span: Span, { error, message, status }: End): void {
+  span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) });
+  if (error instanceof Error && status !== 'cancelled') span.recordException(error);
 }
 
 /** What a server span needs besides its request. */

@@ -206,6 +206,31 @@ describe('Errors', () => {
     expect(status).toMatchObject({ code: SpanStatusCode.ERROR, message: expect.stringMatching(/^Internal error/) });
     expect(attributes).toMatchObject({ 'error.type': '-32603', 'rpc.response.status_code': '-32603' });
   });
+
+  it('that cannot be recorded leave no span open', async () => {
+    const { server } = weatherServer([telemetry()]);
+    server.addTool({ name: 'odd' }, () => {
+      const get = () => {
+        throw new Error('no stack');
+      };
+      throw Object.defineProperty(new Error('odd'), 'stack', { get });
+    });
+    const client = await connect(server);
+    await client.callTool('odd');
+    await client.close();
+    expect(sdk.span('tools/call odd').status.code).toBe(SpanStatusCode.ERROR);
+  });
+
+  it('of the caller have a code, and are no errors of the server', async () => {
+    const { server } = weatherServer([telemetry()]);
+    const client = await connect(server);
+    await failing(client.callTool('none', {}));
+    await client.close();
+    const { status, attributes } = sdk.span('tools/call');
+    expect(status.code).toBe(SpanStatusCode.UNSET);
+    expect(attributes).toMatchObject({ 'rpc.response.status_code': '-32602' });
+    expect(attributes).not.toHaveProperty('error.type');
+  });
 });
 
 describe('A mistake in the options', () => {

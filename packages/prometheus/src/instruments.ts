@@ -4,7 +4,7 @@ import { BUCKETS, LABEL, METRIC } from './names.js';
 import { RequestMetrics } from './request-metrics.js';
 
 const END = [LABEL.errorType, LABEL.code];
-const ORIGIN = [LABEL.revision, LABEL.transport];
+const ORIGIN = [LABEL.revision, LABEL.transport, LABEL.protocol];
 const buckets = [...BUCKETS];
 
 /** The metrics of a registry. */
@@ -31,10 +31,11 @@ export class Instruments {
 /** Servers that share a registry share its metrics. */
 const INSTRUMENTS = new WeakMap<Registry, Instruments>();
 
-/** The metrics of a registry, which gets them the first time. */
+/** The metrics of a registry, which gets them the first time, and again if it was cleared. */
 export function instrumentsOf(registry: Registry): Instruments {
   const known = INSTRUMENTS.get(registry);
-  if (known) return known;
+  const isRegistered = Object.values(METRIC).some(({ name }) => registry.getSingleMetric(name) !== undefined);
+  if (known && isRegistered) return known;
   const added = new Instruments(registry);
   INSTRUMENTS.set(registry, added);
   return added;

@@ -26,6 +26,7 @@ export function originLabels({ revision, transport }: Pick<Facts, 'revision' | '
   return {
     ...(revision !== undefined && { [LABEL.revision]: revision }),
     ...(network !== undefined && { [LABEL.transport]: network }),
+    ...(transport === 'http' && { [LABEL.protocol]: 'http' }),
   };
 }
 
@@ -55,6 +56,7 @@ export function operationLabels(facts: Facts): Labels {
   const { method, target } = facts;
   return {
     [LABEL.method]: method,
+    ...(method === 'tools/call' && { [LABEL.operation]: 'execute_tool' }),
     ...(target !== undefined && method === 'tools/call' && { [LABEL.tool]: target }),
     ...(target !== undefined && method === 'prompts/get' && { [LABEL.prompt]: target }),
     ...originLabels(facts),

@@ -29,6 +29,16 @@ function requireUsable({ registry, path }: MetricsOptions): void {
     throw wrong('path', "must be a path, such as '/metrics', or `false` for no route");
 }
 
+/** The registry, with the metrics of the process if they are wanted. */
+function registryOf({ registry: given, defaultMetrics = false }: MetricsOptions): Registry {
+  // the content type is the only difference
+  const registry = (given ?? new Registry()) as Registry;
+  if (defaultMetrics && registry.getSingleMetric(DEFAULT_METRIC) === undefined) {
+    collectDefaultMetrics({ register: registry });
+  }
+  return registry;
+}
+
 /**
  * Creates a plugin that counts and times requests, sessions and questions for Prometheus, and serves `GET /metrics`.
  * Clients can't add series by inventing names: labels have only names that the server has registered.
@@ -45,14 +55,12 @@ function requireUsable({ registry, path }: MetricsOptions): void {
 export const metrics = definePlugin((options: MetricsOptions = {}) => {
   requireKnown('metrics', options, OPTIONS);
   requireUsable(options);
-  const { path = '/metrics', defaultMetrics = false } = options;
-  // the content type is the only difference
-  const registry = (options.registry ?? new Registry()) as Registry;
+  const { path = '/metrics' } = options;
+  const registry = registryOf(options);
   const instruments = instrumentsOf(registry);
-  if (defaultMetrics && registry.getSingleMetric(DEFAULT_METRIC) === undefined) {
-    collectDefaultMetrics({ register: registry });
-  }
   let server = '';
+  /** Servers that have started with this plugin, and have not closed. All have this name. */
+  let servers = 0;
   let requests = instruments.requests.of(server);
   const handle = async () => {
     return { status: 200, headers: { 'content-type': registry.contentType }, body: await registry.metrics() };
@@ -62,8 +70,16 @@ export const metrics = definePlugin((options: MetricsOptions = {}) => {
     ...(path !== false && { routes: [{ method: 'GET', path, handle }] }),
 
     onStart({ info }) {
+      servers += 1;
+      if (servers > 1 && server !== info.name) {
+        throw new Error(`It is on the server "${server}" too. Call \`metrics()\` once for each server.`);
+      }
       server = info.name;
       requests = instruments.requests.of(server);
+    },
+
+    onClose() {
+      servers -= 1;
     },
 
     async observe(request, run) {

@@ -22,10 +22,12 @@ export const LABEL = {
   /** The server's name: several servers may share a registry. */
   server: 'server',
   method: 'mcp_method_name',
+  operation: 'gen_ai_operation_name',
   tool: 'gen_ai_tool_name',
   prompt: 'gen_ai_prompt_name',
   revision: 'mcp_protocol_version',
   transport: 'network_transport',
+  protocol: 'network_protocol_name',
   errorType: 'error_type',
   code: 'rpc_response_status_code',
   /** Of `mcp_server_calls_total`: the tool, prompt, resource or template. */
@@ -42,7 +44,10 @@ export const BUCKETS: readonly number[] = [
   0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300,
 ];
 
-/** JSON-RPC codes of requests that the caller got wrong. The conventions don't count them as errors of the server. */
+/**
+ * JSON-RPC codes of requests that the caller got wrong. The conventions don't count them as errors of the server (since
+ * pull request 404 of open-telemetry/semantic-conventions-genai).
+ */
 export const CALLER_ERRORS: ReadonlySet<unknown> = new Set([-32_700, -32_600, -32_601, -32_602, -32_002]);
 
 /** JSON-RPC codes that clients usually answer with: those of JSON-RPC, MCP and its SDKs. */

@@ -73,9 +73,11 @@ describe('Calls', () => {
     const labels = [
       'server="weather"',
       'mcp_method_name="tools/call"',
+      'gen_ai_operation_name="execute_tool"',
       'gen_ai_tool_name="forecast"',
       `mcp_protocol_version="${client.revision}"`,
       'network_transport="tcp"',
+      'network_protocol_name="http"',
     ].join(',');
     const name = 'mcp_server_operation_duration_seconds';
     expect(text).toContain(`# TYPE ${name} histogram`);
@@ -104,7 +106,7 @@ describe('Sessions', () => {
   it('are counted while they are open, and timed when they end', async () => {
     const registry = new Registry();
     const client = await connect(weatherServer({ registry }), { via: 'http' });
-    const labels = `server="weather",mcp_protocol_version="${client.revision}",network_transport="tcp"`;
+    const labels = `server="weather",mcp_protocol_version="${client.revision}",network_transport="tcp",network_protocol_name="http"`;
     expect(await registry.metrics()).toContain(`mcp_server_sessions{${labels}} 1`);
     await client.close();
     const text = await registry.metrics();
@@ -191,6 +193,36 @@ describe('Two servers in one process', () => {
   });
 });
 
+describe('One plugin on two servers', () => {
+  const serverOf = (name: string, plugin: ReturnType<typeof metrics>) =>
+    new McpServer({ name, version: '1.0.0', providers: [Weather], plugins: [plugin] });
+
+  it('fails at startup, because the calls of both would have one name', async () => {
+    const plugin = metrics();
+    const client = await connect(serverOf('first', plugin));
+    const code = 'DECORUM_PLUGIN_FAILED';
+    const message = expect.stringMatching(/"first".*Call `metrics\(\)` once for each server/);
+    await expect(connect(serverOf('second', plugin))).rejects.toMatchObject({ code, message });
+    await client.close();
+  });
+
+  it('works for one after the other', async () => {
+    const registry = new Registry();
+    const plugin = metrics({ registry });
+    for (const name of ['first', 'second']) {
+      const server = serverOf(name, plugin);
+      const client = await connect(server);
+      await client.callTool('forecast', { city: 'Oslo' });
+      await client.close();
+      await server.close();
+    }
+    const calls = linesOf(await registry.metrics(), 'mcp_server_calls_total').filter((line) =>
+      line.includes('"forecast"'),
+    );
+    expect(calls).toEqual([expect.stringContaining('server="first"'), expect.stringContaining('server="second"')]);
+  });
+});
+
 describe('A registry', () => {
   it('of OpenMetrics is served as such', async () => {
     const registry = new Registry<OpenMetricsContentType>();
@@ -202,6 +234,16 @@ describe('A registry', () => {
     expect(text).toContain('# TYPE mcp_server_calls counter');
     expect(linesOf(text, 'mcp_server_calls_total')).toHaveLength(1);
     expect(text.endsWith('# EOF\n')).toBe(true);
+  });
+
+  it('that was cleared gets the metrics of the next server', async () => {
+    const registry = new Registry();
+    weatherServer({ registry });
+    registry.clear();
+    const client = await connect(weatherServer({ registry }), { era: 'stateless' });
+    await client.callTool('forecast', { city: 'Oslo' });
+    await client.close();
+    expect(linesOf(await registry.metrics(), 'mcp_server_calls_total')).toHaveLength(1);
   });
 
   it('can be reset', async () => {

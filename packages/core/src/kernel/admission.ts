@@ -3,6 +3,7 @@ import { isPromise } from '../protocol/maybe-promise.js';
 import { denialOf } from '../protocol/scopes.js';
 import type { Access } from '../protocol/wire.js';
 import type { Admits } from '../registry/listing.js';
+import type { Listed } from '../registry/page.js';
 import type { ErrorReporter } from './error-reporter.js';
 
 /** Answers to each request's access functions. Each function runs once per request, even if many members share it. */
@@ -33,6 +34,16 @@ function ask(access: Access, exchange: Exchange, reporter: ErrorReporter): boole
   } catch (error) {
     return deny(error);
   }
+}
+
+/** Whether the caller may know of a member: it passes its access function, and lists show it. */
+export async function isVisible(
+  { access, shown }: Pick<Listed<unknown>, 'access' | 'shown'>,
+  exchange: Exchange,
+  reporter: ErrorReporter,
+): Promise<boolean> {
+  if (access !== undefined && !(await isAdmitted(access, exchange, reporter))) return false;
+  return shown === undefined || (await isAdmitted(shown, exchange, reporter));
 }
 
 /** Creates the check of what decides whether the caller of a request sees an entry. */

@@ -12,7 +12,7 @@ export interface Listed<T> {
   readonly entry: T;
   /** Undefined if everybody may see and use it. */
   readonly access?: Access | undefined;
-  /** Who sees it in lists, in addition to `access`. Undefined if everybody does. */
+  /** Who sees it in lists and may subscribe to it, in addition to `access`. Undefined if everybody may. */
   readonly shown?: Access | undefined;
   /** Undefined if it declares neither scopes nor that it is public. */
   readonly need?: Need | undefined;

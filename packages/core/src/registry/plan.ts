@@ -47,7 +47,7 @@ export interface UncheckedInput {
 
 /** A framework that runs members itself, because its guards stand before the check of arguments. */
 export interface MemberHost {
-  /** Decides who sees a member in lists, in addition to `access`. Undefined if everybody may see it. */
+  /** Decides who may see and subscribe to a member, in addition to `access`. Undefined if everybody may. */
   shown?(key: string, kind: MemberKind): Access | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { CallToolResult, JsonObject, Tool } from '../protocol/model.js';
 import { NeedInput } from '../protocol/input.js';
 import { REVISIONS } from '../protocol/revisions/index.js';
 import type { MirroredArgument } from '../protocol/wire.js';
-import { compileShape, hasObjectRoot } from '../schema/compile.js';
+import { compileShape, EMPTY_SHAPE, hasObjectRoot } from '../schema/compile.js';
 import { repairing } from '../schema/repair.js';
 import type { Checked, Problem, Shape } from '../schema/shape.js';
 import { readBody } from './bodies.js';
@@ -44,15 +44,13 @@ export interface ToolDefaults {
   readonly coerce?: boolean | undefined;
 }
 
-const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
-
 /**
  * Compiles a tool.
  * @param defaults server-wide defaults for options that the tool does not set
  */
 export function compileTool(member: Member<'tool'>, { text = true, coerce = false }: ToolDefaults): ToolPlan {
   const { options, where } = member;
-  const input = inputShape(member) ?? compileShape(NO_ARGUMENTS, where);
+  const input = inputShape(member) ?? EMPTY_SHAPE;
   const output = options.output ? compileShape(options.output, `${where} (output)`, 'output') : undefined;
   const taken = (options.coerce ?? coerce) ? repairing(input) : input;
   const entry: Tool = {

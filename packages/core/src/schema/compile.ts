@@ -16,7 +16,7 @@ import { published } from './keywords.js';
 import { mistakenSource } from './mistaken-source.js';
 import { harmfulPath, NotJson, toJsonForm } from './json-form.js';
 import { writeDays } from './nested-values.js';
-import { readablePath } from './problems.js';
+import { MAX_PROBLEMS, readablePath } from './problems.js';
 import { boundSchema, inspectRaw } from './raw.js';
 import { SchemaKinds } from './schema-kinds.js';
 import type { Checked, Problem, SchemaSource, Shape } from './shape.js';
@@ -84,6 +84,19 @@ function rawShape(source: JsonObject, where: string): Shape {
     (value) => andThen(jsonForm(value), (json) => inspected(inspect, json)),
   );
 }
+
+const NO_FIELDS: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
+
+/** Rejects all fields. */
+function checkEmpty(value: unknown): Checked {
+  if (!isObject(value)) return failed([{ path: '', expected: 'must be an object' }]);
+  const unknown = Object.keys(value).slice(0, MAX_PROBLEMS);
+  if (unknown.length === 0) return passed(value);
+  return failed(unknown.map((name) => ({ path: readablePath([name]), expected: 'is not a known field' })));
+}
+
+/** The arguments of a handler without any. Needs no generated code, which some runtimes forbid. */
+export const EMPTY_SHAPE = shape(NO_FIELDS, () => checkEmpty, checkEmpty);
 
 function standardShape(source: StandardSchemaV1, where: string, direction: Direction): Shape {
   return shape(

@@ -8,7 +8,8 @@ import { hidesNull, ownMessage } from './keywords.js';
 import type { FieldCheck, Problem } from './shape.js';
 import { type Complaints, withoutName } from './value-rule.js';
 
-const MAX_PROBLEMS = 50;
+/** Cap on the problems that a caller is told. */
+export const MAX_PROBLEMS = 50;
 /** Cap on errors to describe: describing one may take time in proportion to its schema, and several may be the same. */
 const MAX_EXPLAINED = 100;
 

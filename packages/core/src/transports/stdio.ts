@@ -123,7 +123,7 @@ async function whenOver(pipe: StdioPipe, server: ClosableHost, isProcess: boolea
  * file descriptor 1 itself, or by child processes that inherit it, are not caught.
  * @returns restores stdout
  */
-function divertStdout(): () => void {
+export function divertStdout(): () => void {
   const { stdout, stderr } = process;
   const { write } = stdout;
   const divert = (...args: Parameters<typeof write>) => stderr.write(...args);

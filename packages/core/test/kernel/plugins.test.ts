@@ -14,6 +14,7 @@ import {
   type Plugin,
   type Principal,
   Resource,
+  Tool,
   ToolError,
 } from '@decorum/core';
 import { IsString } from 'class-validator';
@@ -471,6 +472,58 @@ describe('A plugin', () => {
     await connectMemory(server, { receive: () => {} });
     await server.close();
     expect(order).toEqual(['one starts', 'two starts', 'server starts', 'server closes', 'two closes', 'one closes']);
+  });
+
+  it('may add a provider when it starts, whose hooks run once', async () => {
+    const calls: string[] = [];
+    const extra = { onStart: () => void calls.push('starts'), onClose: () => void calls.push('closes') };
+    class Extra {
+      @Tool() hello() {}
+    }
+    const { server } = serverWith([
+      plugin({
+        async onStart(started) {
+          await new Promise(setImmediate);
+          started.addProvider(Object.assign(new Extra(), extra));
+        },
+      }),
+    ]);
+    await connectMemory(server, { receive: () => {} });
+    await server.close();
+    expect(calls).toEqual(['starts', 'closes']);
+  });
+
+  it('does not close if it has not started, because one before it has failed', async () => {
+    const calls: string[] = [];
+    const named = (name: string, start: () => void) =>
+      definePlugin(() => ({ name, onStart: start, onClose: () => void calls.push(`${name} closes`) }))();
+    const fail = () => {
+      throw new Error('no disk');
+    };
+    const { server } = serverWith([
+      named('one', () => {}),
+      named('two', fail),
+      named('three', () => void calls.push('three starts')),
+    ]);
+    await expect(connectMemory(server, { receive: () => {} })).rejects.toThrow('no disk');
+    await server.close();
+    expect(calls).toEqual(['two closes', 'one closes']);
+  });
+
+  it('whose `onStart` never ends does not keep the server from closing, nor others start then', async () => {
+    const calls: string[] = [];
+    let go = () => {};
+    const hangs = plugin({ onStart: () => new Promise<void>((resolve) => (go = resolve)) });
+    const other = definePlugin(() => ({ name: 'other', onStart: () => void calls.push('starts') }));
+    const { server } = serverWith([hangs, other()]);
+    const opening = connectMemory(server, { receive: () => {} });
+    await Promise.all([
+      expect(opening).rejects.toMatchObject({ code: 'DECORUM_SERVER_CLOSED' }),
+      new Promise(setImmediate).then(() => server.close()),
+    ]);
+    go();
+    await new Promise(setImmediate);
+    expect(calls).toEqual([]);
   });
 
   it('is named by the error of its `onStart`', async () => {

@@ -13,7 +13,8 @@ const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
  * A Fastify plugin that serves the documents of `auth`: `app.register(authRoutes(auth))`. Register it without a prefix,
- * because clients look for them at the root of the origin. `listen` registers it by itself.
+ * because clients look for them at the root of the origin. `listen` registers it by itself. A path that the application
+ * serves already keeps its route.
  * @param report gets errors that must not reach clients. By default they are logged with the request
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  * @example
@@ -31,6 +32,9 @@ export function authRoutes(auth: Auth<never>, report?: (error: unknown) => void)
   if (mistake !== undefined) throw startupError('DECORUM_INVALID_OPTION', 'authRoutes', 'auth', mistake);
   const routes = async (app: FastifyInstance): Promise<void> => {
     for (const document of auth.documents ?? []) {
+      const url = routeOf(document.path);
+      // of several endpoints, the first has the document at the root
+      if (app.hasRoute({ method: 'GET', url })) continue;
       // before the body is read, because none is expected
       const onRequest = (request: FastifyRequest, reply: FastifyReply, _done: () => void): void => {
         if (reply.raw.socket === null && isFlooding(reply.raw)) return;
@@ -40,7 +44,6 @@ export function authRoutes(auth: Auth<never>, report?: (error: unknown) => void)
           report: report ?? ((error) => request.log.error(error)),
         });
       };
-      const url = routeOf(document.path);
       app.route({ method: METHODS, url, exposeHeadRoute: false, onRequest, handler: () => {} });
     }
   };

@@ -4,7 +4,7 @@ import { excerpt } from '@decorum/core/transport';
 import { internalError } from '../answer.js';
 import { checkedPrincipal } from '../authenticate.js';
 import { documentAt, serveDocument } from '../documents.js';
-import { LateEndpoint, portOf, requireServer } from '../late-endpoint.js';
+import { LateEndpoint, portOf, requireServer, refusing } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
 import { isServed, Pipeline } from '../pipeline.js';
 import { MaskedError, noEndpoint } from '../http-error.js';
@@ -60,10 +60,7 @@ export function fetchHandler(server: Host, options: FetchHandlerOptions = {}): F
     mayWarn = false;
     if (late.endpoint && routes) return serveRoute(routes, context, late.endpoint);
     if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();
-    late.ready.then(
-      () => serve(context, request),
-      () => context.answer(500, internalError()),
-    );
+    late.ready.then(() => serve(context, request), refusing(context));
   };
   const identify = checkedPrincipal<ConnectionInfo>(({ principal }) => {
     if (principal === undefined || (settings.auth ?? settings.principal) === undefined) return principal;

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 
 import type { Principal } from '@decorum/core';
@@ -87,7 +88,7 @@ export class NodeContext implements UnreadContext {
   read(bodies: Bodies, receiver: BodyReceiver): void {
     const { request } = this;
     if (isTaken(request)) takeBody({ bodies, request, remoteAddress: this.remoteAddress }, this, receiver);
-    else new NodeBody({ bodies, raw: request, request }, this, receiver).read();
+    else new NodeBody({ bodies, raw: request, request }, this, inScope(receiver)).read();
   }
 
   preset(headers: AnswerHeaders): void {
@@ -132,6 +133,14 @@ export class NodeContext implements UnreadContext {
     this.response.writeHead(status, withoutClose(described));
     this.response.end(this.method === 'HEAD' ? undefined : body);
   }
+}
+
+/** Events of the connection don't have the `AsyncLocalStorage` that the application's middleware has set. */
+function inScope(receiver: BodyReceiver): BodyReceiver {
+  const resource = new AsyncResource('Body');
+  return {
+    body: (failure, message) => resource.runInAsyncScope(receiver.body, receiver, failure, message),
+  };
 }
 
 function withoutClose({ connection: _connection, ...headers }: AnswerHeaders): AnswerHeaders {

@@ -4,9 +4,8 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Host } from '@decorum/core';
 import { excerpt, type OwnedRoute } from '@decorum/core/transport';
 
-import { internalError } from '../answer.js';
 import { documentAt, serveDocument } from '../documents.js';
-import { LateEndpoint, portOf, requireServer } from '../late-endpoint.js';
+import { LateEndpoint, portOf, requireServer, refusing } from '../late-endpoint.js';
 import { checkOptionNames, type EndpointOptions, resolveOptions } from '../options.js';
 import { isServed, Pipeline } from '../pipeline.js';
 import { noEndpoint } from '../http-error.js';
@@ -70,10 +69,7 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
     const context = new NodeContext(request, response);
     if (late.endpoint && routes) return serveRoute(routes, context, late.endpoint);
     if (late.endpoint) return new Pipeline(late.endpoint, context, request).run();
-    late.ready.then(
-      () => serve(request, response, routes),
-      () => context.answer(500, internalError()),
-    );
+    late.ready.then(() => serve(request, response, routes), refusing(context));
   };
   const handle = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void => {
     // Express removes the mount path of a handler from `url`

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../protocol/model.js';
 import type { CompleteResult } from '../../registry/completion-plan.js';
 import type { PromptPlan } from '../../registry/prompt-plan.js';
 import type { Registry, ResourceMatch } from '../../registry/registry.js';
+import { isVisible } from '../admission.js';
 import { CompletionContext } from '../completion-context.js';
 import type { Method, MethodParts } from './method.js';
 
@@ -12,7 +13,7 @@ const NO_VALUES: CompleteResult = { completion: { values: [] } };
 const NOTHING = { kind: 'complete', result: NO_VALUES } as const;
 
 /** `completion/complete`. */
-export function completionMethods({ registry, members, results }: MethodParts): Record<string, Method> {
+export function completionMethods({ registry, members, results, reporter }: MethodParts): Record<string, Method> {
   return {
     'completion/complete'(exchange) {
       const { params, revision } = exchange;
@@ -29,7 +30,7 @@ export function completionMethods({ registry, members, results }: MethodParts): 
         kind: 'completion',
         name: named,
         args: { ...context.args, [name]: value },
-        access: target.access,
+        access: target.shown === undefined ? target.access : () => isVisible(target, exchange, reporter),
         // for a fixed resource, answer as if it did not exist: the request could only probe for it
         deny: () => (registry.resources.has(named) ? unknownTarget('ref/resource', named) : NOTHING),
         isIntercepted: complete !== undefined,

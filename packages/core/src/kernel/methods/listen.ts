@@ -1,11 +1,11 @@
 import { optionalObject } from '../../protocol/checks.js';
 import { McpError } from '../../protocol/errors.js';
+import type { Exchange } from '../../protocol/exchange.js';
 import { requireFew } from '../../protocol/limits.js';
 import type { JsonObject } from '../../protocol/model.js';
-import type { Admits } from '../../registry/listing.js';
-import type { ListName, Registry } from '../../registry/registry.js';
+import type { ListName } from '../../registry/registry.js';
 import type { Listener } from '../events.js';
-import { admission } from '../admission.js';
+import { isVisible } from '../admission.js';
 import type { Method, MethodParts } from './method.js';
 
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
@@ -25,7 +25,8 @@ interface Honored {
   readonly filter: JsonObject;
 }
 
-async function honored(asked: JsonObject, { registry, limits }: MethodParts, admits: Admits): Promise<Honored> {
+async function honored(asked: JsonObject, parts: MethodParts, exchange: Exchange): Promise<Honored> {
+  const { registry, limits } = parts;
   const { offered } = registry;
   const lists = LISTS.filter((list) => asked[fieldOf(list)] === true && offered.has(list));
   const uris = asked['resourceSubscriptions'] ?? [];
@@ -34,7 +35,7 @@ async function honored(asked: JsonObject, { registry, limits }: MethodParts, adm
   }
   requireFew(uris, limits.maxSubscriptions);
   const isFollowing = uris.length > 0 && offered.has('resources');
-  const followed = isFollowing ? await visible(uris, registry, admits) : [];
+  const followed = isFollowing ? await visible(uris, parts, exchange) : [];
   return {
     resources: new Set(followed),
     filter: {
@@ -45,12 +46,17 @@ async function honored(asked: JsonObject, { registry, limits }: MethodParts, adm
 }
 
 /** The URIs that the server serves and the caller may read. The others could be told of somebody else's resources. */
-async function visible(uris: readonly string[], registry: Registry, admits: Admits): Promise<readonly string[]> {
-  const isVisible = async (uri: string) => {
-    const found = registry.match(uri);
-    return found !== undefined && (found.plan.access === undefined || (await admits(found.plan.access)));
-  };
-  const answers = await Promise.all(uris.map(isVisible));
+async function visible(
+  uris: readonly string[],
+  { registry, reporter }: MethodParts,
+  exchange: Exchange,
+): Promise<readonly string[]> {
+  const answers = await Promise.all(
+    uris.map(async (uri) => {
+      const found = registry.match(uri);
+      return found !== undefined && (await isVisible(found.plan, exchange, reporter));
+    }),
+  );
   return uris.filter((_uri, index) => answers[index]);
 }
 
@@ -58,7 +64,7 @@ const NOTHING: Honored = { resources: new Set(), filter: {} };
 
 /** `subscriptions/listen`: a request that stays open while its stream delivers notifications of changes. */
 export function listenMethods(parts: MethodParts): Record<string, Method> {
-  const { events, results, reporter } = parts;
+  const { events, results } = parts;
   let listening = 0;
   return {
     'subscriptions/listen': async (exchange) => {
@@ -84,7 +90,7 @@ export function listenMethods(parts: MethodParts): Record<string, Method> {
       exchange.finish = end;
       try {
         // if the client is gone, don't wait for the access functions
-        const honoring = await Promise.race([honored(asked, parts, admission(exchange, reporter)), over]);
+        const honoring = await Promise.race([honored(asked, parts, exchange), over]);
         if (honoring) {
           const notifications = honoring.filter;
           exchange.notify('notifications/subscriptions/acknowledged', { notifications, _meta: meta });

@@ -5,7 +5,7 @@ import { andThen } from '../../protocol/maybe-promise.js';
 import type { ReadResourceResult, Resource, ResourceTemplate } from '../../protocol/model.js';
 import { ListPages } from '../../registry/page.js';
 import { NO_CACHE } from '../../registry/resource-plan.js';
-import { admission, isAdmitted } from '../admission.js';
+import { admission, isVisible } from '../admission.js';
 import { Context } from '../context.js';
 import type { Method, MethodParts } from './method.js';
 import { pageOf, pageRequest } from './page-of.js';
@@ -66,7 +66,7 @@ export function subscriptionMethods({ registry, reporter }: MethodParts): Record
     async 'resources/subscribe'(exchange) {
       const uri = requireUri(exchange.params);
       const { plan } = registry.match(uri) ?? unknownResource(uri);
-      if (plan.access !== undefined && !(await isAdmitted(plan.access, exchange, reporter))) unknownResource(uri);
+      if (!(await isVisible(plan, exchange, reporter))) unknownResource(uri);
       await memoryOf(exchange).subscribe(uri);
       return EMPTY;
     },

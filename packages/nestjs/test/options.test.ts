@@ -1,0 +1,45 @@
+import { Tool } from '@decorum/core';
+import { McpModule, type McpModuleAsyncOptions, type McpModuleOptions } from '@decorum/nestjs';
+import { expect, it } from '@jest/globals';
+import { Injectable, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+
+const NAMED = { name: 'shop', version: '1.0.0' };
+
+@Injectable()
+class Shop {
+  @Tool() order() {
+    return 'ordered';
+  }
+}
+
+/** Starts an application without HTTP. */
+async function start(create: () => ReturnType<typeof McpModule.forRoot>) {
+  class AppModule {}
+  Module({ imports: [create()], providers: [Shop] })(AppModule);
+  const app = await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
+  await app.close();
+}
+
+it.each([
+  ['a path without a slash', { path: 'mcp' }, /`path`.*"\/mcp"/],
+  ['a path in `http` without a slash', { http: { path: 'mcp' } }, /`path`.*"\/mcp"/],
+  ['a module in place of a list of modules', { include: Shop }, /`include` is a function, but must be an array/],
+  ['a module that is undefined because of an import cycle', { exclude: [undefined] }, /`exclude` lists undefined/],
+  ['another value than a boolean', { hideGuarded: 'yes' }, /`hideGuarded` is "yes"/],
+  ['`http` that is neither false nor an object', { http: null }, /`http` must be false, or an object/],
+])('rejects %s', async (_what, options, message) => {
+  await expect(
+    start(() => McpModule.forRoot({ ...NAMED, ...options } as unknown as McpModuleOptions)),
+  ).rejects.toMatchObject({ code: 'DECORUM_INVALID_OPTION', message: expect.stringMatching(message) });
+});
+
+it.each([
+  ['without a factory', { useClass: Shop }, /`useFactory` is missing/],
+  ['whose factory returns nothing', { useFactory: () => {} }, /`options` must be an object/],
+])('rejects forRootAsync %s', async (_what, options, message) => {
+  await expect(start(() => McpModule.forRootAsync(options as unknown as McpModuleAsyncOptions))).rejects.toMatchObject({
+    code: 'DECORUM_INVALID_OPTION',
+    message: expect.stringMatching(message),
+  });
+});
