@@ -123,11 +123,11 @@ function* patterns(text) {
 /** @param {ts.Node} node */
 function* literals(node) {
   const { parent } = node;
-  const isName = 'name' in parent && parent.name === node;
-  if (isName || isComparison(parent)) {
-    // `=== ''` for `=== 'a'` is hardly more than `false`
-    if (!ts.isNumericLiteral(node)) return;
-  }
+  const isName =
+    ('name' in parent && parent.name === node) || ('propertyName' in parent && parent.propertyName === node);
+  if (isName) return;
+  // `=== ''` for `=== 'a'` is hardly more than `false`
+  if (isComparison(parent) && !ts.isNumericLiteral(node)) return;
   // `-1` becomes `1`, which is enough
   if (ts.isPrefixUnaryExpression(parent)) return;
   if (ts.isStringLiteralLike(node)) yield node.text === '' ? "'mutant'" : "''";

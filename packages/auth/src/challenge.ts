@@ -43,9 +43,9 @@ export class Challenges {
 
   /**
    * The challenge to a denied request.
-   * @param granted the scopes that the token names itself. Those of an application may be anything
+   * @param granted the scopes that the token names itself, if there is one. Those of an application may be anything
    */
-  denied({ reason, scopes, inSession }: Denial, granted: readonly string[]): Challenge {
+  denied({ reason, scopes, inSession }: Denial, granted: readonly string[] | undefined): Challenge {
     if (reason === 'unauthorized') {
       return { status: 401, headers: bearer([...this.metadata, ...scopeParam(scopes)]) };
     }

@@ -6,7 +6,7 @@ import { canonicalResource } from './urls.js';
 /** Difference between the clocks of the issuer and this server that is tolerated. */
 export const TOLERANCE_MS = 5000;
 
-const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+const isTime = (value: unknown): value is number => Number.isFinite(value);
 
 /**
  * Checks the claims that JWTs and introspection answers share: whom the token is for, when it is valid, and what else its

@@ -64,7 +64,7 @@ export class Introspection {
     const refused = refusedClaims(claims, issuer, platform.now());
     if (refused) return refused;
     const principal = principalOf(claims, issuer);
-    const { subject, expiresAt = 0 } = principal;
+    const { subject, expiresAt } = principal;
     if (typeof subject !== 'string' || subject === '') return { reason: 'subject', found: 'sub is missing' };
     return { principal, until: expiresAt, keptMs };
   }

@@ -36,7 +36,7 @@ export function readJwt(token: string): UnverifiedJwt | undefined {
   // several spellings decode to the same signature: accept one, so that a changed token is never a valid one
   if (head === undefined || Buffer.from(signature, 'base64url').toString('base64url') !== signature) return undefined;
   const header = parseObject(head);
-  const claims = header && parseObject(body);
+  const claims = parseObject(body);
   return header && claims && { token, header, claims };
 }
 
@@ -84,7 +84,7 @@ export async function verifyJwt(jwt: UnverifiedJwt, issuer: IssuerSettings, now:
   if (key === 'unknown') return { reason: 'key', found: `kid is ${shown(kid)}` };
   if (!(await isSigned(jwt.token, key, alg))) return { reason: 'signature', found: 'the signature does not fit' };
   const principal = principalOf(jwt.claims, issuer);
-  return { principal, key, until: principal.expiresAt ?? 0, keptMs: Number.POSITIVE_INFINITY };
+  return { principal, key, until: principal.expiresAt, keptMs: Number.POSITIVE_INFINITY };
 }
 
 /** Also false if the key can't be used, for example because it is too short. */

@@ -67,7 +67,7 @@ export class OAuth<HostRequest = unknown> implements Auth<HostRequest> {
     const { reason, scopes, principal } = denial;
     if (reason === 'unauthorized') this.reporter.missing(scopes);
     else this.reporter.stepUp(principal, scopes);
-    return this.challenges.denied(denial, principal === undefined ? [] : this.verifier.scopesOf(principal));
+    return this.challenges.denied(denial, principal && this.verifier.scopesOf(principal));
   }
 
   /** Internal: called by the endpoint when it opens. */

@@ -13,8 +13,11 @@ const CLIENT_CLAIMS = ['client_id', 'azp', 'appid', 'cid'];
 const isOfClient = ({ sub, gty, idtyp }: Claims, clientId: string | undefined): boolean =>
   gty === 'client-credentials' || idtyp === 'app' || sub === undefined || sub === clientId;
 
-/** The principal of verified claims, and the scopes that its token names itself. */
-export function principalOf(claims: Claims, issuer: IssuerSettings): Principal {
+/** The principal of a token, with the scopes that the token names itself. */
+export type TokenPrincipal = Principal & { readonly scopes: readonly string[]; readonly expiresAt: number };
+
+/** The principal of verified claims: `exp` is a number. */
+export function principalOf(claims: Claims, issuer: IssuerSettings): TokenPrincipal {
   const client = CLIENT_CLAIMS.map((name) => claims[name]).find((value) => typeof value === 'string' && value !== '');
   const clientId = client as string | undefined;
   const { sub, exp } = claims;
@@ -24,7 +27,7 @@ export function principalOf(claims: Claims, issuer: IssuerSettings): Principal {
     ...(clientId !== undefined && { clientId }),
     kind: isOfClient(claims, clientId) ? 'client' : 'user',
     scopes: scopesIn(claims, issuer.scopeClaims),
-    ...(typeof exp === 'number' && { expiresAt: exp * 1000 }),
+    expiresAt: (exp as number) * 1000,
     claims: claims as JsonObject,
   };
 }

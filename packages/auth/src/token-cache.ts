@@ -27,8 +27,4 @@ export class TokenCache<T> {
     }
     this.entries.set(digest, { value, until });
   }
-
-  delete(digest: string): void {
-    this.entries.delete(digest);
-  }
 }

@@ -1,10 +1,9 @@
-import type { Principal } from '@decorum/core';
-
 import type { IssuerKey } from './key-set.js';
+import type { TokenPrincipal } from './principal.js';
 
 /** Credentials that were verified. */
 export interface Verified {
-  readonly principal: Principal;
+  readonly principal: TokenPrincipal;
   /** The key that signed them. Once its issuer removes it, they are no longer valid. */
   readonly key?: IssuerKey;
   /** When they expire, in milliseconds since 1970. */

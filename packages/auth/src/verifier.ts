@@ -49,7 +49,8 @@ export class Verifier<HostRequest> {
     request: HostRequest | undefined,
     head?: RequestHead,
   ): Principal | Refused | Promise<Principal | Refused> {
-    const recent = head && !isApiKey ? this.recent.get(head) : undefined;
+    // an API key comes without an Authorization header, or is in it
+    const recent = head && this.recent.get(head);
     const digest = recent ?? hash('sha256', text, 'base64url');
     if (this.apiKeys !== undefined && isApiKey === (this.settings.apiKeyHeader !== undefined)) {
       const holder = this.apiKeys.find(Buffer.from(digest, 'base64url'));
@@ -63,16 +64,13 @@ export class Verifier<HostRequest> {
   }
 
   /** The scopes that a token names itself, without those that they imply. */
-  scopesOf(principal: Principal): readonly string[] {
-    return this.ownScopes.get(principal) ?? principal.scopes ?? [];
+  scopesOf(principal: Principal): readonly string[] | undefined {
+    return this.ownScopes.get(principal) ?? principal.scopes;
   }
 
   private remembered(digest: string): Principal | undefined {
     const known = this.verified.get(digest, this.platform.now());
-    if (known === undefined) return undefined;
-    if (known.key?.removed !== true) return known.principal;
-    this.verified.delete(digest);
-    return undefined;
+    return known?.key?.removed === true ? undefined : known?.principal;
   }
 
   private async verifyToken(
@@ -120,7 +118,7 @@ export class Verifier<HostRequest> {
   }
 
   private remember({ principal: found, ...rest }: Verified, digest: string): Verified {
-    const scopes = found.scopes ?? [];
+    const { scopes } = found;
     const principal = deepFreeze({ ...found, scopes: this.settings.expand(scopes) });
     this.ownScopes.set(principal, scopes);
     const verified = { ...rest, principal };

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 
+import { RecentDigests } from '../src/recent-digests.js';
 import { AUDIENCE, createAuth, headWith, openIssuer, statusOf } from './fixture.js';
 
 const METADATA = 'resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"';
@@ -108,7 +109,8 @@ describe('an API key', () => {
   });
 
   it('may have a header of its own: then it is no bearer token, and handlers do not see the header', async () => {
-    const { auth } = createAuth({ audience: undefined as never, apiKeys: KEYS, apiKeyHeader: 'X-Files-Key' });
+    const options = { audience: undefined as never, apiKeys: KEYS, apiKeyHeader: 'X-Files-Key' };
+    const { auth, events } = createAuth(options);
     expect(auth.credentialHeaders).toEqual(['x-files-key']);
     const answers = [
       { 'x-files-key': 'key-of-ci' },
@@ -119,6 +121,7 @@ describe('an API key', () => {
       { 'x-files-key': 'k'.repeat(20_000) },
     ].map(async (headers: Record<string, string>) => statusOf(await auth.authenticate(headWith(headers), undefined)));
     expect(await Promise.all(answers)).toEqual([200, 401, 401, 401, 400, 401]);
+    expect(events[0]).toMatchObject({ reason: 'api-key', found: 'an unknown API key' });
   });
 
   it('works beside tokens', async () => {
@@ -135,7 +138,7 @@ describe('verify', () => {
   it('gets what nobody else knows, and the request', async () => {
     const issuer = await openIssuer();
     const asked: unknown[] = [];
-    const { auth, enter } = createAuth({
+    const { auth, enter, events } = createAuth({
       issuer: issuer.url,
       hierarchy,
       verify: (token, request) => {
@@ -149,6 +152,7 @@ describe('verify', () => {
       scopes: ['files:write', 'files:read'],
     });
     expect(statusOf(await enter('unknown'))).toBe(401);
+    expect(events.at(-1)).toMatchObject({ reason: 'verify', found: 'the application does not know it' });
     // of this issuer, but not valid
     expect(statusOf(await enter(issuer.sign({ aud: 'other' })))).toBe(401);
     const foreign = issuer.sign({ iss: 'https://other.example' });
@@ -245,6 +249,26 @@ describe('a remembered token', () => {
     expect(found).toEqual(['ada', 'ada', 'bob', 'ada', 401, 'ada', 'bob', 'bob']);
     clock.ahead = 106_000;
     expect(await send(bob)).toBe(401);
+  });
+
+  it('is hashed once for a connection that keeps sending it', async () => {
+    const issuer = await openIssuer();
+    const { auth } = createAuth({ issuer: issuer.url });
+    const spies = (['get', 'set'] as const).map((name) => jest.spyOn(RecentDigests.prototype, name));
+    const head = { ...headWith({ authorization: `Bearer ${issuer.sign({ aud: AUDIENCE })}` }), connection: {} };
+    for (let n = 0; n < 5; n += 1) expect(statusOf(await auth.authenticate(head, undefined))).toBe(200);
+    // the first request has to wait for the keys, the second finds the token in the cache
+    const [get, set] = spies.map((spy) => spy.mock.calls.length);
+    for (const spy of spies) spy.mockRestore();
+    expect([get, set]).toEqual([5, 1]);
+  });
+
+  it('is not held at all if `cacheMs` is 0', async () => {
+    const issuer = await openIssuer();
+    const { auth, enter } = createAuth({ issuer: issuer.url, cacheMs: 0 });
+    expect(await enter(issuer.sign({ aud: AUDIENCE, sub: 'countess' }))).toMatchObject({ subject: 'countess' });
+    const { inspect } = await import('node:util');
+    expect(inspect(auth, { depth: Infinity })).not.toContain('countess');
   });
 
   it('is remembered by its digest: nothing that the object holds contains it', async () => {

@@ -57,21 +57,30 @@ describe('introspection', () => {
   });
 
   it.each([
-    ['inactive', 'inactive', { active: false }],
-    ['active in another way', 'inactive', { active: 'true' }],
-    ['for another audience', 'audience', { aud: 'https://other.example.com' }],
-    ['for nobody in particular', 'audience', { aud: undefined }],
-    ['expired', 'expired', { exp: 1 }],
-    ['valid for ever', 'expiry', { exp: undefined }],
-    ['of another issuer', 'inactive', { iss: 'https://evil.example' }],
-    ['a DPoP token', 'inactive', { token_type: 'DPoP' }],
-    ['bound to a certificate', 'sender-constrained', { cnf: { 'x5t#S256': 'x' } }],
-    ['of nobody', 'subject', { sub: undefined, client_id: undefined }],
-  ])('refuses a token that is %s', async (_what, reason, answer) => {
+    ['inactive', 'inactive', { active: false }, 'the token is not active'],
+    ['active in another way', 'inactive', { active: 'true' }, 'the token is not active'],
+    ['for another audience', 'audience', { aud: 'https://other.example.com' }, 'aud is "https://other.example.com"'],
+    ['for nobody in particular', 'audience', { aud: undefined }, 'aud is missing'],
+    ['expired', 'expired', { exp: 1 }, 'exp is 1'],
+    ['valid for ever', 'expiry', { exp: undefined }, 'exp is missing'],
+    ['of another issuer', 'inactive', { iss: 'https://evil.example' }, 'iss is "https://evil.example"'],
+    ['a DPoP token', 'inactive', { token_type: 'DPoP' }, 'token_type is "DPoP"'],
+    ['of several types', 'inactive', { token_type: ['Bearer'] }, 'token_type is ["Bearer"]'],
+    ['bound to a certificate', 'sender-constrained', { cnf: { 'x5t#S256': 'x' } }, undefined],
+    ['of nobody', 'subject', { sub: undefined, client_id: undefined }, 'sub is missing'],
+    ['of somebody without a name', 'subject', { sub: '' }, 'sub is missing'],
+    ['of a number', 'subject', { sub: 7 }, 'sub is missing'],
+  ])('refuses a token that is %s', async (_what, reason, answer, found) => {
     const { known, valid, status, events } = await open();
     known.set('opaque', { ...valid, ...answer });
     expect(await status('opaque')).toBe(401);
-    expect(events.at(-1)).toMatchObject({ reason });
+    expect([events.at(-1)?.reason, events.at(-1)?.found]).toEqual([reason, found]);
+  });
+
+  it.each(['Bearer', 'bearer', 'BEARER', undefined])('knows tokens of the type %s', async (type) => {
+    const { known, valid, status } = await open();
+    known.set('opaque', { ...valid, iss: undefined, token_type: type });
+    expect(await status('opaque')).toBe(200);
   });
 
   it('is remembered for 30 seconds if a token is valid, and for 5 if it is not', async () => {
@@ -111,10 +120,11 @@ describe('introspection', () => {
   });
 
   it('is a 503 if the issuer is away or does not know this server, and is not remembered', async () => {
-    const { issuer, known, valid, status } = await open();
+    const { issuer, known, valid, status, events } = await open();
     known.set('good', valid);
     issuer.handlers.set('/introspect', (_request, response) => void response.writeHead(401).end());
     expect(await status('good')).toBe(503);
+    expect(events.at(-1)).toMatchObject({ reason: 'introspection-failed', found: expect.stringContaining('401') });
     issuer.handlers.set('/introspect', (_request, response) => sendJson(response, valid));
     expect(await status('good')).toBe(200);
     await issuer.stop();
@@ -122,7 +132,9 @@ describe('introspection', () => {
   });
 
   it('lets at most 100 tokens wait, and answers 503 to others', async () => {
-    const { issuer, status } = await open();
+    const { issuer, status, events } = await open();
+    // those that were answered do not count
+    expect(await status('earlier')).toBe(401);
     const waiting: (() => void)[] = [];
     const full = new Promise<void>((resolve) => {
       issuer.handlers.set('/introspect', (_request, response) => {
@@ -132,8 +144,23 @@ describe('introspection', () => {
     const answers = Array.from({ length: 100 }, (_, n) => status(`token-${n}`));
     await full;
     expect(await status('one-too-many')).toBe(503);
+    expect(events.at(-1)).toMatchObject({ reason: 'busy' });
     for (const answer of waiting) answer();
     expect(new Set(await Promise.all(answers))).toEqual(new Set([401]));
+    issuer.handlers.set('/introspect', (_request, response) => sendJson(response, { active: false }));
+    expect(await status('one-later')).toBe(401);
+  });
+
+  it('leaves the tokens that no issuer knows to the application', async () => {
+    const issuer = await openIssuer();
+    issuer.handlers.set('/introspect', (_request, response) => sendJson(response, { active: false }));
+    const introspection = { clientId: 'a', clientSecret: 'b' };
+    const { enter } = createAuth({
+      issuer: { issuer: issuer.url, introspection },
+      verify: (token) => (token === 'own' ? { subject: 'bob' } : undefined),
+    });
+    expect(await enter('own')).toEqual({ subject: 'bob' });
+    expect(statusOf(await enter('other'))).toBe(401);
   });
 
   it('asks several issuers in turn, and never knows less because one is away', async () => {

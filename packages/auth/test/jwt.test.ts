@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 
 import {
   AUDIENCE,
@@ -27,6 +27,9 @@ async function expectRefused({ enter, events }: Fixture, token: string, reason: 
   expect(await enter(token)).toEqual({ status: 401, headers: { 'www-authenticate': WWW } });
   expect(events.at(-1)).toMatchObject({ type: 'denied', reason });
 }
+
+/** Claims with a byte that is not UTF-8. */
+const LATIN = Buffer.from('{"sub":"\u00e4"}', 'latin1').toString('base64url');
 
 const KEYS = new Map(['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'].map((alg) => [alg, createKey(alg, 'key-1')]));
 const keyFor = (alg: string) => KEYS.get(alg) as Key;
@@ -83,15 +86,38 @@ describe('a JWT access token', () => {
     expect(statusOf(await enter(issuer.sign({ aud: ['other', aud] })))).toBe(200);
   });
 
-  it('is tolerated for 5 seconds before `nbf` and after `exp`', async () => {
-    const { issuer, enter, clock } = await open({ cacheMs: 0 });
-    const token = issuer.sign({ aud: AUDIENCE, nbf: NOW() + 100, exp: NOW() + 200 });
+  it('is tolerated for 5 seconds before `nbf` and after `exp`, to the millisecond', async () => {
+    const issuer = await openIssuer();
+    const start = NOW() * 1000;
+    const time = jest.spyOn(Date, 'now').mockReturnValue(start);
+    const { enter, clock } = createAuth({ issuer: issuer.url, cacheMs: 0 });
+    time.mockRestore();
+    const token = issuer.sign({ aud: AUDIENCE, nbf: start / 1000 + 100, exp: start / 1000 + 200 });
     const statuses = [];
-    for (const second of [90, 96, 203, 206]) {
-      clock.ahead = second * 1000;
+    for (const ms of [94_999, 95_000, 204_999, 205_000]) {
+      clock.ahead = ms;
       statuses.push(statusOf(await enter(token)));
     }
     expect(statuses).toEqual([401, 200, 200, 401]);
+  });
+
+  it('must have the claims that `claims` of its issuer asks for, as its own and with one of the values', async () => {
+    const issuer = await openIssuer();
+    const claims = { team: ['blue', 'red'], tenant: true, constructor: true } as const;
+    const fixture = createAuth({ issuer: { issuer: issuer.url, claims } });
+    const valid = { aud: AUDIENCE, team: 'red', tenant: 7, constructor: 'own' };
+    expect(statusOf(await fixture.enter(issuer.sign(valid)))).toBe(200);
+    const lacking = [
+      [{ team: 'green' }, 'team is "green"'],
+      [{ team: ['blue'] }, 'team is ["blue"]'],
+      [{ team: undefined }, 'team is missing'],
+      [{ tenant: undefined }, 'tenant is missing'],
+      [{ constructor: undefined }, 'constructor is missing'],
+    ] as const;
+    for (const [change, found] of lacking) {
+      await expectRefused(fixture, issuer.sign({ ...valid, ...change }), 'claims');
+      expect(fixture.events.at(-1)?.found).toBe(found);
+    }
   });
 
   const signed: [string, string, (issuer: HostileIssuer) => string][] = [
@@ -104,6 +130,7 @@ describe('a JWT access token', () => {
       (issuer) => issuer.sign({ aud: 'https://ada@mcp.example.com/mcp' }),
     ],
     ['for the same path in another case', 'audience', (issuer) => issuer.sign({ aud: 'https://mcp.example.com/MCP' })],
+    ['for an audience in a list of lists', 'audience', (issuer) => issuer.sign({ aud: [[AUDIENCE]] })],
     ['for an audience in an object', 'audience', (issuer) => issuer.sign({ aud: { 0: AUDIENCE } })],
     ['of another issuer', 'issuer', (issuer) => issuer.sign({ aud: AUDIENCE, iss: 'https://evil.example' })],
     ['of the issuer with a slash', 'issuer', (issuer) => issuer.sign({ aud: AUDIENCE, iss: `${issuer.url}/` })],
@@ -158,11 +185,46 @@ describe('a JWT access token', () => {
     ['of an unknown key', 'key', (issuer) => issuer.sign({ aud: AUDIENCE }, { key: createKey('ES256', 'key-2') })],
     ['with an object as `kid`', 'key', (issuer) => issuer.sign({ aud: AUDIENCE }, { header: { kid: {} } })],
     ['that is an array', 'unrecognized', (issuer) => issuer.sign('[]')],
+    ['that is a number', 'unrecognized', (issuer) => issuer.sign('7')],
+    ['that is null', 'unrecognized', (issuer) => issuer.sign('null')],
+    [
+      'with a header that is no object',
+      'unrecognized',
+      (issuer) => issuer.sign({ aud: AUDIENCE }, { header: '"at+jwt"' }),
+    ],
+    ['with a part too many', 'unrecognized', (issuer) => `e30.${issuer.sign({ aud: AUDIENCE })}`],
+    ['that is not UTF-8', 'unrecognized', (issuer) => issuer.sign({ aud: AUDIENCE }).replace(/\..*\./, `.${LATIN}.`)],
   ];
 
   it.each(signed)('%s is refused (%s)', async (_what, reason, sign) => {
     const fixture = await open();
     await expectRefused(fixture, sign(fixture.issuer), reason);
+  });
+
+  it('that is refused tells the operator what was found', async () => {
+    const { issuer, enter, events } = await open({ cacheMs: 0 });
+    const now = NOW();
+    const header = (members: object) => issuer.sign({ aud: AUDIENCE }, { header: { ...members } });
+    const claims = (members: object) => issuer.sign({ aud: AUDIENCE, ...members });
+    const found: [string, string][] = [
+      [header({ alg: 'none' }), 'alg is "none"'],
+      [header({ crit: ['b64'] }), 'crit is ["b64"]'],
+      [header({ typ: undefined }), 'typ is missing'],
+      [header({ kid: 7 }), 'kid is 7'],
+      [header({ kid: 'key-2' }), 'kid is "key-2"'],
+      [claims({ iss: 'https://evil.example' }), 'iss is "https://evil.example"'],
+      [claims({ sub: '' }), 'sub is ""'],
+      [claims({ aud: ['other'] }), 'aud is ["other"]'],
+      [claims({ exp: '1' }), 'exp is "1"'],
+      [claims({ exp: now - 10 }), `exp is ${now - 10}`],
+      [claims({ nbf: now + 10 }), `nbf is ${now + 10}`],
+      [claims({}).replace(/[\w-]+$/, 'AAAA'), 'the signature does not fit'],
+      ['opaque', 'the token is no JWT'],
+    ];
+    for (const [token, what] of found) {
+      await enter(token);
+      expect(events.at(-1)?.found).toBe(what);
+    }
   });
 
   it.each(['jku', 'x5u', 'jwk', 'x5c'])(
@@ -239,10 +301,12 @@ describe('a JWT access token', () => {
     for (const typ of ['JWT', 'jwt', 'application/JWT', undefined, 'at+jwt', 'application/at+jwt', 'AT+JWT']) {
       expect([typ, statusOf(await fixture.enter(typed(typ)))]).toEqual([typ, 200]);
     }
-    await expectRefused(fixture, typed('logout+jwt'), 'token-type');
-    await expectRefused(fixture, typed(['JWT']), 'token-type');
+    for (const typ of ['logout+jwt', ['JWT'], 'application/application/jwt', 'at+application/jwt']) {
+      await expectRefused(fixture, typed(typ), 'token-type');
+    }
     for (const claim of ['nonce', 'at_hash', 'events']) {
       await expectRefused(fixture, typed('JWT', { [claim]: 'x' }), 'id-token');
+      expect(fixture.events.at(-1)?.found).toBe(`it has the claim "${claim}"`);
     }
   });
 

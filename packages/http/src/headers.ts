@@ -22,11 +22,9 @@ export function announcesBody(headers: Headers): boolean {
  */
 export function expectsBody({ method, headers }: HttpRequest, hasBody: boolean): boolean {
   if (method === 'GET') return false;
-  const type = headers['content-type'];
-  if (type === undefined && !hasBody) return false;
-  if (type === undefined || !JSON_MEDIA_TYPE.test(type)) {
-    throw new HttpError(415, 'The Content-Type must be application/json.');
-  }
+  const { 'content-type': type = '' } = headers;
+  if (type === '' && !hasBody) return false;
+  if (!JSON_MEDIA_TYPE.test(type)) throw new HttpError(415, 'The Content-Type must be application/json.');
   return true;
 }
 

@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
-import { type Context, McpError, NoInput, Prompt } from '@decorum/core';
+import { type Context, McpError, NoInput, type Plugin, Prompt } from '@decorum/core';
 import { listen, MemorySessionStore } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
 import { nodeHandler } from '@decorum/http/node';
@@ -417,5 +417,23 @@ describe('a large message whose call fails later', () => {
     }
     expect(answers[0]).toMatchObject([200, { id: 1, error: { message: 'This needs more than the client has.' } }]);
     expect(answers[1]).toEqual(answers[0]);
+  });
+});
+
+describe('a plugin', () => {
+  it('learns that a request came over HTTP', async () => {
+    const seen: string[] = [];
+    const plugin: Plugin = {
+      name: 'seeing',
+      async observe({ method, transport }, run) {
+        seen.push(`${method} ${transport}`);
+        return await run();
+      },
+    };
+    const { server } = createServer(new Probe(), { plugins: [plugin] });
+    const { url, close } = await listen(server, { port: 0 });
+    afterwards(close);
+    await post(url, modernCall(1, 'add', ADD), modernHeaders('tools/call', 'add'));
+    expect(seen).toEqual(['tools/call http']);
   });
 });

@@ -230,7 +230,8 @@ export async function json(response: Response): Promise<JsonAnswer> {
 /** Sends a request with arbitrary headers, which `fetch` doesn't allow. */
 export async function raw(url: string, method: string, headers: Fields, body = ''): Promise<[IncomingMessage, string]> {
   const sent = httpRequest(url, { method, headers, agent: false });
-  sent.end(body);
+  // with a string, Node would write the headers as UTF-8 too
+  sent.end(body === '' ? body : Buffer.from(body));
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);

@@ -157,6 +157,13 @@ describe('CORS', () => {
     expect([none.statusCode, none.headers['access-control-allow-headers']]).toEqual([204, '']);
   });
 
+  it('lets a page send the headers that carry credentials, in any case', async () => {
+    const auth = { authenticate: () => undefined, credentialHeaders: ['X-Shop-Key'] };
+    const { url } = await serve({ auth, allowedOrigins: [origin] });
+    const [answer] = await raw(url, 'OPTIONS', preflight('x-SHOP-key, authorization, x-shop'));
+    expect(answer.headers['access-control-allow-headers']).toBe('x-SHOP-key, authorization');
+  });
+
   it('keeps the Vary header of the application', () => {
     expect(corsHeaders(origin, 'Accept-Encoding')).toMatchObject({ vary: 'Accept-Encoding, Origin' });
   });

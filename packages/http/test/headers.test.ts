@@ -40,10 +40,12 @@ describe('MCP-Protocol-Version of the stateless era', () => {
     expect(await outcome(url, message, { ...headers, 'mcp-protocol-version': '2026-07-28x' })).toEqual(MISMATCH);
   });
 
-  it('may be absent in a session', async () => {
+  it('may be absent in a session, or name another revision with sessions', async () => {
     const { url } = await serve();
     const { 'mcp-protocol-version': _, ...session } = await openSession(url);
     expect(await outcome(url, call('x', 'add', ADD), session)).toEqual(OK);
+    const other = { ...session, 'mcp-protocol-version': '2025-03-26' };
+    expect(await outcome(url, call('x', 'add', ADD), other)).toEqual(OK);
   });
 
   it('of a version that is not supported is answered with 400 and -32022', async () => {
@@ -142,7 +144,10 @@ describe('Mcp-Method and Mcp-Name', () => {
     };
     const NOT_FOUND = { status: 200, code: -32602, id: 'x' };
     for (const uri of [base64('add'), 'docs://größe']) {
-      expect([uri, await read(uri, uri)]).toEqual([uri, MISMATCH]);
+      // as Latin-1, and as UTF-8
+      for (const name of [uri, Buffer.from(uri).toString('latin1')]) {
+        expect([uri, await read(uri, name)]).toEqual([uri, MISMATCH]);
+      }
       expect([uri, await read(uri, base64(uri))]).toEqual([uri, NOT_FOUND]);
     }
   });

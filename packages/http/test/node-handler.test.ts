@@ -125,11 +125,41 @@ describe.each(HOSTS)('nodeHandler in %s', (_name, serve) => {
 
   it('refuses other content types, and accepts JSON only', async () => {
     const { url } = await serve();
-    for (const type of ['text/plain', 'application/jsonp', 'multipart/form-data; boundary=x']) {
-      expect((await post(url, INITIALIZE, { 'content-type': type })).status).toBe(415);
+    const others = [
+      'text/plain',
+      'application/jsonp',
+      'text/plain; application/json',
+      'multipart/form-data; boundary=x',
+    ];
+    for (const type of others) {
+      const response = await post(url, INITIALIZE, { 'content-type': type });
+      const { error } = await json(response);
+      expect([type, response.status, error?.message]).toEqual([
+        type,
+        415,
+        'The Content-Type must be application/json.',
+      ]);
+    }
+    for (const type of ['APPLICATION/JSON', 'application/json;charset=utf-8', 'application/json ; charset=utf-8']) {
+      expect([type, (await post(url, INITIALIZE, { 'content-type': type })).status]).toEqual([type, 200]);
     }
     expect((await fetch(url, { method: 'POST' })).status).toBe(400);
     expect((await post(url, INITIALIZE, { accept: 'text/html' })).status).toBe(406);
+  });
+
+  it('requires the content type of a body however its length is announced, but none without a body', async () => {
+    const { url } = await serve();
+    const body = JSON.stringify(INITIALIZE);
+    const lengths = [{ 'content-length': String(body.length) }, { 'transfer-encoding': 'chunked' }];
+    for (const length of lengths) {
+      expect([length, (await raw(url, 'POST', length, body))[0].statusCode]).toEqual([length, 415]);
+    }
+    const session = await openSession(url);
+    const typed = { ...session, 'content-type': 'text/plain', accept: 'text/event-stream' };
+    const listening = new EventReader(await fetch(url, { headers: typed }));
+    expect(listening.response.status).toBe(200);
+    expect((await raw(url, 'DELETE', { ...session, 'content-length': '0' }))[0].statusCode).toBe(204);
+    await listening.rest();
   });
 
   it('cancels stateless requests when the client disconnects', async () => {

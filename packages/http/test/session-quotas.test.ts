@@ -1,12 +1,14 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 
 import { cpuMs } from '../../../test/support/cpu.js';
+import type { Sender } from '../src/caller.js';
 import type { Sink } from '../src/http-context.js';
 import type { HttpError } from '../src/http-error.js';
 import { PendingCallbacks } from '../src/pending-callbacks.js';
 import { SlowReaders } from '../src/readers.js';
 import { HttpSession, type SessionSettings } from '../src/session.js';
 import { Sessions } from '../src/sessions.js';
+import { stopClock } from './clock.js';
 import { afterwards, createServer, kernelOf, Probe } from './fixture.js';
 
 const MANY = 10_000;
@@ -145,7 +147,8 @@ describe('eviction', () => {
     const sessions = await createSessions({ maxSessions: 5, maxSessionsPerAddress: 3 });
     const opened = open(sessions, 0, 5, (n) => address(n % 2));
     const order = [3, 1, 4, 0, 2];
-    for (const n of order) sessions.local(opened[n]?.id as string, undefined);
+    // the last of them twice
+    for (const n of [...order, 2]) sessions.local(opened[n]?.id as string, undefined);
     for (const n of order) {
       sessions.open(at(address(100 + n)), false);
       expect([...ended()]).toEqual(order.slice(0, order.indexOf(n) + 1).map((index) => opened[index]));
@@ -164,6 +167,15 @@ describe('eviction', () => {
       expect([...ended()]).toEqual(order.slice(0, order.indexOf(n) + 1).map((index) => opened[index]));
     }
     expect(other.filter((session) => ended().has(session))).toEqual([]);
+  });
+
+  it('spares the sessions of an unknown address by their last use, although no quota counts them', async () => {
+    const sessions = await createSessions({ maxSessions: 2, maxSessionsPerAddress: 1 });
+    const unknown = { headers: {}, remoteAddress: undefined, principal: undefined };
+    const [first, second] = [sessions.open(unknown, false), sessions.open(unknown, false)];
+    expect(sessions.local(first.id, undefined)).toBe(first);
+    sessions.open(unknown, false);
+    expect([...ended()]).toEqual([second]);
   });
 
   it('still spares the sessions of principals when these have been used', async () => {
@@ -210,5 +222,56 @@ describe('eviction', () => {
       expect(() => sessions.open(at('192.0.2.7'), false)).toThrow('too many open sessions');
       for (const session of [one, other]) sessions.end(session);
     }
+  });
+});
+
+describe('an expired token', () => {
+  const MINUTE = 60_000;
+  const ANN = { subject: 'ann' };
+  const until = (ms: number) => ({ ...at(address(0)), principal: { ...ANN, expiresAt: Date.now() + ms } });
+
+  /** Opens a session whose client reads a stream. */
+  function reading(sessions: Sessions, sender: Sender) {
+    const session = sessions.open(sender, false);
+    connect(session);
+    return session;
+  }
+
+  it('ends the streams of its caller at that time, and no others', async () => {
+    const wind = stopClock();
+    const sessions = await createSessions();
+    const expiring = reading(sessions, until(MINUTE));
+    const others = [at(address(1)), { ...at(address(2)), principal: ANN }, until(MINUTE + 1)];
+    const lasting = others.map((sender) => reading(sessions, sender));
+    wind(MINUTE - 1);
+    sessions.expire();
+    expect(expiring.connected).toBe(true);
+    wind(1);
+    sessions.expire();
+    expect([expiring, ...lasting].map(({ connected }) => connected)).toEqual([false, true, true, true]);
+    expect(sessions.local(expiring.id, ANN)).toBe(expiring);
+  });
+
+  it('does no harm to a session that has seen a newer one', async () => {
+    const wind = stopClock();
+    const sessions = await createSessions();
+    const session = reading(sessions, until(MINUTE));
+    for (const ms of [2 * MINUTE, MINUTE]) expect(sessions.local(session.id, until(ms).principal)).toBe(session);
+    wind(2 * MINUTE - 1);
+    sessions.expire();
+    expect(session.connected).toBe(true);
+    wind(1);
+    sessions.expire();
+    expect(session.connected).toBe(false);
+  });
+
+  it('ends a session that ends with its stream', async () => {
+    const wind = stopClock();
+    const sessions = await createSessions();
+    const session = sessions.open(until(MINUTE), false);
+    session.useSoleStream(session.openStream('g'));
+    wind(MINUTE);
+    sessions.expire();
+    expect(sessions.local(session.id, ANN)).toBeUndefined();
   });
 });

@@ -351,6 +351,7 @@ describe('a session store that returns bad data', () => {
     ['the record of another session', { ...RECORD, id: 'b' }],
     ['a record without a revision', { ...RECORD, revision: undefined }],
     ['a revision that is unknown here', { ...RECORD, revision: '2099-01-01' }],
+    ['a record whose principal has no subject', { ...RECORD, principal: { subject: '' } }],
     ['a revision without sessions', { ...RECORD, revision: '2026-07-28' }],
   ])('has no session if it returns %s', async (_what, record) => {
     const { url } = await serveStore(() => record);

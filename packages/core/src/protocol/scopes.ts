@@ -5,7 +5,7 @@ import type { Principal, Wire } from './wire.js';
 export interface Need {
   /** All of them are needed, in addition to those that the transport demands of every request. */
   readonly scopes: readonly string[];
-  /** Whether callers need nothing at all. */
+  /** Whether callers need nothing at all, and so no scopes either. */
   readonly isPublic: boolean;
 }
 
@@ -22,7 +22,7 @@ export const isScope = (value: unknown): value is string =>
 const DENIALS: ReadonlySet<FailureKind | undefined> = new Set(['unauthorized', 'insufficient-scope'] as const);
 
 /** Whether a failure is a denial: the caller has to authenticate, or needs more scopes. */
-export const isDenial = (failure: McpError | undefined): boolean => DENIALS.has(failure?.kind);
+export const isDenial = ({ kind }: McpError): boolean => DENIALS.has(kind);
 
 /** Whether a principal has all of these scopes. Fails closed: `includes` would find a scope within a string. */
 export function hasAll(principal: Principal | undefined, scopes: readonly string[]): boolean {
@@ -38,18 +38,18 @@ export function hasAll(principal: Principal | undefined, scopes: readonly string
  */
 export function denialOf({ principal, authorization }: Wire, needs: readonly Need[]): McpError | undefined {
   // not `filter`: this runs for each request
-  let closed = 0;
+  let isClosed = false;
   let isLacking = false;
   for (const { scopes, isPublic } of needs) {
     if (isPublic) continue;
-    closed += 1;
+    isClosed = true;
     isLacking ||= !hasAll(principal, scopes);
   }
-  if (closed === 0) return undefined;
+  if (!isClosed) return undefined;
   const base = authorization?.scopes ?? BASE.scopes;
   const isKnown = principal !== undefined || authorization === undefined;
   if (isKnown && !isLacking && hasAll(principal, base)) return undefined;
-  const needed = needs.flatMap((need) => (need.isPublic ? [] : need.scopes));
+  const needed = needs.flatMap((need) => need.scopes);
   const scopes = [...new Set([...base, ...needed])];
   return principal === undefined
     ? new McpError('unauthorized', 'Authorization is required.', { scopes })

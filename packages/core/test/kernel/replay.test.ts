@@ -409,6 +409,35 @@ describe('used ids', () => {
       jest.useRealTimers();
     }
   });
+
+  const refused = { kind: 'too-many-requests', message: 'Too many questions were answered lately. Try again later.' };
+
+  it('are refused beyond `maxIds` until older ids expire', () => {
+    jest.useFakeTimers({ now: 0 });
+    try {
+      const used = new MemorySingleUse({ maxIds: 2 });
+      expect(['a', 'b', 'a'].map((id) => used.claim(id, 100))).toEqual([true, true, false]);
+      expect(() => used.claim('c', 100)).toThrow(expect.objectContaining(refused));
+      jest.setSystemTime(100);
+      expect(used.claim('c', 100)).toBe(true);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('are 500,000 at most, by default', () => {
+    const used = new MemorySingleUse();
+    for (let id = 0; id < 500_000; id += 1) used.claim(String(id), 600_000);
+    expect(() => used.claim('one more', 600_000)).toThrow(expect.objectContaining(refused));
+  });
+
+  it('need a `maxIds` from 1 to 10,000,000', () => {
+    for (const maxIds of [1, 10_000_000]) expect(new MemorySingleUse({ maxIds }).claim('a', 100)).toBe(true);
+    for (const maxIds of [0, 10_000_001]) {
+      const message = `MemorySingleUse: \`maxIds\` is ${maxIds}, but must be a whole number from 1 to 10000000.`;
+      expect(() => new MemorySingleUse({ maxIds })).toThrow(message);
+    }
+  });
 });
 
 describe('a handler that runs again', () => {
