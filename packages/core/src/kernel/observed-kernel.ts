@@ -10,7 +10,7 @@ import { Kernel } from './kernel.js';
 import type { CallResult } from './interceptors.js';
 import { type Invocation, Members, type Outcome as Ended } from './members.js';
 import type { KernelParts } from './methods/method.js';
-import { knownMethods, ObservedExchange, ObservedUnopened, type Outcome, outcomeOf } from './observed.js';
+import { knownMethods, observedExchange, observedMessage, type Outcome, outcomeOf } from './observed.js';
 import { askingOf } from './observed-questions.js';
 import { ObservedSessions, type SessionObserver } from './observed-sessions.js';
 import { type Observer, Observers, Work } from './observers.js';
@@ -118,7 +118,7 @@ class ObservedKernel extends Kernel {
 
   /** A request, as plugins see it. */
   requestOf(exchange: Exchange): ObservedRequest {
-    return new ObservedExchange(exchange, this.parts.registry);
+    return observedExchange(exchange, this.parts.registry);
   }
 
   override closeSession(session: Session): void {
@@ -138,7 +138,7 @@ class ObservedKernel extends Kernel {
   }
 
   protected override rejected(reply: Reply, request: Unopened): Reply | Promise<Reply> {
-    return this.observers.around(new ObservedUnopened(request, this.knownMethods), new Taking(() => reply));
+    return this.observers.around(observedMessage(request, this.knownMethods), new Taking(() => reply));
   }
 
   protected override take(
@@ -146,7 +146,7 @@ class ObservedKernel extends Kernel {
     wire: Wire,
     conversation: Conversation | undefined,
   ): Reply | Promise<Reply> {
-    const notification = new ObservedUnopened({ message, wire, conversation }, this.knownMethods);
+    const notification = observedMessage({ message, wire, conversation }, this.knownMethods);
     return this.observers.around(notification, new Taking(() => super.take(message, wire, conversation)));
   }
 

@@ -1,9 +1,9 @@
 import { clientOf } from '../protocol/checks.js';
 import { revisionFor } from '../protocol/eras/negotiation.js';
-import type { Conversation, Exchange } from '../protocol/exchange.js';
+import type { Exchange } from '../protocol/exchange.js';
 import { beginsConversation } from '../protocol/methods.js';
 import type { Implementation, JsonObject } from '../protocol/model.js';
-import { copyOf, ObservedMessage } from '../protocol/observed.js';
+import { ObservedMessage, type ObservedRequest, type Sent } from '../protocol/observed.js';
 import type { Reply } from '../protocol/reply.js';
 import { REVISIONS, revisionOf } from '../protocol/revisions/index.js';
 import type { Registry } from '../registry/registry.js';
@@ -30,44 +30,37 @@ export interface Outcome {
   readonly result: JsonObject | undefined;
 }
 
+/** What the client of a request tells of itself. */
+function clientInfo(sent: Sent): Implementation | undefined {
+  const { params, peer } = sent as Exchange;
+  return (beginsConversation(sent as Exchange) ? clientOf(params['clientInfo'], undefined) : peer.client).info;
+}
+
 /** A request with an exchange, as plugins see it. */
-export class ObservedExchange extends ObservedMessage {
-  readonly #exchange: Exchange;
-  readonly #begins: boolean;
-
-  constructor(exchange: Exchange, registry: Registry) {
-    const { peer, wire, params } = exchange;
-    const begins = beginsConversation(exchange);
-    const revision = begins ? revisionFor(params['protocolVersion']) : exchange.revision;
-    super(exchange, wire, { revision, session: peer.sessionId, known: true, target: targetOf(exchange, registry) });
-    this.#exchange = exchange;
-    this.#begins = begins;
-  }
-
-  override get client(): Implementation | undefined {
-    const { params, peer } = this.#exchange;
-    return copyOf((this.#begins ? clientOf(params['clientInfo'], undefined) : peer.client).info);
-  }
+export function observedExchange(exchange: Exchange, registry: Registry): ObservedRequest {
+  const { peer, wire, params } = exchange;
+  return new ObservedMessage(exchange, wire, {
+    revision: beginsConversation(exchange) ? revisionFor(params['protocolVersion']) : exchange.revision,
+    session: peer.sessionId,
+    known: true,
+    target: targetOf(exchange, registry),
+    clientInfo,
+  });
 }
 
 /** Another message, as plugins see it: a notification, or a request that was rejected. */
-export class ObservedUnopened extends ObservedMessage {
-  readonly #conversation: Conversation | undefined;
-
-  constructor({ message, wire, conversation }: Unopened, methods: ReadonlySet<string>) {
-    const negotiated = conversation?.initialized ? conversation.revision : undefined;
-    super(message, wire, {
-      revision: negotiated ?? revisionOf(wire.declaredVersion),
-      session: conversation?.sessionId,
-      known: methods.has(message.method),
-      target: undefined,
-    });
-    this.#conversation = conversation;
-  }
-
-  override get client(): Implementation | undefined {
-    return copyOf(this.#conversation?.client.info);
-  }
+export function observedMessage(
+  { message, wire, conversation }: Unopened,
+  methods: ReadonlySet<string>,
+): ObservedRequest {
+  const negotiated = conversation?.initialized ? conversation.revision : undefined;
+  return new ObservedMessage(message, wire, {
+    revision: negotiated ?? revisionOf(wire.declaredVersion),
+    session: conversation?.sessionId,
+    known: methods.has(message.method),
+    target: undefined,
+    clientInfo: () => conversation?.client.info,
+  });
 }
 
 /** The notifications that clients may send. */

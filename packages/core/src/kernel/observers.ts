@@ -94,7 +94,8 @@ export class Observers<Subject, End> {
     try {
       const observing = observer.observe(subject, run);
       if (!isPromise(observing)) settle();
-      else if (hasRun) observing.then(undefined, fail);
+      // what `run` returns never rejects
+      else if (hasRun) void (observing === work.end || observing.then(undefined, fail));
       else void Promise.resolve(observing).catch(fail).then(settle);
     } catch (error) {
       fail(error);

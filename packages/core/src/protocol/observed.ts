@@ -45,7 +45,8 @@ const NO_META: JsonObject = Object.freeze({});
 export const copyOf = <T>(value: T): T | undefined =>
   isObject(value) ? (JSON.parse(JSON.stringify(value)) as T) : undefined;
 
-interface Sent {
+/** A message, as it was sent. */
+export interface Sent {
   readonly method: string;
   readonly id?: RequestId | undefined;
   readonly params?: JsonObject | undefined;
@@ -57,10 +58,12 @@ export interface Facts {
   readonly session: string | undefined;
   readonly known: boolean;
   readonly target: string | undefined;
+  /** Not a closure where many messages are observed: it gets the message. */
+  clientInfo(sent: Sent): Implementation | undefined;
 }
 
 /** A request or notification, with everything that plugins may see of it. */
-export abstract class ObservedMessage implements ObservedRequest {
+export class ObservedMessage implements ObservedRequest {
   readonly method: string;
   readonly known: boolean;
   readonly target: string | undefined;
@@ -72,9 +75,10 @@ export abstract class ObservedMessage implements ObservedRequest {
   readonly transport: TransportInfo['kind'];
   readonly #sent: Sent;
   readonly #wire: Wire;
+  readonly #clientInfo: Facts['clientInfo'];
   #meta: JsonObject | undefined;
 
-  constructor(sent: Sent, wire: Wire, { revision, session, known, target }: Facts) {
+  constructor(sent: Sent, wire: Wire, { revision, session, known, target, clientInfo }: Facts) {
     this.method = sent.method;
     this.known = known;
     this.target = target;
@@ -86,12 +90,15 @@ export abstract class ObservedMessage implements ObservedRequest {
     this.transport = wire.kind ?? wire.transport.kind;
     this.#sent = sent;
     this.#wire = wire;
+    this.#clientInfo = clientInfo;
   }
-
-  abstract get client(): Implementation | undefined;
 
   get meta(): Readonly<JsonObject> {
     return (this.#meta ??= copyOf(this.#sent.params?.['_meta'] as JsonObject | undefined) ?? NO_META);
+  }
+
+  get client(): Implementation | undefined {
+    return copyOf(this.#clientInfo(this.#sent));
   }
 
   get arguments(): JsonObject | undefined {
