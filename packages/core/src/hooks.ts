@@ -24,7 +24,7 @@ export class Hooks {
   add(instance: Hooked): void {
     const times = this.served.get(instance) ?? 0;
     this.served.set(instance, times + 1);
-    if (this.started && times === 0) this.attempt(() => this.begin(instance));
+    if (this.started && !this.isClosed && times === 0) this.attempt(() => this.begin(instance));
   }
 
   /** Removes one registration of an instance. The instance closes with its last registration. */
@@ -50,8 +50,10 @@ export class Hooks {
   async close(): Promise<void> {
     this.isClosed = true;
     this.giveUp?.();
+    const closing = [...this.begun].reverse();
+    this.begun.clear();
     const errors: unknown[] = [];
-    for (const instance of [...this.begun].reverse()) {
+    for (const instance of closing) {
       try {
         await instance.onClose?.();
       } catch (error) {

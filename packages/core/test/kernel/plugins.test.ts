@@ -493,6 +493,22 @@ describe('A plugin', () => {
     expect(calls).toEqual(['starts', 'closes']);
   });
 
+  it('runs no hooks of providers that are removed or added after the server has closed', async () => {
+    const calls: string[] = [];
+    class Extra {
+      @Tool() hello() {}
+      onStart = () => void calls.push('starts');
+      onClose = () => void calls.push('closes');
+    }
+    const { server } = serverWith([]);
+    const registration = server.addProvider(new Extra());
+    await connectMemory(server, { receive: () => {} });
+    await server.close();
+    registration.remove();
+    server.addProvider(new Extra());
+    expect(calls).toEqual(['starts', 'closes']);
+  });
+
   it('does not close if it has not started, because one before it has failed', async () => {
     const calls: string[] = [];
     const named = (name: string, start: () => void) =>
