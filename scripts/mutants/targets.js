@@ -25,6 +25,7 @@ export const TARGETS = {
     'packages/http/test/no-sessions.test.ts',
     'packages/http/test/disconnect.test.ts',
     'packages/http/test/headers.test.ts',
+    'packages/http/test/leaks.test.ts',
   ],
   'packages/http/src/headers.ts': [
     'packages/http/test/headers.test.ts',
@@ -51,6 +52,7 @@ export const TARGETS = {
     'packages/http/test/no-sessions.test.ts',
     'packages/http/test/disconnect.test.ts',
     'packages/http/test/fetch-handler.test.ts',
+    'packages/http/test/leaks.test.ts',
   ],
   'packages/http/src/sessions.ts': [
     'packages/http/test/session-quotas.test.ts',

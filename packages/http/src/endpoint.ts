@@ -121,7 +121,7 @@ export class Endpoint<HostRequest> {
     const { headers } = context;
     const session = await this.sessionOf(context);
     const accepted = acceptedBy(headers.accept);
-    if (accepted !== 'both' && accepted !== 'stream') throw streamNotAccepted();
+    if (accepted === 'json' || accepted === 'neither') throw streamNotAccepted();
     const begin = () => context.open(STREAM_HEADERS);
     const from = headers['last-event-id'];
     if (from !== undefined) return await this.resume(session, from, begin);

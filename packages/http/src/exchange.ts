@@ -53,7 +53,7 @@ export class PostExchange implements Wire {
   private transient: TransientPeer | undefined;
   /** The session, if this exchange has started it. */
   private started: HttpSession | undefined;
-  private accepted: Accepted = 'both';
+  private accepted: Accepted;
   private stream: EventStream | undefined;
   private removeOnClose: (() => void) | undefined;
   /** Stops counting the body. */
@@ -115,7 +115,7 @@ export class PostExchange implements Wire {
     const { declaredVersion, parts } = this;
     // a batch is an array, and left to the kernel
     const message = typeof this.body === 'object' ? (this.body as JsonRpcMessage | null) : null;
-    if (message === null || !belongsToSession(message, declaredVersion, session?.state)) {
+    if (message === null || !belongsToSession(message, declaredVersion)) {
       if (message !== null && !Array.isArray(message) && !('method' in message))
         throw new HttpError(400, 'A response is valid only within a session.');
       this.sessionless = true;
@@ -138,8 +138,9 @@ export class PostExchange implements Wire {
     const reply = parts.kernel.handle(this.body, this, this.session?.state ?? this.transient);
     if (!(reply instanceof Promise)) return this.end(reply);
     this.freeBody = parts.bodies.keep(this.context);
-    // the call may wait for minutes, and only the id is still needed
-    if (this.freeBody) this.body = isRequest(message) ? { method: '', id: message.id } : undefined;
+    // the call may wait for minutes, and only the id is still needed; a batch has none
+    const { method, id } = message as JsonRpcRequest;
+    this.body = { method, id };
     void reply.then((late) => this.end(late)).catch((error: unknown) => this.fail(error));
   }
 
@@ -258,8 +259,9 @@ export class PostExchange implements Wire {
     this.freeBody?.();
     this.endListening?.();
     if (this.session?.isProtected) this.session.recheck();
-    if (this.stream) this.endStream(this.stream, text);
-    else this.context.answer(status, text, headers);
+    if (this.stream === undefined) return this.context.answer(status, text, headers);
+    this.stream.end(text);
+    this.session?.closeStream(this.stream);
   }
 
   /** Answers with an error, or drops the connection if it's too late for that. */
@@ -287,14 +289,9 @@ export class PostExchange implements Wire {
   private openStream(): EventStream {
     if (this.stream) return this.stream;
     const sink = this.context.open({ ...STREAM_HEADERS, ...this.headers });
-    const stream = this.session?.openStream('p') ?? new EventStream(this.parts.streams, 'p');
+    const stream = this.session?.openStream('p') ?? new EventStream(this.parts.streams);
     stream.attach(sink);
     stream.prime();
     return (this.stream = stream);
-  }
-
-  private endStream(stream: EventStream, text?: string): void {
-    stream.end(text === undefined ? undefined : { kind: 'response', text });
-    this.session?.closeStream(stream);
   }
 }

@@ -28,15 +28,15 @@ export function expectsBody({ method, headers }: HttpRequest, hasBody: boolean):
   return true;
 }
 
-/** The kinds of response that a client accepts. */
-export type Accepted = 'both' | 'json' | 'stream' | 'neither';
+/** The kinds of response that a client accepts; undefined for both. */
+export type Accepted = 'json' | 'stream' | 'neither' | undefined;
 
 /** The `Accept` header that the official clients send. It needs no parsing. */
 export const USUAL_ACCEPT = 'application/json, text/event-stream';
 
 /** Parses an `Accept` header (RFC 9110, section 12.5.1). Without one, the client accepts everything. */
 export function acceptedBy(accept: string | undefined): Accepted {
-  if (accept === undefined) return 'both';
+  if (accept === undefined) return undefined;
   let json = false;
   let stream = false;
   for (const range of accept.toLowerCase().split(',')) {
@@ -45,7 +45,7 @@ export function acceptedBy(accept: string | undefined): Accepted {
     if (type === '*/*' || type === 'application/*' || type === 'application/json') json = true;
     if (type === '*/*' || type === 'text/*' || type === 'text/event-stream') stream = true;
   }
-  if (json) return stream ? 'both' : 'json';
+  if (json) return stream ? undefined : 'json';
   return stream ? 'stream' : 'neither';
 }
 
@@ -79,7 +79,7 @@ export function checkRouting(headers: Headers, method: string, subject: Subject 
   if (subject === undefined) return;
   const { param, value } = subject;
   const name = headers['mcp-name'];
-  if (name === undefined || ((name !== value || !PLAIN.test(name)) && decodeHeader(name) !== value)) {
+  if (name === undefined || ((name !== value || UNUSUAL.test(name)) && decodeHeader(name) !== value)) {
     throw mismatch(`The Mcp-Name header does not match the "${param}" of the message.`);
   }
 }
@@ -110,8 +110,8 @@ function matches(text: string | undefined, value: unknown, type: MirroredArgumen
 }
 
 const CHARACTERS = /^[\t\x20-\x7e]*$/;
-/** A value that needs neither decoding nor trimming. */
-const PLAIN = /^[\x21-\x3c\x3e-\x7e][\x21-\x7e]*$/;
+/** A character of a value that may need decoding or trimming, or is invalid. */
+const UNUSUAL = /[^\x21-\x3c\x3e-\x7e]/;
 const PREFIX = '=?base64?';
 const SUFFIX = '?=';
 

@@ -38,7 +38,7 @@ class MessageStream extends EventStream {
     settings: StreamSettings,
     private readonly onEnd: () => void,
   ) {
-    super(settings, 'g');
+    super(settings);
   }
 
   /** Disconnects a client that keeps sending requests without reading the responses: unread, they would pile up. */
@@ -95,7 +95,7 @@ export class LegacySse {
     const { sessions, streams, stopped } = this.parts;
     if (stopped) throw closing();
     const accepted = acceptedBy(context.headers.accept);
-    if (accepted !== 'both' && accepted !== 'stream') throw streamNotAccepted();
+    if (accepted === 'json' || accepted === 'neither') throw streamNotAccepted();
     // not shared: only the process that has the stream can serve the session
     const session = sessions.open(context, false);
     const key = randomBytes(24).toString('base64url');

@@ -160,16 +160,14 @@ function isUsable(record: SessionRecord | null | undefined, id: string): record 
 
 /** Makes a session the last of both its lists to be evicted. Not in `lru.ts`, because it runs for every request. */
 function use(session: HttpSession, all: SessionGroup): void {
-  if (session.next !== all) {
-    session.previous.next = session.next;
-    session.next.previous = session.previous;
-    session.previous = all.previous;
-    session.next = all;
-    session.previous.next = session;
-    all.previous = session;
-  }
+  session.previous.next = session.next;
+  session.next.previous = session.previous;
+  session.previous = all.previous;
+  session.next = all;
+  session.previous.next = session;
+  all.previous = session;
   const { own } = session;
-  if (own === undefined || session.nextOwn === own) return;
+  if (own === undefined) return;
   session.previousOwn.nextOwn = session.nextOwn;
   session.nextOwn.previousOwn = session.previousOwn;
   session.previousOwn = own.previousOwn;

@@ -51,10 +51,10 @@ export class EventStream implements SinkOwner, Replayed {
   /** Whether messages were dropped since the reader last caught up. */
   private dropping = false;
 
-  /** @param kind `g` for messages that belong to no request */
+  /** @param kind see `StreamKind`; undefined outside a session */
   constructor(
     protected readonly settings: StreamSettings,
-    readonly kind: 'g' | 'p',
+    readonly kind?: 'g' | 'p',
     readonly log?: EventLog | undefined,
   ) {}
 
@@ -126,9 +126,9 @@ export class EventStream implements SinkOwner, Replayed {
     if (this.tickText !== '') this.flush();
   }
 
-  /** Ends the stream, after an optional last message. */
-  end(frame?: Frame): void {
-    if (frame !== undefined) this.send(frame);
+  /** Ends the stream, after the response if there is one. */
+  end(text?: string): void {
+    if (text !== undefined) this.send({ kind: 'response', text });
     this.ended = true;
     if (this.replay === undefined) this.disconnect();
     else this.settings.ending.add(this.replay.sink);

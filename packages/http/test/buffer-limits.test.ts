@@ -21,7 +21,7 @@ function createSlow(backlog: number, limits: { maxBufferedBytes: number; maxTota
   const written: string[] = [];
   const hit = ({ limit }: LimitHit) => void hits.push(limit);
   const readers = new SlowReaders({ maxTotalBufferedBytes, readerTimeoutMs: 1000 }, hit);
-  const stream = new EventStream({ open: new Set(), ending: new Set(), maxBufferedBytes, readers, hit }, 'g');
+  const stream = new EventStream({ open: new Set(), ending: new Set(), maxBufferedBytes, readers, hit });
   const sink: Sink & { slow: boolean } = {
     closed: false,
     backlog,

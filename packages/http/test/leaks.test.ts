@@ -1,4 +1,4 @@
-// What a session keeps of streams that have ended: nothing, beyond what an event store may hold.
+// What nobody needs any more: streams that have ended, and messages whose calls wait.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -7,7 +7,7 @@ import { MemoryEventStore } from '@decorum/http';
 
 import { EventStream } from '../src/stream.js';
 import { EventReader } from './events.js';
-import { call, openSession, post, serve } from './fixture.js';
+import { afterwards, call, openSession, post, serve } from './fixture.js';
 
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
@@ -21,16 +21,17 @@ EventStream.prototype.attach = function attachAndNote(this: EventStream, sink) {
 };
 afterEach(() => seen.clear());
 
-/** How many of the streams that were seen are still in memory. */
-async function held(): Promise<number> {
+/** How many objects are still in memory. */
+async function held(objects: Iterable<WeakRef<object>>): Promise<number> {
   for (let turn = 0; turn < 5; turn += 1) {
     await new Promise((resolve) => setImmediate(resolve));
     gc();
   }
-  return [...seen].filter((stream) => stream.deref() !== undefined).length;
+  return [...objects].filter((object) => object.deref() !== undefined).length;
 }
 
 const STREAMS = 20;
+const CALLS = 8;
 
 describe('A session keeps nothing', () => {
   it.each([
@@ -45,7 +46,38 @@ describe('A session keeps nothing', () => {
     }
     expect(seen.size).toBe(STREAMS);
     // the last one may still be in use by its connection
-    expect(await held()).toBeLessThan(3);
+    expect(await held(seen)).toBeLessThan(3);
     expect((await post(url, call('last', 'add', { a: 1, b: 2 }), session)).status).toBe(200);
+  });
+});
+
+describe('A call that waits for the client', () => {
+  it('keeps nothing of a large message but what its answer needs', async () => {
+    const { url } = await serve();
+    const session = await openSession(url);
+    // held here, because a response that nobody holds is cancelled
+    const asked: Response[] = [];
+    const messages: WeakRef<object>[] = [];
+    const params: WeakRef<object>[] = [];
+    const { parse } = JSON;
+    afterwards(() => (JSON.parse = parse));
+    // the calls would delay the end of the server
+    afterwards(() => fetch(url, { method: 'DELETE', headers: session }));
+    JSON.parse = (text: string) => {
+      const message = parse(text) as { params: object };
+      messages.push(new WeakRef(message));
+      params.push(new WeakRef(message.params));
+      return message;
+    };
+    for (let id = 1; id <= CALLS; id += 1) {
+      const message = call(id, 'ask');
+      const large = { ...message, params: { ...message.params, unknown: 'x'.repeat(10_000) } };
+      asked.push(await post(url, large, session));
+    }
+    expect(asked.map(({ headers }) => headers.get('content-type'))).toEqual(Array(CALLS).fill('text/event-stream'));
+    expect(messages).toHaveLength(CALLS);
+    // the last one may still be in use by its connection
+    expect(await held(messages)).toBeLessThan(3);
+    expect(await held(params)).toBeLessThan(3);
   });
 });

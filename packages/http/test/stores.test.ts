@@ -99,6 +99,27 @@ describe('MemoryEventStore', () => {
   });
 });
 
+describe('a session store that answers at once', () => {
+  it('delays no message', async () => {
+    const order: string[] = [];
+    class Noted extends MemorySessionStore {
+      override get(id: string) {
+        queueMicrotask(() => order.push('another job'));
+        return super.get(id);
+      }
+    }
+    const { url, probe } = await serve({ sessionStore: new Noted() });
+    const session = await openSession(url);
+    probe.on('began', () => order.push('the handler'));
+    order.length = 0;
+    const called = post(url, call(1, 'wait'), session);
+    await once(probe, 'began');
+    probe.emit('go');
+    expect((await called).status).toBe(200);
+    expect(order).toEqual(['the handler', 'another job']);
+  });
+});
+
 const SECRET = 'the same for all processes, 32 bytes';
 const PING = request(1, 'ping');
 const STORES = [

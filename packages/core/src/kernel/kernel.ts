@@ -226,7 +226,7 @@ export class Kernel {
   }
 
   private peerOf(request: JsonRpcRequest, wire: Wire, conversation: Conversation | undefined): Peer {
-    if (conversation === undefined || !belongsToSession(request, wire.declaredVersion, conversation)) {
+    if (conversation === undefined || !belongsToSession(request, wire.declaredVersion)) {
       return openStateless(request, wire, this.parts);
     }
     if (!conversation.initialized && conversation.revision.methods.get(request.method)?.early !== true) {

@@ -8,7 +8,7 @@ import type { RequestId } from './model.js';
 import type { Observation } from './observed.js';
 import { ProgressTemplate } from './progress-template.js';
 import type { Cancellation } from './reply.js';
-import { revisionOf } from './revisions/index.js';
+import { REVISION_BY_ID } from './revisions/index.js';
 import type { Question, Revision } from './revisions/revision.js';
 import type { Need } from './scopes.js';
 import type { MirroredArgument, Wire } from './wire.js';
@@ -105,10 +105,10 @@ export const REVISION_KEY = 'io.modelcontextprotocol/protocolVersion';
  * Whether a message belongs to a session. A message that declares its revision in `_meta` does not. Neither does a
  * message whose transport declares a revision without sessions: it is then rejected instead of misread.
  */
-export function belongsToSession(message: JsonRpcMessage, declared: string | undefined, session?: Peer): boolean {
+export function belongsToSession(message: JsonRpcMessage, declared: string | undefined): boolean {
   const meta = (message as Partial<JsonRpcRequest>).params?.['_meta'];
   if (isObject(meta) && REVISION_KEY in meta) return false;
-  return declared === undefined || declared === session?.revision.id || revisionOf(declared)?.sessions !== false;
+  return REVISION_BY_ID.get(declared)?.sessions !== false;
 }
 
 const NO_PARAMS: JsonObject = Object.freeze({});
@@ -125,8 +125,8 @@ export class Exchange {
   handler!: (exchange: Exchange) => string | Promise<string>;
   /** What the request needs of its caller; undefined if nobody asked. */
   needs: readonly Need[] | undefined = undefined;
-  /** Index in `InFlight`. */
-  slot = 0;
+  /** Index in `InFlight`. Set once it is in there. */
+  slot!: number;
   /** Why the request was cancelled. */
   cancelled: Cancellation | undefined = undefined;
   /** An error that the request fails with, whatever the handler returns. */

@@ -2,10 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import {
   Completion,
   type Context,
+  definePlugin,
   type JsonObject,
   McpServer,
   type McpServerOptions,
   NoInput,
+  type Outcome,
   Resource,
 } from '@decorum/core';
 import { connect } from '@decorum/testing';
@@ -125,6 +127,17 @@ describe('a state', () => {
       'The state of the handler of "tell" is 65537 bytes, more than 65536. ' +
         'Ask for less at once, and return references from ctx.once instead of data.',
     ]);
+  });
+
+  it('that would be too large is an internal error to plugins as well', async () => {
+    const seen: unknown[] = [];
+    const observe = async (_request: unknown, run: () => Promise<Outcome>) => void seen.push((await run()).error);
+    const plugin = definePlugin(() => ({ name: 'seen', observe }));
+    const { call } = await node({ plugins: [plugin()] });
+    const { requestState } = await call('tell');
+    const large = { action: 'accept', content: { text: 'x'.repeat(70_000) } };
+    await call('tell', { requestState, inputResponses: { '#1': large } }).catch(() => {});
+    expect(seen.at(-1)).toMatchObject({ kind: 'internal-error', message: expect.stringContaining('too large') });
   });
 
   it('does not hide from the client that a method is unknown', async () => {
