@@ -3,7 +3,7 @@
  * runs their tests. Each test file is loaded once, and its tests run once for each mutant that they reach. Nothing on
  * disk is changed.
  *
- * Fails if fewer than 97 % of the mutants are killed, if a survivor is not explained in `mutants/survivors.json`, and if
+ * Fails if fewer than 97 % of the mutants of a package are killed, if a survivor is not explained in `mutants/survivors.json`, and if
  * an explained mutant is killed or no longer exists.
  *
  * `--again` judges only the survivors of the last run, to work on tests. `--verbose` prints what happens to each mutant.
@@ -18,7 +18,7 @@ import { mutantsOf } from './mutants/mutators.js';
 import { TARGETS } from './mutants/targets.js';
 import { ROOT } from './workspace.js';
 
-/** Percentage of mutants that the tests must kill. */
+/** Percentage of the mutants of each package that the tests must kill. */
 const KILLED = 97;
 /** A process that says nothing for so many seconds is in an endless loop. */
 const SILENCE = 20;
@@ -180,10 +180,22 @@ const all = [...mutants.values()];
 const survivors = all.filter(({ by }) => by === undefined);
 writeFileSync(LAST_RUN, JSON.stringify(survivors.map(({ file, key }) => `${file} ${key}`)));
 
+/**
+ * Prints how many mutants were killed.
+ * @param {string} name
+ * @param {readonly Judged[]} of
+ * @returns {number} the percentage
+ */
+function tell(name, of) {
+  const killed = of.filter(({ by }) => by !== undefined).length;
+  const share = (100 * killed) / of.length;
+  console.log(`${name}: ${killed} of ${of.length} mutants killed, ${share.toFixed(1)} %`);
+  return share;
+}
+
 for (const file of targets) {
   const of = all.filter((mutant) => mutant.file === file);
-  const killed = of.filter(({ by }) => by !== undefined).length;
-  console.log(`${file}: ${killed} of ${of.length} killed, ${((100 * killed) / of.length).toFixed(1)} %`);
+  tell(file, of);
   for (const { key, line, by, reached } of of) {
     const reason = explained[file]?.[key];
     if (by === undefined && reason === undefined) problems.push(`${file}:${line} ${key} (reached by ${reached} tests)`);
@@ -194,10 +206,14 @@ for (const file of targets) {
   problems.push(...gone.map((key) => `${file} ${key} no longer exists`));
 }
 for (const test of ignored) console.log(`can't be repeated: ${test}`);
-const share = (100 * (all.length - survivors.length)) / all.length;
-const seconds = Math.round((performance.now() - start) / 1000);
-console.log(`${all.length - survivors.length} of ${all.length} mutants killed, ${share.toFixed(1)} %, in ${seconds} s`);
-for (const problem of problems) console.log(problem);
-// some files have more code than others whose effect nobody can see, so the share is that of all files
+// some files have more code than others whose effect nobody can see, so the share is that of a package
 const isWhole = positionals.length === 0 && lastSurvivors === undefined;
-if (problems.length > 0 || (isWhole && share < KILLED)) process.exitCode = 1;
+/** @param {string} file */
+const packageOf = (file) => file.split('/', 2).join('/');
+for (const name of new Set(targets.map(packageOf))) {
+  const of = all.filter(({ file }) => packageOf(file) === name);
+  if (tell(name, of) < KILLED && isWhole) problems.push(`${name}: fewer than ${KILLED} % are killed`);
+}
+tell(`all, in ${Math.round((performance.now() - start) / 1000)} s`, all);
+for (const problem of problems) console.log(problem);
+if (problems.length > 0) process.exitCode = 1;
