@@ -2,7 +2,7 @@ import type { Session } from '../protocol/eras/stateful.js';
 import type { Conversation, Exchange } from '../protocol/exchange.js';
 import type { JsonRpcNotification } from '../protocol/jsonrpc.js';
 import { andThen } from '../protocol/maybe-promise.js';
-import { beginsConversation } from '../protocol/methods.js';
+import { beginsConversation, LISTEN } from '../protocol/methods.js';
 import type { Observation, ObservedQuestion, ObservedRequest, QuestionOutcome } from '../protocol/observed.js';
 import type { Reply } from '../protocol/reply.js';
 import type { Wire } from '../protocol/wire.js';
@@ -46,6 +46,8 @@ interface Beginning {
   readonly verdict: Parameters<Kernel['begin']>[2];
 }
 
+const UNANSWERED: Reply = { text: undefined };
+
 /** Running a request. */
 class Running extends Work<Reply, Outcome> implements Observation, Beginning {
   readonly conversation: Conversation | undefined;
@@ -79,7 +81,9 @@ class Running extends Work<Reply, Outcome> implements Observation, Beginning {
   }
 
   protected endOf(reply: Reply, milliseconds: number): Outcome {
-    return outcomeOf(reply, milliseconds, this.ended);
+    // its client ends it when it has heard enough
+    const isListen = this.exchange.method === LISTEN;
+    return outcomeOf(isListen && reply.cancelled !== undefined ? UNANSWERED : reply, milliseconds, this.ended);
   }
 }
 
