@@ -131,8 +131,8 @@ describe('a state', () => {
 
   it('that would be too large is an internal error to plugins as well', async () => {
     const seen: unknown[] = [];
-    const observe = async (_request: unknown, run: () => Promise<Outcome>) => void seen.push((await run()).error);
-    const plugin = definePlugin(() => ({ name: 'seen', observe }));
+    const ended = (_request: unknown, { error }: Outcome) => void seen.push(error);
+    const plugin = definePlugin(() => ({ name: 'seen', ended }));
     const { call } = await node({ plugins: [plugin()] });
     const { requestState } = await call('tell');
     const large = { action: 'accept', content: { text: 'x'.repeat(70_000) } };
