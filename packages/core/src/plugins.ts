@@ -35,8 +35,10 @@ export interface PluginDefinition<Server = never> {
    */
   observe?(request: ObservedRequest, run: () => Promise<Outcome>): unknown;
   /**
-   * Called when a request or notification has been handled. It costs less than `observe`, which gets a promise. If it
-   * throws, the error is reported once.
+   * Called when a request or notification has been handled, before the answer is sent. It costs less than `observe`,
+   * which gets a promise. If it throws, the error is reported once, and the answer is sent.
+   * @param request the request or notification. Its arguments may be gone
+   * @param outcome how it ended
    */
   ended?(request: ObservedRequest, outcome: Outcome): unknown;
   /**
