@@ -49,7 +49,7 @@ async function* callOnAndOn(client: HttpClient): AsyncGenerator<number, void, vo
 }
 
 overEveryHost('server.close()', (host) => {
-  inEveryRevision('lets calls finish, and answers new requests with 503 meanwhile [HTTP-40]', async (revision) => {
+  inEveryRevision('lets calls finish, and answers new requests with 503 meanwhile [HTTP-40] [HTTP-14] [HTTP-18]', async (revision) => {
     const served = await connectTo(host, revision);
     const { client, probe, server } = served;
     const plain = await begin(served, 'plain', 'wait');

@@ -27,7 +27,7 @@ async function ask(client: HttpClient, method: string, params: JsonObject = {}) 
 const OK = { status: 200, type: expect.stringMatching(/^application\/json/) };
 
 overEveryHost('a conversation', (host) => {
-  inEverySessionRevision('starts with initialize, and the response has the session id [SESS-01]', async (revision) => {
+  inEverySessionRevision('starts with initialize, and the response has the session id [SESS-01] [SESS-03] [SESS-11]', async (revision) => {
     const { url } = await serveOn(host);
     const response = await post(url, initialize(revision));
     const id = response.headers.get('mcp-session-id');
@@ -59,7 +59,7 @@ overEveryHost('a conversation', (host) => {
   });
 
   inEverySessionRevision(
-    'needs its session id: 400 without one, 404 with an unknown one [SESS-06]',
+    'needs its session id: 400 without one, 404 with an unknown one [SESS-06] [SESS-04]',
     async (revision) => {
       const { client } = await connectTo(host, revision);
       const statuses = async (id: string | undefined) => {
@@ -80,7 +80,7 @@ overEveryHost('a conversation', (host) => {
     expect(await client.status()).toBe(200);
   });
 
-  inEverySessionRevision('works without a session id when sessions are off', async (revision) => {
+  inEverySessionRevision('works without a session id when sessions are off [HTTP-28]', async (revision) => {
     const { url } = await serveOn(host, { sessions: false });
     const hello = await post(url, initialize(revision));
     expect([hello.status, hello.headers.get('mcp-session-id')]).toEqual([200, null]);
@@ -131,14 +131,14 @@ overEveryHost('a request', (host) => {
     expect(errors).toEqual([expect.objectContaining({ message: 'a secret at /etc/passwd' })]);
   });
 
-  inEveryRevision('gets an error for an unknown method or tool, with the status of its revision', async (revision) => {
+  inEveryRevision('gets an error for an unknown method or tool, with the status of its revision [HDR-04]', async (revision) => {
     const { client } = await connectTo(host, revision);
     const status = client.stateless ? 404 : 200;
     expect(await ask(client, 'no/method')).toMatchObject({ status, id: 'no/method', error: { code: -32601 } });
     expect(await ask(client, 'tools/call', { name: 'none' })).toMatchObject({ status: 200, error: { code: -32602 } });
   });
 
-  inTheStatelessRevision('must mirror method and name in its headers', async (revision) => {
+  inTheStatelessRevision('must mirror method and name in its headers [HDR-01] [HDR-05] [HDR-06] [HDR-07]', async (revision) => {
     const { client } = await connectTo(host, revision);
     for (const headers of [{ 'mcp-method': 'tools/list' }, { 'mcp-name': 'fail' }, { 'mcp-name': undefined }]) {
       const response = await client.post(
@@ -198,7 +198,7 @@ overEveryHost('a notification or a response', (host) => {
 });
 
 overEveryHost('a batch', (host) => {
-  inEveryRevision('gets an array of responses in 2025-03-26, and 400 in all others', async (revision) => {
+  inEveryRevision('gets an array of responses in 2025-03-26, and 400 in all others [HTTP-08]', async (revision) => {
     const { client } = await connectTo(host, revision);
     const batch = [client.buildMessage(1, 'tools/list'), NOTICE, client.buildMessage(2, 'no/method')];
     const response = await client.post(batch);

@@ -43,7 +43,7 @@ async function seeChanges({ server }: Served, reader: EventReader): Promise<void
 }
 
 overEveryHost('the stream of a request', (host) => {
-  inEveryRevision('carries progress, then the response, and is not buffered by proxies [HTTP-26]', async (revision) => {
+  inEveryRevision('carries progress, then the response, and is not buffered by proxies [HTTP-26] [HTTP-14] [HTTP-15] [HTTP-19] [HTTP-20]', async (revision) => {
     const { client } = await connectTo(host, revision);
     const reader = await client.stream('steps', 'steps');
     const { status, headers } = reader.response;
@@ -80,7 +80,7 @@ overEveryHost('the stream of a request', (host) => {
     expect(carried(await reader.rest())).toEqual([4, 1]);
   });
 
-  inEveryRevision('has no messages of other requests and no changes', async (revision) => {
+  inEveryRevision('has no messages of other requests and no changes [HTTP-16] [HTTP-17] [HTTP-30] [HTTP-31]', async (revision) => {
     const served = await connectTo(host, revision);
     const { client, probe } = served;
     const elsewhere = await follow(client);
@@ -99,7 +99,7 @@ overEveryHost('the stream of a request', (host) => {
     ]);
   });
 
-  inEverySessionRevision('carries the question of a handler; another POST answers it', async (revision) => {
+  inEverySessionRevision('carries the question of a handler; another POST answers it [HTTP-15] [HTTP-08]', async (revision) => {
     const { client } = await connectTo(host, revision);
     const reader = await client.stream(5, 'reach');
     expect(carried([await reader.message()])).toEqual([1]);
@@ -116,7 +116,7 @@ overEveryHost('the stream of a request', (host) => {
     expect((await form.message()).message).toMatchObject({ id: 6, result: { content: [{ text: 'Hello, Ada' }] } });
   });
 
-  inTheStatelessRevision('carries no questions: the result asks, and the next request answers', async (revision) => {
+  inTheStatelessRevision('carries no questions: the result asks, and the next request answers [HTTP-25]', async (revision) => {
     const { client } = await connectTo(host, revision);
     const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
     const first = await json(await client.call(1, 'ask', { meta }));
@@ -151,14 +151,14 @@ overEveryHost('the stream of a request', (host) => {
 });
 
 overEveryHost('the stream of changes', (host) => {
-  inEveryRevision('carries changes of resources and lists', async (revision) => {
+  inEveryRevision('carries changes of resources and lists [HTTP-29]', async (revision) => {
     const served = await connectTo(host, revision);
     const reader = await follow(served.client);
     expect([reader.response.status, reader.response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
     for (let n = 0; n < 2; n++) await seeChanges(served, reader);
   });
 
-  inEveryRevision('sends keep-alive comments', async (revision) => {
+  inEveryRevision('sends keep-alive comments [HTTP-27]', async (revision) => {
     const { client } = await connectTo(host, revision, { keepAliveMs: 10 });
     const reader = await follow(client);
     for (let event = await reader.next(); event?.comment !== 'keep-alive'; event = await reader.next()) {
@@ -177,7 +177,7 @@ overEveryHost('the stream of changes', (host) => {
     expect(all.map(({ length }) => length).sort()).toEqual([0, 3]);
   });
 
-  inEverySessionRevision('ends with its session, and so do the streams of requests', async (revision) => {
+  inEverySessionRevision('ends with its session, and so do the streams of requests [HTTP-44] [SESS-07]', async (revision) => {
     const served = await connectTo(host, revision);
     const listening = await follow(served.client);
     const running = await served.client.stream(1, 'stream');
@@ -223,7 +223,7 @@ overEveryHost('the stream of changes', (host) => {
 
 overEveryHost('a client that reconnects', (host) => {
   inEverySessionRevision(
-    'gets the messages of a request it missed, then the rest, as often as it asks [RESUME-04]',
+    'gets the messages of a request it missed, then the rest, as often as it asks [RESUME-04] [RESUME-06]',
     async (revision) => {
       const served = await connectTo(host, revision);
       const { client, probe } = served;
@@ -264,7 +264,7 @@ overEveryHost('a client that reconnects', (host) => {
   });
 
   inEverySessionRevision(
-    'gets no messages of other streams, and 400 for unknown events [RESUME-05]',
+    'gets no messages of other streams, and 400 for unknown events [RESUME-05] [RESUME-03]',
     async (revision) => {
       const { client, url } = await connectTo(host, revision);
       const first = await (await client.stream('a', 'steps')).rest();
