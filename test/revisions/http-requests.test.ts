@@ -108,8 +108,8 @@ async function connect(revision: Revision, options: HttpOptions = {}) {
 function requestFor(client: HttpClient, id: string, token?: string): Message {
   const [method, params] = REQUESTS[id] as (typeof REQUESTS)[string];
   const level = client.stateless && token !== undefined && { 'io.modelcontextprotocol/logLevel': 'debug' };
-  const _meta = { ...(token !== undefined && { progressToken: token }), ...level };
-  return client.buildMessage(id, method, { ...params, _meta });
+  const meta = { ...(token !== undefined && { progressToken: token }), ...level };
+  return client.buildMessage(id, method, { ...params, _meta: meta });
 }
 
 /** Sends the request for a member. Resolves when the member has begun. */
