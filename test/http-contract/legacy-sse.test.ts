@@ -27,21 +27,27 @@ overEveryHost('HTTP+SSE', (host) => {
     expect(await (await HttpClient.open(url, revision)).status()).toBe(200);
   });
 
-  inTheFirstRevision('first sends the URL for messages, and answers on the stream [SSE-02] [SSE-01] [SSE-03]', async (revision) => {
-    const { sse, url } = await serveOld(host);
-    const client = await SseClient.connect(sse);
-    expect(client.reader.response.headers.get('content-type')).toBe('text/event-stream');
-    expect(client.first).toEqual({ event: 'endpoint', data: expect.stringMatching(/^messages\?sessionId=[\w-]{32}$/) });
-    const posted = await client.send(initialize(revision));
-    expect([posted.status, await posted.text(), posted.headers.get('mcp-session-id')]).toEqual([202, '', null]);
-    const answer = await client.reader.next();
-    expect(answer).toMatchObject({ event: 'message', message: { result: { protocolVersion: revision } } });
-    await client.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
-    expect(await client.ask(call(1, 'add', ADD))).toMatchObject({ id: 1, result: { content: [{ text: '3' }] } });
-    expect(await client.ask(call(2, 'fail'))).toMatchObject({ id: 2, result: { isError: true } });
-    expect(await client.ask(request(3, 'no/method'))).toMatchObject({ id: 3, error: { code: -32601 } });
-    expect(await (await HttpClient.open(url, revision)).status()).toBe(200);
-  });
+  inTheFirstRevision(
+    'first sends the URL for messages, and answers on the stream [SSE-02] [SSE-01] [SSE-03]',
+    async (revision) => {
+      const { sse, url } = await serveOld(host);
+      const client = await SseClient.connect(sse);
+      expect(client.reader.response.headers.get('content-type')).toBe('text/event-stream');
+      expect(client.first).toEqual({
+        event: 'endpoint',
+        data: expect.stringMatching(/^messages\?sessionId=[\w-]{32}$/),
+      });
+      const posted = await client.send(initialize(revision));
+      expect([posted.status, await posted.text(), posted.headers.get('mcp-session-id')]).toEqual([202, '', null]);
+      const answer = await client.reader.next();
+      expect(answer).toMatchObject({ event: 'message', message: { result: { protocolVersion: revision } } });
+      await client.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+      expect(await client.ask(call(1, 'add', ADD))).toMatchObject({ id: 1, result: { content: [{ text: '3' }] } });
+      expect(await client.ask(call(2, 'fail'))).toMatchObject({ id: 2, result: { isError: true } });
+      expect(await client.ask(request(3, 'no/method'))).toMatchObject({ id: 3, error: { code: -32601 } });
+      expect(await (await HttpClient.open(url, revision)).status()).toBe(200);
+    },
+  );
 
   inTheFirstRevision('carries progress, changes and questions on one stream [SSE-03]', async () => {
     const { sse, server } = await serveOld(host);

@@ -171,7 +171,7 @@ describe('a client that resumes the stream of a request in flight', () => {
     expect((await back.message()).message?.params).toMatchObject({ progress: COUNT + 1 });
   });
 
-  it('is told when to come back if the handler closes the stream while it catches up', async () => {
+  it('is told when to come back if the handler closes the stream while it catches up [RESUME-09]', async () => {
     const { url, session, id, answers, probe } = await lose();
     const response = await resume(url, session, id);
     await untilSlow(answers.at(-1) as ServerResponse);
