@@ -7,6 +7,7 @@ import {
   type CompletionContext,
   type Context,
   type JsonObject,
+  type McpServer,
   NoInput,
   Prompt,
   Resource,
@@ -17,9 +18,11 @@ import fastify from 'fastify';
 
 import { EventReader } from '../../packages/http/test/events.js';
 import { afterwards, createServer, type Fields, Probe } from '../../packages/http/test/fixture.js';
-import type { Message } from '../support/raw-client.js';
-import { eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { transportsOf } from '../support/http-transports.js';
+import { type Message, RawClient } from '../support/raw-client.js';
+import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { carried, HttpClient } from './http-client.js';
+import { serverOf } from './servers.js';
 
 const LOG = 'notifications/message';
 const CHANGED = 'notifications/tools/list_changed';
@@ -263,6 +266,86 @@ describe('a client that leaves a request of any method', () => {
     }
     expect(errors).toEqual([]);
   });
+});
+
+/** Members whose access function answers when the test lets it. */
+class Guarded extends EventEmitter {
+  readonly ran: string[] = [];
+
+  private readonly access = async (): Promise<boolean> => {
+    const going = once(this, 'go');
+    this.emit('asked');
+    await going;
+    return true;
+  };
+
+  /** Adds a member of each kind to a server. */
+  addTo(server: McpServer): void {
+    const { access, ran } = this;
+    class Kinds {
+      @Tool({ input: INPUT, access })
+      tool(_input: object) {
+        return String(ran.push('tool'));
+      }
+
+      @Prompt({ input: INPUT, access })
+      prompt(_input: object) {
+        return String(ran.push('prompt'));
+      }
+
+      @Resource('work://fixed', { access })
+      fixed() {
+        return String(ran.push('fixed'));
+      }
+
+      @Resource('work://{x}', { input: INPUT, access })
+      template(_input: object) {
+        return String(ran.push('template'));
+      }
+
+      @Completion({ for: 'template', argument: 'x' })
+      complete(_value: string) {
+        return [String(ran.push('complete'))];
+      }
+    }
+    server.addProvider(Kinds);
+  }
+}
+
+/** Cancels requests while their access functions run, over every transport. */
+async function cancelEarly(revision: Revision): Promise<void> {
+  for (const [name, transport] of Object.entries(transportsOf(revision))) {
+    const guarded = new Guarded().setMaxListeners(0);
+    const server = serverOf();
+    guarded.addTo(server);
+    const client = await RawClient.connect(server, { revision }, transport);
+    for (const kind of ['tool', 'prompt', 'fixed', 'template', 'complete']) {
+      const asked = once(guarded, 'asked');
+      const [method, params] = REQUESTS[kind] as (typeof REQUESTS)[string];
+      void client.send(client.buildMessage(kind, method, params)).catch(() => {});
+      await asked;
+      await client.cancel(kind);
+      // until the server has noticed it
+      for (let turn = 0; turn < 3; turn += 1) await client.settled();
+      guarded.emit('go');
+      await client.settled();
+      expect([name, kind, guarded.ran]).toEqual([name, kind, []]);
+      expect([name, kind, client.received.filter(({ id }) => id === kind)]).toEqual([name, kind, []]);
+    }
+    // and those that are not cancelled run
+    const asked = once(guarded, 'asked');
+    const result = client.request('tools/call', { name: 'tool' });
+    await asked;
+    guarded.emit('go');
+    expect((await result).result).toMatchObject({ content: [{ text: '1' }] });
+    await client.close();
+  }
+}
+
+describe('a request that is cancelled while its access function runs', () => {
+  eachRevision('CANC-02', 'never runs, and gets no response', cancelEarly);
+
+  inStateless('HTTP-24', 'never runs, and gets no response', () => cancelEarly(STATELESS));
 });
 
 describe('the id of a session in a stateless request', () => {
