@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 
 import { describe, expect } from '@jest/globals';
-import { type HttpOptions, MemoryEventStore } from '@decorum/http';
+import { type HttpOptions, MemoryEventStore, MemorySessionStore } from '@decorum/http';
 
 import { stopClock } from '../../packages/http/test/clock.js';
 import { EventReader, type ServerEvent } from '../../packages/http/test/events.js';
@@ -82,6 +82,24 @@ describe('the id of an event', () => {
     const ids: string[] = [];
     for (let call = 0; call < 200; call += 1) ids.push(...idsOf(await (await client.stream(call, 'steps')).rest()));
     expect(ids.length).toBeGreaterThanOrEqual(800);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  eachSessionRevision('RESUME-02', 'is unique in a session that several processes serve', async (revision) => {
+    const [sessionStore, events] = [new MemorySessionStore(), new MemoryEventStore()];
+    const [one, other] = [await serve({ sessionStore, events }), await serve({ sessionStore, events })];
+    const client = await HttpClient.open(one.url, revision);
+    const ids: string[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      for (const each of [client, client.at(other.url)]) {
+        ids.push(...idsOf(await (await each.stream(round, 'steps')).rest()));
+        const listening = await each.listen();
+        for (const { server } of [one, other]) server.notify.toolsChanged();
+        ids.push(...idsOf(await untilMessage(listening)));
+        await listening.cancel();
+      }
+    }
+    expect(ids.length).toBeGreaterThanOrEqual(30);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
