@@ -94,19 +94,21 @@ overEveryHost('a session with auth', (host) => {
 
 overEveryHost('a stream with auth', (host) => {
   inEverySessionRevision(
-    'of a GET ends after the token expires, and can be opened with a newer one',
+    'of a GET ends after the token expires with a retry time, and goes on with a newer one [RESUME-09]',
     async (revision) => {
       const wind = stopClock();
-      const { url } = await serveFiles(host, TICKS);
+      const { url, server } = await serveFiles(host, TICKS);
       const client = await HttpClient.open(url, revision, until(MINUTE));
       const reader = await client.listen();
       wind(MINUTE - 1);
       expect(await client.status()).toBe(200);
+      server.notify.toolsChanged();
+      const { id } = await reader.message();
       wind(1);
-      await reader.rest();
-      const renewed = await client.get(until(MINUTE));
-      expect(renewed.status).toBe(200);
-      await renewed.body?.cancel();
+      expect((await reader.rest()).at(-1)).toEqual({ retry: expect.stringMatching(/^\d+$/) });
+      const renewed = new EventReader(await client.get({ ...until(MINUTE), 'last-event-id': String(id) }));
+      server.notify.toolsChanged();
+      expect((await renewed.message()).message).toMatchObject({ method: 'notifications/tools/list_changed' });
     },
   );
 
@@ -129,26 +131,29 @@ overEveryHost('a stream with auth', (host) => {
     await reader.rest();
   });
 
-  inEverySessionRevision('that was resumed ends too, but not the one of a call [HTTP-18]', async (revision) => {
-    const wind = stopClock();
-    const { url, files } = await serveFiles(host, TICKS);
-    const client = await HttpClient.open(url, revision, until(MINUTE));
-    const began = once(files, 'began');
-    const own = await client.stream(1, 'stream');
-    await began;
-    const { id } = (await own.message()) as { id: string };
-    wind(MINUTE);
-    const resumed = new EventReader(await client.get({ 'last-event-id': id }));
-    await resumed.rest();
-    // a call keeps its stream
-    const again = once(files, 'began');
-    const late = await client.stream(2, 'stream');
-    await again;
-    // the sweep that ends this one has found that one too
-    await (await client.listen()).rest();
-    files.emit('go');
-    expect((await late.rest()).at(-1)?.message).toMatchObject({ id: 2, result: {} });
-  });
+  inEverySessionRevision(
+    'that was resumed ends too, but not the one of a call [HTTP-18] [RESUME-09]',
+    async (revision) => {
+      const wind = stopClock();
+      const { url, files } = await serveFiles(host, TICKS);
+      const client = await HttpClient.open(url, revision, until(MINUTE));
+      const began = once(files, 'began');
+      const own = await client.stream(1, 'stream');
+      await began;
+      const { id } = (await own.message()) as { id: string };
+      wind(MINUTE);
+      const resumed = new EventReader(await client.get({ 'last-event-id': id }));
+      expect((await resumed.rest()).at(-1)).toEqual({ retry: expect.stringMatching(/^\d+$/) });
+      // a call keeps its stream
+      const again = once(files, 'began');
+      const late = await client.stream(2, 'stream');
+      await again;
+      // the sweep that ends this one has found that one too
+      await (await client.listen()).rest();
+      files.emit('go');
+      expect((await late.rest()).at(-1)?.message).toMatchObject({ id: 2, result: {} });
+    },
+  );
 
   inTheStatelessRevision('of subscriptions/listen ends after the token expires', async (revision) => {
     const wind = stopClock();

@@ -49,30 +49,33 @@ async function* callOnAndOn(client: HttpClient): AsyncGenerator<number, void, vo
 }
 
 overEveryHost('server.close()', (host) => {
-  inEveryRevision('lets calls finish, and answers new requests with 503 meanwhile [HTTP-40]', async (revision) => {
-    const served = await connectTo(host, revision);
-    const { client, probe, server } = served;
-    const plain = await begin(served, 'plain', 'wait');
-    const streaming = new EventReader(await (await begin(served, 'streams', 'stream')).response);
-    await streaming.message();
-    const closing = server.close();
-    if (host.listener === 'application')
-      expect(await (await fetch(new URL('/health', client.url))).text()).toBe('healthy');
-    const refused = await client.call('late', 'add', { args: ADD });
-    expect([refused.status, await json(refused)]).toMatchObject([503, CLOSING]);
-    if (!client.stateless) {
-      expect((await post(client.url, initialize(revision))).status).toBe(503);
-      expect((await client.get()).status).toBe(503);
-    }
-    probe.contexts[1]?.progress(2);
-    probe.emit('go');
-    const answer = await plain.response;
-    expect([answer.status, await json(answer)]).toMatchObject([200, { id: 'plain', result: LET_GO }]);
-    expect(carried(await streaming.rest())).toEqual([2, 'streams']);
-    await closing;
-    expect(probe.aborted).toBe(0);
-    await seeClosed(host, client);
-  });
+  inEveryRevision(
+    'lets calls finish, and answers new requests with 503 meanwhile [HTTP-40] [HTTP-14] [HTTP-18]',
+    async (revision) => {
+      const served = await connectTo(host, revision);
+      const { client, probe, server } = served;
+      const plain = await begin(served, 'plain', 'wait');
+      const streaming = new EventReader(await (await begin(served, 'streams', 'stream')).response);
+      await streaming.message();
+      const closing = server.close();
+      if (host.listener === 'application')
+        expect(await (await fetch(new URL('/health', client.url))).text()).toBe('healthy');
+      const refused = await client.call('late', 'add', { args: ADD });
+      expect([refused.status, await json(refused)]).toMatchObject([503, CLOSING]);
+      if (!client.stateless) {
+        expect((await post(client.url, initialize(revision))).status).toBe(503);
+        expect((await client.get()).status).toBe(503);
+      }
+      probe.contexts[1]?.progress(2);
+      probe.emit('go');
+      const answer = await plain.response;
+      expect([answer.status, await json(answer)]).toMatchObject([200, { id: 'plain', result: LET_GO }]);
+      expect(carried(await streaming.rest())).toEqual([2, 'streams']);
+      await closing;
+      expect(probe.aborted).toBe(0);
+      await seeClosed(host, client);
+    },
+  );
 
   inEverySessionRevision('still accepts answers and cancellations for calls in flight', async (revision) => {
     const served = await connectTo(host, revision);

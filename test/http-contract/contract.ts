@@ -104,22 +104,21 @@ export const holds = (host: HttpHost | undefined, sentence: string): boolean =>
 
 type Test<R> = (revision: R) => void | Promise<void>;
 
-/** A row of the requirement table at the end of a sentence. */
-const ROW = / \[([A-Z0-9]+-\d+)\]$/;
+/** The rows of the requirement table at the end of a sentence. */
+const ROWS = /(?: \[[A-Z0-9]+-\d+\])+$/;
 
 /**
- * Registers a test for each revision. If the sentence ends with a row of the requirement table, as in `… [HTTP-12]`,
- * the test covers it in the revisions that it applies to.
+ * Registers a test for each revision. If the sentence ends with rows of the requirement table, as in `… [HTTP-12]` or
+ * `… [HTTP-19] [HTTP-20]`, the test covers each of them in the revisions that it applies to.
  */
 function register<R extends Revision>(revisions: readonly R[], sentence: string, test: Test<R>): void {
-  const row = ROW.exec(sentence)?.[1];
-  const plain = sentence.replace(ROW, '');
+  const rows = ROWS.exec(sentence)?.[0].match(/[A-Z0-9]+-\d+/g) ?? [];
+  const plain = sentence.replace(ROWS, '');
   if (!holds(current, plain)) return;
-  const holdsIn = row === undefined ? [] : revisionsOf(row, revisions);
   const cases = revisions.map((revision) => {
-    const name =
-      row !== undefined && holdsIn.includes(revision) ? shows(row, revision, plain) : `${plain} (${revision})`;
-    return [name, revision] as const;
+    const own = rows.filter((row) => revisionsOf(row, [revision]).length > 0);
+    const name = own.reduce((title, row) => shows(row, revision, title), plain);
+    return [own.length > 0 ? name : `${plain} (${revision})`, revision] as const;
   });
   it.each(cases)('%s', (_name, revision) => test(revision));
 }

@@ -6,7 +6,7 @@ import type { Auth } from '@decorum/http';
 
 import { call, json, post, request } from '../../packages/http/test/fixture.js';
 import { ADD, carried, HttpClient, initialize, SseClient, TOKEN } from '../revisions/http-client.js';
-import { inTheFirstRevision, LET_GO, overEveryHost, serveOn } from './contract.js';
+import { inEveryRevision, inTheFirstRevision, LET_GO, overEveryHost, serveOn } from './contract.js';
 import type { HostOptions, HttpHost } from './hosts.js';
 
 const GUIDE = 'docs://guide';
@@ -18,29 +18,38 @@ async function serveOld(host: HttpHost, options: HostOptions = {}) {
 }
 
 overEveryHost('HTTP+SSE', (host) => {
-  inTheFirstRevision('is off by default', async (revision) => {
+  inEveryRevision('is off by default [SSE-06]', async (revision) => {
     const { url } = await serveOn(host);
-    expect((await fetch(new URL('/sse', url))).status).toBe(404);
-    expect((await post(new URL('/messages', url).href, initialize(revision))).status).toBe(404);
-  });
-
-  inTheFirstRevision('first sends the URL for messages, and answers on the stream [SSE-02]', async (revision) => {
-    const { sse, url } = await serveOld(host);
-    const client = await SseClient.connect(sse);
-    expect(client.reader.response.headers.get('content-type')).toBe('text/event-stream');
-    expect(client.first).toEqual({ event: 'endpoint', data: expect.stringMatching(/^messages\?sessionId=[\w-]{32}$/) });
-    const posted = await client.send(initialize(revision));
-    expect([posted.status, await posted.text(), posted.headers.get('mcp-session-id')]).toEqual([202, '', null]);
-    const answer = await client.reader.next();
-    expect(answer).toMatchObject({ event: 'message', message: { result: { protocolVersion: revision } } });
-    await client.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
-    expect(await client.ask(call(1, 'add', ADD))).toMatchObject({ id: 1, result: { content: [{ text: '3' }] } });
-    expect(await client.ask(call(2, 'fail'))).toMatchObject({ id: 2, result: { isError: true } });
-    expect(await client.ask(request(3, 'no/method'))).toMatchObject({ id: 3, error: { code: -32601 } });
+    const stream = await fetch(new URL('/sse', url), { headers: { accept: 'text/event-stream' } });
+    expect(stream.status).toBe(404);
+    await stream.text();
+    expect((await post(new URL('/messages', url).href, initialize('2024-11-05'))).status).toBe(404);
     expect(await (await HttpClient.open(url, revision)).status()).toBe(200);
   });
 
-  inTheFirstRevision('carries progress, changes and questions on one stream', async () => {
+  inTheFirstRevision(
+    'first sends the URL for messages, and answers on the stream [SSE-02] [SSE-01] [SSE-03]',
+    async (revision) => {
+      const { sse, url } = await serveOld(host);
+      const client = await SseClient.connect(sse);
+      expect(client.reader.response.headers.get('content-type')).toBe('text/event-stream');
+      expect(client.first).toEqual({
+        event: 'endpoint',
+        data: expect.stringMatching(/^messages\?sessionId=[\w-]{32}$/),
+      });
+      const posted = await client.send(initialize(revision));
+      expect([posted.status, await posted.text(), posted.headers.get('mcp-session-id')]).toEqual([202, '', null]);
+      const answer = await client.reader.next();
+      expect(answer).toMatchObject({ event: 'message', message: { result: { protocolVersion: revision } } });
+      await client.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+      expect(await client.ask(call(1, 'add', ADD))).toMatchObject({ id: 1, result: { content: [{ text: '3' }] } });
+      expect(await client.ask(call(2, 'fail'))).toMatchObject({ id: 2, result: { isError: true } });
+      expect(await client.ask(request(3, 'no/method'))).toMatchObject({ id: 3, error: { code: -32601 } });
+      expect(await (await HttpClient.open(url, revision)).status()).toBe(200);
+    },
+  );
+
+  inTheFirstRevision('carries progress, changes and questions on one stream [SSE-03]', async () => {
     const { sse, server } = await serveOld(host);
     const client = await SseClient.open(sse);
     await client.send(call(1, 'steps', {}, TOKEN));

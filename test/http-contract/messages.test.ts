@@ -27,20 +27,36 @@ async function ask(client: HttpClient, method: string, params: JsonObject = {}) 
 const OK = { status: 200, type: expect.stringMatching(/^application\/json/) };
 
 overEveryHost('a conversation', (host) => {
-  inEverySessionRevision('starts with initialize, and the response has the session id [SESS-01]', async (revision) => {
-    const { url } = await serveOn(host);
-    const response = await post(url, initialize(revision));
-    const id = response.headers.get('mcp-session-id');
-    expect([response.status, id]).toEqual([200, expect.stringMatching(/^[\x21-\x7e]{20,}$/)]);
-    expect(await json(response)).toMatchObject({ id: 'hello', result: { protocolVersion: revision } });
-    const ready = await post(
-      url,
-      { jsonrpc: '2.0', method: 'notifications/initialized' },
-      { 'mcp-session-id': id ?? '' },
-    );
-    expect([ready.status, await ready.text()]).toEqual([202, '']);
-    const other = await HttpClient.open(url, revision);
-    expect(other.headers['mcp-session-id']).not.toBe(id);
+  inEverySessionRevision(
+    'starts with initialize, and the response has the session id [SESS-01] [SESS-03] [SESS-11]',
+    async (revision) => {
+      const { url } = await serveOn(host);
+      const response = await post(url, initialize(revision));
+      const id = response.headers.get('mcp-session-id');
+      expect([response.status, id]).toEqual([200, expect.stringMatching(/^[\x21-\x7e]{20,}$/)]);
+      expect(await json(response)).toMatchObject({ id: 'hello', result: { protocolVersion: revision } });
+      const ready = await post(
+        url,
+        { jsonrpc: '2.0', method: 'notifications/initialized' },
+        { 'mcp-session-id': id ?? '' },
+      );
+      expect([ready.status, await ready.text()]).toEqual([202, '']);
+      const other = await HttpClient.open(url, revision);
+      expect(other.headers['mcp-session-id']).not.toBe(id);
+    },
+  );
+
+  inEveryRevision('is at one path, with any query [HTTP-01] [HTTP-02]', async (revision) => {
+    const { url } = await connectTo(host, revision);
+    for (const query of ['', '?', '?tenant=a&path=/other']) {
+      const client = await HttpClient.open(`${url}${query}`, revision);
+      expect((await json(await client.call(1, 'add', { args: ADD }))).result?.content?.[0]?.text).toBe('3');
+      const got = await client.get();
+      expect([query, got.status]).toEqual([query, client.stateless ? 405 : 200]);
+      if (!client.stateless) expect(got.headers.get('content-type')).toBe('text/event-stream');
+      expect([query, await client.end()]).toEqual([query, client.stateless ? 405 : 204]);
+      await got.body?.cancel();
+    }
   });
 
   inTheStatelessRevision('starts with any request and opens no session', async (revision) => {
@@ -59,7 +75,7 @@ overEveryHost('a conversation', (host) => {
   });
 
   inEverySessionRevision(
-    'needs its session id: 400 without one, 404 with an unknown one [SESS-06]',
+    'needs its session id: 400 without one, 404 with an unknown one [SESS-06] [SESS-04]',
     async (revision) => {
       const { client } = await connectTo(host, revision);
       const statuses = async (id: string | undefined) => {
@@ -80,7 +96,7 @@ overEveryHost('a conversation', (host) => {
     expect(await client.status()).toBe(200);
   });
 
-  inEverySessionRevision('works without a session id when sessions are off', async (revision) => {
+  inEverySessionRevision('works without a session id when sessions are off [HTTP-28]', async (revision) => {
     const { url } = await serveOn(host, { sessions: false });
     const hello = await post(url, initialize(revision));
     expect([hello.status, hello.headers.get('mcp-session-id')]).toEqual([200, null]);
@@ -131,29 +147,35 @@ overEveryHost('a request', (host) => {
     expect(errors).toEqual([expect.objectContaining({ message: 'a secret at /etc/passwd' })]);
   });
 
-  inEveryRevision('gets an error for an unknown method or tool, with the status of its revision', async (revision) => {
-    const { client } = await connectTo(host, revision);
-    const status = client.stateless ? 404 : 200;
-    expect(await ask(client, 'no/method')).toMatchObject({ status, id: 'no/method', error: { code: -32601 } });
-    expect(await ask(client, 'tools/call', { name: 'none' })).toMatchObject({ status: 200, error: { code: -32602 } });
-  });
+  inEveryRevision(
+    'gets an error for an unknown method or tool, with the status of its revision [HDR-04]',
+    async (revision) => {
+      const { client } = await connectTo(host, revision);
+      const status = client.stateless ? 404 : 200;
+      expect(await ask(client, 'no/method')).toMatchObject({ status, id: 'no/method', error: { code: -32601 } });
+      expect(await ask(client, 'tools/call', { name: 'none' })).toMatchObject({ status: 200, error: { code: -32602 } });
+    },
+  );
 
-  inTheStatelessRevision('must mirror method and name in its headers', async (revision) => {
-    const { client } = await connectTo(host, revision);
-    for (const headers of [{ 'mcp-method': 'tools/list' }, { 'mcp-name': 'fail' }, { 'mcp-name': undefined }]) {
-      const response = await client.post(
-        client.buildMessage(1, 'tools/call', { name: 'add', arguments: ADD }),
-        headers,
-      );
-      expect([headers, response.status, await json(response)]).toMatchObject([
-        headers,
-        400,
-        { error: { code: -32020 } },
-      ]);
-    }
-    const other = await client.post(client.buildMessage(1, 'tools/list'), { 'mcp-protocol-version': '2025-11-25' });
-    expect([other.status, (await json(other)).error?.code]).toEqual([400, -32020]);
-  });
+  inTheStatelessRevision(
+    'must mirror method and name in its headers [HDR-01] [HDR-05] [HDR-06] [HDR-07]',
+    async (revision) => {
+      const { client } = await connectTo(host, revision);
+      for (const headers of [{ 'mcp-method': 'tools/list' }, { 'mcp-name': 'fail' }, { 'mcp-name': undefined }]) {
+        const response = await client.post(
+          client.buildMessage(1, 'tools/call', { name: 'add', arguments: ADD }),
+          headers,
+        );
+        expect([headers, response.status, await json(response)]).toMatchObject([
+          headers,
+          400,
+          { error: { code: -32020 } },
+        ]);
+      }
+      const other = await client.post(client.buildMessage(1, 'tools/list'), { 'mcp-protocol-version': '2025-11-25' });
+      expect([other.status, (await json(other)).error?.code]).toEqual([400, -32020]);
+    },
+  );
 
   inEveryRevision('passes its headers and address to the handler, but no credentials', async (revision) => {
     const { client } = await connectTo(host, revision, { credentialHeaders: ['X-My-Token'] });
@@ -198,7 +220,7 @@ overEveryHost('a notification or a response', (host) => {
 });
 
 overEveryHost('a batch', (host) => {
-  inEveryRevision('gets an array of responses in 2025-03-26, and 400 in all others', async (revision) => {
+  inEveryRevision('gets an array of responses in 2025-03-26, and 400 in all others [HTTP-08]', async (revision) => {
     const { client } = await connectTo(host, revision);
     const batch = [client.buildMessage(1, 'tools/list'), NOTICE, client.buildMessage(2, 'no/method')];
     const response = await client.post(batch);

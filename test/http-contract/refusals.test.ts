@@ -69,7 +69,7 @@ overEveryHost('403', (host) => {
     for (const door of await doorsOf(url, revision)) {
       for (const value of bad) {
         const { status, text } = await enter(door, { [name]: value });
-        expect([door.name, value, status, JSON.parse(text)]).toMatchObject([door.name, value, 403, REFUSED]);
+        expect([door.name, value, status, JSON.parse(text)]).toEqual([door.name, value, 403, REFUSED]);
       }
       expect([door.name, (await enter(door, { [name]: good })).status]).toEqual([door.name, door.served]);
     }
@@ -87,7 +87,13 @@ overEveryHost('403', (host) => {
     const doors = (await doorsOf(url, revision)).filter(({ name }) => name.includes('/'));
     expect(doors.map(({ name }) => name)).toEqual(['GET /sse', 'POST /messages']);
     for (const door of doors) {
-      expect([door.name, (await enter(door, { origin: 'http://evil.example' })).status]).toEqual([door.name, 403]);
+      for (const origin of ['http://evil.example', 'null', `${new URL(url).origin}.evil.example`]) {
+        expect([door.name, origin, (await enter(door, { origin })).status]).toEqual([door.name, origin, 403]);
+        const asked = { origin, 'access-control-request-method': door.method };
+        const [preflight] = await raw(door.url, 'OPTIONS', asked);
+        expect([door.name, preflight.statusCode]).toEqual([door.name, 403]);
+        expect(preflight.headers).not.toHaveProperty('access-control-allow-origin');
+      }
       expect([door.name, (await enter(door, { origin: new URL(url).origin })).status]).toEqual([
         door.name,
         door.served,
@@ -95,12 +101,38 @@ overEveryHost('403', (host) => {
     }
   });
 
-  inEveryRevision('rejects a foreign Origin on every route and method [HTTP-03]', async (revision) => {
+  inEveryRevision('rejects a foreign Origin on every route and method [HTTP-03] [HTTP-04]', async (revision) => {
     await tryDoors(revision, 'origin', (port) => ({
       bad: ['http://evil.example', 'null', '', 'http://localhost', `http://localhost:${port}.evil.example`],
       good: `http://localhost:${port}`,
     }));
   });
+
+  inEveryRevision(
+    'rejects a foreign Origin on a connection with valid requests too [HTTP-03] [HTTP-04]',
+    async (revision) => {
+      const { client, url } = await connectTo(host, revision);
+      const { origin, port } = new URL(url);
+      const message = client.buildMessage(1, 'tools/list');
+      const headers = { accept: 'application/json', ...client.headersOf(message) };
+      const complete = /\r\n\r\n[^]*\}/;
+      for (const foreign of ['http://evil.example', `http://localhost:${port}0`, 'null']) {
+        const connection = await Connection.open(url);
+        for (const good of [{}, { origin }, {}]) {
+          connection.text = '';
+          connection.post(message, { ...headers, ...good });
+          expect(await connection.until(complete)).toMatch(/^HTTP\/1\.1 200 [^]*"result"/);
+        }
+        connection.text = '';
+        connection.post(message, { ...headers, origin: foreign });
+        expect([foreign, await connection.until(complete)]).toEqual([
+          foreign,
+          expect.stringMatching(/^HTTP\/1\.1 403 [^]*"error"/),
+        ]);
+        expect(connection.text).not.toMatch(/access-control-allow-origin|"id":1/i);
+      }
+    },
+  );
 
   it('does not reject allowed hosts', async () => {
     const { url } = await serveOn(host, { allowedHosts: ['mcp.example.com', 'other.example.com:8443'] });

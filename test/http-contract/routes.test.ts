@@ -118,7 +118,7 @@ describe.each(HOSTS.map((host) => [host.name, host] as const))('Routes of plugin
     expect([status, JSON.parse(String(text))]).toMatchObject([200, { result: { content: [{ text: '3' }] } }]);
   });
 
-  it('are behind the host guard', async () => {
+  it('are behind the host guard [HTTP-03] [HTTP-04]', async () => {
     const { at } = await served(host, [routes()]);
     expect(await statusFor(at('/status'), 'evil.example')).toBe(403);
     expect((await fetch(at('/status'), { headers: { origin: 'http://evil.example' } })).status).toBe(403);

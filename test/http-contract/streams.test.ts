@@ -43,17 +43,20 @@ async function seeChanges({ server }: Served, reader: EventReader): Promise<void
 }
 
 overEveryHost('the stream of a request', (host) => {
-  inEveryRevision('carries progress, then the response, and is not buffered by proxies [HTTP-26]', async (revision) => {
-    const { client } = await connectTo(host, revision);
-    const reader = await client.stream('steps', 'steps');
-    const { status, headers } = reader.response;
-    expect([status, headers.get('cache-control'), headers.get('x-accel-buffering')]).toEqual([
-      200,
-      'no-cache, no-transform',
-      'no',
-    ]);
-    expect([carried(await reader.rest()), reader.ended]).toEqual([[1, 2, 3, 'steps'], true]);
-  });
+  inEveryRevision(
+    'carries progress, then the response, and is not buffered by proxies [HTTP-26] [HTTP-14] [HTTP-15] [HTTP-19] [HTTP-20]',
+    async (revision) => {
+      const { client } = await connectTo(host, revision);
+      const reader = await client.stream('steps', 'steps');
+      const { status, headers } = reader.response;
+      expect([status, headers.get('cache-control'), headers.get('x-accel-buffering')]).toEqual([
+        200,
+        'no-cache, no-transform',
+        'no',
+      ]);
+      expect([carried(await reader.rest()), reader.ended]).toEqual([[1, 2, 3, 'steps'], true]);
+    },
+  );
 
   inEveryRevision('starts with comments if the handler sends nothing for a while', async (revision) => {
     const served = await connectTo(host, revision, { keepAliveMs: 10 });
@@ -80,61 +83,70 @@ overEveryHost('the stream of a request', (host) => {
     expect(carried(await reader.rest())).toEqual([4, 1]);
   });
 
-  inEveryRevision('has no messages of other requests and no changes', async (revision) => {
-    const served = await connectTo(host, revision);
-    const { client, probe } = served;
-    const elsewhere = await follow(client);
-    const readers = [];
-    for (const id of ['a', 'b']) {
-      const { response } = await begin(served, id, 'stream');
-      readers.push(new EventReader(await response));
-    }
-    await seeChanges(served, elsewhere);
-    for (const [index, context] of probe.contexts.entries()) context.progress(index + 2);
-    probe.emit('go');
-    const all = await Promise.all(readers.map(async (reader) => carried(await reader.rest())));
-    expect(all).toEqual([
-      [1, 2, 'a'],
-      [1, 3, 'b'],
-    ]);
-  });
+  inEveryRevision(
+    'has no messages of other requests and no changes [HTTP-16] [HTTP-17] [HTTP-30] [HTTP-31]',
+    async (revision) => {
+      const served = await connectTo(host, revision);
+      const { client, probe } = served;
+      const elsewhere = await follow(client);
+      const readers = [];
+      for (const id of ['a', 'b']) {
+        const { response } = await begin(served, id, 'stream');
+        readers.push(new EventReader(await response));
+      }
+      await seeChanges(served, elsewhere);
+      for (const [index, context] of probe.contexts.entries()) context.progress(index + 2);
+      probe.emit('go');
+      const all = await Promise.all(readers.map(async (reader) => carried(await reader.rest())));
+      expect(all).toEqual([
+        [1, 2, 'a'],
+        [1, 3, 'b'],
+      ]);
+    },
+  );
 
-  inEverySessionRevision('carries the question of a handler; another POST answers it', async (revision) => {
-    const { client } = await connectTo(host, revision);
-    const reader = await client.stream(5, 'reach');
-    expect(carried([await reader.message()])).toEqual([1]);
-    const { message: question } = await reader.message();
-    expect(question).toMatchObject({ id: expect.anything(), method: 'ping' });
-    const answered = await client.post({ jsonrpc: '2.0', id: question?.id, result: {} });
-    expect([answered.status, await answered.text()]).toEqual([202, '']);
-    expect((await reader.message()).message).toMatchObject({ id: 5, result: { content: [{ text: 'there' }] } });
-    if (revision < '2025-06-18') return;
-    const form = await client.stream(6, 'ask');
-    const { message: asked } = await form.message();
-    expect(asked).toMatchObject({ method: 'elicitation/create', params: { message: 'Your name?' } });
-    await client.post({ jsonrpc: '2.0', id: asked?.id, result: { action: 'accept', content: { name: 'Ada' } } });
-    expect((await form.message()).message).toMatchObject({ id: 6, result: { content: [{ text: 'Hello, Ada' }] } });
-  });
+  inEverySessionRevision(
+    'carries the question of a handler; another POST answers it [HTTP-15] [HTTP-08]',
+    async (revision) => {
+      const { client } = await connectTo(host, revision);
+      const reader = await client.stream(5, 'reach');
+      expect(carried([await reader.message()])).toEqual([1]);
+      const { message: question } = await reader.message();
+      expect(question).toMatchObject({ id: expect.anything(), method: 'ping' });
+      const answered = await client.post({ jsonrpc: '2.0', id: question?.id, result: {} });
+      expect([answered.status, await answered.text()]).toEqual([202, '']);
+      expect((await reader.message()).message).toMatchObject({ id: 5, result: { content: [{ text: 'there' }] } });
+      if (revision < '2025-06-18') return;
+      const form = await client.stream(6, 'ask');
+      const { message: asked } = await form.message();
+      expect(asked).toMatchObject({ method: 'elicitation/create', params: { message: 'Your name?' } });
+      await client.post({ jsonrpc: '2.0', id: asked?.id, result: { action: 'accept', content: { name: 'Ada' } } });
+      expect((await form.message()).message).toMatchObject({ id: 6, result: { content: [{ text: 'Hello, Ada' }] } });
+    },
+  );
 
-  inTheStatelessRevision('carries no questions: the result asks, and the next request answers', async (revision) => {
-    const { client } = await connectTo(host, revision);
-    const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
-    const first = await json(await client.call(1, 'ask', { meta }));
-    expect(first.result).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) });
-    const [[key, question]] = Object.entries(first.result?.['inputRequests'] as object) as [[string, unknown]];
-    expect(question).toMatchObject({ method: 'elicitation/create', params: { message: 'Your name?' } });
-    const retry = client.buildMessage(2, 'tools/call', {
-      name: 'ask',
-      arguments: {},
-      _meta: meta,
-      requestState: first.result?.['requestState'],
-      inputResponses: { [key]: { action: 'accept', content: { name: 'Ada' } } },
-    });
-    expect(await json(await client.post(retry))).toMatchObject({
-      id: 2,
-      result: { content: [{ text: 'Hello, Ada' }] },
-    });
-  });
+  inTheStatelessRevision(
+    'carries no questions: the result asks, and the next request answers [HTTP-25]',
+    async (revision) => {
+      const { client } = await connectTo(host, revision);
+      const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+      const first = await json(await client.call(1, 'ask', { meta }));
+      expect(first.result).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) });
+      const [[key, question]] = Object.entries(first.result?.['inputRequests'] as object) as [[string, unknown]];
+      expect(question).toMatchObject({ method: 'elicitation/create', params: { message: 'Your name?' } });
+      const retry = client.buildMessage(2, 'tools/call', {
+        name: 'ask',
+        arguments: {},
+        _meta: meta,
+        requestState: first.result?.['requestState'],
+        inputResponses: { [key]: { action: 'accept', content: { name: 'Ada' } } },
+      });
+      expect(await json(await client.post(retry))).toMatchObject({
+        id: 2,
+        result: { content: [{ text: 'Hello, Ada' }] },
+      });
+    },
+  );
 
   it('carries all responses of a batch in one event', async () => {
     const { client } = await connectTo(host, '2025-03-26');
@@ -151,14 +163,14 @@ overEveryHost('the stream of a request', (host) => {
 });
 
 overEveryHost('the stream of changes', (host) => {
-  inEveryRevision('carries changes of resources and lists', async (revision) => {
+  inEveryRevision('carries changes of resources and lists [HTTP-28] [HTTP-29]', async (revision) => {
     const served = await connectTo(host, revision);
     const reader = await follow(served.client);
     expect([reader.response.status, reader.response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
     for (let n = 0; n < 2; n++) await seeChanges(served, reader);
   });
 
-  inEveryRevision('sends keep-alive comments', async (revision) => {
+  inEveryRevision('sends keep-alive comments [HTTP-27]', async (revision) => {
     const { client } = await connectTo(host, revision, { keepAliveMs: 10 });
     const reader = await follow(client);
     for (let event = await reader.next(); event?.comment !== 'keep-alive'; event = await reader.next()) {
@@ -177,19 +189,22 @@ overEveryHost('the stream of changes', (host) => {
     expect(all.map(({ length }) => length).sort()).toEqual([0, 3]);
   });
 
-  inEverySessionRevision('ends with its session, and so do the streams of requests', async (revision) => {
-    const served = await connectTo(host, revision);
-    const listening = await follow(served.client);
-    const running = await served.client.stream(1, 'stream');
-    await running.message();
-    const { response } = await begin(served, 2, 'wait');
-    expect(await served.client.end()).toBe(204);
-    expect([carried(await listening.rest()), listening.ended]).toEqual([[], true]);
-    expect([carried(await running.rest()), running.ended]).toEqual([[1], true]);
-    const given = await response;
-    expect([given.status, await json(given)]).toMatchObject([404, { id: 2, error: { code: -32600 } }]);
-    expect(served.probe.contexts.map(({ signal }) => signal.aborted)).toEqual([true, true]);
-  });
+  inEverySessionRevision(
+    'ends with its session, and so do the streams of requests [HTTP-44] [SESS-07]',
+    async (revision) => {
+      const served = await connectTo(host, revision);
+      const listening = await follow(served.client);
+      const running = await served.client.stream(1, 'stream');
+      await running.message();
+      const { response } = await begin(served, 2, 'wait');
+      expect(await served.client.end()).toBe(204);
+      expect([carried(await listening.rest()), listening.ended]).toEqual([[], true]);
+      expect([carried(await running.rest()), running.ended]).toEqual([[1], true]);
+      const given = await response;
+      expect([given.status, await json(given)]).toMatchObject([404, { id: 2, error: { code: -32600 } }]);
+      expect(served.probe.contexts.map(({ signal }) => signal.aborted)).toEqual([true, true]);
+    },
+  );
 
   inTheStatelessRevision('is a subscription: acknowledged first, answered last [SUB-02]', async (revision) => {
     const served = await connectTo(host, revision);
@@ -223,7 +238,7 @@ overEveryHost('the stream of changes', (host) => {
 
 overEveryHost('a client that reconnects', (host) => {
   inEverySessionRevision(
-    'gets the messages of a request it missed, then the rest, as often as it asks [RESUME-04]',
+    'gets the messages of a request it missed, then the rest, as often as it asks [RESUME-04] [RESUME-06]',
     async (revision) => {
       const served = await connectTo(host, revision);
       const { client, probe } = served;
@@ -253,7 +268,7 @@ overEveryHost('a client that reconnects', (host) => {
     await seeChanges(served, back);
   });
 
-  inEverySessionRevision('takes over from a connection that seems alive', async (revision) => {
+  inEverySessionRevision('takes over from a connection that seems alive [HTTP-33]', async (revision) => {
     const served = await connectTo(host, revision);
     const old = new EventReader(await (await begin(served, 9, 'stream')).response);
     const { id } = await old.message();
@@ -264,7 +279,7 @@ overEveryHost('a client that reconnects', (host) => {
   });
 
   inEverySessionRevision(
-    'gets no messages of other streams, and 400 for unknown events [RESUME-05]',
+    'gets no messages of other streams, and 400 for unknown events [RESUME-05] [RESUME-03]',
     async (revision) => {
       const { client, url } = await connectTo(host, revision);
       const first = await (await client.stream('a', 'steps')).rest();
@@ -281,13 +296,24 @@ overEveryHost('a client that reconnects', (host) => {
     },
   );
 
-  it('knows when to do so if the handler has closed the stream', async () => {
-    const served = await connectTo(host, '2025-11-25');
-    const polled = new EventReader(await (await begin(served, 9, 'poll')).response);
-    const events = await polled.rest();
-    expect(events).toEqual([{ id: expect.any(String), data: '' }, { retry: '25' }]);
-    const back = await served.client.listen(events[0]?.id);
-    served.probe.emit('go');
-    expect((await back.message()).message).toMatchObject({ id: 9, result: LET_GO });
-  });
+  inEverySessionRevision(
+    'knows when to do so if the handler has closed the stream [RESUME-07] [RESUME-08] [RESUME-09]',
+    async (revision) => {
+      const served = await connectTo(host, revision);
+      const { response } = await begin(served, 9, 'poll');
+      if (revision !== '2025-11-25') {
+        // older clients can't resume a stream without messages, so the response stays in one piece
+        served.probe.emit('go');
+        expect(await json(await response)).toMatchObject({ id: 9, result: LET_GO });
+        return;
+      }
+      const events = await new EventReader(await response).rest();
+      expect(events).toEqual([{ id: expect.any(String), data: '' }, { retry: '25' }]);
+      const back = await served.client.listen(events[0]?.id);
+      expect(await back.next()).toEqual(events[0]);
+      served.probe.emit('go');
+      expect((await back.message()).message).toMatchObject({ id: 9, result: LET_GO });
+      expect(await (await served.client.listen()).next()).toEqual({ id: expect.any(String), data: '' });
+    },
+  );
 });

@@ -160,6 +160,30 @@ describe('Mcp-Method', () => {
   });
 });
 
+describe('Mcp-Method of an extension', () => {
+  inStateless('HDR-05', 'must match too, whether the client declares the extension or not', async () => {
+    const id = 'com.example/counter';
+    const methods = { 'counter/next': () => ({ count: 1 }) };
+    const server = new McpServer({ name: 'extended', version: '1', extensions: [{ id, methods }] });
+    const listening = await listen(server, { port: 0 });
+    afterwards(() => server.close());
+    const client = await HttpClient.open(listening.url, STATELESS);
+    const declared = { 'io.modelcontextprotocol/clientCapabilities': { extensions: { [id]: {} } } };
+    for (const [meta, status] of [
+      [declared, 200],
+      [{}, 400],
+    ] as const) {
+      const message = client.buildMessage('x', 'counter/next', { _meta: meta });
+      expect((await client.post(message)).status).toBe(status);
+      for (const wrong of [undefined, '', 'counter/NEXT', 'counter/next2', base64('counter/next'), 'tools/list']) {
+        const response = await client.post(message, { 'mcp-method': wrong });
+        const { id: answered, error } = await json(response);
+        expect([wrong, { status: response.status, code: error?.code, id: answered }]).toEqual([wrong, MISMATCH]);
+      }
+    }
+  });
+});
+
 describe('Mcp-Name', () => {
   inStateless('HDR-06', 'must be sent with the name of a tool, prompt or resource, and match it', async () => {
     const { outcome, request } = await connect();
@@ -256,12 +280,33 @@ describe('headers', () => {
   });
 
   inStateless('HDR-10', 'in non-canonical base64 are rejected', async () => {
-    const { outcome, mirror, add } = await connect();
+    const { outcome, request, mirror, add } = await connect();
     const encodings = ['=?BASE64?YWRk?=', '=?Base64?YWRk?=', '=?base64?YWRk', '=?base64?YWRk?', 'base64?YWRk?='];
     encodings.push('=?base64?YWR?=', '=?base64?YWRk=?=', '=?base64?YWRk==?=', '=?base64?YW!Rk?=', '=?base64?YW Rk?=');
     for (const encoded of encodings) {
       expect([encoded, await outcome(add, { 'mcp-name': encoded })]).toEqual([encoded, MISMATCH]);
       expect([encoded, await mirror({ label: 'add' }, { 'mcp-param-label': encoded })]).toEqual([encoded, MISMATCH]);
+    }
+    for (const [method, params, name] of NAMED) {
+      const message = request(method, params);
+      const right = base64(name);
+      expect(await outcome(message, { 'mcp-name': right })).toEqual(OK);
+      const odd = [right.replace('base64', 'BASE64'), right.replace('base64', 'Base64'), right.replace('?=', '=?=')];
+      for (const wrong of [...odd, right.slice(0, -2), right.slice(1), right.replace('?=', '!?='), `${right}=`]) {
+        expect([name, wrong, await outcome(message, { 'mcp-name': wrong })]).toEqual([name, wrong, MISMATCH]);
+      }
+    }
+    // in other types and places too
+    for (const [args, header, text] of [
+      [{ count: 42 }, 'mcp-param-count', '42'],
+      [{ dry: true }, 'mcp-param-dry-run', 'true'],
+      [{ place: { city: 'Oslo' } }, 'mcp-param-city', 'Oslo'],
+    ] as const) {
+      const right = base64(text);
+      expect([text, await mirror(args, { [header]: right })]).toEqual([text, OK]);
+      for (const wrong of [right.replace('base64', 'BASE64'), right.replace('?=', '=?='), right.replace('?=', '!?=')]) {
+        expect([wrong, await mirror(args, { [header]: wrong })]).toEqual([wrong, MISMATCH]);
+      }
     }
     // non-canonical trailing bits, the URL-safe alphabet, and invalid UTF-8
     for (const [text, encoded] of [
@@ -308,7 +353,20 @@ const register = (schema: object) => {
 
 const property = (keywords: object) => ({ properties: { a: keywords } });
 const named = (name: unknown, type = 'string') => property({ type, 'x-mcp-header': name });
-const refused = (schema: object) => expect(() => register(schema)).toThrow('DECORUM_INVALID_HEADER');
+const refusedTool = (schema: object) => expect(() => register(schema)).toThrow('DECORUM_INVALID_HEADER');
+
+/** Expects that neither a function nor a method can be a tool with this schema. */
+const refused = (schema: object) => {
+  class Decorated {
+    @Tool({ input: { type: 'object', ...schema } })
+    tool(_input: object) {
+      return '';
+    }
+  }
+  refusedTool(schema);
+  const options = { name: 'headers', version: '1', providers: [Decorated] };
+  expect(() => new McpServer(options)).toThrow('DECORUM_INVALID_HEADER');
+};
 
 class Router {
   @Tool({ input: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } } })
@@ -344,7 +402,7 @@ describe('x-mcp-header', () => {
       const char = String.fromCharCode(code);
       for (const name of [char, `${char}a`, `a${char}`]) {
         if (marks.includes(char) || /[0-9A-Za-z]/.test(char)) expect(() => register(named(name))).not.toThrow();
-        else refused(named(name));
+        else refusedTool(named(name));
       }
     }
     for (const name of ['a\r\nb', 'größe', 'a\u2028', 'a\u{1F600}']) refused(named(name));
@@ -461,16 +519,35 @@ describe('Mcp-Param-*', () => {
       const [answer, text] = await raw(url, 'POST', { ...usual, 'mcp-param-label': value }, JSON.stringify(message));
       expect([answer.statusCode, JSON.parse(text)]).toMatchObject([400, { id: 'x', error: { code: -32020 } }]);
     }
+    // whether there is such an argument or not, and whatever its type is
+    for (const [args, header, text] of [
+      [{}, 'mcp-param-label', 'a\u0080b'],
+      [{ count: 42 }, 'mcp-param-count', '42\u00a0'],
+      [{ dry: true }, 'mcp-param-dry-run', 'true\u0085'],
+      [{ place: { city: 'Å' } }, 'mcp-param-city', 'Å'],
+    ] as const) {
+      expect([header, await mirror(args, { [header]: text })]).toEqual([header, MISMATCH]);
+    }
     // `fetch` sends Latin-1, so the header has exactly the text of the argument
     expect(await mirror({ label: 'größe' }, { 'mcp-param-label': 'größe' })).toEqual(MISMATCH);
     expect(await mirror({ label: 'größe' }, { 'mcp-param-label': base64('größe') })).toEqual(OK);
   });
 
   inStateless('HDR-20', 'are ignored if they mirror no argument', async () => {
-    const { mirror, outcome, add } = await connect();
-    const others = { 'mcp-param-other': '=?base64?!?=', 'mcp-param-plain': 'x', 'mcp-param-': 'x' };
+    const { mirror, outcome, request, add } = await connect();
+    const others = {
+      'mcp-param-latin': 'größe',
+      'mcp-param-other': '=?base64?!?=',
+      'mcp-param-plain': 'x',
+      'mcp-param-': 'x',
+    };
     expect(await mirror({ label: 'a', plain: 'y' }, { 'mcp-param-label': 'a', ...others })).toEqual(OK);
     expect(await outcome(add, { ...others, 'mcp-param-label': 'a' })).toEqual(OK);
+    const lists = ['tools/list', 'server/discover'].map((method) => request(method));
+    for (const message of [...NAMED.map(([method, params]) => request(method, params)), ...lists]) {
+      const headers = { ...others, 'mcp-param-label': 'größe', 'mcp-param-name': 'x', 'mcp-param-uri': 'x' };
+      expect([message.method, await outcome(message, headers)]).toEqual([message.method, OK]);
+    }
   });
 
   inStateless('HDR-21', 'are compared as numbers if the argument is an integer', async () => {

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 
 import { describe, expect } from '@jest/globals';
-import { type HttpOptions, MemoryEventStore } from '@decorum/http';
+import { type HttpOptions, MemoryEventStore, MemorySessionStore } from '@decorum/http';
 
 import { stopClock } from '../../packages/http/test/clock.js';
 import { EventReader, type ServerEvent } from '../../packages/http/test/events.js';
 import { serve } from '../../packages/http/test/fixture.js';
 import { eachSessionRevision, type SessionRevision } from '../support/requirements.js';
-import { ADD, carried, HttpClient } from './http-client.js';
+import { ADD, carried, HttpClient, initialize, TOKEN } from './http-client.js';
 
 const UPDATED = 'notifications/resources/updated';
 const LET_GO = { result: { content: [{ text: 'let go' }] } };
@@ -82,6 +82,24 @@ describe('the id of an event', () => {
     const ids: string[] = [];
     for (let call = 0; call < 200; call += 1) ids.push(...idsOf(await (await client.stream(call, 'steps')).rest()));
     expect(ids.length).toBeGreaterThanOrEqual(800);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  eachSessionRevision('RESUME-02', 'is unique in a session that several processes serve', async (revision) => {
+    const [sessionStore, events] = [new MemorySessionStore(), new MemoryEventStore()];
+    const [one, other] = [await serve({ sessionStore, events }), await serve({ sessionStore, events })];
+    const client = await HttpClient.open(one.url, revision);
+    const ids: string[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      for (const each of [client, client.at(other.url)]) {
+        ids.push(...idsOf(await (await each.stream(round, 'steps')).rest()));
+        const listening = await each.listen();
+        for (const { server } of [one, other]) server.notify.toolsChanged();
+        ids.push(...idsOf(await untilMessage(listening)));
+        await listening.cancel();
+      }
+    }
+    expect(ids.length).toBeGreaterThanOrEqual(30);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
@@ -216,6 +234,30 @@ describe('a stream', () => {
     const first = await streamed.next();
     expect(first).toEqual({ id: expect.any(String), data: '' });
     expect(await (await client.listen(first?.id)).next()).toEqual(first);
+  });
+
+  eachSessionRevision('RESUME-07', 'starts with such an event, whatever has opened it', async (revision) => {
+    const { client, url, probe } = await connect(revision, { keepAliveMs: 10 });
+    const streamed = { accept: 'text/event-stream' };
+    const posts = [
+      // a stream that answers at once, with a result or an error
+      client.post(client.buildMessage(1, 'tools/list'), streamed),
+      client.post(client.buildMessage(2, 'no/method'), streamed),
+      client.post(initialize(revision), { ...streamed, 'mcp-session-id': undefined }),
+      // one that begins with a question, with progress, or with nothing but silence
+      client.call(3, 'ask'),
+      client.call(4, 'stream', { meta: TOKEN }),
+      client.call(5, 'wait'),
+      client.call(6, 'poll'),
+    ];
+    const readers = [];
+    for (const posted of posts) readers.push(new EventReader(await posted));
+    const other = await HttpClient.open(url, revision);
+    readers.push(await client.listen(), await client.listen(), await other.listen());
+    for (const [index, reader] of readers.entries()) {
+      expect([index, await reader.next()]).toEqual([index, { id: expect.any(String), data: '' }]);
+    }
+    probe.emit('go');
   });
 
   const polled = async (revision: SessionRevision) => {

@@ -114,6 +114,23 @@ describe('the endpoint', () => {
     }
   });
 
+  eachRevision('HTTP-05', 'is reachable only from this machine whatever the other options are', async (revision) => {
+    for (const options of [
+      { allowedHosts: ['mcp.example.com'], allowedOrigins: ['https://app.example.com'] },
+      { sessions: false, path: '/other' },
+      { auth: { authenticate: () => ({ subject: 'ann' }) } },
+      { host: 'localhost', keepAliveMs: 1000 },
+    ]) {
+      const { url, port } = await serve(options);
+      const { hostname } = new URL(url);
+      expect(['127.0.0.1', 'localhost', '[::1]']).toContain(hostname);
+      const client = HttpClient.alone(url, revision);
+      const hello = client.stateless ? client.buildMessage('hello', 'tools/list') : initialize(revision);
+      expect((await client.post(hello)).status).toBe(200);
+      await expect(fetch(`http://127.0.0.2:${port}/mcp`)).rejects.toThrow('fetch failed');
+    }
+  });
+
   eachRevision('SEC-11', 'listens on the loopback address by default, or on a Unix socket', async (revision) => {
     const { url, port } = await serve();
     expect(url).toBe(`http://127.0.0.1:${port}/mcp`);

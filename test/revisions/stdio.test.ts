@@ -1,9 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
@@ -11,15 +7,14 @@ import { afterEach, describe, expect } from '@jest/globals';
 import {
   Completion,
   type Context,
-  type Host,
   type JsonObject,
   McpError,
   type McpServer,
   Prompt,
   Resource,
   serveStdio,
+  Tool,
 } from '@decorum/core';
-import { type Frame, HOST, parseMessage } from '@decorum/core/transport';
 
 import { type RawTransport, type Message, overStdio, RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
@@ -127,6 +122,51 @@ describe('a line', () => {
     for (const line of client.texts) expect(line).not.toMatch(/[\r\n]/);
   });
 
+  eachRevision(
+    'STDIO-01',
+    'is one message for every method, whatever the members are called and return',
+    async (revision) => {
+      const text = 'one\ntwo\r\nthree\rfour\u2028five';
+      const input = { type: 'object', properties: { x: { type: 'string', description: text } } };
+      class Breaking {
+        @Tool({ description: text, title: text, input, output: { type: 'object' } })
+        tool() {
+          return { [text]: text };
+        }
+
+        @Prompt({ description: text, input })
+        prompt(_input: object) {
+          return text;
+        }
+
+        @Resource('break://{x}', { description: text, input })
+        resource(_input: object) {
+          return text;
+        }
+
+        @Completion({ for: 'prompt', argument: 'x' })
+        complete() {
+          return [text];
+        }
+      }
+      const server = serverOf({ providers: [Breaking], instructions: text });
+      const client = await RawClient.connect(server, { revision }, overStdio);
+      for (const [method, params] of [
+        ['tools/list', {}],
+        ['prompts/list', {}],
+        ['resources/templates/list', {}],
+        ['tools/call', { name: 'tool' }],
+        ['prompts/get', { name: 'prompt' }],
+        ['resources/read', { uri: 'break://any' }],
+        ['completion/complete', { ref: { type: 'ref/prompt', name: 'prompt' }, argument: { name: 'x', value: text } }],
+      ] as const) {
+        const { result } = await client.request(method, params, `${method}\n${text}`);
+        expect(JSON.stringify(result)).toMatch(/one\\+ntwo/);
+      }
+      for (const line of client.texts) expect(line).not.toMatch(/[\r\n]/);
+    },
+  );
+
   eachRevision('STDIO-04', 'may arrive in pieces, with others, and with a carriage return', async (revision) => {
     const { input, until } = await pipe(serverWith({ owl: () => '🦉' }));
     const { hello, call } = messagesOf(revision);
@@ -193,6 +233,12 @@ describe('a line', () => {
         expect((JSON.parse(client.texts.at(-1) as string) as Message[]).map(({ id }) => id)).toEqual(ids);
       }
     }
+    // one without requests gets no line, not even an empty batch
+    const lines = client.texts.length;
+    const answer = { jsonrpc: '2.0', id: 0, result: {} };
+    for (const batch of [[told], [told, told], [answer], [told, answer]]) await client.send(batch);
+    await client.settled();
+    expect(client.texts).toHaveLength(lines + 1);
   });
 });
 
@@ -242,6 +288,14 @@ describe('a process', () => {
     expect(await closed).toEqual([0, null]);
     // less than the deadline for calls in flight
     expect(performance.now() - began).toBeLessThan(1500);
+  });
+
+  inStateless('STDIO-06', 'exits when its stdin ends, even if a call never does', async () => {
+    const { child, client, closed, said } = await run(STATELESS);
+    void client.send(client.buildMessage('waits', 'tools/call', { name: 'wait', arguments: { ms: 60_000 } }));
+    await said('waiting');
+    child.stdin.end();
+    expect(await closed).toEqual([0, null]);
   });
 
   eachSessionRevision('STDIO-08', 'drains and exits on SIGTERM', async (revision) => {
@@ -414,6 +468,61 @@ describe('a pipe of stateless requests', () => {
     }
   });
 
+  inStateless('STDIO-10', 'sends nothing more for a subscription, not even as the server closes', async () => {
+    const server = serverWith({ tool: () => 'anything' });
+    const client = await RawClient.connect(server, { revision: STATELESS }, overStdio);
+    for (const id of ['sub', 0, '']) {
+      const notifications = { toolsListChanged: true };
+      void client.send(client.buildMessage(id, 'subscriptions/listen', { notifications }));
+      await client.settled();
+      await client.notify('notifications/cancelled', { requestId: id, reason: 'enough' });
+      await client.settled();
+      const before = client.received.length;
+      server.notify.toolsChanged();
+      await client.settled();
+      expect([id, client.received.slice(before).map(({ method }) => method)]).toEqual([id, [undefined]]);
+    }
+    await server.close();
+    expect(client.received.filter(({ id }) => ['sub', 0, ''].includes(id as string))).toEqual([]);
+  });
+
+  inStateless('STDIO-10', 'sends nothing more for one that asks, in any round', async () => {
+    const schema = { type: 'object', properties: { name: { type: 'string' } } } as const;
+    let [began, go] = [deferred(), deferred()];
+    const server = serverWith({
+      async ask(context) {
+        began.resolve();
+        await go.promise;
+        await context.elicit(schema, { message: 'First?' });
+        await context.elicit(schema, { message: 'Second?' });
+        return 'done';
+      },
+    });
+    const capabilities = { elicitation: {} };
+    const client = await RawClient.connect(server, { revision: STATELESS, capabilities }, overStdio);
+    let more: JsonObject = {};
+    for (const round of [1, 2, 3]) {
+      const params = { name: 'ask', ...more };
+      [began, go] = [deferred(), deferred()];
+      const before = client.received.length;
+      void client.send(client.buildMessage(`cancelled ${round}`, 'tools/call', params));
+      await began.promise;
+      await client.notify('notifications/cancelled', { requestId: `cancelled ${round}` });
+      go.resolve();
+      await client.settled();
+      await client.settled();
+      expect([round, client.received.slice(before).length]).toEqual([round, 2]);
+      const { result = {} } = await client.request('tools/call', params);
+      const asked = Object.keys((result['inputRequests'] ?? {}) as object);
+      const content = { name: 'Ada' };
+      more = {
+        requestState: result['requestState'],
+        inputResponses: Object.fromEntries(asked.map((key) => [key, { action: 'accept', content }])),
+      };
+      expect([round, asked.length]).toEqual([round, round === 3 ? 0 : 1]);
+    }
+  });
+
   inStateless('STDIO-11', 'ignores responses, because the server asked nothing', async () => {
     const client = await RawClient.connect(serverWith(LINES), { revision: STATELESS }, overStdio);
     await client.send({ jsonrpc: '2.0', id: 's1', result: { action: 'accept' } });
@@ -426,98 +535,5 @@ describe('a pipe of stateless requests', () => {
     }
     await client.settled();
     expect(client.received).toHaveLength(1);
-  });
-
-  inStateless('STDIO-14', 'may be a socket of the operating system', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'decorum-'));
-    const path = join(folder, 'mcp.sock');
-    const server = serverWith({ owl: () => 'one\ntwo 🦉' });
-    const listening = createServer({ allowHalfOpen: true }, (socket) => {
-      void (async () => {
-        const { closed } = await serveStdio(server, { input: socket, output: socket });
-        await closed;
-        socket.end();
-      })();
-    });
-    listening.listen(path);
-    await once(listening, 'listening');
-    const overSocket: RawTransport = async (_server, receive) => {
-      const socket = connect(path);
-      await once(socket, 'connect');
-      let rest = '';
-      socket.setEncoding('utf8').on('data', (chunk: string) => {
-        const lines = (rest + chunk).split('\n');
-        rest = lines.pop() as string;
-        for (const line of lines) receive(line);
-      });
-      const send = (text: string) => void socket.write(`${text}\n`);
-      return { send, close: () => void socket.end() };
-    };
-    const client = await RawClient.connect(server, { revision: STATELESS }, overSocket);
-    expect(textOf(await client.call('owl'))).toBe('one\ntwo 🦉');
-    await client.close();
-    await new Promise((resolve) => listening.close(resolve));
-    await rm(folder, { recursive: true });
-  });
-});
-
-/** A custom transport made of two queues, built on the public transport API. */
-async function overQueue(server: Host, receive: (text: string) => void) {
-  const send = ({ text }: Frame) => receive(text);
-  return await server[HOST].open((kernel) => {
-    const session = kernel.openSession({}, { push: send });
-    const transport = {
-      async send(text: string) {
-        const wire = { transport: { kind: 'memory' }, principal: undefined, owner: transport, send } as const;
-        const reply = await kernel.handle(parseMessage(text), wire, session);
-        if (reply.text !== undefined) receive(reply.text);
-      },
-      stop: () => kernel.inFlight.stop(transport),
-      close() {
-        server[HOST].detach(transport);
-        kernel.closeSession(session);
-      },
-    };
-    return transport;
-  });
-}
-
-describe('a custom transport', () => {
-  eachRevision('STDIO-13', 'has the same messages and lifecycle', async (revision) => {
-    const server = serverWith({
-      async ask(context, input) {
-        context.log.error(input);
-        return (await context.sample({ messages: 'Hi', maxTokens: 1 })).text;
-      },
-    });
-    const sampled = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Ho' } };
-    const client = await RawClient.connect(
-      server,
-      {
-        revision,
-        capabilities: { sampling: {} },
-        logLevel: 'error',
-        answers: { 'sampling/createMessage': () => ({ result: sampled }) },
-        begins: false,
-      },
-      overQueue,
-    );
-    const acknowledged = 'notifications/subscriptions/acknowledged';
-    if (client.stateless) {
-      const params = { notifications: { toolsListChanged: true } };
-      void client.send(client.buildMessage('listening', 'subscriptions/listen', params));
-      await client.find(({ method }) => method === acknowledged);
-    } else {
-      expect(await client.error('tools/list')).toMatchObject({ code: -32600 });
-      await client.begin();
-    }
-    expect(textOf(await client.call('ask', { a: 1 } as JsonObject))).toBe('Ho');
-    server.notify.toolsChanged();
-    await client.find(({ method }) => method === 'notifications/tools/list_changed');
-    const methods = client.received.map(({ method }) => method).filter((method) => method !== undefined);
-    const [told, changed] = ['notifications/message', 'notifications/tools/list_changed'];
-    const others = client.stateless ? [acknowledged, told, changed] : [told, 'sampling/createMessage', changed];
-    expect(methods).toEqual(others);
-    expect(client.questions).toMatchObject([{ method: 'sampling/createMessage' }]);
   });
 });

@@ -1,11 +1,16 @@
 import type { LimitHit } from '@decorum/core';
-import type { Kernel } from '@decorum/core/transport';
+import { type Kernel, REVISIONS } from '@decorum/core/transport';
 
 import type { Bodies } from './body.js';
 import type { Gate } from './gate.js';
 import type { ListenStreams } from './listen-streams.js';
 import type { Sessions } from './sessions.js';
 import type { StreamSettings } from './stream-settings.js';
+
+/** The values of `MCP-Protocol-Version` with which session ids are ignored, even those of sessions that exist. */
+export const SESSIONLESS: ReadonlySet<unknown> = new Set(
+  REVISIONS.filter(({ sessions }) => !sessions).map(({ id }) => id),
+);
 
 /** State shared by all exchanges of an endpoint. It also identifies the endpoint as the owner of its wires. */
 export interface ExchangeParts {

@@ -35,7 +35,7 @@ import {
   versionMismatch,
 } from './headers.js';
 import { closing, HttpError, LimitError, noSession, sessionEnded, sessionIdMissing } from './http-error.js';
-import { type ExchangeParts, isAnswered, isRequest, judges } from './exchange-parts.js';
+import { type ExchangeParts, isAnswered, isRequest, judges, SESSIONLESS } from './exchange-parts.js';
 import type { HttpSession } from './session.js';
 import { EventStream } from './stream.js';
 
@@ -107,7 +107,7 @@ export class PostExchange implements Wire {
     }
     const id = headers['mcp-session-id'];
     if (parts.gate && !isAnswered(body)) parts.gate.requireBase(this.principal, id !== undefined);
-    return id === undefined ? undefined : parts.sessions.find(id, context);
+    return id === undefined || SESSIONLESS.has(this.declaredVersion) ? undefined : parts.sessions.find(id, context);
   }
 
   /** Hands the message to the kernel, in its session, in a new session or without one. */

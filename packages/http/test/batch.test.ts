@@ -33,7 +33,7 @@ describe('a batch over HTTP', () => {
     ]);
   });
 
-  it('rejects stateless messages, because HTTP headers can describe only one message', async () => {
+  it('rejects stateless messages, because HTTP headers can describe only one message [HTTP-08] [HTTP-09]', async () => {
     const { url } = await serve();
     const session = await OPENS(url);
     const listening = modern(2, 'subscriptions/listen', { notifications: {} });

@@ -47,7 +47,7 @@ function write(socket: Socket, port: number, [message, headers]: [unknown, Field
 }
 
 describe('a disconnect in the stateless era', () => {
-  it('cancels the request, whether it streams already or not', async () => {
+  it('cancels the request, whether it streams already or not [HTTP-22] [HTTP-24]', async () => {
     const { port, probe } = await serve();
     for (const name of ['wait', 'stream']) {
       const began = once(probe, 'began');
@@ -65,7 +65,7 @@ describe('a disconnect in the stateless era', () => {
     }
   });
 
-  it('is final: later output of the handler is dropped', async () => {
+  it('is final: later output of the handler is dropped [HTTP-23]', async () => {
     const { port, probe, errors } = await serve();
     const began = once(probe, 'began');
     const socket = await connection(port);
@@ -79,7 +79,7 @@ describe('a disconnect in the stateless era', () => {
     expect(errors).toEqual([]);
   });
 
-  it('cancels the request on the connection and no others, and the next one on it never begins', async () => {
+  it('cancels the request on the connection and no others, and the next one on it never begins [HTTP-22]', async () => {
     const { url, port, probe } = await serve();
     const other = once(probe, 'began');
     const pending = post(url, modernCall(1, 'wait'), modernHeaders('tools/call', 'wait'));
@@ -144,7 +144,7 @@ describe('a disconnect before the handler, while a hook of the application runs'
     return { leave, probe, server, errors };
   }
 
-  it('leaves no subscription behind', async () => {
+  it('leaves no subscription behind [HTTP-22]', async () => {
     const { leave, server, errors } = await hooked();
     const { listeners } = ((await kernelOf(server)) as unknown as Insides).parts.events;
     const params = { notifications: { toolsListChanged: true } };
@@ -154,7 +154,7 @@ describe('a disconnect before the handler, while a hook of the application runs'
     expect([listeners.size, errors]).toEqual([0, []]);
   });
 
-  it('runs no handler', async () => {
+  it('runs no handler [HTTP-22]', async () => {
     const { leave, probe, errors } = await hooked();
     await leave([modernCall(1, 'wait'), modernHeaders('tools/call', 'wait')]);
     expect([probe.contexts, errors]).toEqual([[], []]);
@@ -162,7 +162,7 @@ describe('a disconnect before the handler, while a hook of the application runs'
 });
 
 describe('a disconnect in a session', () => {
-  it('does not cancel: the handler completes normally', async () => {
+  it('does not cancel: the handler completes normally [HTTP-21]', async () => {
     const { url, port, probe } = await serve();
     const session = await openSession(url);
     for (const name of ['wait', 'stream']) {

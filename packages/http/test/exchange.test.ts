@@ -66,7 +66,7 @@ describe('an error of the endpoint', () => {
     expect(await errorOf([response], modernHeaders('x'))).toEqual([400, 'The message is not a JSON-RPC 2.0 object.']);
   });
 
-  it('is JSON with its status, even if the client accepts only event streams', async () => {
+  it('is JSON with its status, even if the client accepts only event streams [HTTP-12]', async () => {
     const { url } = await serve();
     const session = { ...(await openSession(url)), ...EVENTS };
     const response = await post(url, { jsonrpc: '2.0', id: 1, method: 7 }, session);
@@ -76,7 +76,7 @@ describe('an error of the endpoint', () => {
 });
 
 describe('a client that accepts', () => {
-  it('only event streams gets 202 and no stream for a notification', async () => {
+  it('only event streams gets 202 and no stream for a notification [HTTP-10]', async () => {
     const { url } = await serve();
     const session = { ...(await openSession(url)), ...EVENTS };
     const response = await post(url, { jsonrpc: '2.0', method: 'notifications/x' }, session);
@@ -168,7 +168,7 @@ describe('the id of a session', () => {
 });
 
 describe('initialize', () => {
-  it('leaves no session behind if it fails, or if the session cannot be stored', async () => {
+  it('leaves no session behind if it fails, or if the session cannot be stored [SESS-11]', async () => {
     let writes = 0;
     class Counting extends MemorySessionStore {
       override set(...args: Parameters<MemorySessionStore['set']>) {
@@ -198,7 +198,7 @@ describe('initialize', () => {
     expect(((await kernelOf(server)) as unknown as Insides).parts.events.listeners.size).toBe(1);
   });
 
-  it('is rejected with 400 if MCP-Protocol-Version is not supported', async () => {
+  it('is rejected with 400 if MCP-Protocol-Version is not supported [HTTP-37]', async () => {
     for (const options of [{}, { sessions: false }] as const) {
       const { url } = await serve(options);
       const response = await post(url, INITIALIZE, { 'mcp-protocol-version': 'v999.0.0' });

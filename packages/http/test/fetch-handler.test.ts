@@ -105,7 +105,7 @@ describe('fetchHandler', () => {
     }
   });
 
-  it('binds sessions to the caller that the host names, and fails closed for anything else', async () => {
+  it('binds sessions to the caller that the host names, and fails closed for anything else [SESS-10]', async () => {
     const { handler, open, errors, send } = create();
     const session = await open();
     const ann = { principal: { subject: 'ann' } };
@@ -147,7 +147,7 @@ describe('fetchHandler', () => {
     expect((await reader.message()).message).toMatchObject({ result: { content: [{ text: 'Hello, Ada' }] } });
   });
 
-  it('checks Origin and Host, or the URL if there is no Host', async () => {
+  it('checks Origin and Host, or the URL if there is no Host [HTTP-03]', async () => {
     const { post, send, handler } = create({ allowedHosts: ['mcp.example.com'] });
     expect((await post(ADD[0], { ...ADD[1], host: 'evil.example' })).status).toBe(403);
     const at = async (url: string) =>
@@ -200,7 +200,7 @@ describe('fetchHandler', () => {
     await aborted;
   });
 
-  it('cancels a stateless request that has no response yet', async () => {
+  it('cancels a stateless request that has no response yet [HTTP-22]', async () => {
     const { post, probe } = create();
     const controller = new AbortController();
     const began = once(probe, 'began');

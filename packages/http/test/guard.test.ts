@@ -83,7 +83,7 @@ describe('Host', () => {
 });
 
 describe('Origin', () => {
-  it('is accepted if it names this machine and port, or is absent', async () => {
+  it('is accepted if it names this machine and port, or is absent [HTTP-03]', async () => {
     const { url, port } = await serve();
     for (const host of ['localhost', '127.0.0.1', '[::1]']) {
       expect(await send(url, { origin: `http://${host}:${port}` })).toBe(200);
@@ -91,7 +91,7 @@ describe('Origin', () => {
     expect(await send(url, {})).toBe(200);
   });
 
-  it('is rejected with 403 if it is anything else', async () => {
+  it('is rejected with 403 if it is anything else [HTTP-03] [HTTP-04]', async () => {
     const { url, port } = await serve();
     const origins = ['http://evil.example', `http://localhost.evil.example:${port}`, 'null', '', 'http://localhost'];
     origins.push(
@@ -103,7 +103,7 @@ describe('Origin', () => {
     for (const origin of origins) expect([origin, await send(url, { origin })]).toEqual([origin, 403]);
   });
 
-  it('can be allowed', async () => {
+  it('can be allowed [HTTP-03]', async () => {
     const { url } = await serve({ allowedOrigins: ['https://app.example.com', 'vscode-webview://abc'] });
     expect(await send(url, { origin: 'https://app.example.com' })).toBe(200);
     expect(await send(url, { origin: 'HTTPS://App.Example.com' })).toBe(200);
@@ -210,7 +210,7 @@ describe('a guard', () => {
     expect([8080, 8081, 8080].map((port) => accepts({ host }, port, guard))).toEqual([true, false, true]);
   });
 
-  it('accepts a loopback origin without a port only on the port of its scheme', () => {
+  it('accepts a loopback origin without a port only on the port of its scheme [HTTP-03]', () => {
     const portsOf = (origin: string) =>
       [80, 443, 81].filter((port) => accepts({ host: `localhost:${port}`, origin }, port));
     expect(portsOf('http://localhost')).toEqual([80]);
@@ -231,7 +231,7 @@ describe('a listen address', () => {
 });
 
 describe('listen', () => {
-  it('listens on 127.0.0.1 by default', async () => {
+  it('listens on 127.0.0.1 by default [HTTP-05]', async () => {
     const { url, port } = await serve();
     expect(url).toBe(`http://127.0.0.1:${port}/mcp`);
     const others = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
@@ -241,7 +241,7 @@ describe('listen', () => {
     }
   });
 
-  it('rejects a public address without allowedHosts', async () => {
+  it('rejects a public address without allowedHosts [HTTP-05]', async () => {
     const { server } = createServer(new Probe());
     for (const host of ['0.0.0.0', '::', '192.0.2.1', 'mcp.example.com']) {
       const started = listen(server, { host, port: 0 });

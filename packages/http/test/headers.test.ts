@@ -30,7 +30,7 @@ const OK = { status: 200, code: undefined, id: 'x' };
 describe('MCP-Protocol-Version of the stateless era', () => {
   const headers = modernHeaders('tools/call', 'add');
 
-  it('must be present and match the message', async () => {
+  it('must be present and match the message [HDR-01]', async () => {
     const { url } = await serve();
     const message = modernCall('x', 'add', ADD);
     const { 'mcp-protocol-version': _, ...without } = headers;
@@ -48,7 +48,7 @@ describe('MCP-Protocol-Version of the stateless era', () => {
     expect(await outcome(url, call('x', 'add', ADD), other)).toEqual(OK);
   });
 
-  it('of a version that is not supported is answered with 400 and -32022', async () => {
+  it('of a version that is not supported is answered with 400 and -32022 [HDR-03]', async () => {
     const { url } = await serve();
     const meta = { 'io.modelcontextprotocol/protocolVersion': 'v999.0.0' };
     const response = await post(url, modernCall('x', 'add', ADD, meta), {
@@ -59,7 +59,7 @@ describe('MCP-Protocol-Version of the stateless era', () => {
     expect(await json(response)).toMatchObject({ id: 'x', error: { code: -32022, data: { requested: 'v999.0.0' } } });
   });
 
-  it('is compared after the envelope, and before it is looked up', async () => {
+  it('is compared after the envelope, and before it is looked up [HDR-01] [HDR-03]', async () => {
     const { url } = await serve();
     const noMeta = { jsonrpc: '2.0', id: 'x', method: 'tools/call', params: { name: 'add', arguments: ADD } };
     expect(await outcome(url, noMeta, headers)).toEqual({ status: 400, code: -32602, id: 'x' });
@@ -75,7 +75,7 @@ describe('MCP-Protocol-Version of the stateless era', () => {
 });
 
 describe('Mcp-Method and Mcp-Name', () => {
-  it('name a method that does not exist: 404 and -32601', async () => {
+  it('name a method that does not exist: 404 and -32601 [HDR-04]', async () => {
     const { url } = await serve();
     for (const method of ['unknown/method', 'initialize', 'ping', 'logging/setLevel']) {
       expect(await outcome(url, modern('x', method), modernHeaders(method))).toEqual({
@@ -86,7 +86,7 @@ describe('Mcp-Method and Mcp-Name', () => {
     }
   });
 
-  it('Mcp-Method must be present and match the method', async () => {
+  it('Mcp-Method must be present and match the method [HDR-05] [HDR-07]', async () => {
     const { url } = await serve();
     const message = modern('x', 'tools/list');
     expect(await outcome(url, message, modernHeaders('tools/list'))).toEqual(OK);
@@ -95,7 +95,7 @@ describe('Mcp-Method and Mcp-Name', () => {
     expect(await outcome(url, message, modernHeaders(''))).toEqual(MISMATCH);
   });
 
-  it('Mcp-Name must be present and match the tool, the prompt or the URI', async () => {
+  it('Mcp-Name must be present and match the tool, the prompt or the URI [HDR-06] [HDR-07]', async () => {
     const { url } = await serve();
     const cases = [
       [modernCall('x', 'add', ADD), 'tools/call', 'add'],
@@ -112,7 +112,7 @@ describe('Mcp-Method and Mcp-Name', () => {
     expect(await outcome(url, nameless, modernHeaders('tools/call', 'add'))).toEqual(MISMATCH);
   });
 
-  it('have case-insensitive names and case-sensitive values', async () => {
+  it('have case-insensitive names and case-sensitive values [HDR-08]', async () => {
     const { url } = await serve();
     const version = { 'MCP-PROTOCOL-VERSION': '2026-07-28' };
     const message = modernCall('x', 'add', ADD);
@@ -121,7 +121,7 @@ describe('Mcp-Method and Mcp-Name', () => {
     expect(await outcome(url, message, modernHeaders('tools/call', 'Add'))).toEqual(MISMATCH);
   });
 
-  it('Mcp-Name may be base64 of any text', async () => {
+  it('Mcp-Name may be base64 of any text [HDR-09]', async () => {
     const { url } = await serve();
     expect(await outcome(url, modernCall('x', 'add', ADD), modernHeaders('tools/call', base64('add')))).toEqual(OK);
     const name = 'größe 🌍';
@@ -129,7 +129,7 @@ describe('Mcp-Method and Mcp-Name', () => {
     expect(await outcome(url, modernCall('x', name), modernHeaders('tools/call', base64(name)))).toEqual(found);
   });
 
-  it('Mcp-Name must be encoded if the name looks encoded, or has characters that a header cannot have', async () => {
+  it('Mcp-Name must be encoded if the name looks encoded, or has characters that a header cannot have [HDR-09]', async () => {
     const { url } = await serve();
     const read = async (uri: string, name: string) => {
       const headers = { ...modernHeaders('resources/read', name), 'content-type': 'application/json' };
@@ -152,7 +152,7 @@ describe('Mcp-Method and Mcp-Name', () => {
     }
   });
 
-  it('Mcp-Name is rejected unless its base64 is canonical', async () => {
+  it('Mcp-Name is rejected unless its base64 is canonical [HDR-10]', async () => {
     const { url } = await serve();
     for (const name of [
       '=?BASE64?YWRk?=',
@@ -170,7 +170,7 @@ describe('Mcp-Method and Mcp-Name', () => {
 });
 
 describe('an error about a header', () => {
-  it('says which header is wrong, and what it has to match', async () => {
+  it('says which header is wrong, and what it has to match [HDR-07]', async () => {
     const { url } = await serve();
     const message = modernCall('x', 'add', ADD);
     const headers = modernHeaders('tools/call', 'add');
@@ -196,7 +196,7 @@ describe('an error about a header', () => {
 });
 
 describe('decodeHeader', () => {
-  it('decodes any text encoded as base64', () => {
+  it('decodes any text encoded as base64 [HDR-09]', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }),
@@ -211,14 +211,14 @@ describe('decodeHeader', () => {
     expect(decodeHeader('=?base64??=')).toBe('');
   });
 
-  it('returns undefined for base64 that is not canonical or not UTF-8', () => {
+  it('returns undefined for base64 that is not canonical or not UTF-8 [HDR-10]', () => {
     for (const encoded of ['SGVsbG8', 'SGVs!!!bG8=', 'SGVsbG9=', 'SGVsbG8==', 'SGVs bG8=', '_-8=', '/w==', '7aCA']) {
       expect([encoded, decodeHeader(`=?base64?${encoded}?=`)]).toEqual([encoded, undefined]);
     }
     expect(decodeHeader('=?BASE64?SGVsbG8=?=')).toBe('=?BASE64?SGVsbG8=?=');
   });
 
-  it('returns undefined for characters that are invalid in a header', () => {
+  it('returns undefined for characters that are invalid in a header [HDR-19]', () => {
     for (const text of ['gr\u00F6\u00DFe', 'a\u0000b', 'a\u007F', '\u00A0']) expect(decodeHeader(text)).toBeUndefined();
   });
 });

@@ -87,7 +87,7 @@ describe('over HTTP/2, the handler', () => {
     expect(errors).toEqual([]);
   });
 
-  it('cancels a call whose stream the client cancels, and keeps the others of the connection', async () => {
+  it('cancels a call whose stream the client cancels, and keeps the others of the connection [HTTP-22]', async () => {
     const { client, probe } = await serve();
     const began = once(probe, 'began');
     const headers = { ...ACCEPT, ...modernHeaders('tools/call', 'wait') };

@@ -64,7 +64,7 @@ describe('a call that sends nothing', () => {
     expect(await json(await response)).toMatchObject(LET_GO);
   });
 
-  it('becomes a stream at the second tick, and gets its response there', async () => {
+  it('becomes a stream at the second tick, and gets its response there [HTTP-14] [HTTP-18] [HTTP-19] [HTTP-20]', async () => {
     const { begin, tick, probe } = await ticking();
     const { response } = await begin(...WAIT);
     tick();
@@ -76,7 +76,7 @@ describe('a call that sends nothing', () => {
     expect((await reader.rest()).map(({ message }) => message)).toMatchObject([LET_GO]);
   });
 
-  it('can be resumed in a session once it has a stream', async () => {
+  it('can be resumed in a session once it has a stream [RESUME-06]', async () => {
     const { url, begin, tick, probe } = await ticking();
     const session = await openSession(url);
     const { response } = await begin(call(1, 'wait'), session);
@@ -123,7 +123,7 @@ describe('a call that sends nothing', () => {
     expect(await json(answer)).toMatchObject(LET_GO);
   });
 
-  it('sends its error in the stream, with status 200', async () => {
+  it('sends its error in the stream, with status 200 [HTTP-14] [HTTP-19]', async () => {
     const { begin, tick, server } = await ticking();
     const { response } = await begin(...WAIT);
     tick();

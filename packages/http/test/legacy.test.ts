@@ -78,13 +78,13 @@ async function serveOld(options: HttpOptions = {}) {
 }
 
 describe('HTTP+SSE', () => {
-  it('is disabled by default', async () => {
+  it('is disabled by default [SSE-06]', async () => {
     const { url } = await serve();
     expect((await fetch(new URL('/sse', url))).status).toBe(404);
     expect((await post(new URL('/messages', url).href, INITIALIZE)).status).toBe(404);
   });
 
-  it('first sends the URL for messages, and answers them on the stream', async () => {
+  it('first sends the URL for messages, and answers them on the stream [SSE-01] [SSE-02] [SSE-03]', async () => {
     const { sse } = await serveOld();
     const client = await OldClient.connect(sse);
     expect(client.reader.response.headers.get('content-type')).toBe('text/event-stream');
@@ -99,7 +99,7 @@ describe('HTTP+SSE', () => {
     expect(await client.ask(request(2, 'no/method'))).toMatchObject({ id: 2, error: { code: -32601 } });
   });
 
-  it('carries everything on one stream: progress, changes, questions', async () => {
+  it('carries everything on one stream: progress, changes, questions [SSE-03]', async () => {
     const { sse, server } = await serveOld();
     const client = await OldClient.open(sse);
     expect(await client.send(call(1, 'steps', {}, TOKEN))).toBe(202);
@@ -126,7 +126,7 @@ describe('HTTP+SSE', () => {
     expect(await client.ask(answer)).toMatchObject({ id: 3, result: { content: [{ text: 'file:///home' }] } });
   });
 
-  it('guards both of its endpoints', async () => {
+  it('guards both of its endpoints [SSE-04]', async () => {
     const { sse, port } = await serveOld();
     const { endpoint } = await OldClient.open(sse);
     const type = { 'content-type': 'application/json' };

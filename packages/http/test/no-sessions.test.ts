@@ -18,7 +18,7 @@ interface Insides {
 }
 
 describe('an endpoint without sessions', () => {
-  it('answers initialize without a session id, and serves each request on its own', async () => {
+  it('answers initialize without a session id, and serves each request on its own [SESS-11]', async () => {
     const { url } = await serve({ sessions: false });
     const response = await post(url, INITIALIZE);
     expect([response.status, response.headers.get('mcp-session-id')]).toEqual([200, null]);
@@ -48,7 +48,7 @@ describe('an endpoint without sessions', () => {
     expect((await post(url, request(1, 'ping'), version('1999-01-01'))).status).toBe(400);
   });
 
-  it('assumes the revision with batches if there is no header', async () => {
+  it('assumes the revision with batches if there is no header [HTTP-38]', async () => {
     const { url } = await serve({ sessions: false });
     const batch = [call(1, 'add', ADD), { jsonrpc: '2.0', method: 'notifications/x' }, request(2, 'ping')];
     const response = await post(url, batch);
@@ -60,7 +60,7 @@ describe('an endpoint without sessions', () => {
     }
   });
 
-  it('has neither GET nor DELETE: 405', async () => {
+  it('has neither GET nor DELETE: 405 [HTTP-28] [HTTP-34]', async () => {
     const { url } = await serve({ sessions: false });
     for (const method of ['GET', 'DELETE']) {
       for (const headers of [LATEST, { ...LATEST, 'mcp-session-id': 'x' }]) {
@@ -79,7 +79,7 @@ describe('an endpoint without sessions', () => {
     expect((await post(url, INITIALIZE, { 'mcp-session-id': 'of another server' })).status).toBe(200);
   });
 
-  it('keeps a response together when a handler closes its stream, because nobody could resume it', async () => {
+  it('keeps a response together when a handler closes its stream, because nobody could resume it [HTTP-18]', async () => {
     const { url, probe } = await serve({ sessions: false });
     const began = once(probe, 'began');
     const response = post(url, call(1, 'poll'), LATEST);

@@ -104,7 +104,7 @@ describe.each(HOSTS)('nodeHandler in %s', (_name, serve) => {
     expect((await post(url, call(1, 'add'), session)).status).toBe(404);
   });
 
-  it('checks Host and Origin, and sends CORS headers', async () => {
+  it('checks Host and Origin, and sends CORS headers [HTTP-03]', async () => {
     const { url } = await serve({ allowedOrigins: ['https://app.example.com'] });
     const type = { 'content-type': 'application/json' };
     expect((await raw(url, 'POST', { host: 'evil.example', ...type }))[0].statusCode).toBe(403);
@@ -162,7 +162,7 @@ describe.each(HOSTS)('nodeHandler in %s', (_name, serve) => {
     await listening.rest();
   });
 
-  it('cancels stateless requests when the client disconnects', async () => {
+  it('cancels stateless requests when the client disconnects [HTTP-22]', async () => {
     const { url, probe } = await serve();
     const began = once(probe, 'began');
     const controller = new AbortController();

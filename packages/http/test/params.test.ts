@@ -31,7 +31,7 @@ const OK = [200, 'x', 'ok'];
 const MISMATCH = [400, 'x', -32020];
 
 describe('Mcp-Param-* headers', () => {
-  it('must be present for each mirrored argument and match it exactly', async () => {
+  it('must be present for each mirrored argument and match it exactly [HDR-17]', async () => {
     const { outcome } = await mirror();
     const args = { label: 'eu-1', count: 3, dry: false, place: { city: 'Oslo' } };
     const headers = { 'Mcp-Param-Label': 'eu-1', 'mcp-param-count': '3', 'MCP-PARAM-DRY-RUN': 'false' };
@@ -46,7 +46,7 @@ describe('Mcp-Param-* headers', () => {
     expect(await outcome({ label: 'eu-1' }, { 'mcp-param-label': 'eu-1, eu-1' })).toEqual(MISMATCH);
   });
 
-  it('are not expected if the argument is null or absent', async () => {
+  it('are not expected if the argument is null or absent [HDR-18]', async () => {
     const { outcome } = await mirror();
     expect(await outcome({}, {})).toEqual(OK);
     expect(await outcome({ place: {} }, {})).toEqual(OK);
@@ -55,7 +55,7 @@ describe('Mcp-Param-* headers', () => {
     expect(await outcome({}, { 'mcp-param-label': 'eu-1' })).toEqual(MISMATCH);
   });
 
-  it('are rejected if the argument is absent, null, or not of the type in its schema', async () => {
+  it('are rejected if the argument is absent, null, or not of the type in its schema [HDR-17]', async () => {
     const { outcome } = await mirror();
     expect(await outcome({}, { 'mcp-param-label': 'undefined' })).toEqual(MISMATCH);
     expect(await outcome({ place: {} }, { 'mcp-param-city': 'undefined' })).toEqual(MISMATCH);
@@ -66,7 +66,7 @@ describe('Mcp-Param-* headers', () => {
     expect(await outcome({ count: '42' }, { 'mcp-param-count': '42' })).toEqual(MISMATCH);
   });
 
-  it('may be canonical base64 of any text', async () => {
+  it('may be canonical base64 of any text [HDR-09] [HDR-10]', async () => {
     const { outcome } = await mirror();
     const label = ' größe 🌍\n';
     expect(await outcome({ label }, { 'mcp-param-label': base64(label) })).toEqual(OK);
@@ -82,7 +82,7 @@ describe('Mcp-Param-* headers', () => {
     expect(await outcome({ label: 'Hello' }, { 'mcp-param-label': '=?BASE64?SGVsbG8=?=' })).toEqual(MISMATCH);
   });
 
-  it('are rejected with characters that are invalid in a header', async () => {
+  it('are rejected with characters that are invalid in a header [HDR-19]', async () => {
     const { outcome, url } = await mirror();
     expect(await outcome({ label: 'größe' }, { 'mcp-param-label': 'größe' })).toEqual(MISMATCH);
     const headers = {
@@ -109,14 +109,14 @@ describe('Mcp-Param-* headers', () => {
     expect(await json(response)).toMatchObject({ result: { content: [{ text: 'made' }] } });
   });
 
-  it('are ignored if they mirror no argument', async () => {
+  it('are ignored if they mirror no argument [HDR-20]', async () => {
     const { outcome, url } = await mirror();
     expect(await outcome({ label: 'a' }, { 'mcp-param-label': 'a', 'mcp-param-other': '=?base64?!?=' })).toEqual(OK);
     const add = { ...modernHeaders('tools/call', 'add'), 'mcp-param-label': 'a' };
     expect((await post(url, modernCall(1, 'add', { a: 1, b: 2 }), add)).status).toBe(200);
   });
 
-  it('are compared as numbers if the argument is an integer', async () => {
+  it('are compared as numbers if the argument is an integer [HDR-21]', async () => {
     const { outcome } = await mirror();
     for (const text of ['42', '42.0', '42.000', '042', base64('42')]) {
       expect([text, await outcome({ count: 42 }, { 'mcp-param-count': text })]).toEqual([text, OK]);
@@ -130,7 +130,7 @@ describe('Mcp-Param-* headers', () => {
     expect(await outcome({ count: 2 ** 53 }, { 'mcp-param-count': '9007199254740993' })).toEqual(MISMATCH);
   });
 
-  it('are literally true or false if the argument is a boolean', async () => {
+  it('are literally true or false if the argument is a boolean [HDR-17]', async () => {
     const { outcome } = await mirror();
     expect(await outcome({ dry: true }, { 'mcp-param-dry-run': 'true' })).toEqual(OK);
     for (const text of ['True', '1', 'yes', 'false', '']) {

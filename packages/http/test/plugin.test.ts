@@ -40,7 +40,7 @@ const ADD = [modernCall(1, 'add', { a: 1, b: 2 }), modernHeaders('tools/call', '
 const STEPS = [modernCall(1, 'steps', {}, { progressToken: 1 }), modernHeaders('tools/call', 'steps')] as const;
 
 describe('the plugin', () => {
-  it('serves at /mcp, at another path, and under a prefix, several servers in one application', async () => {
+  it('serves at /mcp, at another path, and under a prefix, several servers in one application [HTTP-01]', async () => {
     const app = fastify();
     await app.register(mcp, create().options);
     await app.register(mcp, create({ path: '/other' }).options);

@@ -30,7 +30,7 @@ describe('a POST of a session', () => {
     expect(await json(response)).toEqual({ jsonrpc: '2.0', id: 7, result: { content: [{ type: 'text', text: '3' }] } });
   });
 
-  it('becomes a stream that ends with the response if the handler sends notifications', async () => {
+  it('becomes a stream that ends with the response if the handler sends notifications [HTTP-14] [HTTP-19]', async () => {
     const { url } = await serve();
     const response = await post(url, call(7, 'steps', {}, TOKEN), await openSession(url));
     expect(response.status).toBe(200);
@@ -53,7 +53,7 @@ describe('a POST of a session', () => {
     await response.text();
   });
 
-  it('keeps its stream open until the response', async () => {
+  it('keeps its stream open until the response [HTTP-18]', async () => {
     const { url, probe } = await serve();
     const began = once(probe, 'began');
     const reader = new EventReader(await post(url, call(7, 'stream', {}, TOKEN), await openSession(url)));
@@ -65,7 +65,7 @@ describe('a POST of a session', () => {
     expect(await reader.next()).toBeUndefined();
   });
 
-  it('answers notifications and responses with 202 and no body', async () => {
+  it('answers notifications and responses with 202 and no body [HTTP-10]', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     for (const message of [
@@ -160,7 +160,7 @@ describe('a POST of a session', () => {
 describe('a batch', () => {
   const batch = [call(1, 'add', ADD), { jsonrpc: '2.0', method: 'notifications/x' }, request(2, 'ping'), { bad: true }];
 
-  it('is accepted in a session of a revision with batches, with or without the header', async () => {
+  it('is accepted in a session of a revision with batches, with or without the header [HTTP-08]', async () => {
     const { url } = await serve();
     const { 'mcp-protocol-version': version, ...session } = await openSession(url, {}, '2025-03-26');
     for (const headers of [session, { ...session, 'mcp-protocol-version': version as string }]) {
@@ -171,13 +171,13 @@ describe('a batch', () => {
     }
   });
 
-  it('without a request is answered with 202 and no body', async () => {
+  it('without a request is answered with 202 and no body [HTTP-10]', async () => {
     const { url } = await serve();
     const response = await post(url, [batch[1]], await openSession(url, {}, '2025-03-26'));
     expect([response.status, await response.text()]).toEqual([202, '']);
   });
 
-  it('becomes a stream with all responses if a handler sends notifications', async () => {
+  it('becomes a stream with all responses if a handler sends notifications [HTTP-14]', async () => {
     const { url } = await serve();
     const both = [call(1, 'steps', {}, TOKEN), call(2, 'add', ADD)];
     const response = await post(url, both, await openSession(url, {}, '2025-03-26'));
@@ -214,7 +214,7 @@ describe('a POST of the stateless era', () => {
     });
   });
 
-  it('streams notifications of the request without event ids, up to the response', async () => {
+  it('streams notifications of the request without event ids, up to the response [HTTP-17] [HTTP-20] [HTTP-36]', async () => {
     const { url } = await serve();
     const message = modernCall(1, 'steps', {}, TOKEN);
     const response = await post(url, message, modernHeaders('tools/call', 'steps'));
@@ -232,7 +232,7 @@ describe('a POST of the stateless era', () => {
     }
   });
 
-  it('ignores session ids and Last-Event-ID, and creates none', async () => {
+  it('ignores session ids and Last-Event-ID, and creates none [HTTP-35]', async () => {
     const { url } = await serve();
     const headers = {
       ...modernHeaders('tools/call', 'add'),
@@ -245,14 +245,14 @@ describe('a POST of the stateless era', () => {
     await response.text();
   });
 
-  it('refuses a posted response with 400', async () => {
+  it('refuses a posted response with 400 [HTTP-09]', async () => {
     const { url } = await serve();
     const headers = { 'mcp-protocol-version': '2026-07-28' };
     const response = await post(url, { jsonrpc: '2.0', id: 1, result: {} }, headers);
     expect([response.status, (await json(response)).error?.code]).toEqual([400, -32600]);
   });
 
-  it('accepts notifications without the headers of requests', async () => {
+  it('accepts notifications without the headers of requests [HTTP-10]', async () => {
     const { url } = await serve();
     const { params } = modern(1, 'x');
     const response = await post(url, { jsonrpc: '2.0', method: 'notifications/cancelled', params });
@@ -278,7 +278,7 @@ describe('a POST of the stateless era', () => {
 });
 
 describe('an invalid POST', () => {
-  it('that is not JSON is answered with 400 and a JSON-RPC error without details', async () => {
+  it('that is not JSON is answered with 400 and a JSON-RPC error without details [HTTP-11]', async () => {
     const { url } = await serve();
     for (const body of ['{bad', '', '[1,', '\uFEFF{}']) {
       const response = await post(url, body);
@@ -290,7 +290,7 @@ describe('an invalid POST', () => {
     }
   });
 
-  it('that is not UTF-8 is rejected with 400, even if a lenient decoder would accept it', async () => {
+  it('that is not UTF-8 is rejected with 400, even if a lenient decoder would accept it [HTTP-11]', async () => {
     const { url } = await serve();
     const before = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"');
     for (const bytes of [[0xff], [0xf0, 0x9f, 0x98], [0xc0, 0xaf], [0xed, 0xa0, 0x80]]) {
@@ -300,7 +300,7 @@ describe('an invalid POST', () => {
     expect((await post(url, Buffer.from('{"jsonrpc":"2.0"}', 'utf16le'))).status).toBe(400);
   });
 
-  it('that is not a message is rejected with 400 and -32600', async () => {
+  it('that is not a message is rejected with 400 and -32600 [HTTP-11]', async () => {
     const { url } = await serve();
     for (const body of ['1', 'null', '"x"', '[]', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]']) {
       const response = await post(url, body);
@@ -316,7 +316,7 @@ describe('an invalid POST', () => {
     expect([response.status, (await json(response)).error?.code]).toEqual([400, -32600]);
   });
 
-  it('with a malformed notification is rejected with 400', async () => {
+  it('with a malformed notification is rejected with 400 [HTTP-11]', async () => {
     const { url } = await serve();
     const response = await post(url, { jsonrpc: '2.0', method: 'x', params: [1] }, await openSession(url));
     expect([response.status, (await json(response)).error?.code]).toEqual([400, -32602]);
@@ -366,7 +366,7 @@ describe('an invalid POST', () => {
     expect(none.statusCode).toBe(200);
   });
 
-  it('does not include one that accepts only streams: even a lone response is streamed', async () => {
+  it('does not include one that accepts only streams: even a lone response is streamed [HTTP-12]', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     const response = await post(url, call(1, 'add', ADD), { ...session, accept: 'text/event-stream' });
@@ -374,14 +374,14 @@ describe('an invalid POST', () => {
     expect((await new EventReader(response).rest()).at(-1)?.message).toMatchObject({ id: 1 });
   });
 
-  it('does not include one that accepts only JSON: its notifications are dropped', async () => {
+  it('does not include one that accepts only JSON: its notifications are dropped [HTTP-12]', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     const response = await post(url, call(1, 'steps', {}, TOKEN), { ...session, accept: 'application/json' });
     expect(await json(response)).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } });
   });
 
-  it('with an unsupported MCP-Protocol-Version is rejected with 400', async () => {
+  it('with an unsupported MCP-Protocol-Version is rejected with 400 [HTTP-37]', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     for (const version of ['1.0', '2025-13-01', '__proto__', '2025-11-25, 2025-11-25']) {
@@ -414,7 +414,7 @@ describe('an invalid POST', () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  it('with an id but no method is rejected with 400 and no id', async () => {
+  it('with an id but no method is rejected with 400 and no id [HTTP-11]', async () => {
     const { url } = await serve();
     const latest = await openSession(url);
     const older = await openSession(url, {}, '2025-06-18');

@@ -149,7 +149,7 @@ describe('a client that resumes the stream of a request in flight', () => {
     return { ...started, session, id: id as string, report };
   }
 
-  it('gets what is sent while it catches up, once and in order, and then the response', async () => {
+  it('gets what is sent while it catches up, once and in order, and then the response [HTTP-14] [HTTP-19]', async () => {
     const { url, session, id, report, answers, probe } = await lose();
     const response = await resume(url, session, id);
     await untilSlow(answers.at(-1) as ServerResponse);
@@ -171,7 +171,7 @@ describe('a client that resumes the stream of a request in flight', () => {
     expect((await back.message()).message?.params).toMatchObject({ progress: COUNT + 1 });
   });
 
-  it('is told when to come back if the handler closes the stream while it catches up', async () => {
+  it('is told when to come back if the handler closes the stream while it catches up [RESUME-09]', async () => {
     const { url, session, id, answers, probe } = await lose();
     const response = await resume(url, session, id);
     await untilSlow(answers.at(-1) as ServerResponse);
@@ -186,7 +186,7 @@ describe('a client that resumes the stream of a request in flight', () => {
     expect(positions.at(-1)).toBe(COUNT + 1);
   });
 
-  it('gets the response even if the call ends while it catches up, and the server closes', async () => {
+  it('gets the response even if the call ends while it catches up, and the server closes [HTTP-14] [HTTP-19]', async () => {
     const { url, session, id, answers, probe, app } = await lose();
     const response = await resume(url, session, id);
     await untilSlow(answers.at(-1) as ServerResponse);

@@ -32,7 +32,7 @@ const steps = async (url: string, session: Fields, id: number) =>
   await new EventReader(await post(url, call(id, 'steps', {}, TOKEN), session)).rest();
 
 describe.each(REVISIONS)('streams of %s', (version, primes) => {
-  it('have ids in all events, and start with a priming event if the revision supports it', async () => {
+  it('have ids in all events, and start with a priming event if the revision supports it [RESUME-07]', async () => {
     const { url } = await serve();
     const session = await openSession(url, {}, version);
     const events = await steps(url, session, 4);
@@ -54,7 +54,7 @@ describe.each(REVISIONS)('streams of %s', (version, primes) => {
     }
   });
 
-  it('are replayed one at a time and only to their own session', async () => {
+  it('are replayed one at a time and only to their own session [RESUME-05]', async () => {
     const { url, server } = await serve();
     const [own, other] = [await openSession(url, {}, version), await openSession(url, {}, version)];
     await (await post(url, request(9, 'resources/subscribe', { uri: 'docs://guide' }), own)).text();
@@ -71,7 +71,7 @@ describe.each(REVISIONS)('streams of %s', (version, primes) => {
     expect((await back.message()).message?.method).toBe('notifications/resources/updated');
   });
 
-  it('are paused with a retry time only if clients can resume from a priming event', async () => {
+  it('are paused with a retry time only if clients can resume from a priming event [RESUME-09]', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url, {}, version);
     const began = once(probe, 'began');

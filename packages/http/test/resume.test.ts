@@ -23,7 +23,7 @@ async function refused(url: string, session: Fields, id: string): Promise<number
 const messages = (events: ServerEvent[]) => events.flatMap(({ message }) => message ?? []);
 
 describe('event ids', () => {
-  it('are in every event, and the first event has no data', async () => {
+  it('are in every event, and the first event has no data [RESUME-07]', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     const events = await new EventReader(await post(url, call(1, 'steps', {}, TOKEN), session)).rest();
@@ -34,7 +34,7 @@ describe('event ids', () => {
     expect(await listening.next()).toMatchObject({ data: '', id: expect.any(String) });
   });
 
-  it('are unique in the session and name their stream', async () => {
+  it('are unique in the session and name their stream [RESUME-02] [RESUME-03]', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     const streams = await Promise.all(
@@ -64,7 +64,7 @@ describe('event ids', () => {
     }
   });
 
-  it('are absent in the stateless era', async () => {
+  it('are absent in the stateless era [HTTP-36]', async () => {
     const { url } = await serve();
     const response = await post(url, modernCall(1, 'steps', {}, TOKEN), modernHeaders('tools/call', 'steps'));
     expect(await response.text()).not.toMatch(/^(id|retry):/m);
@@ -80,7 +80,7 @@ describe('event ids', () => {
 });
 
 describe('a client that reconnects', () => {
-  it('gets the events it has missed, and then the response of the request in flight', async () => {
+  it('gets the events it has missed, and then the response of the request in flight [RESUME-06]', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url);
     const began = once(probe, 'began');
@@ -111,7 +111,7 @@ describe('a client that reconnects', () => {
     }
   });
 
-  it('knows when to do so if the handler has closed the stream', async () => {
+  it('knows when to do so if the handler has closed the stream [RESUME-09]', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url);
     const began = once(probe, 'began');
@@ -123,7 +123,7 @@ describe('a client that reconnects', () => {
     expect((await back.message()).message).toMatchObject(LET_GO);
   });
 
-  it('gets no message of another stream', async () => {
+  it('gets no message of another stream [RESUME-05]', async () => {
     const { url, server } = await serve();
     const session = await openSession(url);
     await (await post(url, request(1, 'resources/subscribe', { uri: 'docs://guide' }), session)).text();
@@ -154,7 +154,7 @@ describe('a client that reconnects', () => {
     expect((await back.message()).message?.method).toBe('notifications/tools/list_changed');
   });
 
-  it('takes over the stream from a connection that still seems alive', async () => {
+  it('takes over the stream from a connection that still seems alive [HTTP-33]', async () => {
     const { url, probe } = await serve();
     const session = await openSession(url);
     const old = new EventReader(await post(url, call(9, 'stream', {}, TOKEN), session));
@@ -182,7 +182,7 @@ describe('a client that reconnects', () => {
     expect(messages(await back.rest())).toMatchObject([...progress, LET_GO]);
   });
 
-  it('gets nothing with an event id of another session or an unknown one', async () => {
+  it('gets nothing with an event id of another session or an unknown one [RESUME-05]', async () => {
     const { url } = await serve();
     const [alice, bob] = [await openSession(url), await openSession(url)];
     const hers = await new EventReader(await post(url, call(1, 'steps', {}, TOKEN), alice)).rest();

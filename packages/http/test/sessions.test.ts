@@ -32,7 +32,7 @@ const principal: HttpOptions['principal'] = ({ headers }) => {
 };
 
 describe('a session', () => {
-  it('starts with initialize, and its id is visible ASCII', async () => {
+  it('starts with initialize, and its id is visible ASCII [SESS-03] [SESS-11]', async () => {
     const { url } = await serve();
     const response = await post(url, INITIALIZE);
     expect(response.status).toBe(200);
@@ -40,14 +40,14 @@ describe('a session', () => {
     expect((await json(response)).result).toMatchObject({ protocolVersion: '2025-11-25' });
   });
 
-  it('starts even if initialize has headers of either era', async () => {
+  it('starts even if initialize has headers of either era [SESS-11]', async () => {
     const { url } = await serve();
     const headers = { 'mcp-protocol-version': '2025-11-25', 'mcp-method': 'initialize' };
     const response = await post(url, INITIALIZE, headers);
     expect(response.headers.get('mcp-session-id')).not.toBeNull();
   });
 
-  it('has a unique id with 122 random bits', async () => {
+  it('has a unique id with 122 random bits [SESS-02] [SESS-09]', async () => {
     const { url } = await serve();
     const ids = await Promise.all(Array.from({ length: 50 }, async () => (await openSession(url))['mcp-session-id']));
     expect(new Set(ids).size).toBe(50);
@@ -65,7 +65,7 @@ describe('a session', () => {
     expect((await json(response)).error?.code).toBe(-32602);
   });
 
-  it('must be named, or else the answer is 400', async () => {
+  it('must be named, or else the answer is 400 [SESS-04]', async () => {
     const { url } = await serve();
     const response = await post(url, request(7, 'tools/list'));
     expect(response.status).toBe(400);
@@ -75,7 +75,7 @@ describe('a session', () => {
     expect(await status(url, {}, { jsonrpc: '2.0', method: 'initialize', params: INITIALIZE.params })).toBe(400);
   });
 
-  it('must be known, or else the answer is 404, and a client cannot choose its id', async () => {
+  it('must be known, or else the answer is 404, and a client cannot choose its id [SESS-06]', async () => {
     const { url } = await serve();
     for (const id of ['__proto__', 'constructor', 'toString', 'chosen', '00000000-0000-4000-8000-000000000000']) {
       const session = { 'mcp-session-id': id };
@@ -86,7 +86,7 @@ describe('a session', () => {
     }
   });
 
-  it('ends with DELETE, and is unknown from then on', async () => {
+  it('ends with DELETE, and is unknown from then on [SESS-06]', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     const listening = await getStream(url, session);
@@ -140,7 +140,7 @@ describe('a session', () => {
     expect(resumed.status).toBe(404);
   });
 
-  it('supports GET and DELETE, which the stateless revision answers with 405', async () => {
+  it('supports GET and DELETE, which the stateless revision answers with 405 [HTTP-34]', async () => {
     const { url } = await serve();
     for (const method of ['GET', 'DELETE']) {
       const response = await fetch(url, { method, headers: { 'mcp-protocol-version': '2026-07-28' } });
@@ -150,7 +150,7 @@ describe('a session', () => {
 });
 
 describe('the owner of a session', () => {
-  it('is the only principal that can use it', async () => {
+  it('is the only principal that can use it [SESS-10]', async () => {
     const { url } = await serve({ principal });
     const session = await openSession(url, { 'x-user': 'alice' });
     for (const other of [{ ...session, 'x-user': 'bob' }, { 'mcp-session-id': session['mcp-session-id'] as string }]) {

@@ -26,7 +26,7 @@ describe('the GET stream', () => {
     expect((await stream.message()).message?.method).toBe('notifications/tools/list_changed');
   });
 
-  it('is rejected with 406 if the client accepts no streams', async () => {
+  it('is rejected with 406 if the client accepts no streams [HTTP-28]', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     for (const accept of ['application/json', 'text/html']) {
@@ -39,13 +39,13 @@ describe('the GET stream', () => {
     expect(wrong.status).toBe(400);
   });
 
-  it('is not opened by HEAD', async () => {
+  it('is not opened by HEAD [HTTP-28]', async () => {
     const { url } = await serve();
     const session = await openSession(url);
     expect((await fetch(url, { method: 'HEAD', headers: session })).status).toBe(405);
   });
 
-  it('may exist several times, and each message is sent on exactly one', async () => {
+  it('may exist several times, and each message is sent on exactly one [HTTP-33]', async () => {
     const { url, server } = await serve();
     const session = await openSession(url);
     await (await post(url, SUBSCRIBE, session)).text();
@@ -63,7 +63,7 @@ describe('the GET stream', () => {
     expect((await next).message).toMatchObject(UPDATED);
   });
 
-  it('does not mix with the streams of requests', async () => {
+  it('does not mix with the streams of requests [HTTP-16] [HTTP-30] [HTTP-31]', async () => {
     const { url, server } = await serve();
     const session = await openSession(url);
     const listening = await getStream(url, session);
@@ -76,7 +76,7 @@ describe('the GET stream', () => {
     expect((await listening.rest()).filter(({ message }) => message)).toEqual([]);
   });
 
-  it('does not reach other sessions', async () => {
+  it('does not reach other sessions [HTTP-33]', async () => {
     const { url, server } = await serve();
     const [alice, bob] = [await openSession(url), await openSession(url)];
     await (await post(url, SUBSCRIBE, alice)).text();

@@ -74,7 +74,8 @@ export class Members {
 
   private admit<R extends CallResult>(exchange: Exchange, invocation: Invocation<R>): Outcome<R> | Promise<Outcome<R>> {
     return andThen(isAdmitted(invocation.access as Access, exchange, this.reporter), (admitted) =>
-      admitted ? this.run(exchange, invocation, true) : invocation.deny(),
+      // it may have been cancelled meanwhile, and then nothing waits for the outcome
+      admitted && !exchange.over ? this.run(exchange, invocation, true) : invocation.deny(),
     );
   }
 }

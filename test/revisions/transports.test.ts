@@ -1,0 +1,109 @@
+// Transports other than stdin and stdout: the sockets of the operating system, and custom ones.
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { describe, expect } from '@jest/globals';
+import { type Host, type JsonObject, serveStdio } from '@decorum/core';
+import { type Frame, HOST, parseMessage } from '@decorum/core/transport';
+
+import { type RawTransport, RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { serverWith } from './servers.js';
+
+describe('a pipe of stateless requests', () => {
+  inStateless('STDIO-14', 'may be a socket of the operating system', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'decorum-'));
+    const path = join(folder, 'mcp.sock');
+    const server = serverWith({ owl: () => 'one\ntwo 🦉' });
+    const listening = createServer({ allowHalfOpen: true }, (socket) => {
+      void (async () => {
+        const { closed } = await serveStdio(server, { input: socket, output: socket });
+        await closed;
+        socket.end();
+      })();
+    });
+    listening.listen(path);
+    await once(listening, 'listening');
+    const overSocket: RawTransport = async (_server, receive) => {
+      const socket = connect(path);
+      await once(socket, 'connect');
+      let rest = '';
+      socket.setEncoding('utf8').on('data', (chunk: string) => {
+        const lines = (rest + chunk).split('\n');
+        rest = lines.pop() as string;
+        for (const line of lines) receive(line);
+      });
+      const send = (text: string) => void socket.write(`${text}\n`);
+      return { send, close: () => void socket.end() };
+    };
+    const client = await RawClient.connect(server, { revision: STATELESS }, overSocket);
+    expect(textOf(await client.call('owl'))).toBe('one\ntwo 🦉');
+    await client.close();
+    await new Promise((resolve) => listening.close(resolve));
+    await rm(folder, { recursive: true });
+  });
+});
+
+/** A custom transport made of two queues, built on the public transport API. */
+async function overQueue(server: Host, receive: (text: string) => void) {
+  const send = ({ text }: Frame) => receive(text);
+  return await server[HOST].open((kernel) => {
+    const session = kernel.openSession({}, { push: send });
+    const transport = {
+      async send(text: string) {
+        const wire = { transport: { kind: 'memory' }, principal: undefined, owner: transport, send } as const;
+        const reply = await kernel.handle(parseMessage(text), wire, session);
+        if (reply.text !== undefined) receive(reply.text);
+      },
+      stop: () => kernel.inFlight.stop(transport),
+      close() {
+        server[HOST].detach(transport);
+        kernel.closeSession(session);
+      },
+    };
+    return transport;
+  });
+}
+
+describe('a custom transport', () => {
+  eachRevision('STDIO-13', 'has the same messages and lifecycle', async (revision) => {
+    const server = serverWith({
+      async ask(context, input) {
+        context.log.error(input);
+        return (await context.sample({ messages: 'Hi', maxTokens: 1 })).text;
+      },
+    });
+    const sampled = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Ho' } };
+    const client = await RawClient.connect(
+      server,
+      {
+        revision,
+        capabilities: { sampling: {} },
+        logLevel: 'error',
+        answers: { 'sampling/createMessage': () => ({ result: sampled }) },
+        begins: false,
+      },
+      overQueue,
+    );
+    const acknowledged = 'notifications/subscriptions/acknowledged';
+    if (client.stateless) {
+      const params = { notifications: { toolsListChanged: true } };
+      void client.send(client.buildMessage('listening', 'subscriptions/listen', params));
+      await client.find(({ method }) => method === acknowledged);
+    } else {
+      expect(await client.error('tools/list')).toMatchObject({ code: -32600 });
+      await client.begin();
+    }
+    expect(textOf(await client.call('ask', { a: 1 } as JsonObject))).toBe('Ho');
+    server.notify.toolsChanged();
+    await client.find(({ method }) => method === 'notifications/tools/list_changed');
+    const methods = client.received.map(({ method }) => method).filter((method) => method !== undefined);
+    const [told, changed] = ['notifications/message', 'notifications/tools/list_changed'];
+    const others = client.stateless ? [acknowledged, told, changed] : [told, 'sampling/createMessage', changed];
+    expect(methods).toEqual(others);
+    expect(client.questions).toMatchObject([{ method: 'sampling/createMessage' }]);
+  });
+});
