@@ -252,27 +252,58 @@ describe('the capabilities of a session', () => {
     }
   });
 
-  for (const id of ['LIFE-06', 'DISC-04'] as const) {
-    const register =
-      id === 'LIFE-06'
-        ? eachSessionRevision
-        : (...[row, sentence, test]: Parameters<typeof inStateless>) => inStateless(row, sentence, test);
-    register(id, 'follow members that are added and removed', async (revision: SessionRevision | void) => {
-      const server = serverOf();
-      const declared = async () => {
-        const client = await RawClient.connect(server, { revision: revision ?? STATELESS, begins: false });
-        const { capabilities } = await client.begin();
-        const { error } = await client.request('tools/list');
-        return [Object.keys(capabilities as object).sort(), error?.code];
-      };
-      expect(await declared()).toEqual([['logging'], -32601]);
-      const { remove } = server.addTool({ name: 'tool', input: NoInput }, () => '');
-      expect(await declared()).toEqual([['logging', 'tools'], undefined]);
-      remove();
-      const [names, code] = await declared();
-      expect(code).toBe((names as string[]).includes('tools') ? undefined : -32601);
-    });
-  }
+  /** What a server declares and how it answers `tools/list`: without a tool, with one, and after its removal. */
+  const declarations = async (revision: SessionRevision | typeof STATELESS) => {
+    const server = serverOf();
+    const declared = async () => {
+      const client = await RawClient.connect(server, { revision, begins: false });
+      const { capabilities } = await client.begin();
+      const { error } = await client.request('tools/list');
+      return [Object.keys(capabilities as object).sort(), error?.code];
+    };
+    const before = await declared();
+    const { remove } = server.addTool({ name: 'tool', input: NoInput }, () => '');
+    const added = await declared();
+    remove();
+    return [before, added, await declared()];
+  };
+  const [NOTHING, TOOLS] = [
+    [['logging'], -32601],
+    [['logging', 'tools'], undefined],
+  ];
+
+  eachSessionRevision('LIFE-06', 'follow members that are added and removed', async (revision) => {
+    const [before, added, removed] = await declarations(revision);
+    expect([before, added]).toEqual([NOTHING, TOOLS]);
+    expect([NOTHING, TOOLS]).toContainEqual(removed);
+  });
+
+  inStateless('DISC-04', 'follow members that are added and removed', async () => {
+    const [before, added, removed] = await declarations(STATELESS);
+    expect([before, added]).toEqual([NOTHING, TOOLS]);
+    expect([NOTHING, TOOLS]).toContainEqual(removed);
+  });
+
+  inStateless('DISC-04', 'promise only notifications that are sent', async () => {
+    const listChanged = true;
+    const wanted = {
+      toolsListChanged: true,
+      promptsListChanged: true,
+      resourcesListChanged: true,
+      resourceSubscriptions: ['docs://a'],
+    };
+    for (const transport of Object.values(transportsOf(STATELESS))) {
+      const client = await RawClient.connect(storyServer(), { revision: STATELESS }, transport);
+      expect((await client.begin())['capabilities']).toMatchObject({
+        tools: { listChanged },
+        prompts: { listChanged },
+        resources: { listChanged, subscribe: true },
+      });
+      void client.send(asked('listening', 'subscriptions/listen', { notifications: wanted }));
+      const { params } = await client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
+      expect(params?.['notifications']).toEqual(wanted);
+    }
+  });
 });
 
 describe('a server', () => {
