@@ -110,10 +110,8 @@ overEveryHost('403', (host) => {
     const foreign: Fields[] = [
       // such as a browser sends: to the page, both are its own
       { host: rebound, origin: `http://${rebound}` },
-      { host: rebound },
       { host: rebound, origin: `http://${local}`, 'x-forwarded-host': local },
       { host: local, origin: `http://${rebound}` },
-      { host: local, origin: 'null' },
     ];
     for (const door of await doorsOf(url, revision)) {
       for (const headers of foreign) {

@@ -88,7 +88,7 @@ const VISITS: readonly Way[] = [
 ];
 
 /** Values of a capability that declare nothing. */
-const UNDECLARED: readonly unknown[] = [undefined, null, false, true, 0, 1, '', 'yes', [], [{}]];
+const UNDECLARED: readonly unknown[] = [undefined, null, false, true, 0, '', 'yes', []];
 const { roots, sampling: model, elicitation } = CAPABILITIES;
 
 /** The ways that need a part of the capabilities, which is the value of `declare`. */
