@@ -307,37 +307,27 @@ describe('the capabilities of a session', () => {
 });
 
 describe('a server', () => {
-  eachSessionRevision(
-    'LIFE-07',
-    'asks nothing and tells of no changes before the client is initialized',
-    async (revision) => {
-      const capabilities = { sampling: { tools: {} }, roots: {}, elicitation: { form: {}, url: {} } };
-      for (const [name, transport] of Object.entries(transportsOf(revision))) {
-        const server = serverOf({ providers: [Asking] });
-        const options = { revision, capabilities, answers: ANSWERS, begins: false };
-        const client = await RawClient.connect(server, options, transport);
-        await client.result('initialize', hello(revision, capabilities));
-        for (const how of questionsOf(revision)) {
-          for (const [method, params] of asks(how)) {
-            const said = JSON.stringify(await client.result(method, params));
-            expect([name, how, method, said]).toEqual([name, how, method, expect.stringContaining('"failed: ')]);
-          }
-        }
-        server.notify.toolsChanged();
-        server.notify.promptsChanged();
-        server.notify.resourcesChanged();
-        await client.result('ping');
-        expect([name, client.questions, client.received.filter(({ method }) => method)]).toEqual([name, [], []]);
-        await client.notify('notifications/initialized');
-        for (const how of questionsOf(revision)) {
-          for (const [method, params] of asks(how)) {
-            const said = JSON.stringify(await client.result(method, params));
-            expect([name, how, method, said]).toEqual([name, how, method, expect.stringContaining('"answered"')]);
-          }
+  eachSessionRevision('LIFE-07', 'tells of no changes before the client is initialized', async (revision) => {
+    const capabilities = { sampling: { tools: {} }, roots: {}, elicitation: { form: {}, url: {} } };
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const server = serverOf({ providers: [Asking] });
+      const options = { revision, capabilities, answers: ANSWERS, begins: false };
+      const client = await RawClient.connect(server, options, transport);
+      await client.result('initialize', hello(revision, capabilities));
+      server.notify.toolsChanged();
+      server.notify.promptsChanged();
+      server.notify.resourcesChanged();
+      await client.result('ping');
+      expect([name, client.questions, client.received.filter(({ method }) => method)]).toEqual([name, [], []]);
+      await client.notify('notifications/initialized');
+      for (const how of questionsOf(revision)) {
+        for (const [method, params] of asks(how)) {
+          const said = JSON.stringify(await client.result(method, params));
+          expect([name, how, method, said]).toEqual([name, how, method, expect.stringContaining('"answered"')]);
         }
       }
-    },
-  );
+    }
+  });
 
   eachSessionRevision('LIFE-07', 'may ping before the client is initialized', async (revision) => {
     const server = serverWith({ alive: (context) => context.ping().then(() => 'pong') });

@@ -167,9 +167,6 @@ export class Session implements Conversation, Memory {
         `The client's protocol revision does not support this "${question.method}" request.`,
       );
     }
-    if (!this.record.joined && question.method !== 'ping') {
-      throw new ClientError('The client cannot be asked before it has sent "notifications/initialized".');
-    }
     const { elicitationId } = encoded.params;
     if (typeof elicitationId === 'string') this.expect(elicitationId);
     const isAboutRoots = question.method === 'roots/list';
