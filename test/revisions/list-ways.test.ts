@@ -170,7 +170,7 @@ describe('the list of tools', () => {
         long,
       ];
       for (const { name: way, client, ask } of await waysOf(revision, bareTools)) {
-        for (const _time of [1, 2]) {
+        for (let time = 0; time < 2; time += 1) {
           const pages = await pagesOf(client, 'tools/list');
           expect([way, pages.length]).toEqual([way, 7]);
           const tools = pages.flatMap((page) => page['tools'] as { name: string; inputSchema: JsonObject }[]);

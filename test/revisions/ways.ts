@@ -27,6 +27,8 @@ export interface Way {
   readonly isHttp: boolean;
   /** Sends a request and answers the questions of the server, until there is a response. */
   ask(method: string, params?: JsonObject): Promise<Message>;
+  /** Sends a message in this way, without waiting for the response. */
+  send(message: Message): Promise<void>;
   /** All cases on the first way. On each other way, a different part of them. */
   some<T>(cases: readonly T[]): readonly T[];
 }
@@ -68,7 +70,7 @@ let pings = 0;
 const besidePing = (message: Message) => [{ jsonrpc: '2.0', id: `ping ${(pings += 1)}`, method: 'ping' }, message];
 const withToken = (message: Message) => {
   const { params = {} } = message;
-  return { ...message, params: { ...params, _meta: { ...(params['_meta'] as JsonObject), progressToken: 'way' } } };
+  return { ...message, params: { ...params, _meta: { progressToken: 'way', ...(params['_meta'] as JsonObject) } } };
 };
 
 function routesOf(revision: Revision): Record<string, Route> {
@@ -109,18 +111,19 @@ export async function waysOf(revision: Revision, build: Build, more: Partial<Raw
       if (isJudged) server.addTool(hidden, () => '');
       const client = await RawClient.connect(server, { revision, ...more, answers, capabilities }, transport);
       const some = <T>(cases: readonly T[]) => cases.filter((_case, index) => at === 0 || index % SHARE === at % SHARE);
-      return { name, client, server, isHttp: transport === overHttp, ask: askerOf(client, wrap), some };
+      const send = async (message: Message) => await client.send(wrap(message));
+      return { name, client, server, isHttp: transport === overHttp, send, ask: askerOf(client, send), some };
     }),
   );
 }
 
-function askerOf(client: RawClient, wrap: (message: Message) => object): Way['ask'] {
+function askerOf(client: RawClient, send: Way['send']): Way['ask'] {
   let sent = 0;
   return async (method, params) => {
     let more: JsonObject = {};
     for (;;) {
       const id = `way ${(sent += 1)}`;
-      await client.send(wrap(client.buildMessage(id, method, params && { ...params, ...more })));
+      await send(client.buildMessage(id, method, params && { ...params, ...more }));
       const message = await client.response(id);
       const { resultType, inputRequests = {}, requestState } = message.result ?? {};
       if (resultType !== 'input_required') return message;
