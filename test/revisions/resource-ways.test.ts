@@ -2,7 +2,8 @@
 import { describe, expect } from '@jest/globals';
 import { type JsonObject, Resource, ToolError, toolResult } from '@decorum/core';
 
-import { eachRevisionOf, STATELESS } from '../support/requirements.js';
+import { RawClient } from '../support/raw-client.js';
+import { eachRevision, eachRevisionOf, STATELESS } from '../support/requirements.js';
 import { serverOf } from './servers.js';
 import { answersAlike, type Probe, type Setting, waysOf } from './ways.js';
 
@@ -177,5 +178,58 @@ describe('reading a resource, however it is asked for,', () => {
       ),
       [...read('docs://fixed'), contents('docs://fixed', { mimeType: 'text/plain', text: '' })],
     ]);
+  });
+});
+
+describe('the URI of a resource', () => {
+  eachRevision('RES-17', 'is absolute and has only characters of URIs, wherever it comes from', async (revision) => {
+    const provide = (uri: string) => {
+      class One {
+        @Resource(uri, { name: 'one' })
+        one() {
+          return uri;
+        }
+      }
+      return One;
+    };
+    const schemes = ['', '/', ':', '1a:', '+a:', '-a:', '.a:', 'a_b:', 'a b:', ' a:', 'é:', 'a%62:', 'a/b:'];
+    const paths = [
+      '',
+      ' ',
+      '//a b',
+      '//ä',
+      '//a"b',
+      '//a\\b',
+      '//a|b',
+      '//a^b',
+      '//a`b',
+      '//%',
+      '//%zz',
+      '//a%2',
+      '//a\n',
+    ];
+    for (const uri of [...schemes.map((scheme) => `${scheme}//a`), ...paths.map((path) => `docs:${path}`)]) {
+      expect(() => serverOf({ providers: [provide(uri)] })).toThrow('DECORUM_BAD_URI');
+      expect(() => serverOf().addProvider(provide(uri))).toThrow('DECORUM_BAD_URI');
+    }
+    for (const uriPrefix of ['1', ' ', '-', 'a b', 'é', '/', '_']) {
+      expect(() => serverOf({ providers: [{ provider: provide('docs://a'), uriPrefix }] })).toThrow(
+        '`uriPrefix` must be',
+      );
+    }
+    const valid = [
+      'x-y.z+1:a',
+      'urn:isbn:0451450523',
+      'docs://[::1]/a',
+      'docs://%C3%A4?a=b&c#d',
+      'DOCS://A',
+      "a:!$&'()*+,;=:@~-._",
+    ];
+    const client = await RawClient.connect(serverOf({ providers: valid.map(provide) }), { revision });
+    const { resources } = (await client.result('resources/list')) as { resources: JsonObject[] };
+    expect(resources.map(({ uri }) => uri)).toEqual(valid);
+    for (const uri of valid) {
+      expect(await client.result('resources/read', { uri })).toMatchObject({ contents: [{ uri, text: uri }] });
+    }
   });
 });
