@@ -161,8 +161,11 @@ describe('a subscription', () => {
           [page, `${a}/x`, a].map((uri) => ({ uri })),
         );
         server.addProvider(Library);
+        // one URI is the beginning of the other
+        await ask(one, 'subscribe', `${page}0`);
         await ask(one, 'unsubscribe', b, page, 'other://a');
-        expect(await updates(one, [a], [page])).toEqual([{ uri: a }]);
+        expect(await updates(one, [a], [page], [`${page}0`])).toEqual([{ uri: a }, { uri: `${page}0` }]);
+        await ask(one, 'unsubscribe', `${page}0`);
         await ask(one, 'unsubscribe', a, a);
         expect(await updates(one, [a], [page], [`${a}/x`, a])).toEqual([]);
         expect(await updates(other, [a], [page])).toEqual([{ uri: a }]);

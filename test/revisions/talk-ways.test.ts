@@ -1,8 +1,9 @@
 // What handlers tell the client while they run, and cancellations, in every way that a request can take.
 import { describe, expect } from '@jest/globals';
-import { Completion, type Context, type JsonObject, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import { Completion, type Context, type JsonObject, NoInput, type Plugin, Prompt, Resource, Tool } from '@decorum/core';
 
-import type { RawClient } from '../support/raw-client.js';
+import { transportsOf } from '../support/http-transports.js';
+import { RawClient } from '../support/raw-client.js';
 import { eachRevisionOf } from '../support/requirements.js';
 import { deferred, serverOf } from './servers.js';
 import { type Setting, waysOf } from './ways.js';
@@ -134,11 +135,11 @@ describe('progress, however its request arrives,', () => {
       };
       const build = membersOf(report, async (context) => await Promise.resolve(context).then(report));
       const message = (value: number) => (revision === '2024-11-05' ? {} : { message: `at ${value}` });
-      for (const { name: way, client, ask } of await waysOf(revision, build)) {
+      for (const [turn, { name: way, client, ask }] of (await waysOf(revision, build)).entries()) {
         // what the way itself reports is left out
         const told = () => client.of('notifications/progress').filter(({ params }) => params?.['progress'] !== 1);
         for (const [index, progressToken] of [0, '', '0', 7, 'a', -1, 'b'].entries()) {
-          const [method, params] = REQUESTS[index] as (typeof REQUESTS)[0];
+          const [method, params] = REQUESTS[(index + turn) % REQUESTS.length] as (typeof REQUESTS)[0];
           contexts = [];
           const before = told().length;
           await ask(method, { ...params, _meta: { progressToken } });
@@ -214,6 +215,52 @@ describe('a cancelled request, however it has arrived,', () => {
         await client.settled();
         // the response that "settled" waited for
         expect([way, result !== undefined, client.received.length - before]).toEqual([way, true, 1]);
+      }
+    },
+  );
+
+  eachRevisionOf(
+    ['CANC-02', 'CANC-04'],
+    'never runs if it waits for a plugin or an access function, and has no response then either',
+    async (revision) => {
+      for (const [name, transport] of Object.entries(transportsOf(revision))) {
+        for (const isObserved of [true, false]) {
+          let [held, go] = [deferred(), deferred()];
+          const wait = async () => {
+            held.resolve();
+            await go.promise;
+          };
+          const waiting: Plugin = {
+            name: 'waiting',
+            async observe({ method }, run) {
+              if (REQUESTS.some(([each]) => each === method)) await wait();
+              return await run();
+            },
+          };
+          const access = async () => {
+            await wait();
+            return true;
+          };
+          let runs = 0;
+          const work = async () => void (runs += 1);
+          const setting = isObserved
+            ? { options: { plugins: [waiting] }, guard: {} }
+            : { options: {}, guard: { access } };
+          const server = membersOf(() => void (runs += 1), work)(setting);
+          const client = await RawClient.connect(server, { revision }, transport);
+          for (const [id, [method, params]] of REQUESTS.entries()) {
+            [held, go] = [deferred(), deferred()];
+            void client.send(client.buildMessage(id, method, params));
+            await held.promise;
+            await client.cancel(id);
+            await client.settled();
+            go.resolve();
+            await client.settled();
+            const answers = client.received.filter((message) => message.id === id);
+            expect([name, isObserved, method, answers]).toEqual([name, isObserved, method, []]);
+          }
+          expect(runs).toBe(0);
+        }
       }
     },
   );

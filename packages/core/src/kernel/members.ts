@@ -73,9 +73,11 @@ export class Members {
   }
 
   private admit<R extends CallResult>(exchange: Exchange, invocation: Invocation<R>): Outcome<R> | Promise<Outcome<R>> {
-    return andThen(isAdmitted(invocation.access as Access, exchange, this.reporter), (admitted) =>
-      admitted ? this.run(exchange, invocation, true) : invocation.deny(),
-    );
+    return andThen(isAdmitted(invocation.access as Access, exchange, this.reporter), (admitted) => {
+      if (!admitted) return invocation.deny();
+      // cancelled meanwhile, and answered
+      return exchange.over ? { kind: 'failed', error: exchange.signal.reason } : this.run(exchange, invocation, true);
+    });
   }
 }
 
