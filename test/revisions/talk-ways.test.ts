@@ -1,6 +1,16 @@
 // What handlers tell the client while they run, and cancellations, in every way that a request can take.
 import { describe, expect } from '@jest/globals';
-import { Completion, type Context, type JsonObject, NoInput, type Plugin, Prompt, Resource, Tool } from '@decorum/core';
+import {
+  Completion,
+  type Context,
+  type Interceptor,
+  type JsonObject,
+  NoInput,
+  type Plugin,
+  Prompt,
+  Resource,
+  Tool,
+} from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
 import { RawClient } from '../support/raw-client.js';
@@ -221,31 +231,28 @@ describe('a cancelled request, however it has arrived,', () => {
 
   eachRevisionOf(
     ['CANC-02', 'CANC-04'],
-    'never runs if it waits for a plugin or an access function, and has no response then either',
+    'never runs if it waits for a plugin, an access function or an interceptor, and has no response then either',
     async (revision) => {
       for (const [name, transport] of Object.entries(transportsOf(revision))) {
-        for (const isObserved of [true, false]) {
+        for (const waiter of ['plugin', 'access', 'interceptor'] as const) {
           let [held, go] = [deferred(), deferred()];
           const wait = async () => {
             held.resolve();
             await go.promise;
           };
-          const waiting: Plugin = {
-            name: 'waiting',
-            async observe({ method }, run) {
-              if (REQUESTS.some(([each]) => each === method)) await wait();
-              return await run();
-            },
+          const observe: Plugin['observe'] = async ({ method }, run) => {
+            if (REQUESTS.some(([each]) => each === method)) await wait();
+            return await run();
           };
-          const access = async () => {
-            await wait();
-            return true;
-          };
+          const access = async () => await wait().then(() => true);
+          const interceptor: Interceptor = async (_call, next) => await wait().then(next);
+          const setting = {
+            plugin: { options: { plugins: [{ name: 'waiting', observe }] }, guard: {} },
+            access: { options: {}, guard: { access } },
+            interceptor: { options: { interceptors: [interceptor] }, guard: {} },
+          }[waiter];
           let runs = 0;
           const work = async () => void (runs += 1);
-          const setting = isObserved
-            ? { options: { plugins: [waiting] }, guard: {} }
-            : { options: {}, guard: { access } };
           const server = membersOf(() => void (runs += 1), work)(setting);
           const client = await RawClient.connect(server, { revision }, transport);
           for (const [id, [method, params]] of REQUESTS.entries()) {
@@ -257,9 +264,9 @@ describe('a cancelled request, however it has arrived,', () => {
             go.resolve();
             await client.settled();
             const answers = client.received.filter((message) => message.id === id);
-            expect([name, isObserved, method, answers]).toEqual([name, isObserved, method, []]);
+            expect([name, waiter, method, answers]).toEqual([name, waiter, method, []]);
           }
-          expect(runs).toBe(0);
+          expect([name, waiter, runs]).toEqual([name, waiter, 0]);
         }
       }
     },

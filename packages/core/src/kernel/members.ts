@@ -63,7 +63,11 @@ export class Members {
       const result =
         intercept === undefined || !isIntercepted
           ? invocation.run(args, ctx)
-          : intercept({ kind, name, args, ctx }, async () => await invocation.run(args, ctx));
+          : intercept({ kind, name, args, ctx }, async () => {
+              // cancelled while an interceptor was waiting
+              if (exchange.over) throw exchange.signal.reason as Error;
+              return await invocation.run(args, ctx);
+            });
       if (result instanceof Promise) return wait(result, exchange);
       outcome = { kind: 'complete', result };
     } catch (error) {
