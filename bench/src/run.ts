@@ -8,7 +8,7 @@ import type { Sample, Samples } from './entrant.js';
 import { runCase } from './run-case.js';
 
 /** Retries of `--check` for results that missed their bar or were too noisy. */
-const RETRIES = 2;
+const RETRIES = 3;
 
 /** A measurement that can be started repeatedly. */
 interface Startable {

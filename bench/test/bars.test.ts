@@ -46,6 +46,13 @@ describe('bars', () => {
     expect(judge([1.05, 1.04, 1.05], { equal: 1 })).toBe('noisy');
     expect(judge([], { atLeast: 1 })).toBe('noisy');
   });
+
+  test('are judged more surely with more starts', () => {
+    expect(judge([0.8, 1.02, 1.2], { atLeast: 1 })).toBe('noisy');
+    expect(judge([0.8, 0.9, 1.01, 1.02, 1.02, 1.03, 1.04, 1.1, 1.2], { atLeast: 1 })).toBe('reached');
+    expect(judge([0.8, 0.9, 0.92, 0.93, 0.94, 0.95, 0.96, 1.1, 1.2], { atLeast: 1 })).toBe('missed');
+    expect(judge([0.8, 0.85, 0.9, 0.95, 1, 1.05, 1.1, 1.15, 1.2], { atLeast: 1 })).toBe('noisy');
+  });
 });
 
 describe('the report', () => {

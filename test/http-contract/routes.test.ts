@@ -1,6 +1,7 @@
 // The routes of plugins, beside every endpoint.
 import { once } from 'node:events';
-import { request as httpRequest } from 'node:http';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 
 import { describe, expect, it } from '@jest/globals';
 import { definePlugin, health, type McpServerOptions, type Plugin, type RouteRequest } from '@decorum/core';
@@ -97,6 +98,24 @@ describe.each(HOSTS.map((host) => [host.name, host] as const))('Routes of plugin
     const put = await fetch(at('/status'), { method: 'PUT', body: 'a' });
     expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
     expect((await post(url, { jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(401);
+  });
+
+  it('are found, as the endpoint is, by the absolute URL that a proxy may send', async () => {
+    const { at, url } = await served(host, [routes()]);
+    const absolute = async (target: URL, method: string, headers: Record<string, string>, body = '') => {
+      const sent = httpRequest(target, { path: target.href, method, headers, agent: false }).end(body);
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      return [response.statusCode, await textOf(response)];
+    };
+    expect(await absolute(at('/status'), 'GET', {})).toEqual([200, 'fine']);
+    const headers = { ...modernHeaders('tools/call', 'add'), 'content-type': 'application/json' };
+    const [status, text] = await absolute(
+      new URL(url),
+      'POST',
+      headers,
+      JSON.stringify(modernCall(1, 'add', { a: 1, b: 2 })),
+    );
+    expect([status, JSON.parse(String(text))]).toMatchObject([200, { result: { content: [{ text: '3' }] } }]);
   });
 
   it('are behind the host guard', async () => {

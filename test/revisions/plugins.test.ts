@@ -234,7 +234,7 @@ describe('A plugin', () => {
     expect(notes.of('echo/say')?.request.known).toBe(true);
     await client.cancel('listening');
     await ended(notes);
-    expect(notes.lines).toEqual(['subscriptions/listen cancelled', 'echo/say ok', 'notifications/cancelled ok']);
+    expect(notes.lines).toEqual(['subscriptions/listen ok', 'echo/say ok', 'notifications/cancelled ok']);
   });
 
   it('serves its routes beside the endpoint', async () => {

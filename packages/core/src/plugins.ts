@@ -30,9 +30,17 @@ export interface PluginDefinition<Server = never> {
    * values of an `AsyncLocalStorage`. It can't change the answer. If it throws, the error is reported once, and the
    * request is served.
    * @param request the request or notification
-   * @param run handles it, on the first call. Call it before you wait for anything: the request waits too
+   * @param run handles it, on the first call. Call it before you wait for anything: the request waits too. If `observe`
+   *   returns without calling it, the request is handled then
    */
   observe?(request: ObservedRequest, run: () => Promise<Outcome>): unknown;
+  /**
+   * Called when a request or notification has been handled, before the answer is sent. It costs less than `observe`,
+   * which gets a promise. If it throws, the error is reported once, and the answer is sent.
+   * @param request the request or notification. Its arguments may be gone
+   * @param outcome how it ended
+   */
+  ended?(request: ObservedRequest, outcome: Outcome): unknown;
   /**
    * Stands around every question that a handler asks the client. Set keys of `question.meta` to send them as `_meta`. If
    * it throws, the error is reported once, and the question is asked.
@@ -60,6 +68,7 @@ const KEYS: OptionTypes<PluginDefinition> = {
   interceptors: 'array',
   extensions: 'array',
   observe: 'function',
+  ended: 'function',
   ask: 'function',
   session: 'function',
   routes: 'array',
@@ -125,20 +134,19 @@ export function hooksOf(plugin: PluginDefinition<object>) {
 
 /** What a server does for its plugins at run time; undefined if none of them wants anything. */
 export function observingOf(plugins: readonly PluginDefinition[]): Observing | undefined {
-  const having = (hook: 'observe' | 'ask' | 'session') => plugins.filter((plugin) => plugin[hook] !== undefined);
-  const [observers, askers, watchers] = [having('observe'), having('ask'), having('session')];
-  if (observers.length + askers.length + watchers.length === 0) return undefined;
-  return {
-    requests: observers.map((plugin) => ({
-      plugin: plugin.name,
-      observe: (request, run) => plugin.observe?.(request, run),
-    })),
-    questions: askers.map((plugin) => ({
-      plugin: plugin.name,
-      observe: (question, run) => plugin.ask?.(question, run),
-    })),
-    sessions: watchers.map((plugin) => ({ plugin: plugin.name, session: (info) => plugin.session?.(info) })),
+  const hooks = <Call>(name: 'observe' | 'ended' | 'ask' | 'session', call: (plugin: PluginDefinition) => Call) =>
+    plugins.flatMap((each) => (each[name] === undefined ? [] : [{ plugin: each.name, name, call: call(each) }]));
+  const observing: Observing = {
+    requests: {
+      around: hooks('observe', (plugin) => (request, run) => plugin.observe?.(request, run)),
+      told: hooks('ended', (plugin) => (request, outcome) => plugin.ended?.(request, outcome)),
+    },
+    questions: { around: hooks('ask', (plugin) => (question, run) => plugin.ask?.(question, run)), told: [] },
+    sessions: hooks('session', (plugin) => (info) => plugin.session?.(info)),
   };
+  const { requests, questions, sessions } = observing;
+  const all = [requests.around, requests.told, questions.around, sessions];
+  return all.some(({ length }) => length > 0) ? observing : undefined;
 }
 
 interface Extensible {

@@ -76,7 +76,7 @@ export class McpModule implements NestModule {
    * @param options those of `McpServer` and of the endpoint, such as `path` and `allowedHosts`, and which modules to serve
    */
   static forRoot(options: McpModuleOptions): DynamicModule {
-    return moduleOf({ name: options.name, inject: [], useFactory: () => options });
+    return moduleOf({ name: options?.name, inject: [], useFactory: () => options });
   }
 
   /**
@@ -91,7 +91,7 @@ export class McpModule implements NestModule {
    * ```
    */
   static forRootAsync(options: McpModuleAsyncOptions): DynamicModule {
-    if (typeof options.useFactory === 'function') return moduleOf(options);
+    if (typeof options?.useFactory === 'function') return moduleOf(options);
     const problem = 'is missing. Write `useFactory: () => ({ name, version })`, and list what it needs in `inject`';
     throw startupError('DECORUM_INVALID_OPTION', 'McpModule.forRootAsync', 'useFactory', problem);
   }

@@ -82,7 +82,11 @@ const NEST_OPTIONS: OptionTypes<Omit<NestOptions, 'http'>> = {
  * @throws {DecorumError} `DECORUM_INVALID_OPTION`
  */
 export function splitOptions(options: McpModuleOptions): SplitOptions {
-  if (!isObject(options)) throw invalid('options', 'must be an object. Return { name, version } from `useFactory`');
+  if (!isObject(options))
+    throw invalid(
+      'options',
+      'must be an object, as in `forRoot({ name, version })`. With `forRootAsync`, return it from `useFactory`',
+    );
   const { include, exclude, hideGuarded, http = {}, limits = {}, ...rest } = options;
   requireKnown('McpModule', { include, exclude, hideGuarded }, NEST_OPTIONS);
   const endpoint: unknown = http;

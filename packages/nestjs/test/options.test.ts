@@ -34,7 +34,15 @@ it.each([
   ).rejects.toMatchObject({ code: 'DECORUM_INVALID_OPTION', message: expect.stringMatching(message) });
 });
 
+it('rejects forRoot without options', async () => {
+  await expect(start(() => McpModule.forRoot(undefined as unknown as McpModuleOptions))).rejects.toMatchObject({
+    code: 'DECORUM_INVALID_OPTION',
+    message: expect.stringMatching(/`options` must be an object/),
+  });
+});
+
 it.each([
+  ['without options', undefined, /`useFactory` is missing/],
   ['without a factory', { useClass: Shop }, /`useFactory` is missing/],
   ['whose factory returns nothing', { useFactory: () => {} }, /`options` must be an object/],
 ])('rejects forRootAsync %s', async (_what, options, message) => {

@@ -73,7 +73,7 @@ export const telemetry = definePlugin((options: TelemetryOptions = {}) => {
 
     observe(request, run) {
       const { tracer, histograms } = instruments;
-      if (tracer === undefined && histograms === undefined) return run();
+      if (tracer === undefined && histograms === undefined) return undefined;
       const named = namesOf(request);
       const running = tracer ? inServerSpan(request, run, { tracer, named, contents }) : run();
       return recorded(running, histograms?.operation, (outcome) => ({
@@ -84,7 +84,7 @@ export const telemetry = definePlugin((options: TelemetryOptions = {}) => {
 
     ask(question, run) {
       const { tracer, histograms } = instruments;
-      if (tracer === undefined && histograms === undefined) return run();
+      if (tracer === undefined && histograms === undefined) return undefined;
       const { method, request } = question;
       const running = tracer ? inClientSpan(question, run, tracer) : run();
       return recorded(running, histograms?.question, (outcome) => ({

@@ -82,8 +82,7 @@ export const metrics = definePlugin((options: MetricsOptions = {}) => {
       servers -= 1;
     },
 
-    async observe(request, run) {
-      const { status, code, milliseconds } = await run();
+    ended(request, { status, code, milliseconds }) {
       const { target, revision, transport } = request;
       const method = methodOf(request);
       requests.observe({ method, target, revision, transport, status, code }, milliseconds / 1000);

@@ -161,9 +161,11 @@ export class Program {
 
   private async whenEnded(): Promise<string> {
     const failed = new Promise<string>((resolve) => this.child.once('error', ({ message }) => resolve(message)));
+    // may come with `exit`, before anything that waits for that goes on
+    const closed = new Promise((resolve) => this.child.once('close', resolve));
     const exited = once(this.child, 'exit').then(async ([code, signal]) => {
       // what it wrote last; a process of its own may keep the pipe open
-      await Promise.race([once(this.child, 'close'), wait(REST_MS, undefined, { ref: false })]);
+      await Promise.race([closed, wait(REST_MS, undefined, { ref: false })]);
       return typeof signal === 'string' ? `signal ${signal}` : `exit code ${code}`;
     });
     const reason = await Promise.race([failed, exited]);

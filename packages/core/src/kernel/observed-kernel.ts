@@ -2,7 +2,7 @@ import type { Session } from '../protocol/eras/stateful.js';
 import type { Conversation, Exchange } from '../protocol/exchange.js';
 import type { JsonRpcNotification } from '../protocol/jsonrpc.js';
 import { andThen } from '../protocol/maybe-promise.js';
-import { beginsConversation } from '../protocol/methods.js';
+import { beginsConversation, LISTEN } from '../protocol/methods.js';
 import type { Observation, ObservedQuestion, ObservedRequest, QuestionOutcome } from '../protocol/observed.js';
 import type { Reply } from '../protocol/reply.js';
 import type { Wire } from '../protocol/wire.js';
@@ -12,8 +12,8 @@ import { type Invocation, Members, type Outcome as Ended } from './members.js';
 import type { KernelParts } from './methods/method.js';
 import { knownMethods, observedExchange, observedMessage, type Outcome, outcomeOf } from './observed.js';
 import { askingOf } from './observed-questions.js';
-import { ObservedSessions, type SessionObserver } from './observed-sessions.js';
-import { type Observer, Observers, Work } from './observers.js';
+import { ObservedSessions, type SessionHook } from './observed-sessions.js';
+import { type Hooks, Observers, Work } from './observers.js';
 import type { Unopened } from './unopened.js';
 
 /** Runs members, and notes how each has ended. */
@@ -35,9 +35,9 @@ function note<R>(exchange: Exchange, ended: Ended<R>): Ended<R> {
 
 /** The functions of plugins that stand around messages. */
 export interface Observing {
-  readonly requests: readonly Observer<ObservedRequest, Outcome>[];
-  readonly questions: readonly Observer<ObservedQuestion, QuestionOutcome>[];
-  readonly sessions: readonly SessionObserver[];
+  readonly requests: Hooks<ObservedRequest, Outcome>;
+  readonly questions: Hooks<ObservedQuestion, QuestionOutcome>;
+  readonly sessions: readonly SessionHook[];
 }
 
 /** What a request begins with, beside its exchange. */
@@ -45,6 +45,8 @@ interface Beginning {
   readonly conversation: Conversation | undefined;
   readonly verdict: Parameters<Kernel['begin']>[2];
 }
+
+const UNANSWERED: Reply = { text: undefined };
 
 /** Running a request. */
 class Running extends Work<Reply, Outcome> implements Observation, Beginning {
@@ -79,7 +81,9 @@ class Running extends Work<Reply, Outcome> implements Observation, Beginning {
   }
 
   protected endOf(reply: Reply, milliseconds: number): Outcome {
-    return outcomeOf(reply, milliseconds, this.ended);
+    // its client ends it when it has heard enough
+    const isListen = this.exchange.method === LISTEN;
+    return outcomeOf(isListen && reply.cancelled !== undefined ? UNANSWERED : reply, milliseconds, this.ended);
   }
 }
 
@@ -102,7 +106,7 @@ class ObservedKernel extends Kernel {
     const report = (error: unknown) => void parts.reporter.report(error);
     const asking = askingOf(observing.questions, report);
     super({ ...parts, asking }, new ObservedMembers(parts.reporter, parts.intercept));
-    this.observers = new Observers(observing.requests, 'observe', report);
+    this.observers = new Observers(observing.requests, report);
     this.sessions = new ObservedSessions(observing.sessions, report);
     this.knownMethods = knownMethods(parts.extensions.flatMap(({ methods = {} }) => Object.keys(methods)));
   }
@@ -113,7 +117,7 @@ class ObservedKernel extends Kernel {
     verdict?: Parameters<Kernel['begin']>[2],
   ): Reply | Promise<Reply> {
     const running = new Running(exchange, this, { conversation, verdict });
-    return this.observers.around(running.request, running);
+    return this.observers.observe(running.request, running);
   }
 
   /** A request, as plugins see it. */
@@ -138,7 +142,7 @@ class ObservedKernel extends Kernel {
   }
 
   protected override rejected(reply: Reply, request: Unopened): Reply | Promise<Reply> {
-    return this.observers.around(observedMessage(request, this.knownMethods), new Taking(() => reply));
+    return this.observers.observe(observedMessage(request, this.knownMethods), new Taking(() => reply));
   }
 
   protected override take(
@@ -147,7 +151,7 @@ class ObservedKernel extends Kernel {
     conversation: Conversation | undefined,
   ): Reply | Promise<Reply> {
     const notification = observedMessage({ message, wire, conversation }, this.knownMethods);
-    return this.observers.around(notification, new Taking(() => super.take(message, wire, conversation)));
+    return this.observers.observe(notification, new Taking(() => super.take(message, wire, conversation)));
   }
 
   /**

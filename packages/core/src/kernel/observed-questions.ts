@@ -3,7 +3,7 @@ import type { Exchange } from '../protocol/exchange.js';
 import { InputSignal } from '../protocol/input.js';
 import type { JsonObject } from '../protocol/model.js';
 import type { AskedQuestion, Asking, Observation, ObservedQuestion, QuestionOutcome } from '../protocol/observed.js';
-import { type Observer, Observers, Work } from './observers.js';
+import { type Hooks, Observers, Work } from './observers.js';
 import { questionMeta } from './question-meta.js';
 
 type Settled = { readonly answer: JsonObject } | { readonly error: unknown };
@@ -56,11 +56,11 @@ class Sending extends Work<Settled, QuestionOutcome> {
 
 /** Creates what stands around questions to clients; undefined if no plugin does. */
 export function askingOf(
-  observers: readonly Observer<ObservedQuestion, QuestionOutcome>[],
+  hooks: Hooks<ObservedQuestion, QuestionOutcome>,
   report: (error: unknown) => void,
 ): Asking | undefined {
-  if (observers.length === 0) return undefined;
-  const around = new Observers(observers, 'ask', report);
+  if (hooks.around.length === 0) return undefined;
+  const observers = new Observers(hooks, report);
   let hasReported = false;
   const reportMeta = (cause: Error) => {
     if (!hasReported) report(new Error('A plugin has set a `_meta` that is not sent. Reported once.', { cause }));
@@ -71,7 +71,7 @@ export function askingOf(
     const { request } = asking.observation as Observation;
     const question = { method, id, request, meta: {} };
     const sending = new Sending(asking, () => send(questionMeta(question.meta, reportMeta)));
-    const settled = await around.around(question, sending);
+    const settled = await observers.observe(question, sending);
     if ('error' in settled) throw settled.error;
     return settled.answer;
   };

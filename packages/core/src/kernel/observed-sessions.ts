@@ -2,6 +2,7 @@ import { Session } from '../protocol/eras/stateful.js';
 import type { Exchange } from '../protocol/exchange.js';
 import type { Implementation } from '../protocol/model.js';
 import { copyOf } from '../protocol/observed.js';
+import type { Hook } from './observers.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
 
 /** A session that has started. */
@@ -18,10 +19,7 @@ export interface SessionInfo {
 }
 
 /** A plugin's function for sessions. */
-export interface SessionObserver {
-  readonly plugin: string;
-  readonly session: (info: SessionInfo) => unknown;
-}
+export type SessionHook = Hook<(info: SessionInfo) => unknown>;
 
 /** Tells plugins when sessions start and end in this process. */
 export class ObservedSessions {
@@ -30,7 +28,7 @@ export class ObservedSessions {
   private readonly failed = new Set<string>();
 
   constructor(
-    private readonly observers: readonly SessionObserver[],
+    private readonly hooks: readonly SessionHook[],
     private readonly report: (error: unknown) => void,
   ) {}
 
@@ -46,8 +44,8 @@ export class ObservedSessions {
     const about = { id, revision: revision.id, principal, transport, continued };
     const ends: (() => void)[] = [];
     this.ends.set(peer, ends);
-    for (const { plugin, session } of this.observers) {
-      const end = this.attempt(plugin, () => session({ ...about, client: copyOf(client.info) }));
+    for (const { plugin, call } of this.hooks) {
+      const end = this.attempt(plugin, () => call({ ...about, client: copyOf(client.info) }));
       if (typeof end === 'function') ends.push(() => void this.attempt(plugin, end as () => unknown));
       else if (end !== undefined) this.fail(plugin, new TypeError('It did not return a function, or nothing.'));
     }

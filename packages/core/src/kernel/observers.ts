@@ -3,23 +3,42 @@ import { isPromise } from '../protocol/maybe-promise.js';
 /** A function around something that happens. It gets what happens, and the function that makes it happen. */
 export type Around<Subject, End> = (subject: Subject, run: () => Promise<End>) => unknown;
 
+/** A function that is told how something has ended. */
+export type Told<Subject, End> = (subject: Subject, end: End) => unknown;
+
 /** A function of a plugin. */
-export interface Observer<Subject, End> {
+export interface Hook<Call> {
   readonly plugin: string;
-  readonly observe: Around<Subject, End>;
+  /** The name of the function, for errors. */
+  readonly name: string;
+  readonly call: Call;
+}
+
+/** The functions of plugins for one kind of thing that happens. The first is the outermost. */
+export interface Hooks<Subject, End> {
+  readonly around: readonly Hook<Around<Subject, End>>[];
+  readonly told: readonly Hook<Told<Subject, End>>[];
 }
 
 /** Something that observers stand around. It happens once. */
 export abstract class Work<Value, End> {
   /** What has come of it. Undefined until it happens. */
   value: Value | Promise<Value> | undefined = undefined;
-  private ending: Promise<End> | undefined = undefined;
+  private milliseconds = 0;
+  private ending: End | Promise<End> | undefined = undefined;
+  private promised: Promise<End> | undefined = undefined;
   private resolveEnding: ((end: End | Promise<End>) => void) | undefined = undefined;
   private resolveValue: ((value: Value | Promise<Value>) => void) | undefined = undefined;
 
+  /** What observers learn of it. A promise until it has ended, and also afterwards if it was asynchronous. */
+  get outcome(): End | Promise<End> {
+    if (this.value === undefined) return this.end;
+    return (this.ending ??= this.endOf(this.value as Value, this.milliseconds));
+  }
+
   /** What observers learn of it, once it has ended. */
   get end(): Promise<End> {
-    return (this.ending ??= new Promise((resolve) => (this.resolveEnding = resolve)));
+    return (this.promised ??= this.promise());
   }
 
   /** Does it. Never throws or rejects. */
@@ -36,14 +55,15 @@ export abstract class Work<Value, End> {
   happen(): void {
     const began = performance.now();
     const value = (this.value = this.start());
-    if (value instanceof Promise) this.settle(value.then((late) => this.endOf(late, performance.now() - began)));
-    else this.settle(this.endOf(value, performance.now() - began));
+    if (value instanceof Promise) this.ending = value.then((late) => this.endOf(late, performance.now() - began));
+    else this.milliseconds = performance.now() - began;
+    this.resolveEnding?.(this.outcome);
     this.resolveValue?.(value);
   }
 
-  private settle(end: End | Promise<End>): void {
-    if (this.resolveEnding) this.resolveEnding(end);
-    else this.ending = Promise.resolve(end);
+  private promise(): Promise<End> {
+    if (this.value !== undefined) return Promise.resolve(this.outcome);
+    return new Promise((resolve) => (this.resolveEnding = resolve));
   }
 }
 
@@ -54,30 +74,32 @@ export abstract class Work<Value, End> {
  */
 export class Observers<Subject, End> {
   private readonly failed = new Set<string>();
-  private readonly failures: readonly ((error: unknown) => void)[];
+  private readonly around: readonly Hook<Around<Subject, End>>[];
+  private readonly told: readonly Hook<Told<Subject, End>>[];
 
-  /**
-   * @param observers the first is the outermost
-   * @param hook the name of the function, for errors
-   */
   constructor(
-    private readonly observers: readonly Observer<Subject, End>[],
-    private readonly hook: string,
+    { around, told }: Hooks<Subject, End>,
     private readonly report: (error: unknown) => void,
   ) {
-    this.failures = observers.map(({ plugin }) => this.fail.bind(this, plugin));
+    this.around = around;
+    this.told = told;
   }
 
   /** Does something inside all observers, and returns its value. */
-  around<Value>(subject: Subject, work: Work<Value, End>): Value | Promise<Value> {
+  observe<Value>(subject: Subject, work: Work<Value, End>): Value | Promise<Value> {
     this.enter(0, subject, work);
+    if (this.told.length > 0) {
+      const { outcome } = work;
+      if (outcome instanceof Promise) void outcome.then((end) => this.tell(subject, end));
+      else this.tell(subject, outcome);
+    }
     return work.value ?? work.held();
   }
 
   /** Runs one observer, with the next ones inside. */
   private enter<Value>(at: number, subject: Subject, work: Work<Value, End>): void {
-    const observer = this.observers[at];
-    if (observer === undefined) return work.happen();
+    const hook = this.around[at];
+    if (hook === undefined) return work.happen();
     let hasRun = false;
     const run = () => {
       if (!hasRun) {
@@ -86,27 +108,44 @@ export class Observers<Subject, End> {
       }
       return work.end;
     };
-    const fail = this.failures[at] as (error: unknown) => void;
-    const settle = () => {
-      if (!hasRun) fail(new Error('It ended without calling run().'));
-      void run();
-    };
     try {
-      const observing = observer.observe(subject, run);
-      if (!isPromise(observing)) settle();
-      // what `run` returns never rejects
-      else if (hasRun) void (observing === work.end || observing.then(undefined, fail));
-      else void Promise.resolve(observing).catch(fail).then(settle);
+      const observing = hook.call(subject, run);
+      if (isPromise(observing)) {
+        const fail = (error: unknown) => this.fail(hook, error);
+        // what `run` returns never rejects
+        if (hasRun) return void (observing === work.end || observing.then(undefined, fail));
+        const settle = () => {
+          if (!hasRun) fail(new Error('It ended without calling run().'));
+          void run();
+        };
+        return void Promise.resolve(observing).catch(fail).then(settle);
+      }
     } catch (error) {
-      fail(error);
-      void run();
+      this.fail(hook, error);
+    }
+    // it does not want to know how this ends
+    if (!hasRun) {
+      hasRun = true;
+      this.enter(at + 1, subject, work);
     }
   }
 
-  private fail(plugin: string, error: unknown): void {
-    if (this.failed.has(plugin)) return;
-    this.failed.add(plugin);
-    const problem = `The plugin "${plugin}" failed in \`${this.hook}\`. What it stands around isn't affected. Reported once.`;
+  private tell(subject: Subject, end: End): void {
+    for (const hook of this.told) {
+      try {
+        const telling = hook.call(subject, end);
+        if (isPromise(telling)) void telling.then(undefined, (error: unknown) => this.fail(hook, error));
+      } catch (error) {
+        this.fail(hook, error);
+      }
+    }
+  }
+
+  private fail({ plugin, name }: Hook<unknown>, error: unknown): void {
+    const key = `${name} ${plugin}`;
+    if (this.failed.has(key)) return;
+    this.failed.add(key);
+    const problem = `The plugin "${plugin}" failed in \`${name}\`. What it stands around isn't affected. Reported once.`;
     this.report(new Error(problem, { cause: error }));
   }
 }

@@ -118,7 +118,8 @@ describe('`observe`', () => {
   };
   const MISBEHAVING: readonly (readonly [string, NonNullable<Plugin['observe']>, string | undefined])[] = [
     ['never calls run', async () => await Promise.resolve(undefined), 'It ended without calling run().'],
-    ['never calls run, and is synchronous', () => undefined, 'It ended without calling run().'],
+    ['returns without calling run', () => undefined, undefined],
+    ['returns, and calls run later', (_request, run) => void turn().then(run), undefined],
     ['calls run twice', async (_request, run) => [await run(), await run()], undefined],
     ['calls run without waiting for it', (_request, run) => void run(), undefined],
     [
@@ -310,6 +311,70 @@ describe('`observe`', () => {
   });
 });
 
+describe('`ended`', () => {
+  it('gets each message and its outcome, before the client has the answer', async () => {
+    const seen: unknown[] = [];
+    const told = plugin({
+      ended({ method, target, id }, { status, code, result }) {
+        seen.push([method, target, id, status, code, result]);
+      },
+    });
+    const { server } = serverWith([told]);
+    server.addTool({ name: 'later' }, async () => (await turn(), 'said'));
+    const client = await clientOf(server);
+    await client.send({ method: 'notifications/initialized' });
+    await client.call('say');
+    await client.call('later');
+    await client.call('none');
+    await client.request('invented');
+    expect(seen.slice(1)).toEqual([
+      ['notifications/initialized', undefined, undefined, 'ok', undefined, undefined],
+      ['tools/call', 'say', 2, 'ok', undefined, SAID],
+      ['tools/call', 'later', 3, 'ok', undefined, SAID],
+      ['tools/call', undefined, 4, 'error', -32602, undefined],
+      ['invented', undefined, 5, 'error', -32601, undefined],
+    ]);
+  });
+
+  it('gets the outcome that observers get, also of a request that one of them delays', async () => {
+    const outcomes: [Outcome[], Outcome[]] = [[], []];
+    const delays = definePlugin(() => ({
+      name: 'delays',
+      async observe({ method }: ObservedRequest, run: () => Promise<Outcome>) {
+        if (method === 'tools/call') await turn();
+        outcomes[0].push(await run());
+      },
+    }))();
+    const { server } = serverWith([delays, plugin({ ended: (_request, outcome) => outcomes[1].push(outcome) })]);
+    const client = await clientOf(server);
+    await client.call('say');
+    await client.call('say');
+    expect(outcomes[0]).toHaveLength(3);
+    expect(outcomes[1].every((outcome, at) => outcome === outcomes[0][at])).toBe(true);
+  });
+
+  it.each<readonly [string, NonNullable<Plugin['ended']>]>([
+    [
+      'throws',
+      () => {
+        throw new Error('broken');
+      },
+    ],
+    ['rejects', async () => await Promise.reject(new Error('broken'))],
+  ])('that %s is reported once, and changes nothing', async (_what, ended) => {
+    const seen: string[] = [];
+    const after = definePlugin(() => ({ name: 'after', ended: ({ method }: ObservedRequest) => seen.push(method) }));
+    const { server, reported } = serverWith([plugin({ ended }), after()]);
+    const client = await clientOf(server);
+    expect((await client.call('say'))?.result).toEqual(SAID);
+    expect((await client.call('say'))?.result).toEqual(SAID);
+    expect(seen).toEqual(['initialize', 'tools/call', 'tools/call']);
+    expect(reported).toEqual([
+      'The plugin "tested" failed in `ended`. What it stands around isn\'t affected. Reported once. ← broken',
+    ]);
+  });
+});
+
 describe('`ask`', () => {
   const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
   const accept = () => ({ result: { action: 'accept', content: { name: 'Ada' } } });
@@ -325,7 +390,8 @@ describe('`ask`', () => {
   const questionOf = (received: readonly Received[]) => received.find(({ method }) => method === 'elicitation/create');
 
   it.each<readonly [string, NonNullable<Plugin['ask']>, number]>([
-    ['never calls run', () => undefined, 1],
+    ['never calls run', async () => await Promise.resolve(undefined), 1],
+    ['returns without calling run', () => undefined, 0],
     [
       'throws',
       () => {

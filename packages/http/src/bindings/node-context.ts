@@ -12,7 +12,7 @@ import type { UnreadContext } from '../pipeline.js';
 import { type SlowReaders, UNCOUNTED_BYTES } from '../readers.js';
 import { noteUnread, postInOrder } from './node-answers.js';
 import { type Arrived, NodeBody, TOGETHER } from './node-body.js';
-import { NodeHead, type NodeRequest, streamHeaders } from './node-head.js';
+import { NodeHead, type NodeRequest, streamHeaders, originForm } from './node-head.js';
 import { NodeSink } from './node-sink.js';
 import { channelOf, isUnread, onSocketClose, portAt, versionOf } from './node-socket.js';
 import { isTaken, takeBody } from './parsed-body.js';
@@ -38,7 +38,7 @@ export class NodeContext implements UnreadContext {
   }
 
   get url(): string {
-    return this.request.url ?? '';
+    return originForm(this.request.url);
   }
 
   get head(): RequestHead {

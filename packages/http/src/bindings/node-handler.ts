@@ -12,7 +12,7 @@ import { noEndpoint } from '../http-error.js';
 import { requireFreeRoutes, routesAt, serveRoute } from '../routes.js';
 import { isFlooding } from './node-answers.js';
 import { NodeContext } from './node-context.js';
-import { sentUrl } from './node-head.js';
+import { originForm, sentUrl } from './node-head.js';
 
 /** Options of the handler for Node. */
 export type NodeHandlerOptions = EndpointOptions<IncomingMessage>;
@@ -73,7 +73,7 @@ export function nodeHandler(server: Host, options: NodeHandlerOptions = {}): Nod
   };
   const handle = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void => {
     // Express removes the mount path of a handler from `url`
-    const { url = '' } = request;
+    const url = originForm(request.url);
     const originalUrl = sentUrl(request);
     const document = documentAt(settings.auth, originalUrl);
     if (document === undefined && mayWarn && originalUrl !== url) {

@@ -62,5 +62,10 @@ export function streamHeaders({ headers }: IncomingMessage): Headers {
 
 /** Path and query as sent. Express removes the mount path of a handler from `url`. */
 export function sentUrl({ url = '', originalUrl = url }: IncomingMessage & { readonly originalUrl?: string }): string {
-  return originalUrl;
+  return originForm(originalUrl);
+}
+
+/** Path and query of a request's URL. Proxies may send the absolute form (RFC 9112, section 3.2.2). */
+export function originForm(url = ''): string {
+  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '');
 }

@@ -91,15 +91,12 @@ export class HttpFront implements Front {
   }
 
   async close(drainMs: number): Promise<void> {
-    this.server.close();
+    const closed = new Promise((resolve) => this.server.close(resolve));
     await Promise.race([this.flights.allIdle(), wait(drainMs, undefined, { ref: false })]);
     for (const { streams } of this.clients.sessions.values()) for (const stream of streams) stream.end();
     for (const stream of this.clients.listens) stream.end();
     this.server.closeIdleConnections();
-    await Promise.race([
-      new Promise((resolve) => this.server.once('close', resolve)),
-      wait(100, undefined, { ref: false }),
-    ]);
+    await Promise.race([closed, wait(100, undefined, { ref: false })]);
     this.server.closeAllConnections();
   }
 }
