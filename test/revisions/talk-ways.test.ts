@@ -244,8 +244,14 @@ describe('a cancelled request, however it has arrived,', () => {
             if (REQUESTS.some(([each]) => each === method)) await wait();
             return await run();
           };
-          const access = async () => await wait().then(() => true);
-          const interceptor: Interceptor = async (_call, next) => await wait().then(next);
+          const access = async () => {
+            await wait();
+            return true;
+          };
+          const interceptor: Interceptor = async (_call, next) => {
+            await wait();
+            return await next();
+          };
           const setting = {
             plugin: { options: { plugins: [{ name: 'waiting', observe }] }, guard: {} },
             access: { options: {}, guard: { access } },
