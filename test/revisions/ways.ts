@@ -5,7 +5,7 @@ import { NoInput } from '@decorum/core';
 
 import { overHttp, transportsOf } from '../support/http-transports.js';
 import { type Message, overMemory, RawClient, type RawOptions, type RawTransport } from '../support/raw-client.js';
-import type { Revision } from '../support/requirements.js';
+import { type Revision, REVISIONS, STATELESS } from '../support/requirements.js';
 import { bare } from './neutral.js';
 
 /** What a way needs of the server. */
@@ -86,7 +86,7 @@ function routesOf(revision: Revision): Record<string, Route> {
   };
 }
 
-/** One in so many cases is tried on each further way. There are more ways than that, so none is left out. */
+/** One in so many cases is tried on each further way. */
 const SHARE = 9;
 
 interface Planned {
@@ -101,10 +101,13 @@ export async function waysOf(revision: Revision, build: Build, more: Partial<Raw
   const routed = Object.entries(routesOf(revision)).flatMap(([name, route]) =>
     route.transports.map((transport) => ({ name, transport, route })),
   );
+  // routes hardly differ between revisions: of all but two, each takes every other one
+  const isWhole = revision === '2025-03-26' || revision === STATELESS;
+  const taken = routed.filter((_route, index) => isWhole || (index + REVISIONS.indexOf(revision)) % 2 === 0);
   const answers = { 'roots/list': () => ({ result: { roots: [] } }), ...more.answers };
   const capabilities = { roots: {}, ...more.capabilities };
   return await Promise.all(
-    [...plain, ...routed].map(async ({ name, transport, route }: Planned, at) => {
+    [...plain, ...taken].map(async ({ name, transport, route }: Planned, at) => {
       const { options = {}, guard = {}, isJudged, wrap = (message: Message) => message } = route;
       const server = build({ options, guard });
       const hidden = { name: 'hidden', scopes: ['none'], access: () => false, input: NoInput };
