@@ -54,10 +54,22 @@ overEveryHost('a session with auth', (host) => {
   inEverySessionRevision('is no authentication [SEC-08]', async (revision) => {
     const { url, files } = await serveFiles(host);
     const client = await HttpClient.open(url, revision, ANN);
-    const message = client.buildMessage(1, 'tools/call', { name: 'list', arguments: {} });
-    expect((await client.post(message, { authorization: undefined })).status).toBe(401);
+    const events = await (await client.stream(1, 'steps')).rest();
+    const message = client.buildMessage(2, 'tools/call', { name: 'list', arguments: {} });
+    const notification = { jsonrpc: '2.0', method: 'notifications/roots/list_changed' };
+    const answer = { jsonrpc: '2.0', id: 's1', result: {} };
+    // neither the session nor what its client knows is a token
+    const claims = [undefined, '', 'Bearer', 'Bearer ', `Bearer ${client.headers['mcp-session-id']}`];
+    for (const authorization of claims) {
+      for (const body of [message, notification, answer, client.buildMessage(3, 'ping')]) {
+        expect([authorization, (await client.post(body, { authorization })).status]).toEqual([authorization, 401]);
+      }
+    }
     const { authorization: _token, ...headers } = client.headers;
-    expect((await fetch(url, { headers: { accept: 'text/event-stream', ...headers } })).status).toBe(401);
+    const accept = 'text/event-stream';
+    for (const more of [{}, { 'last-event-id': events[0]?.id as string }]) {
+      expect((await fetch(url, { headers: { accept, ...headers, ...more } })).status).toBe(401);
+    }
     expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(401);
     expect([await client.status(), files.ran]).toEqual([200, []]);
   });

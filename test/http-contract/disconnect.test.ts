@@ -21,6 +21,7 @@ import {
 } from './contract.js';
 
 const GUIDE = 'docs://guide';
+const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 /** Large enough that 300 of these overflow the socket buffers. */
 const LARGE = 'x'.repeat(50_000);
 const PARTS = ['a', 'b', 'c'].map((part) => `${GUIDE}/${part}`);
@@ -77,6 +78,33 @@ overEveryHost('a client that disconnects', (host) => {
     expect(probe.contexts.map(({ signal }) => signal.aborted)).toEqual([false, true, true]);
     probe.emit('go');
     expect(await json(await staying.response)).toMatchObject({ id: 'stays', result: LET_GO });
+    expect(errors).toEqual([]);
+  });
+
+  inTheStatelessRevision('ends its subscription, which frees its place, and no other [SUB-07]', async (revision) => {
+    const { client, server, errors } = await connectTo(host, revision, { limits: { maxListenStreams: 2 } });
+    const listenAs = (id: string) =>
+      client.buildMessage(id, 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+    const staying = new EventReader(await client.post(listenAs('stays')));
+    await staying.message();
+    const connection = await Connection.open(client.url);
+    connection.post(listenAs('leaves'), client.headersOf(listenAs('leaves')));
+    expect(await connection.until(/acknowledged/)).toMatch(/^HTTP\/1\.1 200 /);
+    const refused = await client.post(listenAs('too many'));
+    expect([refused.status, await json(refused)]).toMatchObject([503, { id: 'too many' }]);
+    connection.leave();
+    let next = await client.post(listenAs('next'));
+    // until the server has noticed
+    for (; next.status === 503; next = await client.post(listenAs('next'))) await next.text();
+    const following = new EventReader(next);
+    expect((await following.message()).message).toMatchObject({
+      params: { _meta: { [SUBSCRIPTION]: 'next' } },
+    });
+    server.notify.toolsChanged();
+    const { message } = await staying.message();
+    const subscription = { [SUBSCRIPTION]: 'stays' };
+    expect(message).toMatchObject({ method: 'notifications/tools/list_changed', params: { _meta: subscription } });
+    for (const reader of [staying, following]) await reader.cancel();
     expect(errors).toEqual([]);
   });
 

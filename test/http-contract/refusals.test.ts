@@ -134,6 +134,27 @@ overEveryHost('403', (host) => {
     },
   );
 
+  inEveryRevision('stops pages after DNS rebinding on every route and method [SEC-12]', async (revision) => {
+    const { url } = await serveOn(host, { legacySse: true });
+    const { port } = new URL(url);
+    const rebound = `evil.example:${port}`;
+    const local = `localhost:${port}`;
+    const foreign: Fields[] = [
+      // such as a browser sends: to the page, both are its own
+      { host: rebound, origin: `http://${rebound}` },
+      { host: rebound, origin: `http://${local}`, 'x-forwarded-host': local },
+      { host: local, origin: `http://${rebound}` },
+    ];
+    for (const door of await doorsOf(url, revision)) {
+      for (const headers of foreign) {
+        const { status, text } = await enter(door, headers);
+        expect([door.name, headers, status]).toEqual([door.name, headers, 403]);
+        expect(text).not.toMatch(/"result"|evil/);
+      }
+      expect([door.name, (await enter(door, { host: local })).status]).toEqual([door.name, door.served]);
+    }
+  });
+
   it('does not reject allowed hosts', async () => {
     const { url } = await serveOn(host, { allowedHosts: ['mcp.example.com', 'other.example.com:8443'] });
     const statusOf = async (name: string) =>

@@ -1,5 +1,5 @@
 // Servers with long lists, and functions to read them.
-import { type JsonObject, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import { type JsonObject, type McpServerOptions, NoInput, Prompt, Resource, Tool } from '@decorum/core';
 
 import type { RawClient } from '../support/raw-client.js';
 import { serverOf } from './servers.js';
@@ -52,4 +52,5 @@ export async function pagesOf(client: RawClient, method: string): Promise<JsonOb
 export const names = (count: number) => Array.from({ length: count }, (_item, index) => `n${index}`);
 
 /** A server with `count` members of each kind. */
-export const many = (count: number, pageSize: number) => serverOf({ providers: names(count).map(copies), pageSize });
+export const many = (count: number, pageSize: number, options: Partial<McpServerOptions> = {}) =>
+  serverOf({ providers: names(count).map(copies), pageSize, ...options });

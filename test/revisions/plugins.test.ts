@@ -1,6 +1,6 @@
 // Plugins around every message, in all revisions and over all transports.
 import { describe, expect, it } from '@jest/globals';
-import { type JsonObject, McpServer, ToolError } from '@decorum/core';
+import { type JsonObject, McpServer, type Plugin, ToolError } from '@decorum/core';
 import { connect } from '@decorum/testing';
 
 import { endpointOf, transportsOf } from '../support/http-transports.js';
@@ -107,6 +107,37 @@ describe.each(WAYS)('A plugin, in %s over %s,', (...way) => {
     await client.cancel('w');
     while (!notes.lines.includes('tools/call wait cancelled')) await new Promise(setImmediate);
     expect(notes.seen.filter(({ request }) => request.method === 'tools/call')).toHaveLength(1);
+  });
+
+  it('may wait before a call, which ends with its result even if the server closes meanwhile', async () => {
+    const [held, released, begun, go] = [deferred(), deferred(), deferred(), deferred()];
+    const waiting: Plugin = {
+      name: 'waiting',
+      async observe({ target }, run) {
+        if (target === 'held') {
+          held.resolve();
+          await released.promise;
+        }
+        return await run();
+      },
+    };
+    const server = new McpServer({ name: 'observed', version: '1.0.0', logger: new Log(), plugins: [waiting] });
+    server.addTool({ name: 'held' }, async () => await Promise.resolve('held'));
+    server.addTool({ name: 'running' }, async () => {
+      begun.resolve();
+      await go.promise;
+      return 'ran';
+    });
+    const client = await open(server, way);
+    for (const name of ['held', 'running']) void client.send(client.buildMessage(name, 'tools/call', { name }));
+    await Promise.all([held.promise, begun.promise]);
+    const closing = server.close();
+    go.resolve();
+    expect(await client.response('running')).toMatchObject({ result: { content: [{ text: 'ran' }] } });
+    released.resolve();
+    expect(await client.response('held')).toMatchObject({ result: { content: [{ text: 'held' }] } });
+    await client.close();
+    await closing;
   });
 
   it('is told when the session starts, and when it ends', async () => {

@@ -3,7 +3,7 @@ import { Resource } from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
 import { RawClient } from '../support/raw-client.js';
-import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { eachRevision, eachRevisionOf, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
 import { followResource, listen, plain } from './neutral.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 
@@ -97,6 +97,88 @@ describe('a subscription', () => {
       expect(told.map(({ params }) => params)).toEqual(inner.map((uri) => ({ uri })));
     }
   });
+
+  class Pages {
+    @Resource('docs://a')
+    first() {
+      return 'a';
+    }
+
+    @Resource('docs://b')
+    second() {
+      return 'b';
+    }
+
+    @Resource('docs://pages/{at}', { input: { type: 'object', properties: { at: { type: 'string' } } } })
+    page() {
+      return 'page';
+    }
+  }
+
+  eachRevisionOf(
+    ['RES-19', 'RES-20', 'RES-21'],
+    'lasts from one request to another, for one URI of one session, over every transport',
+    async (revision) => {
+      const [a, b, page, end] = ['docs://a', 'docs://b', 'docs://pages/1', 'docs://pages/end'];
+      for (const transport of Object.values(transportsOf(revision))) {
+        const server = serverOf({ providers: [Pages] });
+        const open = () => RawClient.connect(server, { revision }, transport);
+        const [one, other] = [await open(), await open()];
+        const ask = async (client: RawClient, verb: string, ...uris: string[]) => {
+          for (const uri of uris) expect(await client.result(`resources/${verb}`, { uri })).toEqual({});
+        };
+        const told = (client: RawClient) => client.of('notifications/resources/updated');
+        /** What a client is told of some updates, up to one that it always follows. */
+        const updates = async (client: RawClient, ...changed: (readonly [uri: string, within?: string])[]) => {
+          const before = told(client).length;
+          for (const [uri, within] of [...changed, [end] as const]) server.notify.resourceUpdated(uri, within);
+          await client.find(() =>
+            told(client)
+              .slice(before)
+              .some(({ params }) => params?.['uri'] === end),
+          );
+          await client.settled();
+          const params = told(client)
+            .slice(before)
+            .map((message) => message.params);
+          expect(params.pop()).toEqual({ uri: end });
+          return params;
+        };
+        for (const client of [one, other]) await ask(client, 'subscribe', end);
+        expect(await updates(one, [a], [page])).toEqual([]);
+        await ask(one, 'subscribe', a, page, page);
+        await ask(other, 'subscribe', a);
+        for (const uri of ['docs://c', 'docs://pages', 'docs://pages/', 'other://a']) {
+          expect(await one.error('resources/subscribe', { uri })).toMatchObject({ code: -32002, data: { uri } });
+        }
+        expect(await updates(one, [a], [b], [page], ['docs://pages/2'], ['docs://c'])).toEqual([
+          { uri: a },
+          { uri: page },
+        ]);
+        expect(await updates(one, [a], [a])).toEqual([{ uri: a }, { uri: a }]);
+        // inside two that are followed, but told once
+        expect(await updates(one, [page, a], [`${a}/x`, a], [`${b}/x`, b], [a, b])).toEqual(
+          [page, `${a}/x`, a].map((uri) => ({ uri })),
+        );
+        server.addProvider(Library);
+        // one URI is the beginning of the other
+        await ask(one, 'subscribe', `${page}0`);
+        await ask(one, 'unsubscribe', b, page, 'other://a');
+        expect(await updates(one, [a], [page], [`${page}0`])).toEqual([{ uri: a }, { uri: `${page}0` }]);
+        await ask(one, 'unsubscribe', `${page}0`);
+        await ask(one, 'unsubscribe', a, a);
+        expect(await updates(one, [a], [page], [`${a}/x`, a])).toEqual([]);
+        expect(await updates(other, [a], [page])).toEqual([{ uri: a }]);
+        await ask(one, 'subscribe', page);
+        await other.close();
+        const next = await open();
+        expect(await updates(one, [a], [page])).toEqual([{ uri: page }]);
+        await next.settled();
+        expect(told(next)).toEqual([]);
+        for (const client of [one, next]) await client.close();
+      }
+    },
+  );
 
   eachSessionRevision('RES-21', 'ends with its session', async (revision) => {
     const server = library();

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect } from '@jest/globals';
 import { Completion, type Context, type JsonObject, Prompt, Resource, Tool } from '@decorum/core';
 
+import { transportsOf } from '../support/http-transports.js';
 import { overStdio, RawClient, textOf } from '../support/raw-client.js';
 import { eachRevision } from '../support/requirements.js';
 import { deferred, Log, serverOf, serverWith } from './servers.js';
@@ -218,6 +219,77 @@ describe('a schema that refers to another machine', () => {
   });
 });
 
+describe('a reference to another document', () => {
+  /** Places of a reference in a schema. */
+  const PLACES: readonly ((reference: JsonObject) => JsonObject)[] = [
+    (reference) => ({ properties: { a: reference } }),
+    (reference) => ({ properties: { a: { type: 'array', items: reference } } }),
+    (reference) => ({ allOf: [reference] }),
+    (reference) => ({ properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: reference } }),
+    (reference) => ({ properties: { a: { type: 'object', additionalProperties: reference } } }),
+    (reference) => ({ properties: { a: { anyOf: [{ type: 'string' }, { not: reference }] } } }),
+    (reference) => reference,
+  ];
+
+  function withPrompt(input: JsonObject) {
+    class Prompts {
+      @Prompt({ input })
+      prompt() {
+        return '';
+      }
+    }
+    return Prompts;
+  }
+
+  function withTemplate(input: JsonObject) {
+    class Templates {
+      @Resource('a://{a}', { input })
+      template() {
+        return '';
+      }
+    }
+    return Templates;
+  }
+
+  eachRevision('SEC-18', 'is rejected in every schema of a member, and nothing is fetched', async (revision) => {
+    const fetched: (string | undefined)[] = [];
+    const remote = createServer(({ url }, response) => {
+      fetched.push(url);
+      response.end('{"type":"object"}');
+    });
+    await new Promise<void>((resolve) => remote.listen(0, '127.0.0.1', resolve));
+    const origin = `http://127.0.0.1:${(remote.address() as AddressInfo).port}`;
+    const at = `${origin}/a`;
+    const others = [`//${origin.slice(7)}/a`, 'file:///etc/passwd', 'other.json', '/other.json#/a'];
+    const schemas = [
+      ...PLACES.map((place) => place({ $ref: at })),
+      ...others.map((target) => PLACES[0]!({ $ref: target })),
+      PLACES[0]!({ $dynamicRef: at }),
+    ];
+    for (const keywords of schemas) {
+      const schema: JsonObject = { type: 'object', ...keywords };
+      const server = serverOf();
+      const ways: readonly (() => unknown)[] = [
+        () => server.addTool({ name: 'a', input: schema as never }, () => ''),
+        () => server.addTool({ name: 'b', input: { type: 'object' }, output: schema as never }, () => ({}) as never),
+        () => serverOf({ providers: [withPrompt(schema)] }),
+        () => serverOf({ providers: [withTemplate(schema)] }),
+      ];
+      for (const way of ways) expect(way).toThrow('DECORUM_');
+      const client = await RawClient.connect(
+        serverWith({ ask: async (context) => (await context.elicit(schema, { message: 'Who?' })).action }),
+        { revision, capabilities: { elicitation: {} } },
+      );
+      expect([schema, await client.call('ask')]).toMatchObject([schema, { isError: true }]);
+      expect(client.questions).toEqual([]);
+      await client.close();
+    }
+    await (await fetch(`${origin}/last`, { headers: { connection: 'close' } })).text();
+    expect(fetched).toEqual(['/last']);
+    await new Promise((resolve) => remote.close(resolve));
+  });
+});
+
 describe('the caller', () => {
   eachRevision('ELIC-22', 'is determined by the transport, not by the client or the user', async (revision) => {
     const asked = deferred<Context>();
@@ -249,6 +321,27 @@ describe('the caller', () => {
     for (const meta of [claims, { authorization: 'Bearer eve' }, { 'io.modelcontextprotocol/principal': claims }]) {
       const said = textOf(await nobody.result('tools/call', { name: 'who', ...claims, _meta: meta }));
       expect(said).toBe('undefined after accept');
+    }
+  });
+
+  eachRevision('ELIC-22', 'is not who a client says that it is, over any transport', async (revision) => {
+    for (const transport of Object.values(transportsOf(revision))) {
+      const server = serverWith({ who: ({ principal }) => JSON.stringify(principal ?? null) });
+      const meta = { subject: 'eve', principal: { subject: 'eve' }, 'io.modelcontextprotocol/principal': 'eve' };
+      for (const [principal, said] of [
+        [undefined, 'null'],
+        [{ subject: 'ada' }, '{"subject":"ada"}'],
+      ] as const) {
+        const capabilities = { experimental: { principal: { subject: 'eve' } } };
+        const client = await RawClient.connect(
+          server,
+          { revision, capabilities, ...(principal && { principal }) },
+          transport,
+        );
+        const params = { name: 'who', principal: { subject: 'eve' }, subject: 'eve', _meta: meta };
+        expect(textOf(await client.result('tools/call', params))).toBe(said);
+        await client.close();
+      }
     }
   });
 });

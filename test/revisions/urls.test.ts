@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ClientError, type Context, McpError, Prompt, sanitize } from '@decorum/core';
+import { ClientError, type Context, McpError, NoInput, Prompt, Resource, sanitize, Tool } from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
 import { RawClient, textOf } from '../support/raw-client.js';
@@ -42,6 +42,70 @@ describe('ctx.requireUrl', () => {
       await client.close();
     }
   });
+
+  eachSessionRevision(
+    'ELIC-18',
+    'fails each kind of request with one URL, and each time with another id',
+    async (revision) => {
+      const visit = { message: 'Link', url: 'https://bank.example/connect' };
+      const require = async (context: Context) => {
+        await context.requireUrl(visit);
+        return 'been there';
+      };
+      class Desk {
+        @Tool({ name: 'desk' })
+        tool(_input: NoInput, context: Context) {
+          return require(context);
+        }
+
+        @Prompt({ name: 'desk' })
+        prompt(_input: NoInput, context: Context) {
+          return require(context);
+        }
+
+        @Resource('desk://fixed')
+        fixed(_input: NoInput, context: Context) {
+          return require(context);
+        }
+
+        @Resource('desk://rooms/{id}', { input: { type: 'object', properties: { id: { type: 'string' } } } })
+        room(_input: { id?: string }, context: Context) {
+          return require(context);
+        }
+      }
+      const server = serverOf({ providers: [Desk] });
+      server.addTool(
+        { name: 'ask', input: NoInput },
+        async (_input, context) => (await context.elicitUrl(visit)).action,
+      );
+      for (const transport of Object.values(transportsOf(revision))) {
+        const answers = { 'elicitation/create': doing('decline') };
+        const client = await RawClient.connect(server, { revision, capabilities, answers }, transport);
+        const ids = new Set<unknown>();
+        for (const [method, params] of [
+          ['tools/call', { name: 'desk' }],
+          ['tools/call', { name: 'desk' }],
+          ['prompts/get', { name: 'desk' }],
+          ['resources/read', { uri: 'desk://fixed' }],
+          ['resources/read', { uri: 'desk://rooms/1' }],
+        ] as const) {
+          const { code, data } = await client.error(method, params);
+          const elicitations = data?.['elicitations'] as { elicitationId: unknown }[];
+          expect([method, code, data]).toEqual([
+            method,
+            -32042,
+            { elicitations: [{ mode: 'url', ...visit, elicitationId: expect.stringMatching(UUID) }] },
+          ]);
+          ids.add(elicitations[0]?.elicitationId);
+        }
+        expect([ids.size, client.questions]).toEqual([5, []]);
+        // a visit that is not required is a question, whatever the user does
+        expect(textOf(await client.call('ask'))).toBe('decline');
+        expect(client.texts.join().split('-32042')).toHaveLength(6);
+        await client.close();
+      }
+    },
+  );
 
   eachSessionRevision('ELIC-18', 'does not ask a client that has not declared it', async (revision) => {
     for (const lacking of [{}, { elicitation: {} }, { elicitation: { form: {} } }]) {

@@ -42,6 +42,7 @@ export async function answerInvented(server: Host, call: JsonObject, count: numb
     connection.send({ jsonrpc: '2.0', id: (id += 1), method, params });
   const clientInfo = { name: 'inventor', version: '1.0.0' };
   await send('initialize', { protocolVersion: '2025-11-25', capabilities: { elicitation: {} }, clientInfo });
+  await connection.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
   for (let index = 0; index < count; index += 1) await send('tools/call', call);
   await connection.close();
   if (code !== count) throw new Error(`The server asked ${code} questions.`);

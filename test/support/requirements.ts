@@ -109,3 +109,16 @@ export function eachSessionRevision(id: string, sentence: string, test: Test<Ses
 export function inStateless(id: string, sentence: string, test: () => void | Promise<void>): void {
   register(id, sentence, { among: [STATELESS], test });
 }
+
+/**
+ * Registers a test of several rows for each revision that at least one of them applies to. The name of each test carries
+ * the rows that apply to its revision.
+ */
+export function eachRevisionOf(ids: readonly string[], sentence: string, test: Test<Revision>): void {
+  const cases = REVISIONS.flatMap((revision) => {
+    const applying = ids.filter((id) => rowOf(id).revisions.includes(revision));
+    const name = applying.reduce((text, id) => shows(id, revision, text), sentence);
+    return applying.length > 0 ? [[name, revision] as const] : [];
+  });
+  it.each(cases)('%s', (_name, revision) => test(revision));
+}

@@ -56,7 +56,7 @@ describe('discovery', () => {
     expect(statusOf(await enter(issuer.sign({ aud: AUDIENCE })))).toBe(401);
   });
 
-  it('follows no redirect', async () => {
+  it('follows no redirect [SEC-18]', async () => {
     const { issuer, status } = await open();
     const evil = await openIssuer();
     issuer.handlers.set(OAUTH, (_request, response) => {

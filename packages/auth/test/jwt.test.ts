@@ -228,7 +228,7 @@ describe('a JWT access token', () => {
   });
 
   it.each(['jku', 'x5u', 'jwk', 'x5c'])(
-    'that brings its own key in `%s` makes the server fetch nothing',
+    'that brings its own key in `%s` makes the server fetch nothing [SEC-18]',
     async (name) => {
       const fixture = await open();
       const { issuer } = fixture;

@@ -154,7 +154,7 @@ describe('the keys of an issuer', () => {
     expect(await status('ada', TWO)).toBe(401);
   });
 
-  it('are not followed to another place', async () => {
+  it('are not followed to another place [SEC-18]', async () => {
     const { issuer, status } = await open();
     const evil = await openIssuer([ONE]);
     issuer.handlers.set(JWKS, (_request, response) => {

@@ -14,7 +14,8 @@ const optional = (fits: (value: unknown) => boolean) => (value: unknown) => valu
 /** Base64 with its padding (RFC 4648, section 4). */
 const isBase64 = (value: unknown) => isText(value) && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
 
-const isRole = (value: unknown) => value === 'user' || value === 'assistant';
+/** Whether a value is the role of a message. */
+export const isRole = (value: unknown) => value === 'user' || value === 'assistant';
 
 /** The first field that is missing or invalid. */
 const wrongIn = (object: JsonObject, fields: Fields): string | undefined =>
@@ -38,7 +39,20 @@ const BLOCKS: Readonly<Record<string, Fields>> = {
   image: { data: isBase64, mimeType: isText, ...BLOCK },
   audio: { data: isBase64, mimeType: isText, ...BLOCK },
   tool_use: { id: isText, name: isText, input: isObject, ...META },
+  tool_result: { toolUseId: isText, content: Array.isArray, ...META },
 };
+
+/** Kinds of blocks that a sampling request may have. */
+const KINDS: readonly string[] = Object.keys(BLOCKS);
+
+/**
+ * The first field of a block in a sampling request or result that is invalid.
+ * @returns undefined if the block is valid
+ */
+export function wrongInBlock(block: unknown, kinds = KINDS): string | undefined {
+  const fields = isObject(block) ? BLOCKS[kinds.find((kind) => kind === block['type']) ?? ''] : undefined;
+  return fields === undefined ? 'type' : wrongIn(block as JsonObject, fields);
+}
 
 const SAMPLED: Fields = { role: isRole, model: isText, stopReason: optional(isText), ...META };
 
@@ -55,9 +69,7 @@ export function wrongInSample(answer: JsonObject, { sampledKinds: kinds }: Revis
   const blocks: readonly unknown[] = isOne ? [content] : content;
   if (blocks.length === 0 || !(isOne || kinds.includes('tool_use'))) return 'content';
   for (const block of blocks) {
-    const fields = isObject(block) ? BLOCKS[kinds.find((kind) => kind === block['type']) ?? ''] : undefined;
-    if (fields === undefined) return 'content.type';
-    const field = wrongIn(block as JsonObject, fields);
+    const field = wrongInBlock(block, kinds);
     if (field !== undefined) return `content.${field}`;
   }
   return undefined;

@@ -64,17 +64,13 @@ export class Context {
   /** Internal: asks the client for what `needInput` requested. */
   async collect({ requests, state }: NeedInput): Promise<void> {
     // all or nothing: if the client cannot answer one of them, ask none
-    for (const request of Object.values(requests)) {
-      checkRequest(request);
-      requireDeclared(this.#exchange, request);
-    }
+    const checked = Object.entries(requests).map(([key, request]) => ({ key, ...checkRequest(request) }));
+    for (const request of checked) requireDeclared(this.#exchange, request);
     // the state of the first run: when the handler runs again, it may pass a different one
     const first = await this.#exchange.once(`${PRIVATE}needInput ${++this.#collected}`, () =>
       jsonRoundTrip(state, 'The state of needInput'),
     );
-    const asked = Object.entries(requests).map(
-      async ([key, { method, params = {} }]) => [key, await this.#exchange.ask({ key, method, params })] as const,
-    );
+    const asked = checked.map(async (request) => [request.key, await this.#exchange.ask(request)] as const);
     this.#answers = { ...this.#answers, ...Object.fromEntries(await Promise.all(asked)) };
     // between rounds the state is JSON, which turns undefined into null
     this.#state = first ?? undefined;

@@ -153,9 +153,8 @@ export class InFlight {
         this.drains.delete(check);
         resolve();
       };
-      const check = () => {
-        if (!this.holds(owner)) done();
-      };
+      // later, because a plugin that lets go of a request runs it next, and has to pass on the reply before the end
+      const check = () => void setImmediate(() => (this.holds(owner) ? undefined : done()));
       const timer = setTimeout(done, deadlineMs);
       this.drains.add(check);
     });

@@ -63,7 +63,11 @@ export class Members {
       const result =
         intercept === undefined || !isIntercepted
           ? invocation.run(args, ctx)
-          : intercept({ kind, name, args, ctx }, async () => await invocation.run(args, ctx));
+          : intercept({ kind, name, args, ctx }, async () => {
+              // cancelled while an interceptor was waiting
+              if (exchange.over) throw exchange.signal.reason as Error;
+              return await invocation.run(args, ctx);
+            });
       if (result instanceof Promise) return wait(result, exchange);
       outcome = { kind: 'complete', result };
     } catch (error) {
@@ -73,10 +77,11 @@ export class Members {
   }
 
   private admit<R extends CallResult>(exchange: Exchange, invocation: Invocation<R>): Outcome<R> | Promise<Outcome<R>> {
-    return andThen(isAdmitted(invocation.access as Access, exchange, this.reporter), (admitted) =>
-      // it may have been cancelled meanwhile, and then nothing waits for the outcome
-      admitted && !exchange.over ? this.run(exchange, invocation, true) : invocation.deny(),
-    );
+    return andThen(isAdmitted(invocation.access as Access, exchange, this.reporter), (admitted) => {
+      if (!admitted) return invocation.deny();
+      // cancelled meanwhile, and answered
+      return exchange.over ? { kind: 'failed', error: exchange.signal.reason } : this.run(exchange, invocation, true);
+    });
   }
 }
 

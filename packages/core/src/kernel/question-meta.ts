@@ -1,16 +1,15 @@
 import { MAX_KEPT_CHARS } from '../protocol/limits.js';
+import { isReservedKey } from '../protocol/meta-keys.js';
 import type { JsonObject } from '../protocol/model.js';
+import { isTraceKey, isTraceValue } from '../registry/trace-meta.js';
 
 /** `prefix/name` or `name` (MCP, "_meta"). */
-const KEY = /^(?:((?:[a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?)\/)?[a-z0-9](?:[\w.-]*[a-z0-9])?$/i;
+const KEY = /^(?:(?:[a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?\/)?[a-z0-9](?:[\w.-]*[a-z0-9])?$/i;
 
-/** A prefix whose second label is one of these belongs to the protocol. */
-const RESERVED = new Set(['modelcontextprotocol', 'mcp']);
-
-function isFree(key: string): boolean {
-  const [match, prefix = ''] = KEY.exec(key) ?? [];
+function isFree(key: string, value: unknown): boolean {
   // the client would send progress for a token, and nobody waits for it
-  return match !== undefined && key !== 'progressToken' && !RESERVED.has(prefix.split('.')[1] ?? '');
+  if (!KEY.test(key) || key === 'progressToken' || isReservedKey(key)) return false;
+  return !isTraceKey(key) || isTraceValue(key, value);
 }
 
 /**
@@ -20,7 +19,7 @@ function isFree(key: string): boolean {
 export function questionMeta(meta: JsonObject, report: (problem: Error) => void): JsonObject | undefined {
   const keys = Object.keys(meta);
   if (keys.length === 0) return undefined;
-  const free = keys.filter(isFree);
+  const free = keys.filter((key) => isFree(key, meta[key]));
   const reserved = keys.find((key) => !free.includes(key));
   if (reserved !== undefined) report(new Error(`The key "${reserved.slice(0, 100)}" is reserved or invalid.`));
   try {

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
+
 import type { InputRequest } from '../protocol/input.js';
 import { isObject } from '../protocol/jsonrpc.js';
 import type { JsonObject } from '../protocol/model.js';
 import { pick } from '../protocol/revisions/fields.js';
 import { SECRET_FIELD } from '../text/redact.js';
+import { isRole, wrongInBlock } from './answers.js';
 
 /**
  * The specification's rules for questions, checked before they are sent. A violation is a bug in the handler: it gets a
@@ -103,21 +106,10 @@ export function checkPreferences(preferences: JsonObject = {}): void {
   }
 }
 
-const REQUIRED_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  text: ['text'],
-  image: ['data', 'mimeType'],
-  audio: ['data', 'mimeType'],
-  tool_use: ['id', 'name'],
-  tool_result: ['toolUseId'],
-};
-
-const isSendable = (block: unknown): block is JsonObject =>
-  isObject(block) && REQUIRED_FIELDS[String(block['type'])]?.every((name) => typeof block[name] === 'string') === true;
-
 /** The blocks of a message, whose content is one block or several. */
 function blocksIn(content: unknown): readonly JsonObject[] {
   const blocks = [content].flat();
-  if (blocks.every(isSendable)) return blocks;
+  if (blocks.every((block) => wrongInBlock(block) === undefined)) return blocks as readonly JsonObject[];
   return reject('Invalid block in a sampling message. Use text, image, audio, tool_use and tool_result blocks.');
 }
 
@@ -129,9 +121,10 @@ const idsOf = (blocks: readonly JsonObject[], type: string, field: string) =>
  * @throws {TypeError}
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
  */
-export function checkConversation(messages: readonly { readonly content: unknown }[]): void {
+export function checkConversation(messages: readonly { readonly role: unknown; readonly content: unknown }[]): void {
   let pending: readonly string[] = [];
-  for (const { content } of messages) {
+  for (const { role, content } of messages) {
+    if (!isRole(role)) reject('The role of a sampling message must be "user" or "assistant".');
     const blocks = blocksIn(content);
     const results = idsOf(blocks, 'tool_result', 'toolUseId');
     if (results.length > 0 && results.length < blocks.length)
@@ -144,16 +137,26 @@ export function checkConversation(messages: readonly { readonly content: unknown
 }
 
 /**
- * Rejects a request passed to `needInput` that violates one of these rules.
- * @throws {TypeError}
+ * Checks a request passed to `needInput`, and brings it into the form in which it is sent.
+ * @throws {TypeError} if it violates one of these rules
  */
-export function checkRequest({ method, params = {} }: InputRequest): void {
+export function checkRequest({ method, params = {} }: InputRequest): Required<InputRequest> {
+  if (method === 'elicitation/create') return { method, params: checkElicitation(params) };
   if (method === 'sampling/createMessage') {
     checkConversation(params['messages'] as Parameters<typeof checkConversation>[0]);
     checkPreferences(params['modelPreferences'] as JsonObject | undefined);
-  } else if (method === 'elicitation/create' && params['mode'] === 'url') {
-    visitable(String(params['url']));
-  } else if (method === 'elicitation/create') {
-    formOf((params['requestedSchema'] ?? {}) as JsonObject);
+    if (typeof params['maxTokens'] !== 'number') reject('A sampling request needs a number `maxTokens`.');
+  } else if (method !== 'roots/list') {
+    reject(`needInput cannot send "${String(method)}". Use a method of InputRequest.`);
   }
+  return { method, params };
+}
+
+function checkElicitation(params: JsonObject): JsonObject {
+  const { mode = 'form', message, url, elicitationId = randomUUID(), requestedSchema } = params;
+  if (typeof message !== 'string') reject('An elicitation needs a string `message`.');
+  if (mode === 'url') return { ...params, elicitationId, url: visitable(String(url)) };
+  if (mode !== 'form') reject('The `mode` of an elicitation must be "form" or "url".');
+  if (!isObject(requestedSchema)) return reject('A form needs a `requestedSchema`.');
+  return { ...params, requestedSchema: formOf(requestedSchema) };
 }

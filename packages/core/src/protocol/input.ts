@@ -36,7 +36,7 @@ export class NeedInput {
 /**
  * Asks the client through the handler's return value, which gives you full control over the requests. The handler runs
  * again with the unvalidated answers in `ctx.answers`, and with `state` in `ctx.state`.
- * @param requests requests by key, as sent to the client
+ * @param requests requests by key, with parameters as in the specification
  * @param state a JSON value for the next run of the handler; `null` counts as no state
  * @example
  * ```ts

@@ -3,6 +3,7 @@ import type { Class } from '../metadata/store.js';
 import { excerpt, McpError, startupError } from '../protocol/errors.js';
 import { NeedInput } from '../protocol/input.js';
 import { andThen } from '../protocol/maybe-promise.js';
+import { isReservedKey } from '../protocol/meta-keys.js';
 import type { Icon, JsonObject, Prompt } from '../protocol/model.js';
 import { type OptionTypes, requireKnown } from '../protocol/option-names.js';
 import { pick } from '../protocol/revisions/fields.js';
@@ -209,15 +210,13 @@ export function checkCache(cache: CacheHint, where: string): void {
   throw invalidOption(where, 'cache', 'must be { ttlMs: 0 or more, scope: "public" or "private" }');
 }
 
-const RESERVED = new Set<unknown>(['modelcontextprotocol', 'mcp']);
-
 // an optional prefix of labels, and a name, which may be empty after a prefix
 const META_KEY =
   /^(?!$)(?:(?:[a-z](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?\/)?(?:[a-z0-9](?:[\w.-]*[a-z0-9])?)?$/i;
 
 /**
- * Rejects keys that violate the grammar, and keys reserved for the protocol by their first or second label. Trace keys
- * must have values in their W3C format.
+ * Rejects keys that violate the grammar, and keys reserved for the protocol. Trace keys must have values in their W3C
+ * format.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/index#meta
  */
 function checkMeta(meta: JsonObject = {}, where: string): void {
@@ -225,8 +224,7 @@ function checkMeta(meta: JsonObject = {}, where: string): void {
   for (const [key, value] of Object.entries(meta)) {
     if (!META_KEY.test(key))
       throw wrong(`has the key "${key}", which is not a valid key. Use \`name\` or \`example.com/name\``);
-    const [first, second] = key.includes('/') ? (key.split('/')[0] as string).split('.') : [];
-    if (second !== undefined && (RESERVED.has(first) || RESERVED.has(second))) {
+    if (isReservedKey(key)) {
       throw wrong(
         `has the key "${key}", which is reserved for the protocol. Use a prefix of your own, as in \`example.com/name\``,
       );

@@ -224,7 +224,9 @@ export function compileRaw(schema: JsonObject, dialect: Dialect): Inspection {
   const ajvFor = hasNames(schema) ? createAjv : sharedAjv;
   const own = looksAtOwn(schema);
   const meta = sharedAjv(dialect, 'raw', { all: false, own: false });
-  if (!meta.validateSchema(schema)) {
+  // ajv knows only one spelling of the dialect's URI
+  const { $schema: _dialect, ...keywords } = schema;
+  if (!meta.validateSchema(keywords)) {
     const found = meta.errorsText(meta.errors, { dataVar: 'it' });
     throw new Error(`${found}. Correct it, as JSON Schema ${dialect} says`);
   }

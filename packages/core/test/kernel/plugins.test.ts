@@ -50,11 +50,7 @@ function serverWith(plugins: readonly Plugin[], options: Partial<McpServerOption
 }
 
 /** A client in memory, with a session. */
-async function clientOf(
-  server: McpServer,
-  answers: (question: Received) => JsonObject = () => ({}),
-  principal?: Principal,
-) {
+async function clientOf(server: McpServer, answers?: (question: Received) => JsonObject, principal?: Principal) {
   const received: Received[] = [];
   const connection = await connectMemory(server, {
     ...(principal && { principal }),
@@ -62,7 +58,7 @@ async function clientOf(
       received.push(message as Received);
       const { id, method } = message as Received;
       if (method !== undefined && id !== undefined)
-        void connection.send({ jsonrpc: '2.0', id, ...answers(message as Received) });
+        void connection.send({ jsonrpc: '2.0', id, ...answers?.(message as Received) });
     },
   });
   let last = 0;
@@ -78,6 +74,8 @@ async function clientOf(
     clientInfo: { name: 'c', version: '1' },
   };
   await request('initialize', hello);
+  // nothing is asked before
+  if (answers) await send({ method: 'notifications/initialized' });
   return {
     ...connection,
     send,
@@ -425,10 +423,11 @@ describe('`ask`', () => {
   });
 
   it('sends what it sets in `meta`, without reserved keys, and within a limit', async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01';
     const tests: readonly (readonly [JsonObject, JsonObject | undefined])[] = [
       [
-        { traceparent: '00-1', 'com.example/tenant': { id: 7 } },
-        { traceparent: '00-1', 'com.example/tenant': { id: 7 } },
+        { traceparent, 'com.example/tenant': { id: 7 } },
+        { traceparent, 'com.example/tenant': { id: 7 } },
       ],
       [{ progressToken: 1, 'io.modelcontextprotocol/x': 1, 'dev.mcp.tools/x': 1, '': 1, ok: 1 }, { ok: 1 }],
       [{ huge: 'x'.repeat(10_000) }, undefined],

@@ -1,0 +1,426 @@
+// Ids, errors and notifications: what holds for every message, over every transport.
+import { describe, expect } from '@jest/globals';
+import { Completion, type Context, type JsonObject, McpError, NoInput, Prompt, Resource, Tool } from '@decorum/core';
+import { IsString } from 'class-validator';
+
+import { overHttp, transportsOf } from '../support/http-transports.js';
+import { overMemory, overStdio, RAW_TRANSPORTS, RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision, eachSessionRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { asked, called, declares, PREFIX, VERSION } from '../support/stateless-post.js';
+import { provoked } from './failing.js';
+import { answerTo, probe } from './probes.js';
+import { deferred, serverOf, serverWith } from './servers.js';
+
+const SAMPLED = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Ho' } };
+
+class City {
+  @IsString()
+  city!: string;
+}
+
+describe('a question of the server', () => {
+  for (const id of ['RPC-03', 'RPC-04']) {
+    eachSessionRevision(id, 'has an id of its own, however the earlier ones ended', async (revision) => {
+      const server = serverWith({
+        async ask(context) {
+          const ends = await Promise.allSettled([
+            context.ping({ timeoutMs: 5 }),
+            context.roots({ timeoutMs: 5 }),
+            context.sample({ messages: 'Hi', maxTokens: 1 }),
+            context.ping(),
+          ]);
+          return ends.map(({ status }) => status).join();
+        },
+      });
+      for (const transport of Object.values(transportsOf(revision))) {
+        let pings = 0;
+        const client = await RawClient.connect(
+          server,
+          {
+            revision,
+            capabilities: { sampling: {}, roots: {} },
+            answers: {
+              // every other ping is answered, the roots never, and sampling fails
+              ping: () => ((pings += 1) % 2 === 0 ? { result: {} } : undefined),
+              'sampling/createMessage': () => ({ error: { code: -1, message: 'No' } }),
+            },
+          },
+          transport,
+        );
+        for (let call = 0; call < 4; call += 1) {
+          expect(textOf(await client.call('ask'))).toBe('rejected,rejected,rejected,fulfilled');
+        }
+        const questions = client.received.filter(({ id: own, method }) => own !== undefined && method !== undefined);
+        const ids = questions.map((question) => question.id);
+        expect([ids.length, new Set(ids).size]).toEqual([16, 16]);
+        for (const own of ids) expect(typeof own === 'string' || Number.isInteger(own)).toBe(true);
+      }
+    });
+  }
+});
+
+describe('the id of a request', () => {
+  inStateless('RPC-05', 'may be used again once its request has failed', async () => {
+    const server = serverWith({
+      now: () => {
+        throw new Error('now');
+      },
+      later: async () => await Promise.reject(new McpError(4711, 'later')),
+      quick: () => 'quick',
+    });
+    for (const transport of [overMemory, overStdio, overHttp]) {
+      const client = await RawClient.connect(server, { revision: STATELESS }, transport);
+      for (const id of [1, '1', 0, '']) {
+        for (const [method, params] of [
+          ['tools/call', { name: 'now' }],
+          ['tools/call', { name: 'later' }],
+          ['tools/call', { name: 'none' }],
+          ['no/such', {}],
+          ['tools/list', { cursor: 'none' }],
+        ] as const) {
+          expect((await answerTo(client, asked(id, method, params))).id).toBe(id);
+          expect(await answerTo(client, called(id, 'quick'))).toMatchObject({
+            id,
+            result: { content: [{ text: 'quick' }] },
+          });
+        }
+      }
+    }
+  });
+
+  inStateless('RPC-35', 'says nothing of the client: requests in flight keep what each declares', async () => {
+    let go = deferred();
+    const server = serverWith({
+      async who(context) {
+        await go.promise;
+        const { info, capabilities } = context.client;
+        return JSON.stringify([info?.name ?? 'nobody', Object.keys(capabilities)]);
+      },
+    });
+    for (const transport of [overMemory, overStdio]) {
+      const client = await RawClient.connect(server, { revision: STATELESS }, transport);
+      const rich = {
+        ...declares({ sampling: {}, roots: {} }),
+        [`${PREFIX}clientInfo`]: { name: 'rich', version: '1' },
+      };
+      go = deferred();
+      void client.send(called('rich', 'who', rich));
+      void client.send(called('poor', 'who'));
+      await client.result('server/discover');
+      go.resolve();
+      const said = async (id: string) => textOf((await client.response(id)).result as JsonObject);
+      expect([await said('rich'), await said('poor')]).toEqual(['["rich",["roots","sampling"]]', '["nobody",[]]']);
+    }
+  });
+});
+
+/** Members that throw an author's error with this code. */
+function throwing(code: number) {
+  const fail = () => {
+    throw new McpError(code, 'An error of the author.', { own: true });
+  };
+  class Throwing {
+    @Tool()
+    tool() {
+      fail();
+    }
+
+    @Tool()
+    async later() {
+      await Promise.resolve();
+      fail();
+    }
+
+    @Prompt()
+    prompt({ city }: City): string {
+      fail();
+      return city;
+    }
+
+    @Resource('docs://fixed')
+    fixed(): string {
+      fail();
+      return '';
+    }
+
+    @Resource('docs://of/{city}', { list: 'all' })
+    async template({ city }: City): Promise<string> {
+      await Promise.resolve();
+      fail();
+      return city;
+    }
+
+    all(): string[] {
+      fail();
+      return [];
+    }
+
+    @Completion({ for: 'prompt', argument: 'city' })
+    cities(): string[] {
+      fail();
+      return [];
+    }
+  }
+  const extensions = [{ id: 'com.example/x', methods: { 'x/fails': async () => fail() as never } }];
+  return serverOf({ providers: [Throwing], extensions });
+}
+
+const ref = { type: 'ref/prompt', name: 'prompt' };
+
+/** Requests that run them. */
+const FAILING: readonly (readonly [method: string, params: JsonObject])[] = [
+  ['tools/call', { name: 'tool' }],
+  ['tools/call', { name: 'later' }],
+  ['prompts/get', { name: 'prompt', arguments: { city: 'Oslo' } }],
+  ['resources/read', { uri: 'docs://fixed' }],
+  ['resources/read', { uri: 'docs://of/Oslo' }],
+  ['resources/list', {}],
+  ['completion/complete', { ref, argument: { name: 'city', value: '' } }],
+  ['x/fails', {}],
+];
+
+describe('an error', () => {
+  for (const id of ['RPC-27', 'RPC-28', 'RPC-29']) {
+    inStateless(id, 'of an author never has a code that is reserved, whichever member throws it', async () => {
+      const capabilities = declares({ extensions: { 'com.example/x': {} } });
+      const codes = [-32000, -32001, -32002, -32019, -32020, -32021, -32022, -32023, -32042, -32050, -32098, -32099];
+      for (const code of codes) {
+        const client = await RawClient.connect(throwing(code), { revision: STATELESS });
+        for (const [method, params] of FAILING) {
+          const { error, result } = await answerTo(client, asked(method, method, params, capabilities));
+          const chosen = error?.code ?? 0;
+          expect([method, code, chosen >= -32099 && chosen <= -32000]).toEqual([method, code, false]);
+          expect(error !== undefined || result?.['isError'] === true).toBe(true);
+        }
+      }
+    });
+  }
+
+  inStateless('RPC-30', 'of an author has its own code outside of that range, whichever member throws it', async () => {
+    const capabilities = declares({ extensions: { 'com.example/x': {} } });
+    for (const code of [4711, -1, -31_999, -32_100, -32_769]) {
+      const client = await RawClient.connect(throwing(code), { revision: STATELESS });
+      for (const [method, params] of FAILING) {
+        const { error } = await answerTo(client, asked(method, method, params, capabilities));
+        expect([method, error]).toMatchObject([method, { code, data: { own: true } }]);
+      }
+    }
+  });
+
+  for (const id of ['RPC-08', 'RPC-09'] as const) {
+    inStateless(id, 'is one line with an integer code, whatever the client sends', async () => {
+      const text = `${'x'.repeat(5000)}\n    at secret (/app/server.js:1:1)`;
+      const errors = (await provoked()).map(({ error }) => error);
+      const client = await RawClient.connect(serverWith({ tool: () => '' }), { revision: STATELESS });
+      for (const message of [
+        asked(1, text),
+        asked(1, 'tools/call', { name: text }),
+        asked(1, 'tools/list', {}, { [VERSION]: text }),
+        asked(1, 'tools/list', {}, { [`${PREFIX}logLevel`]: text }),
+        asked(1, 'tools/list', { cursor: text }),
+        asked(1, 'tools/call', { name: 'tool', requestState: text }),
+        asked(1, 'tools/call', { name: 'tool', inputResponses: text }),
+      ]) {
+        errors.push((await answerTo(client, message)).error);
+      }
+      for (const error of errors) {
+        expect(Number.isInteger(error?.code)).toBe(true);
+        expect(error?.message).toMatch(/^[^\n]{1,400}$/);
+        expect(JSON.stringify(error?.data ?? '').length).toBeLessThan(1000);
+        expect(error?.message).not.toMatch(/\.[jt]s:\d/);
+      }
+    });
+  }
+
+  eachRevision('RPC-13', 'has the code of its kind over every transport', async (revision) => {
+    const broken = () => {
+      throw new McpError('internal-error', 'The database is down.');
+    };
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const client = await RawClient.connect(serverWith({ broken }), { revision }, transport);
+      let last = 0;
+      const build = (method: string, params?: JsonObject) => client.buildMessage(`e${(last += 1)}`, method, params);
+      const malformed = [
+        [-32700, '{'],
+        [-32700, '{"jsonrpc":"2.0","id":1,'],
+        [-32700, 'nonsense'],
+        [-32600, '7'],
+        [-32600, 'null'],
+        [-32600, { ...build('tools/list'), jsonrpc: '1.0' }],
+        [-32600, { ...build('tools/list'), method: 7 }],
+      ] as const;
+      for (const [code, message] of [
+        // over HTTP, the error has no id in any revision
+        ...(name.startsWith('HTTP') ? [] : malformed),
+        [-32601, build('tools/fly')] as const,
+        [-32601, build('constructor')] as const,
+        [-32602, build('tools/call', { name: 'none' })] as const,
+        [-32602, build('tools/list', { cursor: 0 })] as const,
+        [-32602, { ...build('tools/list'), params: [] }] as const,
+        [-32603, build('tools/call', { name: 'broken' })] as const,
+      ]) {
+        const { error } = await answerTo(client, message);
+        expect([name, message, error?.code]).toEqual([name, message, code]);
+      }
+    }
+  });
+});
+
+describe('a notification', () => {
+  /** Notifications that are invalid, or named like requests. */
+  const notes = (revision: string): readonly (object | string)[] => [
+    ...['initialize', 'ping', 'tools/list', 'tools/call', 'server/discover', 'subscriptions/listen', ''].map(
+      (method) => ({
+        jsonrpc: '2.0',
+        method,
+        params: { name: 'hi', notifications: {}, protocolVersion: revision },
+      }),
+    ),
+    { jsonrpc: '1.0', method: 'notifications/nothing' },
+    { method: 'tools/call', params: { name: 'hi' } },
+    ...[[], 7, 'none', null].map((params) => ({ jsonrpc: '2.0', method: 'tools/call', params })),
+    '{"jsonrpc":"2.0","method":"notifications/nothing","params":{"__proto__":{}}}',
+    '{"jsonrpc":"2.0","method":"tools/call","params":{"name":"hi","arguments":1e999}}',
+    ...['v999.0.0', '2025-11-25', STATELESS, 7].map((version) => ({
+      jsonrpc: '2.0',
+      method: 'notifications/nothing',
+      params: { _meta: { [VERSION]: version, progressToken: {} } },
+    })),
+    ...[0, '', null, [], 'x'.repeat(300)].map((requestId) => ({
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId, reason: 7 },
+    })),
+  ];
+
+  eachRevision('RPC-10', 'is not answered over a pipe, and runs nothing', async (revision) => {
+    let runs = 0;
+    for (const [name, transport] of Object.entries(RAW_TRANSPORTS)) {
+      const client = await RawClient.connect(serverWith({ hi: () => void (runs += 1) }), { revision }, transport);
+      const before = client.received.length;
+      for (const note of notes(revision)) await client.send(note);
+      await client.settled();
+      expect([name, client.received.slice(before)]).toEqual([
+        name,
+        [{ jsonrpc: '2.0', id: expect.anything(), result: expect.any(Object) }],
+      ]);
+      // what is no notification and has no readable id is still refused, once
+      expect((await answerTo(client, probe(client, 'last'))).id).toBe('last');
+    }
+    expect(runs).toBe(0);
+  });
+
+  eachRevision('RPC-10', 'is not answered before a session begins, nor while the server closes', async (revision) => {
+    const done = deferred();
+    const server = serverWith({ slow: () => done.promise.then(() => 'slow') });
+    const client = await RawClient.connect(server, { revision, begins: false }, overStdio);
+    for (const note of notes(revision)) await client.send(note);
+    await client.begin();
+    void client.send(client.buildMessage('slow', 'tools/call', { name: 'slow' }));
+    await client.settled();
+    const before = client.received.length;
+    const closing = server.close();
+    for (const note of notes(revision)) await client.send(note);
+    expect(await answerTo(client, client.buildMessage('late', 'tools/list'))).toMatchObject({
+      id: 'late',
+      error: { code: expect.any(Number) },
+    });
+    done.resolve();
+    expect(await client.response('slow')).toMatchObject({ result: { content: [{ text: 'slow' }] } });
+    await closing;
+    expect(client.received.slice(before).map(({ id }) => id)).toEqual(['late', 'slow']);
+  });
+});
+
+describe('a ping', () => {
+  for (const id of ['PING-01', 'PING-02']) {
+    eachSessionRevision(id, 'is answered between initialize and initialized, while others wait', async (revision) => {
+      let go = deferred<boolean>();
+      class Slow {
+        @Tool({ access: async () => await go.promise })
+        slow() {
+          return 'slow';
+        }
+      }
+      for (const [name, transport] of Object.entries(transportsOf(revision))) {
+        go = deferred();
+        const client = await RawClient.connect(serverOf({ providers: [Slow] }), { revision, begins: false }, transport);
+        await client.result('initialize', {
+          protocolVersion: revision,
+          capabilities: {},
+          clientInfo: { name: 'raw', version: '1' },
+        });
+        void client.send({ jsonrpc: '2.0', id: 'slow', method: 'tools/call', params: { name: 'slow' } });
+        for (const [own, params] of [
+          ['a', undefined],
+          [0, {}],
+          ['', { _meta: { 'example.com/x': 1 } }],
+          [-1, { foo: 1 }],
+        ] as const) {
+          const answer = await client.request('ping', params, own);
+          expect([name, answer]).toEqual([name, { jsonrpc: '2.0', id: own, result: {} }]);
+        }
+        expect(client.received.map((message) => message.id)).not.toContain('slow');
+        go.resolve(true);
+        expect(await client.response('slow')).toHaveProperty('result');
+      }
+    });
+  }
+});
+
+describe('a question', () => {
+  eachSessionRevision('LIFE-14', 'of any member times out and is cancelled, over every transport', async (revision) => {
+    const ask = async (context: Context) => (await context.sample({ messages: 'Hi', maxTokens: 1 })).text;
+    class Asking {
+      @Tool()
+      async tool(_input: NoInput, context: Context) {
+        return await ask(context);
+      }
+
+      @Prompt()
+      async prompt(_input: NoInput, context: Context) {
+        return await ask(context);
+      }
+
+      @Resource('asking://fixed')
+      async resource(_input: NoInput, context: Context) {
+        return await ask(context);
+      }
+    }
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const server = serverOf({ providers: [Asking], questionTimeoutMs: 10 });
+      const client = await RawClient.connect(server, { revision, capabilities: { sampling: {} } }, transport);
+      for (const [method, params] of [
+        ['tools/call', { name: 'tool' }],
+        ['prompts/get', { name: 'prompt' }],
+        ['resources/read', { uri: 'asking://fixed' }],
+      ] as const) {
+        const before = client.received.length;
+        const { error, result } = await client.request(method, params);
+        expect([name, method, error !== undefined || result?.['isError']]).toEqual([name, method, true]);
+        const [question, cancelled] = client.received.slice(before);
+        expect([question?.method, cancelled]).toMatchObject([
+          'sampling/createMessage',
+          { method: 'notifications/cancelled', params: { requestId: question?.id } },
+        ]);
+        // a late answer changes nothing
+        await client.send({ jsonrpc: '2.0', id: question?.id, result: SAMPLED });
+      }
+      expect(await client.result('ping')).toEqual({});
+    }
+  });
+});
+
+describe('a server that offers nothing', () => {
+  eachRevision('RPC-39', 'still identifies itself and responds over every transport', async (revision) => {
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const client = await RawClient.connect(serverOf(), { revision, begins: false }, transport);
+      const { protocolVersion, supportedVersions = [protocolVersion] } = await client.begin();
+      expect([name, supportedVersions]).toEqual([name, expect.arrayContaining([revision])]);
+      await client.settled();
+      for (const method of ['tools/call', 'prompts/list', 'resources/read', 'completion/complete']) {
+        expect([name, await client.error(method, { name: 'x', uri: 'x:y' })]).toMatchObject([name, { code: -32601 }]);
+      }
+    }
+  });
+});

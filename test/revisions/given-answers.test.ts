@@ -1,0 +1,457 @@
+// What clients answer: every action, every value of a form, every failure, and roots that change.
+import { describe, expect } from '@jest/globals';
+import { type Context, type JsonObject, needInput } from '@decorum/core';
+
+import { transportsOf } from '../support/http-transports.js';
+import { type Answer, RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
+import { ask as askAny, type Asking, outcome } from './asking.js';
+import { again, asked, begin, connect } from './rounds.js';
+import { deferred, serverWith } from './servers.js';
+
+const CAPABILITIES = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+const SAID = { role: 'assistant', model: 'm-1', content: { type: 'text', text: 'Ho' } };
+const NAME: JsonObject = { type: 'object', properties: { name: { type: 'string' } } };
+
+const ask = (revision: Revision, question: Asking, answer?: Answer) =>
+  askAny(revision, question, { capabilities: CAPABILITIES, ...(answer && { answer }) });
+
+const elicit: Asking = (context) => context.elicit(NAME, { message: 'Who?' });
+const confirm: Asking = (context) => context.confirm('Sure?');
+const visit: Asking = (context) => context.elicitUrl({ message: 'Go', url: 'https://example.com/' });
+const require: Asking = (context) =>
+  context.requireUrl({ message: 'Go', url: 'https://example.com/' }).then(() => 'been there');
+
+/** The ways to ask the user that wait for an answer in a revision. */
+function waysIn(revision: Revision): Readonly<Record<string, Asking>> {
+  if (revision === '2025-06-18') return { elicit, confirm };
+  return { elicit, confirm, visit, ...(revision === STATELESS && { require }) };
+}
+
+/** Connects a client that is asked the same question in each call. Returns what an answer leads to. */
+async function answering(revision: Revision, question: Asking) {
+  const given: object[] = [];
+  const answer: Answer = () => {
+    const result = given.pop();
+    return result && { result };
+  };
+  const answers = { 'elicitation/create': answer };
+  const server = serverWith({ ask: outcome(question) });
+  const client = await RawClient.connect(server, { revision, capabilities: CAPABILITIES, answers });
+  return async (result: object): Promise<string | undefined> => {
+    given.push(result);
+    const said = await client.call('ask');
+    return said['resultType'] === 'input_required' ? 'asked again' : textOf(said);
+  };
+}
+
+describe('the action of a user', () => {
+  const OUTCOMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    elicit: {
+      accept: '{"action":"accept","content":{}}',
+      decline: '{"action":"decline"}',
+      cancel: '{"action":"cancel"}',
+    },
+    confirm: { accept: 'true', decline: 'false', cancel: 'false' },
+    visit: { accept: '{"action":"accept"}', decline: '{"action":"decline"}', cancel: '{"action":"cancel"}' },
+    require: { accept: '"been there"', decline: 'client error undefined', cancel: 'client error undefined' },
+  };
+
+  eachRevision('ELIC-08', 'is one of three in every way to ask, whatever else the answer has', async (revision) => {
+    const refused = revision === STATELESS ? 'asked again' : 'client error undefined';
+    for (const [way, question] of Object.entries(waysIn(revision))) {
+      const saidTo = await answering(revision, question);
+      for (const action of ['accept', 'decline', 'cancel']) {
+        for (const more of [{}, { content: {} }, { content: null }, { accepted: true }, { confirmed: true }]) {
+          const said = await saidTo({ action, ...more });
+          expect([way, action, more, said]).toEqual([way, action, more, OUTCOMES[way]?.[action]]);
+        }
+      }
+      for (const action of [
+        'Accept',
+        'ACCEPT',
+        'accept ',
+        '',
+        'accepted',
+        'reject',
+        ['accept'],
+        true,
+        1,
+        0,
+        null,
+        {},
+      ]) {
+        expect([way, action, await saidTo({ action, content: {} })]).toEqual([way, action, refused]);
+      }
+      expect(await saidTo({})).toBe(refused);
+    }
+  });
+
+  eachRevision('ELIC-08', 'counts for its own question only', async (revision) => {
+    const actions = ['decline', 'accept', 'cancel', 'accept', 'decline'];
+    const each: Asking = async (context) => {
+      const seen = [];
+      for (const [index, action] of actions.entries()) seen.push(await context.confirm(`${index} ${action}?`));
+      for (const [index, action] of actions.entries())
+        seen.push((await context.elicit(NAME, { message: `${index} ${action}!` })).action);
+      return seen;
+    };
+    const answer: Answer = ({ message }) => ({ result: { action: String(message).slice(2, -1), content: {} } });
+    const { said } = await ask(revision, each, answer);
+    expect(JSON.parse(said)).toEqual([...actions.map((action) => action === 'accept'), ...actions]);
+  });
+});
+
+/** Fields of a form, with valid and invalid values. */
+const FIELDS: readonly (readonly [field: JsonObject, valid: readonly unknown[], invalid: readonly unknown[]])[] = [
+  [
+    { type: 'string', minLength: 2, maxLength: 3 },
+    ['ab', 'abc', '  '],
+    ['', 'a', 'abcd', 77, null, true, [], ['ab'], {}],
+  ],
+  [{ type: 'string' }, ['', '0', 'null'], [0, false, null, ['']]],
+  [{ type: 'string', format: 'email' }, ['a@b.example'], ['', 'a', 'a@', 7]],
+  [{ type: 'string', format: 'uri' }, ['https://example.com', 'urn:a'], ['', 'example', '/a']],
+  [{ type: 'string', format: 'date' }, ['2024-02-29'], ['', '2023-02-29', '2024-2-9', '2024-02-29T00:00:00Z']],
+  [{ type: 'string', format: 'date-time' }, ['2024-02-29T10:00:00Z'], ['', '2024-02-29', '2024-02-29T25:00:00Z']],
+  [{ type: 'integer', minimum: 0, maximum: 5 }, [0, 5, 3], [-1, 6, 1.5, '3', '', null, true, false, [3]]],
+  [{ type: 'number', minimum: -0.5 }, [0, -0.5, 1e9], [-0.6, '0', '1', null, false]],
+  [{ type: 'boolean' }, [true, false], [0, 1, 'true', 'false', '', null, []]],
+  [{ type: 'string', enum: ['a', ''] }, ['a', ''], ['A', ' ', 'b', null, 0, ['a']]],
+  [{ type: 'string', oneOf: [{ const: 'a', title: 'First' }] }, ['a'], ['First', 'A', '', null]],
+];
+const SEVERAL: (typeof FIELDS)[number] = [
+  { type: 'array', items: { type: 'string', enum: ['a', 'b', 'c'] }, minItems: 1, maxItems: 2 },
+  [['a'], ['b', 'a']],
+  [[], ['a', 'b', 'c'], ['d'], [null], 'a', null, { 0: 'a' }],
+];
+
+describe('the content of a form', () => {
+  const fieldsIn = (revision: Revision) => (revision === '2025-06-18' ? FIELDS : [...FIELDS, SEVERAL]);
+  const formOf = (field: JsonObject, required = true): JsonObject => ({
+    type: 'object',
+    properties: { value: field },
+    ...(required && { required: ['value'] }),
+  });
+  const REJECTED = /^ToolError: .*Which\?|^asked again$/;
+
+  eachRevision('ELIC-09', 'fits each field, or the handler does not get it', async (revision) => {
+    for (const [field, valid, invalid] of fieldsIn(revision)) {
+      for (const required of [true, false]) {
+        const schema = formOf(field, required);
+        const elicitIt: Asking = (context) => context.elicit(schema, { message: 'Which?' });
+        const answerIt = await answering(revision, elicitIt);
+        const saidTo = (content: unknown) => answerIt({ action: 'accept', content });
+        for (const value of valid) {
+          const said = await saidTo({ value });
+          expect([schema, said]).toEqual([schema, JSON.stringify({ action: 'accept', content: { value } })]);
+        }
+        const absent = await saidTo({});
+        if (required) expect([schema, absent]).toEqual([schema, expect.stringMatching(REJECTED)]);
+        else expect(absent).toBe('{"action":"accept","content":{}}');
+        for (const value of invalid) {
+          expect([schema, value, await saidTo({ value })]).toEqual([schema, value, expect.stringMatching(REJECTED)]);
+        }
+        for (const content of ['value', 7, true, [], [{ value: valid[0] }]]) {
+          expect([schema, content, await saidTo(content)]).toEqual([schema, content, expect.stringMatching(REJECTED)]);
+        }
+      }
+    }
+  });
+
+  eachRevision('ELIC-09', 'fits the second and the last question too', async (revision) => {
+    const [field, [right], wrong] = FIELDS[6]!;
+    const three: Asking = async (context) => {
+      const answers = [];
+      for (const message of ['First?', 'Which?', 'Last?']) {
+        answers.push(await context.elicit(formOf(field), { message }).catch((error: Error) => error.message));
+      }
+      return answers;
+    };
+    for (const bad of ['Which?', 'Last?']) {
+      for (const value of wrong) {
+        const answer: Answer = ({ message }) => ({
+          result: { action: 'accept', content: { value: message === bad ? value : right } },
+        });
+        const { said } = await ask(revision, three, answer);
+        if (revision === STATELESS) expect(said).toBe('asked again');
+        else {
+          const accepted = { action: 'accept', content: { value: right } };
+          const told = expect.stringContaining(bad);
+          expect(JSON.parse(said)).toEqual([accepted, ...(bad === 'Last?' ? [accepted, told] : [told, accepted])]);
+        }
+      }
+    }
+  });
+
+  inStateless('ELIC-09', 'fits if the client sends it before it is asked, or with other answers', async () => {
+    const [field, [right], wrong] = FIELDS[6]!;
+    const server = serverWith({
+      ask: async (context) => {
+        const [one] = await Promise.all([
+          context.elicit(formOf(field), { message: 'Which?', key: 'one' }),
+          context.elicit(NAME, { message: 'Who?', key: 'two' }),
+        ]);
+        return JSON.stringify(one);
+      },
+    });
+    const client = await connect(server);
+    const two = { action: 'accept', content: {} };
+    const { requestState } = await begin(client, 'ask');
+    for (const value of wrong) {
+      const one = { action: 'accept', content: { value } };
+      for (const more of [{}, { requestState }]) {
+        const { result } = await again(client, 'ask', { ...more, inputResponses: { one, two } });
+        expect([value, Object.keys(asked(result).inputRequests)]).toEqual([value, ['one']]);
+      }
+    }
+    for (const more of [{}, { requestState }]) {
+      const one = { action: 'accept', content: { value: right } };
+      const { result } = await again(client, 'ask', { ...more, inputResponses: { one, two } });
+      expect(textOf(result!)).toBe(JSON.stringify(one));
+    }
+  });
+});
+
+describe('a question that fails', () => {
+  /** Failures of a client with a session, and the code that the handler sees. */
+  const FAILURES: readonly (readonly [answer: ReturnType<Answer>, code: unknown])[] = [
+    [{ error: { code: -1, message: 'User rejected' } }, -1],
+    [{ error: { code: -32042, message: 'No' } }, -32042],
+    [{ error: { code: 0, message: '' } }, 0],
+    [{ error: {} }, undefined],
+    [{ error: { code: '1', message: 'No' } }, undefined],
+    [{ result: [] }, undefined],
+    [{ result: null as never }, undefined],
+    [{ result: 'accept' as never }, undefined],
+    [undefined, undefined],
+  ];
+
+  eachSessionRevision(
+    'ELIC-24',
+    'is an error of the handler in every way to ask, and never an agreement',
+    async (revision) => {
+      for (const [way, question] of Object.entries(waysIn(revision))) {
+        for (const [answer, code] of FAILURES) {
+          const { said } = await ask(revision, question, () => answer);
+          expect([way, answer, said]).toEqual([way, answer, `client error ${String(code)}`]);
+        }
+      }
+    },
+  );
+
+  eachSessionRevision('ELIC-24', 'does not affect the next one', async (revision) => {
+    for (const [way, question] of Object.entries(waysIn(revision))) {
+      const answers: ReturnType<Answer>[] = FAILURES.slice(0, 4).map(([answer]) => answer);
+      const stubborn: Asking = async (context) => {
+        for (let time = 0; time < 4; time += 1) {
+          const failed = await question(context).then(
+            () => false,
+            () => true,
+          );
+          if (!failed) return `accepted ${time}`;
+        }
+        return await question(context);
+      };
+      const server = serverWith({ ask: outcome(stubborn) }, { questionTimeoutMs: 50 });
+      const answer: Answer = () => (answers.length > 0 ? answers.shift() : { result: { action: 'decline' } });
+      const options = { revision, capabilities: CAPABILITIES, answers: { 'elicitation/create': answer } };
+      const client = await RawClient.connect(server, options);
+      expect([way, textOf(await client.call('ask'))]).toEqual([
+        way,
+        way === 'confirm' ? 'false' : '{"action":"decline"}',
+      ]);
+      expect(client.questions).toHaveLength(5);
+    }
+  });
+
+  inStateless('ELIC-24', 'is asked again in every way to ask, and never an agreement', async () => {
+    for (const [way, question] of Object.entries(waysIn(STATELESS))) {
+      let ended = 0;
+      const server = serverWith({
+        ask: async (context) => {
+          await question(context);
+          ended += 1;
+          return 'done';
+        },
+      });
+      const client = await connect(server, { capabilities: CAPABILITIES });
+      const { inputRequests, requestState } = await begin(client, 'ask');
+      const odd = [undefined, null, 0, '', 'accept', true, [], [{ action: 'accept' }], {}];
+      odd.push({ error: { code: -1, message: 'No' } }, { result: { action: 'accept' } });
+      for (const answer of odd) {
+        const inputResponses = { '#1': answer } as JsonObject;
+        const retry = await again(client, 'ask', { requestState, inputResponses });
+        const next = asked(retry.result).inputRequests;
+        expect([way, answer, next]).toEqual([way, answer, inputRequests]);
+      }
+      expect(ended).toBe(0);
+    }
+  });
+});
+
+describe('roots', () => {
+  const listed = (time: number) => ({ roots: [{ uri: `file:///${time}` }] });
+  const where: Asking = async (context) => (await context.roots()).map(({ uri }) => uri).join();
+
+  eachSessionRevision('ROOT-03', 'are requested again after each change, over every transport', async (revision) => {
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      let time = 0;
+      const answers = { 'roots/list': () => ({ result: listed((time += 1)) }) };
+      const options = { revision, capabilities: { roots: { listChanged: true } }, answers };
+      const server = serverWith({ ask: outcome(where) });
+      const client = await RawClient.connect(server, options, transport);
+      const other = await RawClient.connect(server, options, transport);
+      for (const change of [1, 2, 3]) {
+        for (let call = 0; call < 2; call += 1) {
+          expect([name, textOf(await client.call('ask'))]).toEqual([name, `"file:///${change}"`]);
+        }
+        const params = change === 2 ? { _meta: { 'example.com/a': 1 } } : undefined;
+        await client.notify('notifications/roots/list_changed', params);
+        await client.settled();
+      }
+      expect(client.of('roots/list')).toHaveLength(3);
+      // another session has roots of its own
+      expect(textOf(await other.call('ask'))).toBe('"file:///4"');
+      await client.close();
+      await other.close();
+    }
+  });
+
+  eachSessionRevision(
+    'ROOT-03',
+    'are requested again if the change arrives in a batch or while a call waits',
+    async (revision) => {
+      let time = 0;
+      const answers = { 'roots/list': () => ({ result: listed((time += 1)) }) };
+      const options = { revision, capabilities: { roots: { listChanged: true } }, answers };
+      const [begun, go] = [deferred(), deferred()];
+      const twice: Asking = async (context) => {
+        const first = await where(context);
+        begun.resolve();
+        await go.promise;
+        return `${String(first)} ${String(await where(context))}`;
+      };
+      const client = await RawClient.connect(serverWith({ ask: outcome(twice), once: outcome(where) }), options);
+      const waiting = client.call('ask');
+      await begun.promise;
+      await client.notify('notifications/roots/list_changed');
+      go.resolve();
+      expect(textOf(await waiting)).toBe('"file:///1 file:///2"');
+      if (revision !== '2025-03-26') return;
+      const change = { jsonrpc: '2.0', method: 'notifications/roots/list_changed' };
+      await client.send([change, client.buildMessage('ping', 'ping')]);
+      await client.response('ping');
+      expect(textOf(await client.call('once'))).toBe('"file:///3"');
+    },
+  );
+
+  eachSessionRevision('ROOT-04', 'that were unavailable are requested again', async (revision) => {
+    for (const declared of [{}, { listChanged: true }]) {
+      const given: ReturnType<Answer>[] = [
+        { error: { code: -32601, message: 'Roots not supported' } },
+        { error: { code: -32603, message: 'Internal error' } },
+        { result: { roots: [{ uri: 'https://example.com' }] } },
+        { result: {} },
+        undefined,
+        { result: { roots: [] } },
+      ];
+      const server = serverWith({ ask: outcome(where) }, { questionTimeoutMs: 50 });
+      const answers = { 'roots/list': () => given.shift() };
+      const client = await RawClient.connect(server, { revision, capabilities: { roots: declared }, answers });
+      const said = [];
+      for (let call = 0; call < 6; call += 1) said.push(textOf(await client.call('ask')));
+      const invalid = 'client error undefined';
+      expect(said).toEqual(['client error -32601', 'client error -32603', invalid, invalid, invalid, '""']);
+    }
+  });
+
+  inStateless(
+    'ROOT-04',
+    'that are unavailable are unavailable to a handler that returns the question too',
+    async () => {
+      const server = serverWith({
+        ask: (context) =>
+          context.answers ? JSON.stringify(context.answers) : needInput({ where: { method: 'roots/list' } }),
+      });
+      const client = await connect(server, { capabilities: { roots: {} } });
+      const { requestState, inputRequests } = await begin(client, 'ask');
+      for (const inputResponses of [undefined, {}, { where: null }, { where: 'none' }, { other: {} }]) {
+        const { result } = await again(client, 'ask', { requestState, inputResponses } as unknown as JsonObject);
+        expect(asked(result).inputRequests).toEqual(inputRequests);
+      }
+      const inputResponses = { where: { roots: [] }, other: { roots: [] } };
+      const { result } = await again(client, 'ask', { requestState, inputResponses });
+      // nothing that was not asked
+      expect(textOf(result!)).toBe('{"where":{"roots":[]}}');
+    },
+  );
+});
+
+describe('a request to the model', () => {
+  const sample = (context: Context) => context.sample({ messages: 'Hi', maxTokens: 5 });
+
+  eachSessionRevision('SAMP-12', 'is not sent once the request has ended, however it ends', async (revision) => {
+    for (const [name, transport] of Object.entries(transportsOf(revision))) {
+      const begun = deferred<Context>();
+      const failing = deferred<Context>();
+      const server = serverWith({
+        wait: async (context) => {
+          begun.resolve(context);
+          await new Promise((resolve) => context.signal.addEventListener('abort', resolve));
+        },
+        fail: (context) => {
+          failing.resolve(context);
+          throw new Error('failed');
+        },
+      });
+      const options = {
+        revision,
+        capabilities: CAPABILITIES,
+        answers: { 'sampling/createMessage': () => ({ result: SAID }) },
+      };
+      const client = await RawClient.connect(server, options, transport);
+      void client.send(client.buildMessage('waiting', 'tools/call', { name: 'wait' }));
+      const cancelled = await begun.promise;
+      await client.cancel('waiting');
+      await client.call('fail');
+      await client.settled();
+      for (const context of [cancelled, await failing.promise]) {
+        const settled = await sample(context).catch((error: unknown) => error);
+        expect([name, settled]).toEqual([name, expect.any(Error)]);
+      }
+      await client.settled();
+      expect(client.of('sampling/createMessage')).toEqual([]);
+      await client.close();
+    }
+  });
+
+  inStateless('SAMP-14', 'has only its own messages, in every round and beside other requests', async () => {
+    const server = serverWith({
+      say: async (context, { words }) => {
+        const first = await context.sample({ messages: `${words} 1`, maxTokens: 5, key: 'first' });
+        const second = await context.sample({
+          messages: `${words} 2 after ${first.text}`,
+          maxTokens: 5,
+          key: 'second',
+        });
+        return `${first.text} ${second.text}`;
+      },
+    });
+    const client = await connect(server);
+    const messagesIn = (result: JsonObject | undefined) =>
+      Object.values(asked(result).inputRequests).map(({ params }) => params?.['messages']);
+    const message = (text: string) => [[{ role: 'user', content: { type: 'text', text } }]];
+    const states = new Map<string, unknown>();
+    for (const words of ['a', 'b', 'c']) {
+      const { result } = await client.request('tools/call', { name: 'say', arguments: { words } });
+      expect(messagesIn(result)).toEqual(message(`${words} 1`));
+      states.set(words, result?.['requestState']);
+    }
+    for (const words of ['b', 'c', 'a']) {
+      const retry = { arguments: { words }, requestState: states.get(words), inputResponses: { first: SAID } };
+      const { result } = await again(client, 'say', retry);
+      expect(messagesIn(result)).toEqual(message(`${words} 2 after Ho`));
+    }
+  });
+});
