@@ -144,6 +144,8 @@ overEveryHost('403', (host) => {
       { host: rebound, origin: `http://${rebound}` },
       { host: rebound, origin: `http://${local}`, 'x-forwarded-host': local },
       { host: local, origin: `http://${rebound}` },
+      // pages without an origin of their own: sandboxed frames, documents of data: and file: URLs
+      ...['null', 'NULL', '', 'file://', 'data:'].map((origin) => ({ host: local, origin })),
     ];
     for (const door of await doorsOf(url, revision)) {
       for (const headers of foreign) {

@@ -220,6 +220,7 @@ describe('DNS rebinding', () => {
       { host: `127.0.0.1:${port}.evil.example` },
       { host: `127.0.0.1:${port}0` },
       { origin: `http://localhost.evil.example:${port}` },
+      { origin: 'null' },
       // similar to what is allowed
       ...[`${host}.evil.example`, `evil${host}`, `evil.${host}`].map((similar) => ({ host: similar })),
       ...[`${origin}.evil.example`, `${origin}:444`, `${origin}/`].map((similar) => ({ origin: similar })),
