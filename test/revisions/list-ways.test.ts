@@ -114,6 +114,37 @@ describe('a server', () => {
       }
     },
   );
+
+  eachRevisionOf(
+    ['TOOL-06', 'PROMPT-13', 'RES-18'],
+    'announces that a list has become empty, and that it no longer is',
+    async (revision) => {
+      for (const transport of Object.values(transportsOf(revision))) {
+        const server = serverOf();
+        const members = { tools: OneTool, prompts: OnePrompt, resources: OneResource, templates: OneTemplate };
+        const added = Object.entries(members).map(([kind, provider]) => [kind, server.addProvider(provider)] as const);
+        const client = await RawClient.connect(server, { revision }, transport);
+        if (client.stateless) {
+          await listen(client, { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true });
+        }
+        const told = () =>
+          client.received.flatMap(({ method = '' }) => (method.endsWith('/list_changed') ? method : []));
+        const expected: string[] = [];
+        const announced = async (kind: string, change: () => void) => {
+          change();
+          expected.push(`notifications/${kind === 'templates' ? 'resources' : kind}/list_changed`);
+          await client.find(() => told().length >= expected.length);
+          await client.settled();
+          expect(told()).toEqual(expected);
+        };
+        for (const [kind, { remove }] of added) await announced(kind, remove);
+        for (const [kind, provider] of Object.entries(members)) {
+          await announced(kind, () => void server.addProvider(provider));
+        }
+        await client.close();
+      }
+    },
+  );
 });
 
 /** Tools without arguments, declared in different ways. */
