@@ -2,6 +2,7 @@
 import { describe, expect } from '@jest/globals';
 import { type JsonObject, Resource, ToolError, toolResult } from '@decorum/core';
 
+import { transportsOf } from '../support/http-transports.js';
 import { RawClient } from '../support/raw-client.js';
 import { eachRevision, eachRevisionOf, STATELESS } from '../support/requirements.js';
 import { serverOf } from './servers.js';
@@ -178,6 +179,45 @@ describe('reading a resource, however it is asked for,', () => {
       ),
       [...read('docs://fixed'), contents('docs://fixed', { mimeType: 'text/plain', text: '' })],
     ]);
+  });
+
+  eachRevision('RES-14', 'returns the exact bytes of a text that is not UTF-8', async (revision) => {
+    const latin = Buffer.from('gr\xfc\xdfe', 'latin1');
+    const cut = Buffer.from('Grü').subarray(0, -1);
+    class Texts {
+      @Resource('docs://note', { mimeType: 'text/markdown' })
+      note() {
+        return latin;
+      }
+
+      @Resource('docs://data', { mimeType: 'application/json' })
+      data() {
+        return cut;
+      }
+
+      @Resource('docs://blob')
+      blob() {
+        return new Blob([latin], { type: 'image/svg+xml' });
+      }
+
+      @Resource('docs://response')
+      response() {
+        return new Response(cut, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
+      }
+    }
+    const server = serverOf({ providers: [Texts] });
+    for (const transport of Object.values(transportsOf(revision))) {
+      const client = await RawClient.connect(server, { revision }, transport);
+      for (const [uri, mimeType, bytes] of [
+        ['docs://note', 'text/markdown', latin],
+        ['docs://data', 'application/json', cut],
+        ['docs://blob', 'image/svg+xml', latin],
+        ['docs://response', 'text/plain', cut],
+      ] as const) {
+        const { contents } = await client.result(...read(uri));
+        expect(contents).toEqual([{ uri, mimeType, blob: bytes.toString('base64') }]);
+      }
+    }
   });
 });
 

@@ -355,7 +355,7 @@ describe('a resource', () => {
     ['r://whole', { uri: 'r://other', text: 'a' }],
     ['text://note', { mimeType: 'text/markdown', text: '# Grüße' }],
     ['text://broken', { mimeType: 'text/markdown', blob: '/w==' }],
-  ])('sends what its handler returned: %s', async (uri, contents) => {
+  ])('sends what its handler returned: %s [RES-14]', async (uri, contents) => {
     expect(await read(uri)).toMatchObject(contents);
   });
 
