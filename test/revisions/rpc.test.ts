@@ -363,6 +363,32 @@ describe('responses', () => {
     }
   });
 
+  eachRevision('RPC-09', 'do not quote a message that is not JSON, over any transport', async (revision) => {
+    const server = serverWith(echo);
+    const { url } = await endpointOf(server);
+    const http = await HttpClient.open(url, revision);
+    const senders = [async (text: string) => (await json(await http.post(text))).error];
+    for (const transport of Object.values(RAW_TRANSPORTS)) {
+      const client = await RawClient.connect(server, { revision }, transport);
+      senders.push(async (text) => (await answerTo(client, text)).error);
+    }
+    for (const send of senders) {
+      for (const text of [
+        'secret',
+        '"secret',
+        '["secret"',
+        '{"password": secret}',
+        '{"password":"secret"}secret',
+        '{"secret":"\t"}',
+        `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":secret,"more":"${LONG}"}`,
+      ]) {
+        const error = await send(text);
+        expect([text, error?.code, error?.message]).toEqual([text, -32700, expect.stringMatching(/^[^\n.]+\.$/)]);
+        expect(JSON.stringify(error)).not.toContain('secret');
+      }
+    }
+  });
+
   eachRevision('RPC-13', 'have JSON-RPC error codes', async (revision) => {
     const { codes, errors } = await provoke(revision);
     expect(errors.map(({ error }) => error?.code)).toEqual(codes);
