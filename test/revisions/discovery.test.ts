@@ -1,6 +1,7 @@
 // The stateless revision: discovery, extensions, references in schemas, and server info.
 import { EventEmitter, once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
 import {
@@ -376,38 +377,48 @@ describe('a reference in a schema', () => {
     ['META-16', 'that leads nowhere is an error at startup'],
   ] as const) {
     inStateless(id, sentence, async () => {
-      let connections = 0;
-      const listener = createServer((socket) => {
-        connections += 1;
-        socket.destroy();
+      const requested: unknown[] = [];
+      const site = createServer(({ url }, response) => {
+        requested.push(url);
+        response.end('{}');
       });
-      listener.listen(0, '127.0.0.1');
-      await once(listener, 'listening');
-      const $ref = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/schema.json`;
+      site.listen(0, '127.0.0.1').unref();
+      await once(site, 'listening');
+      const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+      const $ref = `${origin}/schema.json`;
       const schema = { type: 'object', properties: { a: { $ref } } };
-      const remotes = [
+      const remotes: JsonObject[] = [
         schema,
         { type: 'object', allOf: [{ $ref }] },
         { type: 'object', properties: { a: { $ref: 'b' } } },
+        { type: 'object', properties: { a: { $dynamicRef: $ref } } },
+        // relative to an id, which names the site as well
+        { type: 'object', properties: { a: { $id: `${origin}/inner.json`, $ref: 'b' } } },
       ];
-      for (const remote of [...remotes, { type: 'object', properties: { a: { $dynamicRef: $ref } } }]) {
+      const $id = `${origin}/root.json`;
+      for (const remote of remotes.flatMap((each) => [each, { $id, ...each }, { $id: 'urn:example:root', ...each }])) {
         for (const schemas of [{ input: remote }, { output: remote }]) {
           expect(() => serverWith({ tool: () => ({}) }, schemas)).toThrow(/DECORUM_INVALID_SCHEMA/);
         }
       }
-      class Remote {
-        @Prompt({ input: schema })
-        prompt() {
-          return '';
+      for (const input of [schema, { $id, ...schema }]) {
+        class Remote {
+          @Prompt({ input })
+          prompt() {
+            return '';
+          }
         }
+        expect(() => serverOf({ providers: [Remote] })).toThrow(/DECORUM_INVALID_SCHEMA/);
       }
-      expect(() => serverOf({ providers: [Remote] })).toThrow(/DECORUM_INVALID_SCHEMA/);
       const server = serverWith({ take: (_context, input) => JSON.stringify(input) });
       const client = await RawClient.connect(server, { revision });
       expect(textOf(await client.call('take', { $ref, $schema: $ref }))).toContain($ref);
-      listener.close();
-      await once(listener, 'close');
-      expect(connections).toBe(0);
+      // a request that comes after any earlier one
+      await (await fetch(`${origin}/last`)).text();
+      site.closeAllConnections();
+      site.close();
+      await once(site, 'close');
+      expect(requested).toEqual(['/last']);
     });
   }
 });
