@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { describe, expect } from '@jest/globals';
-import { Completion, type Context, type JsonObject, Prompt, Resource, Tool } from '@decorum/core';
+import { Completion, type Context, type JsonObject, Prompt, Resource, TicketError, Tool } from '@decorum/core';
 
 import { transportsOf } from '../support/http-transports.js';
 import { overStdio, RawClient, textOf } from '../support/raw-client.js';
@@ -321,6 +321,33 @@ describe('the caller', () => {
     for (const meta of [claims, { authorization: 'Bearer eve' }, { 'io.modelcontextprotocol/principal': claims }]) {
       const said = textOf(await nobody.result('tools/call', { name: 'who', ...claims, _meta: meta }));
       expect(said).toBe('undefined after accept');
+    }
+  });
+
+  eachRevision('ELIC-22', 'gets tickets only for themselves, whoever the client says that it is', async (revision) => {
+    for (const transport of Object.values(transportsOf(revision))) {
+      let ticket = '';
+      const url = (visit: { readonly ticket: string }) => `https://shop.example/?ticket=${(ticket = visit.ticket)}`;
+      const server = serverWith({ pay: (context) => context.elicitUrl({ message: 'Pay', url }) });
+      const claims = { subject: 'eve', user: 'eve', clientId: 'eve', principal: { subject: 'eve' } };
+      for (const principal of [undefined, { subject: 'ada' }]) {
+        const client = await RawClient.connect(
+          server,
+          {
+            revision,
+            ...(principal && { principal }),
+            capabilities: { elicitation: { url: {} }, experimental: claims },
+            answers: { 'elicitation/create': () => ({ result: { action: 'accept' } }) },
+          },
+          transport,
+        );
+        for (const meta of [claims, { 'io.modelcontextprotocol/principal': claims, authorization: 'Bearer eve' }]) {
+          const result = await client.result('tools/call', { name: 'pay', ...claims, _meta: meta });
+          expect(textOf(result)).toBe('{"action":"accept"}');
+          expect(() => server.openTicket(ticket, { subject: 'eve' })).toThrow(TicketError);
+          expect(server.openTicket(ticket, principal).subject).toBe(principal?.subject);
+        }
+      }
     }
   });
 
