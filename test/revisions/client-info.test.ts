@@ -1,6 +1,6 @@
 // The client info of stateless requests: optional, and of no consequence.
 import { describe, expect } from '@jest/globals';
-import { Completion, type JsonObject, NoInput, Prompt, Resource } from '@decorum/core';
+import { Completion, type JsonObject, NoInput, Prompt, rateLimit, Resource } from '@decorum/core';
 import { IsString } from 'class-validator';
 
 import { transportsOf } from '../support/http-transports.js';
@@ -88,5 +88,29 @@ describe('a request without a session', () => {
       }
     }
     expect(runs).toBe(clients.length * RAW_TRANSPORTS.length);
+  });
+
+  inStateless('META-23', 'counts against the same limit for any client info', async () => {
+    for (const transport of RAW_TRANSPORTS) {
+      for (const principal of [undefined, { subject: 'ada' }]) {
+        const keys: string[] = [];
+        const interceptors = [rateLimit({ consume: async (key) => void keys.push(key) })];
+        const server = serverOf({ providers: [Anyone], interceptors });
+        server.addTool({ name: 'who', input: NoInput }, () => '');
+        const counted = SERVED.filter(([method]) => /call|get|read|complete/.test(method));
+        for (const info of [undefined, { name: 'a', version: '1' }, { name: 'b', version: '2', title: 'B' }]) {
+          const client = await RawClient.connect(
+            server,
+            { revision: STATELESS, ...(principal && { principal }) },
+            transport,
+          );
+          for (const [method, params] of counted) {
+            void client.send(asked(method, method, params, info && { [`${PREFIX}clientInfo`]: info }));
+            expect(await client.response(method)).toHaveProperty('result');
+          }
+        }
+        expect([keys.length, new Set(keys).size]).toEqual([3 * 4, 1]);
+      }
+    }
   });
 });
