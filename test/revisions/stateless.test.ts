@@ -19,6 +19,7 @@ import {
   urlOf,
   VERSION,
 } from '../support/stateless-post.js';
+import { LISTS, many } from './lists.js';
 import { failing, fails, provoked, reads, sample } from './failing.js';
 import { deferred, serverOf, serverWith } from './servers.js';
 import {
@@ -417,9 +418,9 @@ describe('a request without a session', () => {
   });
 
   inStateless('RPC-37', 'may use its own connection', async () => {
-    const url = await urlOf(FAILING);
     const ports = new Set<unknown>();
-    const overNew = async (message: Message): Promise<Message> => {
+    const overNew = async (message: Message, server = FAILING): Promise<Message> => {
+      const url = await urlOf(server);
       const accept = 'application/json, text/event-stream';
       const headers = { 'content-type': 'application/json', accept, ...statelessHeaders(message) };
       const sent = httpRequest(url, { method: 'POST', agent: false, headers });
@@ -439,7 +440,17 @@ describe('a request without a session', () => {
     expect(await overNew({ ...ask, params: { ...ask.params, ...given } })).toMatchObject({
       result: { content: [{ text: 'Ho' }] },
     });
-    expect(ports.size).toBe(4);
+    // all pages of a list
+    const library = many(3, 1);
+    for (const [method, members] of LISTS) {
+      let cursor: unknown;
+      for (const more of [true, true, false]) {
+        const { result = {} } = await overNew(asked(1, method, cursor === undefined ? {} : { cursor }), library);
+        cursor = result['nextCursor'];
+        expect([method, (result[members] as unknown[]).length, cursor !== undefined]).toEqual([method, 1, more]);
+      }
+    }
+    expect(ports.size).toBe(4 + LISTS.length * 3);
   });
 
   inStateless('RPC-38', 'may be interleaved with other conversations', async () => {
