@@ -34,20 +34,22 @@ const open = async (server: McpServer, principal: Principal | undefined) =>
   await connectRaw(server, principal && { principal });
 
 describe('a request with questions', () => {
-  inStateless('SEC-09', 'continues only for the issuer, subject and client that began it', async () => {
-    const server = serverWith({ ask: async (ctx) => (await ctx.elicit(NAME, { message: 'Who?' })).action });
-    for (const owner of [ADA, undefined, ...OTHER_CLIENTS]) {
-      const first = await (await open(server, owner)).request('tools/call', { name: 'ask' });
-      const { inputRequests, requestState } = asked(first.result);
-      const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, ANSWER]));
-      const answer = async (principal: Principal | undefined) =>
-        await (await open(server, principal)).request('tools/call', { name: 'ask', inputResponses, requestState });
-      for (const other of [...STRANGERS, ...OTHER_CLIENTS, ADA].filter((each) => each !== owner)) {
-        expect([other, await answer(other)]).toMatchObject([other, INVALID]);
+  for (const id of ['SEC-09', 'ELIC-20']) {
+    inStateless(id, 'continues only for the issuer, subject and client that began it', async () => {
+      const server = serverWith({ ask: async (ctx) => (await ctx.elicit(NAME, { message: 'Who?' })).action });
+      for (const owner of [ADA, undefined, ...OTHER_CLIENTS]) {
+        const first = await (await open(server, owner)).request('tools/call', { name: 'ask' });
+        const { inputRequests, requestState } = asked(first.result);
+        const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, ANSWER]));
+        const answer = async (principal: Principal | undefined) =>
+          await (await open(server, principal)).request('tools/call', { name: 'ask', inputResponses, requestState });
+        for (const other of [...STRANGERS, ...OTHER_CLIENTS, ADA].filter((each) => each !== owner)) {
+          expect([other, await answer(other)]).toMatchObject([other, INVALID]);
+        }
+        expect((await answer(owner === ADA ? AGAIN : owner)).result).toMatchObject({ resultType: 'complete' });
       }
-      expect((await answer(owner === ADA ? AGAIN : owner)).result).toMatchObject({ resultType: 'complete' });
-    }
-  });
+    });
+  }
 });
 
 describe('a cursor', () => {
