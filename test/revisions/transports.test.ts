@@ -5,12 +5,12 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { describe, expect } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { type Host, type JsonObject, serveStdio } from '@decorum/core';
 import { type Frame, HOST, parseMessage } from '@decorum/core/transport';
 
-import { type RawTransport, RawClient, textOf } from '../support/raw-client.js';
-import { eachRevision, inStateless, STATELESS } from '../support/requirements.js';
+import { type Message, overMemory, type RawTransport, RawClient, textOf } from '../support/raw-client.js';
+import { eachRevision, inStateless, shows, STATELESS } from '../support/requirements.js';
 import { serverWith } from './servers.js';
 
 describe('a pipe of stateless requests', () => {
@@ -68,6 +68,9 @@ async function overQueue(server: Host, receive: (text: string) => void) {
   });
 }
 
+/** The revision with batches. */
+const BATCHES = '2025-03-26';
+
 describe('a custom transport', () => {
   eachRevision('STDIO-13', 'has the same messages and lifecycle', async (revision) => {
     const server = serverWith({
@@ -105,5 +108,30 @@ describe('a custom transport', () => {
     const others = client.stateless ? [acknowledged, told, changed] : [told, 'sampling/createMessage', changed];
     expect(methods).toEqual(others);
     expect(client.questions).toMatchObject([{ method: 'sampling/createMessage' }]);
+  });
+});
+
+describe('a transport of messages', () => {
+  const arrays = [
+    [shows('STDIO-13', BATCHES, 'delivers the responses to a batch as one array over a queue'), overQueue],
+    [shows('STDIO-13', BATCHES, 'delivers the responses to a batch as one array over memory'), overMemory],
+  ] as const;
+
+  it.each(arrays)('%s', async (_name, transport) => {
+    const server = serverWith({ now: () => 'now', later: async () => await Promise.resolve('later') });
+    const client = await RawClient.connect(server, { revision: BATCHES }, transport);
+    const calls = ['now', 'later'].map((name) => client.buildMessage(name, 'tools/call', { name }));
+    const note = { jsonrpc: '2.0', method: 'notifications/nothing' };
+    for (const batch of [calls, [...calls].reverse(), [note, client.buildMessage('alone', 'ping')]]) {
+      const before = client.texts.length;
+      await client.send(batch);
+      await client.find(() => client.texts.length > before);
+      await client.settled();
+      const ids = batch.flatMap((message) => ('id' in message ? [message.id] : []));
+      // the last text is the response to what "settled" sends
+      const [text, ...others] = client.texts.slice(before, -1);
+      const responses = JSON.parse(text as string) as readonly Message[];
+      expect([others, responses.map(({ id }) => id).sort()]).toEqual([[], ids.sort()]);
+    }
   });
 });
