@@ -181,6 +181,39 @@ describe('progress', () => {
     );
   });
 
+  eachRevision('PROG-06', 'has a message for users, if a generator yields it', async (revision) => {
+    const steps = [
+      { progress: 1, total: 4, message: 'a' },
+      { progress: 2, message: 'b' },
+      { progress: 3, total: 4 },
+    ];
+    class Generating {
+      @Tool()
+      *now() {
+        yield* steps;
+        return 'done';
+      }
+
+      @Tool()
+      async *later() {
+        yield* steps;
+        return 'done';
+      }
+    }
+    const server = serverOf({ providers: [Generating] });
+    for (const transport of Object.values(transportsOf(revision))) {
+      const client = await RawClient.connect(server, { revision }, transport);
+      for (const progressToken of ['now', 'later']) {
+        const result = await client.result('tools/call', { name: progressToken, _meta: { progressToken } });
+        expect(textOf(result)).toBe('done');
+        const told = client
+          .of('notifications/progress')
+          .filter(({ params }) => params?.['progressToken'] === progressToken);
+        expect(told.map(({ params }) => params)).toEqual(steps.map((step) => ({ progressToken, ...step })));
+      }
+    }
+  });
+
   eachRevision('PROG-08', 'is optional', async (revision) => {
     for (const transport of Object.values(transportsOf(revision))) {
       const client = await RawClient.connect(serverWith({ rest: () => 'rested' }), { revision }, transport);
