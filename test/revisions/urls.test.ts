@@ -3,7 +3,13 @@ import { ClientError, type Context, McpError, NoInput, Prompt, Resource, sanitiz
 
 import { transportsOf } from '../support/http-transports.js';
 import { RawClient, textOf } from '../support/raw-client.js';
-import { eachSessionRevision, inStateless, REVISIONS, SESSION_REVISIONS } from '../support/requirements.js';
+import {
+  eachRevisionOf,
+  eachSessionRevision,
+  inStateless,
+  REVISIONS,
+  SESSION_REVISIONS,
+} from '../support/requirements.js';
 import { ADA, Bank, capabilities, doing, page, type Visit } from './bank.js';
 import { serverOf, serverWith } from './servers.js';
 
@@ -43,8 +49,8 @@ describe('ctx.requireUrl', () => {
     }
   });
 
-  eachSessionRevision(
-    'ELIC-18',
+  eachRevisionOf(
+    ['ELIC-11', 'ELIC-18'],
     'fails each kind of request with one URL, and each time with another id',
     async (revision) => {
       const visit = { message: 'Link', url: 'https://bank.example/connect' };
