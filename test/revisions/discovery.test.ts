@@ -16,6 +16,7 @@ import {
   Tool,
 } from '@decorum/core';
 
+import { json } from '../../packages/http/test/fixture.js';
 import { overHttp } from '../support/http-transports.js';
 import { type RawTransport, type Message, overMemory, overStdio, RawClient, textOf } from '../support/raw-client.js';
 import { inStateless, type Revision, SESSION_REVISIONS, STATELESS } from '../support/requirements.js';
@@ -28,8 +29,10 @@ import {
   metaOf,
   postTo,
   PREFIX,
+  urlOf,
   VERSION,
 } from '../support/stateless-post.js';
+import { HttpClient } from './http-client.js';
 import { serverOf, serverWith } from './servers.js';
 import { storyServer, subscribe } from './story.js';
 
@@ -117,6 +120,42 @@ describe('clients with and without a session', () => {
       expect([version, await send(message)]).toMatchObject([version, [{ id: 'wrong', error: { code: -32602 } }]]);
     }
     await line.close();
+  });
+
+  inStateless('LIFE-25', 'share no session, even if a request without one names its id', async () => {
+    const began = new EventEmitter();
+    const server = serverWith({
+      async hold(context) {
+        began.emit('began');
+        await once(began, 'go');
+        return context.revision;
+      },
+      tell(context) {
+        context.log.debug('heard');
+        context.progress(1);
+        return JSON.stringify([context.revision, context.sessionId ?? 'none']);
+      },
+    });
+    const session = await HttpClient.open(await urlOf(server), '2025-11-25');
+    await (await session.post(session.buildMessage('level', 'logging/setLevel', { level: 'debug' }))).text();
+    const holding = once(began, 'began');
+    const held = session.call(1, 'hold');
+    await holding;
+    for (const id of [session.headers['mcp-session-id'] as string, 'unknown']) {
+      const headers = { 'mcp-session-id': id };
+      // neither the id of a request in flight nor the level nor the event ids of the session
+      const told = await postTo(server, called(1, 'tell', { progressToken: 't' }), headers);
+      expect([told.status, told.headers.get('mcp-session-id')]).toEqual([200, null]);
+      expect(await told.clone().text()).not.toMatch(/^id:/m);
+      expect(await messagesOf(told)).toMatchObject([
+        { method: 'notifications/progress' },
+        { id: 1, result: { resultType: 'complete', content: [{ text: `["${revision}","none"]` }] } },
+      ]);
+      expect(await answerTo(server, asked(2, 'ping'), headers)).toMatchObject([404, { error: { code: -32601 } }]);
+    }
+    began.emit('go');
+    expect(await json(await held)).toMatchObject({ id: 1, result: { content: [{ text: '2025-11-25' }] } });
+    expect(await session.status()).toBe(200);
   });
 });
 
