@@ -58,6 +58,19 @@ overEveryHost('the stream of a request', (host) => {
     },
   );
 
+  inEveryRevision(
+    'ends with the response, even if that leaves its reader behind [HTTP-19] [HTTP-20]',
+    async (revision) => {
+      const { client, server } = await connectTo(host, revision);
+      server.addTool({ name: 'large', input: { type: 'object' } }, (_input: object, context) => {
+        context.progress(1);
+        return 'x'.repeat(1_000_000);
+      });
+      const reader = await client.stream('large', 'large');
+      expect([carried(await reader.rest()), reader.ended]).toEqual([[1, 'large'], true]);
+    },
+  );
+
   inEveryRevision('starts with comments if the handler sends nothing for a while', async (revision) => {
     const served = await connectTo(host, revision, { keepAliveMs: 10 });
     const quiet = await begin(served, 'json', 'wait', { headers: { accept: 'application/json' } });
