@@ -162,7 +162,8 @@ describe('a subscription', () => {
     for (const transport of TRANSPORTS) {
       const client = await RawClient.connect(storyServer(), { revision }, transport);
       void client.send(asked('all', 'subscriptions/listen', { notifications: {} }));
-      await client.find(({ method }) => method === 'notifications/subscriptions/acknowledged');
+      const isAcknowledged = ({ method }: Message) => method === 'notifications/subscriptions/acknowledged';
+      expect(metaOf(await client.find(isAcknowledged))?.[`${PREFIX}subscriptionId`]).toBe('all');
     }
   });
 
