@@ -3,8 +3,8 @@
  * runs their tests. Each test file is loaded once, and its tests run once for each mutant that they reach. Nothing on
  * disk is changed.
  *
- * Fails if fewer than 97 % of the mutants of a package are killed, if a survivor is not explained in `mutants/survivors.json`, and if
- * an explained mutant is killed or no longer exists.
+ * Fails if fewer than 97 % of the mutants of a package are killed, if a survivor is not explained in
+ * `mutants/survivors.json`, and if an explained mutant is killed or no longer exists.
  *
  * `--again` judges only the survivors of the last run, to work on tests. `--verbose` prints what happens to each mutant.
  */

@@ -56,7 +56,7 @@ function boundsOfMedian(values: readonly number[]): readonly [number, number] {
   return [sorted[cut] as number, sorted.at(-1 - cut) as number];
 }
 
-/** Judges the values of all starts. If the median reaches or misses the bar for certain, their spread doesn't matter. */
+/** Judges the values of all starts. If both bounds of the median reach or miss the bar, their distance doesn't matter. */
 export function judge(values: readonly number[], bar: Bar): Verdict {
   if (values.length === 0) return 'noisy';
   const median = quantile(values, 0.5);

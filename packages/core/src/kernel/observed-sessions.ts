@@ -2,8 +2,8 @@ import { Session } from '../protocol/eras/stateful.js';
 import type { Exchange } from '../protocol/exchange.js';
 import type { Implementation } from '../protocol/model.js';
 import { copyOf } from '../protocol/observed.js';
-import type { Hook } from './observers.js';
 import type { Principal, TransportInfo } from '../protocol/wire.js';
+import type { Hook } from './observers.js';
 
 /** A session that has started. */
 export interface SessionInfo {
