@@ -13,8 +13,7 @@ import {
   Resource,
   Tool,
 } from '@decorum/core';
-import { type HttpOptions, listen, mcp, MemorySessionStore } from '@decorum/http';
-import fastify from 'fastify';
+import { type HttpOptions, listen, MemorySessionStore } from '@decorum/http';
 
 import { EventReader } from '../../packages/http/test/events.js';
 import { afterwards, createServer, type Fields, Probe } from '../../packages/http/test/fixture.js';
@@ -22,6 +21,7 @@ import { transportsOf } from '../support/http-transports.js';
 import { type Message, RawClient } from '../support/raw-client.js';
 import { eachRevision, eachSessionRevision, inStateless, type Revision, STATELESS } from '../support/requirements.js';
 import { carried, HttpClient } from './http-client.js';
+import { recorded } from './recorded.js';
 import { serverOf } from './servers.js';
 
 const LOG = 'notifications/message';
@@ -233,25 +233,9 @@ describe('a client that leaves a request of any method', () => {
   inStateless('HTTP-23', 'gets nothing more for it', async () => {
     const members = new Members().setMaxListeners(0);
     const { server, errors } = createServer(new Probe(), { providers: [new Probe(), members] });
-    const app = fastify({ forceCloseConnections: true });
-    const written: string[] = [];
-    // records what is written to responses, even without a reader
-    app.addHook('onRequest', async (_request, { raw }) => {
-      for (const name of ['write', 'end'] as const) {
-        const original = raw[name].bind(raw) as (...all: unknown[]) => never;
-        raw[name] = (...all: unknown[]) => {
-          if (typeof all[0] === 'string' || Buffer.isBuffer(all[0])) written.push(String(all[0]));
-          return original(...all);
-        };
-      }
-    });
-    await app.register(mcp, { server });
-    afterwards(async () => {
-      members.emit('go');
-      await app.close();
-      await server.close();
-    });
-    const client = await HttpClient.open(`${await app.listen({ port: 0 })}/mcp`, STATELESS);
+    afterwards(() => members.emit('go'));
+    const { url, written } = await recorded(server);
+    const client = await HttpClient.open(url, STATELESS);
     for (const id of Object.keys(REQUESTS)) {
       const { response, leave } = await begin({ client, members } as Awaited<ReturnType<typeof connect>>, id);
       await new EventReader(await response).message();

@@ -2,9 +2,7 @@ import { once } from 'node:events';
 
 import { describe, expect } from '@jest/globals';
 import { type Context, McpError, McpServer, Resource } from '@decorum/core';
-import { mcp } from '@decorum/http';
 import { fetchHandler } from '@decorum/http/fetch';
-import fastify from 'fastify';
 
 import { EventReader, type ServerEvent } from '../../packages/http/test/events.js';
 import { afterwards, call, createServer, json, Probe, request, serve } from '../../packages/http/test/fixture.js';
@@ -13,6 +11,7 @@ import { RawClient, textOf } from '../support/raw-client.js';
 import { eachSessionRevision, inStateless, type Revision } from '../support/requirements.js';
 import { called } from '../support/stateless-post.js';
 import { ADD, carried, HttpClient, SseClient, TOKEN } from './http-client.js';
+import { recorded } from './recorded.js';
 
 const LET_GO = { result: { content: [{ text: 'let go' }] } };
 const CHANGED = 'notifications/tools/list_changed';
@@ -342,25 +341,8 @@ describe('a client that disconnects', () => {
   inStateless('HTTP-23', 'gets nothing more', async () => {
     const probe = new Probe();
     const { server, errors } = createServer(probe);
-    // clients keep connections in reserve, and Node would wait for them
-    const app = fastify({ forceCloseConnections: true });
-    const written: string[] = [];
-    // records everything written to a response, even without a reader
-    app.addHook('onRequest', async (_request, { raw }) => {
-      for (const name of ['write', 'end'] as const) {
-        const original = raw[name].bind(raw) as (...all: unknown[]) => never;
-        raw[name] = (...all: unknown[]) => {
-          if (typeof all[0] === 'string' || Buffer.isBuffer(all[0])) written.push(String(all[0]));
-          return original(...all);
-        };
-      }
-    });
-    await app.register(mcp, { server });
-    afterwards(async () => {
-      await app.close();
-      await server.close();
-    });
-    const client = await HttpClient.open(`${await app.listen({ port: 0 })}/mcp`, '2026-07-28');
+    const { url, written } = await recorded(server);
+    const client = await HttpClient.open(url, '2026-07-28');
     for (const name of ['wait', 'stream']) {
       const { context } = await dropped(client, probe, name);
       const before = written.length;
