@@ -168,8 +168,10 @@ function checkValues(value: object, depth: number, allowed: number): number {
     // not `for…of`: this runs for each value of each message
     for (let at = 0; at < value.length && left >= 0; at += 1) {
       const item: unknown = value[at];
-      if (typeof item === 'object') left = item === null ? left : checkValues(item, depth - 1, left);
-      else if (typeof item === 'number' && !Number.isFinite(item)) throw notFinite();
+      // most values are strings or numbers, so test for these first
+      if (typeof item === 'string') continue;
+      if (typeof item === 'number' && !Number.isFinite(item)) throw notFinite();
+      if (typeof item === 'object' && item !== null) left = checkValues(item, depth - 1, left);
     }
     return left;
   }
@@ -177,10 +179,11 @@ function checkValues(value: object, depth: number, allowed: number): number {
     // JSON.parse creates an own member, but copying it by assignment would set a prototype
     if (key === '__proto__') throw invalid('The message has a member called __proto__.');
     left -= 2;
-    const member = (value as JsonObject)[key];
-    if (typeof member === 'object') left = member === null ? left : checkValues(member, depth - 1, left);
-    else if (typeof member === 'number' && !Number.isFinite(member)) throw notFinite();
     if (left < 0) break;
+    const member = (value as JsonObject)[key];
+    if (typeof member === 'string') continue;
+    if (typeof member === 'number' && !Number.isFinite(member)) throw notFinite();
+    if (typeof member === 'object' && member !== null) left = checkValues(member, depth - 1, left);
   }
   return left;
 }

@@ -27,7 +27,9 @@ function nested(model: ClassModel, hydratorOf: (model: ClassModel) => Hydrate): 
   // looked up on first use, because a class may contain itself
   let hydrate: Hydrate | undefined;
   return (value) => {
-    if (!isObject(value) || value instanceof model.cls) return value;
+    // nearly all values are plain objects, and `instanceof` takes as long as creating the instance
+    const isPlain = typeof value === 'object' && value !== null && value.constructor === Object;
+    if (!isPlain && (!isObject(value) || value instanceof model.cls)) return value;
     hydrate ??= hydratorOf(model);
     return hydrate(value);
   };

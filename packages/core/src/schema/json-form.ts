@@ -144,13 +144,12 @@ function needsForm(value: unknown, depth = 0): boolean {
   let isEmpty = true;
   for (const key in value) {
     const member = (value as Fields)[key];
-    // most members are strings, so test for these first
-    if (typeof member !== 'string') {
-      if (typeof member === 'object' ? member !== null && needsForm(member, depth + 1) : typeof member === 'bigint')
-        return true;
-    }
     // Blobs and streams inherit enumerable members
-    if (isEmpty) isEmpty = !isWritten(member) || !hasOwnProperty.call(value, key);
+    if (isEmpty && isWritten(member)) isEmpty = !hasOwnProperty.call(value, key);
+    // most members are strings or numbers, so test for these first
+    if (typeof member === 'string' || typeof member === 'number') continue;
+    if (typeof member === 'object' ? member !== null && needsForm(member, depth + 1) : typeof member === 'bigint')
+      return true;
   }
   return isEmpty && (!isPlain(value) || Object.keys(value).length > 0);
 }
